@@ -1,1 +1,4 @@
 //! proconsul.
+
+pub mod config;
+pub mod version;

@@ -1,0 +1,294 @@
+//! What one server is told at its start: resolved values only. Files, flags and the environment are read in `cli`.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::version::Version;
+
+/// Everything that a server can be told at its start.
+///
+/// [`Config::default`] is a server inside a test; [`Config::dev`] is one as `consul agent -dev` starts it. The names
+/// follow Consul's configuration keys where there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The emulated release. Default: [`Version::default`].
+    pub version: Version,
+    /// What session ids, index salts and jitter are drawn from: the same seed gives the same bytes. Default: 0.
+    pub seed: u64,
+
+    /// Name of the agent's node (`node_name`). Default: `proconsul`.
+    pub node_name: String,
+    /// Id of the agent's node (`node_id`), a UUID in lower case. Default: [`Config::node_id_from_seed`] of seed 0.
+    pub node_id: String,
+    /// The one datacenter there is (`datacenter`), in lower case. Default: `dc1`.
+    pub datacenter: String,
+    /// The datacenter that owns ACLs and intentions (`primary_datacenter`), as agent/self shows it. Default: `dc1`.
+    pub primary_datacenter: String,
+    /// Whether this is the development mode (`-dev`), which prints every JSON answer pretty. Default: false.
+    pub dev: bool,
+    /// Whether the agent is a server and not a client (`server`). Default: true.
+    pub server: bool,
+
+    /// Where HTTP is served (`client_addr`, `addresses.http`, `ports.http`); none at all disables it.
+    /// Default: a free port of 127.0.0.1.
+    pub listeners: Vec<Listener>,
+    /// The address that the node is registered with (`advertise_addr`). Default: 127.0.0.1.
+    pub advertise_address: IpAddr,
+    /// The address for traffic between servers (`bind_addr`), as agent/self shows it; nothing listens on it.
+    /// Default: 127.0.0.1.
+    pub bind_address: IpAddr,
+    /// The port for RPC between servers (`ports.server`), as status/leader shows it; nothing listens on it.
+    /// Default: 8300.
+    pub server_port: u16,
+
+    /// The shortest TTL of a session (`session_ttl_min`). Default: 10 s.
+    pub session_ttl_min: Duration,
+    /// The longest value of a key in bytes (`limits.kv_max_value_size`). Default: 524288.
+    pub kv_max_value_size: u64,
+    /// The longest body of a transaction in bytes (`limits.txn_max_req_len`). Default: 524288.
+    pub txn_max_req_len: u64,
+    /// How many connections one client address may hold (`limits.http_max_conns_per_client`); 0 is no limit.
+    /// Default: 200.
+    pub http_max_conns_per_client: usize,
+    /// The longest head of a request in bytes (`http_config.max_header_bytes`). Default: 1 MiB, as in Go.
+    pub max_header_bytes: usize,
+    /// How long a blocking query waits if it does not say (`default_query_time`). Default: 300 s.
+    pub default_query_time: Duration,
+    /// How long a blocking query may wait at most (`max_query_time`). Default: 600 s.
+    pub max_query_time: Duration,
+
+    /// Prefixes of paths that are answered with 403 (`http_config.block_endpoints`). Default: none.
+    pub block_endpoints: Vec<String>,
+    /// Headers added to every answer (`http_config.response_headers`), in the order in which they are sent.
+    /// Default: none.
+    pub response_headers: Vec<(String, String)>,
+    /// The networks from which writing is allowed (`http_config.allow_write_http_from`); none means all.
+    /// Default: none.
+    pub allow_write_http_from: Vec<Network>,
+    /// Whether `?cached` is honoured (`http_config.use_cache`). Default: true.
+    pub use_cache: bool,
+    /// Whether paths may hold characters that cannot be printed (`disable_http_unprintable_char_filter`).
+    /// Default: false.
+    pub disable_http_unprintable_char_filter: bool,
+    /// Whether keys of any form are accepted, with a warning (`disable_kv_key_validation`). Default: false.
+    pub disable_kv_key_validation: bool,
+    /// Whether WAN addresses are given to other datacenters (`translate_wan_addrs`): one header says so.
+    /// Default: false.
+    pub translate_wan_addrs: bool,
+    /// What ACLs allow where no rule speaks (`acl.default_policy`), as a header says. Default: `allow`.
+    pub acl_default_policy: String,
+    /// Whether the inspection page is served (`ui_config.enabled`). Default: false.
+    pub ui: bool,
+
+    /// The least important lines that the log shows (`log_level`). Default: info.
+    pub log_level: LogLevel,
+    /// Whether log lines are JSON objects (`log_json`). Default: false.
+    pub log_json: bool,
+    /// Where the process id is written while the agent runs (`pid_file`). Default: nowhere.
+    pub pid_file: Option<PathBuf>,
+}
+
+impl Config {
+    /// A server as `consul agent -dev` starts it, but on a free port: pretty JSON, the page at `/ui/`, debug lines.
+    pub fn dev() -> Config {
+        Config {
+            dev: true,
+            ui: true,
+            log_level: LogLevel::Debug,
+            ..Config::default()
+        }
+    }
+
+    /// The node id that belongs to a seed: a version 4 UUID, so that every client takes it for one.
+    pub fn node_id_from_seed(seed: u64) -> String {
+        let high = (mixed(seed) & 0xffff_ffff_ffff_0fff) | 0x4000;
+        let low = (mixed(!seed) & 0x3fff_ffff_ffff_ffff) | 0x8000_0000_0000_0000;
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xffff,
+            high & 0xffff,
+            low >> 48,
+            low & 0xffff_ffff_ffff
+        )
+    }
+}
+
+/// Spreads close seeds far apart (the finalizer of SplitMix64).
+fn mixed(seed: u64) -> u64 {
+    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+impl Default for Config {
+    /// A server inside a test: not `-dev`, a free port of 127.0.0.1, datacenter `dc1`.
+    fn default() -> Config {
+        const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        Config {
+            version: Version::default(),
+            seed: 0,
+            node_name: "proconsul".to_owned(),
+            node_id: Config::node_id_from_seed(0),
+            datacenter: "dc1".to_owned(),
+            primary_datacenter: "dc1".to_owned(),
+            dev: false,
+            server: true,
+            listeners: vec![Listener::Tcp(SocketAddr::new(LOCALHOST, 0))],
+            advertise_address: LOCALHOST,
+            bind_address: LOCALHOST,
+            server_port: 8300,
+            session_ttl_min: Duration::from_secs(10),
+            kv_max_value_size: 512 * 1024,
+            txn_max_req_len: 512 * 1024,
+            http_max_conns_per_client: 200,
+            max_header_bytes: 1 << 20,
+            default_query_time: Duration::from_secs(300),
+            max_query_time: Duration::from_secs(600),
+            block_endpoints: Vec::new(),
+            response_headers: Vec::new(),
+            allow_write_http_from: Vec::new(),
+            use_cache: true,
+            disable_http_unprintable_char_filter: false,
+            disable_kv_key_validation: false,
+            translate_wan_addrs: false,
+            acl_default_policy: "allow".to_owned(),
+            ui: false,
+            log_level: LogLevel::Info,
+            log_json: false,
+            pid_file: None,
+        }
+    }
+}
+
+/// A place where HTTP is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listener {
+    /// A TCP address; port 0 takes a free one.
+    Tcp(SocketAddr),
+    /// A Unix socket at this path, as `addresses.http = "unix:///path"` asks for.
+    Unix(PathBuf),
+}
+
+/// How important a log line is, in Consul's names: each level shows itself and those above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Things that went wrong.
+    Error,
+    /// Things that may be wrong.
+    Warn,
+    /// What the agent does.
+    Info,
+    /// Every request.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+/// A range of addresses, such as `10.0.0.0/8`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// An address in the range.
+    address: IpAddr,
+    /// How many leading bits all addresses of the range share.
+    prefix: u8,
+}
+
+impl Network {
+    /// The addresses that share their first `prefix` bits with `address`; none if there are fewer bits than that.
+    pub fn new(address: IpAddr, prefix: u8) -> Option<Network> {
+        let bits = match address {
+            IpAddr::V4(_) => 32,
+            IpAddr::V6(_) => 128,
+        };
+        (prefix <= bits).then_some(Network { address, prefix })
+    }
+
+    /// Whether `address` is in the range. An IPv4 address that arrived in IPv6 form counts as the IPv4 address.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                let different = u32::from(own) ^ u32::from(other);
+                different.leading_zeros() >= u32::from(self.prefix)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                let different = u128::from(own) ^ u128::from(other);
+                different.leading_zeros() >= u32::from(self.prefix)
+            }
+            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(address: &str, prefix: u8) -> Network {
+        Network::new(address.parse().expect("the test gives an address"), prefix)
+            .expect("the test gives a prefix that fits")
+    }
+
+    fn contains(network: Network, address: &str) -> bool {
+        network.contains(address.parse().expect("the test gives an address"))
+    }
+
+    #[test]
+    fn a_network_holds_the_addresses_that_share_its_prefix() {
+        let ten = network("10.1.2.3", 8);
+        assert!(contains(ten, "10.255.0.1") && contains(ten, "::ffff:10.0.0.1"));
+        assert!(!contains(ten, "11.0.0.0") && !contains(ten, "::1"));
+        assert!(contains(network("127.0.0.1", 32), "127.0.0.1"));
+        assert!(!contains(network("127.0.0.1", 32), "127.0.0.2"));
+        assert!(contains(network("0.0.0.0", 0), "192.0.2.7"));
+        let six = network("2001:db8::", 32);
+        assert!(contains(six, "2001:db8:ffff::1") && !contains(six, "2001:db9::"));
+    }
+
+    #[test]
+    fn a_prefix_longer_than_the_address_is_no_network() {
+        assert_eq!(Network::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 33), None);
+        assert_eq!(Network::new("::1".parse().expect("an address"), 129), None);
+    }
+
+    #[test]
+    fn node_ids_are_random_uuids_that_follow_from_the_seed() {
+        let ids: Vec<String> = (0..100).map(Config::node_id_from_seed).collect();
+        for id in &ids {
+            let form: String = id
+                .chars()
+                .map(|letter| {
+                    if letter.is_ascii_hexdigit() {
+                        'x'
+                    } else {
+                        letter
+                    }
+                })
+                .collect();
+            assert_eq!(form, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
+            assert_eq!(&id[14..15], "4", "{id} has the version of a random UUID");
+            assert!(
+                matches!(&id[19..20], "8" | "9" | "a" | "b"),
+                "{id} has the variant of a UUID"
+            );
+        }
+        assert_eq!(ids[7], Config::node_id_from_seed(7));
+        let different: std::collections::BTreeSet<_> = ids.iter().collect();
+        assert_eq!(different.len(), ids.len());
+    }
+
+    #[test]
+    fn dev_differs_from_the_default_in_three_values() {
+        let dev = Config::dev();
+        assert!(dev.dev && dev.ui && dev.log_level == LogLevel::Debug);
+        let default = Config {
+            dev: false,
+            ui: false,
+            log_level: LogLevel::Info,
+            ..dev
+        };
+        assert_eq!(default, Config::default());
+    }
+}

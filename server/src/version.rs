@@ -1,0 +1,224 @@
+//! The emulated Consul version, and the one table that says which behaviour came with which release.
+//!
+//! Handlers ask [`Version::has`] by [`Behaviour`] and never compare numbers themselves, so that what a release
+//! changed can be read in one place: [`behaviour`].
+
+pub mod behaviour;
+
+pub use behaviour::{Behaviour, Row, Since};
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A Consul release that proconsul can emulate, such as `1.22.0`.
+///
+/// The default is the newest one, [`Version::V1_22_0`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// `1` in `1.22.0`.
+    pub major: u16,
+    /// `22` in `1.22.0`.
+    pub minor: u16,
+    /// `0` in `1.22.0`.
+    pub patch: u16,
+}
+
+impl Version {
+    /// Debian's 1.8.7: the binary that the contract and the recordings come from. It differs from upstream's 1.8.7 in
+    /// one point, the headers of raw reads ([`Behaviour::KvRawHeaders`]), which Debian backported.
+    pub const V1_8_7: Version = Version::new(1, 8, 7);
+    /// The profile between the old and the new: refactored store, old HTTP layer.
+    pub const V1_16_4: Version = Version::new(1, 16, 4);
+    /// The profile with the HTTP layer of Go 1.22, before keys were validated.
+    pub const V1_20_0: Version = Version::new(1, 20, 0);
+    /// The profile whose keys have to match a regular expression, which 1.22.0 took back.
+    pub const V1_21_5: Version = Version::new(1, 21, 5);
+    /// The newest release that is emulated, and the default.
+    pub const V1_22_0: Version = Version::new(1, 22, 0);
+
+    /// The releases that the contract describes in full; all others are put together from the table.
+    pub const PROFILES: [Version; 5] = [
+        Version::V1_8_7,
+        Version::V1_16_4,
+        Version::V1_20_0,
+        Version::V1_21_5,
+        Version::V1_22_0,
+    ];
+
+    /// The version with these three numbers. Nothing is checked: see [`Version::from_str`] for what is emulated.
+    pub const fn new(major: u16, minor: u16, patch: u16) -> Version {
+        Version {
+            major,
+            minor,
+            patch,
+        }
+    }
+
+    /// Whether this version behaves in this way.
+    pub fn has(self, behaviour: Behaviour) -> bool {
+        let row = behaviour.row();
+        row.since.iter().any(|since| since.covers(self))
+            && row.until.is_none_or(|until| self < until)
+    }
+
+    /// Whether both are patches of one release line, as 1.8.7 and 1.8.10 are.
+    const fn same_line(self, other: Version) -> bool {
+        self.major == other.major && self.minor == other.minor
+    }
+}
+
+impl Default for Version {
+    fn default() -> Version {
+        Version::V1_22_0
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+/// Why a text is not a version that proconsul emulates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParseVersionError {
+    /// Neither `X.Y.Z` nor `X.Y`.
+    Malformed(String),
+    /// A version, but older than 1.8.0 or newer than the 1.22 line: nothing is known about it here.
+    NotEmulated(Version),
+}
+
+impl fmt::Display for ParseVersionError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseVersionError::Malformed(text) => {
+                write!(
+                    formatter,
+                    "not a Consul version: {text:?} (expected a form such as 1.22.0)"
+                )
+            }
+            ParseVersionError::NotEmulated(version) => {
+                write!(
+                    formatter,
+                    "Consul {version} is not emulated (1.8.0 to 1.22 are)"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParseVersionError {}
+
+impl FromStr for Version {
+    type Err = ParseVersionError;
+
+    /// Reads `X.Y.Z`, or `X.Y` for the profile of that release line (`1.8` is 1.8.7; a line without one starts at
+    /// patch 0).
+    fn from_str(text: &str) -> Result<Version, ParseVersionError> {
+        let malformed = || ParseVersionError::Malformed(text.to_owned());
+        let numbers: Vec<u16> = text
+            .split('.')
+            .map(decimal)
+            .collect::<Option<_>>()
+            .ok_or_else(malformed)?;
+        let version = match numbers[..] {
+            [major, minor, patch] => Version::new(major, minor, patch),
+            [major, minor] => {
+                let first = Version::new(major, minor, 0);
+                Version::PROFILES
+                    .into_iter()
+                    .find(|profile| profile.same_line(first))
+                    .unwrap_or(first)
+            }
+            _ => return Err(malformed()),
+        };
+        if version < Version::new(1, 8, 0) || version >= Version::new(1, 23, 0) {
+            return Err(ParseVersionError::NotEmulated(version));
+        }
+        Ok(version)
+    }
+}
+
+/// Digits only: `u16::from_str` would also take a plus sign.
+fn decimal(text: &str) -> Option<u16> {
+    if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Version, ParseVersionError> {
+        text.parse()
+    }
+
+    #[test]
+    fn a_version_is_printed_as_it_is_read() {
+        for version in Version::PROFILES {
+            assert_eq!(parse(&version.to_string()), Ok(version));
+        }
+        assert_eq!(
+            parse("1.9.17").expect("1.9.17 is a version"),
+            Version::new(1, 9, 17)
+        );
+    }
+
+    #[test]
+    fn two_numbers_name_the_profile_of_the_line_or_its_first_release() {
+        assert_eq!(parse("1.8"), Ok(Version::V1_8_7));
+        assert_eq!(parse("1.21"), Ok(Version::V1_21_5));
+        assert_eq!(parse("1.22"), Ok(Version::default()));
+        assert_eq!(parse("1.14"), Ok(Version::new(1, 14, 0)));
+    }
+
+    #[test]
+    fn what_is_not_a_version_is_refused_with_its_text() {
+        for text in [
+            "",
+            "1",
+            "1.",
+            "1.22.",
+            "v1.22.0",
+            "1.22.0-rc1",
+            "1.22.0.1",
+            "+1.22.0",
+            "1.70000.0",
+        ] {
+            assert_eq!(
+                parse(text),
+                Err(ParseVersionError::Malformed(text.to_owned())),
+                "{text}"
+            );
+        }
+        let text = parse("latest")
+            .expect_err("a word is no version")
+            .to_string();
+        assert_eq!(
+            text,
+            "not a Consul version: \"latest\" (expected a form such as 1.22.0)"
+        );
+    }
+
+    #[test]
+    fn what_the_contract_does_not_know_is_refused() {
+        for (text, version) in [
+            ("1.7.14", Version::new(1, 7, 14)),
+            ("1.23.0", Version::new(1, 23, 0)),
+        ] {
+            assert_eq!(parse(text), Err(ParseVersionError::NotEmulated(version)));
+        }
+        let text = parse("2.0.0")
+            .expect_err("2.0.0 is not described")
+            .to_string();
+        assert_eq!(text, "Consul 2.0.0 is not emulated (1.8.0 to 1.22 are)");
+    }
+
+    #[test]
+    fn versions_are_ordered_by_number_and_not_by_text() {
+        assert!(Version::new(1, 8, 10) > Version::V1_8_7);
+        assert!(Version::new(1, 9, 17) < Version::new(1, 10, 0));
+    }
+}

@@ -1,0 +1,459 @@
+//! The table: behaviour -> since which release, until which, how that is known.
+//!
+//! One row per threshold of the contract's merged version table (1.22.md part F; a row of it with several thresholds
+//! is several rows here, told apart by a last word in the id), and a few that its parts A and B add. Where the
+//! contract leaves two candidates for a release, the later one stands here, because that one is certain.
+
+use super::Version;
+
+/// From which versions on a behaviour holds. A fix that was backported has one of these per release line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// This version and every later one.
+    Onward(Version),
+    /// This version and the later patches of its own release line only.
+    Line(Version),
+    /// This one version: a build of it carries a patch that its release line lacked.
+    Only(Version),
+}
+
+impl Since {
+    /// Whether this entry alone gives `version` the behaviour.
+    pub fn covers(self, version: Version) -> bool {
+        match self {
+            Since::Onward(first) => version >= first,
+            Since::Line(first) => version >= first && version.same_line(first),
+            Since::Only(one) => version == one,
+        }
+    }
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// What the row is about.
+    pub behaviour: Behaviour,
+    /// The id of the contract's row, such as `kv.path_clean`.
+    pub id: &'static str,
+    /// A version behaves so if any of these covers it.
+    pub since: &'static [Since],
+    /// The first version that no longer behaves so.
+    pub until: Option<Version>,
+    /// How this is known, in the contract's letters: S = source read, G = run on Go's own layers, D = changelog,
+    /// H = dated by commit, V = seen on a running 1.8.7.
+    pub evidence: &'static str,
+}
+
+const fn onward(major: u16, minor: u16, patch: u16) -> Since {
+    Since::Onward(Version::new(major, minor, patch))
+}
+
+const fn line(major: u16, minor: u16, patch: u16) -> Since {
+    Since::Line(Version::new(major, minor, patch))
+}
+
+const fn until(major: u16, minor: u16, patch: u16) -> Option<Version> {
+    Some(Version::new(major, minor, patch))
+}
+
+/// Writes the enum and the table from one list, so that neither can lack what the other has.
+macro_rules! behaviours {
+    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal, [$($since:expr),+], $until:expr, $evidence:literal;)+) => {
+        /// Something that one release of Consul does and an earlier (or later) one does not.
+        ///
+        /// Each variant describes the new behaviour, that of the versions which [`Version::has`] it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Behaviour {
+            $($(#[doc = $doc])+ $name,)+
+        }
+
+        impl Behaviour {
+            /// All rows, in the order of the variants.
+            pub const TABLE: &'static [Row] = &[
+                $(Row {
+                    behaviour: Behaviour::$name,
+                    id: $id,
+                    since: &[$($since),+],
+                    until: $until,
+                    evidence: $evidence,
+                },)+
+            ];
+        }
+    };
+}
+
+impl Behaviour {
+    /// The row of this behaviour.
+    pub fn row(self) -> &'static Row {
+        &Behaviour::TABLE[self as usize]
+    }
+}
+
+behaviours! {
+    // The HTTP layer.
+
+    /// `X-Consul-Default-Acl-Policy: <policy>` on every answer of a registered endpoint.
+    HttpDefaultAclHeader = "http.default_acl_header", [onward(1, 9, 0)], None, "S D";
+    /// Bodies under 1400 bytes are not gzipped; before, every body was.
+    HttpGzipMinimum = "http.gzip_min", [onward(1, 9, 0)], None, "S G H";
+    /// A connection over the limit per client gets a raw 429 with a body; before, it was closed without a word.
+    HttpConnectionLimitAnswer = "http.conn_limit", [onward(1, 9, 0)], None, "S D";
+    /// `X-Consul-Query-Backend` beside every `X-Consul-Index`.
+    HttpQueryBackendHeader = "http.query_backend", [onward(1, 10, 1)], None, "S H";
+    /// `cached` is ignored where `http_config.use_cache` is off; before, it still conflicted with `consistent`.
+    HttpUseCacheSwitch = "http.use_cache", [onward(1, 10, 0)], None, "S H";
+    /// A `;` in the query string is an error (500, empty body); before, it separated parameters.
+    HttpSemicolonRefused = "http.semicolon", [line(1, 9, 17), line(1, 10, 10), onward(1, 11, 0)], None, "G D";
+    /// The 404 of an unknown path has a text.
+    HttpUnknownPathText = "http.unknown_path", [onward(1, 11, 0)], None, "S D";
+    /// `partition` is refused with 400; before, it was ignored.
+    HttpPartitionRefused = "http.partition_param", [onward(1, 11, 0)], None, "S H";
+    /// `X-Consul-Results-Filtered-By-Acls: true` when a valid token saw less than all.
+    HttpFilteredHeader = "http.filtered_header", [onward(1, 11, 0)], None, "S D";
+    /// That header is not sent for the literal token `anonymous`.
+    HttpFilteredHeaderNotForAnonymous = "http.filtered_anon", [onward(1, 21, 5)], None, "S D";
+    /// `/` with the UI off explains how to enable it; before, it said `Consul Agent`.
+    HttpUiOffText = "http.ui_off_text", [onward(1, 11, 2)], None, "S D";
+    /// The refusal of namespaces has lost its prefix `Bad request: `.
+    HttpNamespaceErrorUnprefixed = "http.bad_request_prefix_ns", [onward(1, 13, 0)], None, "S H";
+    /// Every 400 of a handler starts with `Bad request: `.
+    HttpBadRequestPrefix = "http.bad_request_prefix_all", [onward(1, 12, 0)], until(1, 13, 0), "H";
+    /// The answers of rate limits have a text, and leader-only ones are 503; before, 429 with an empty body.
+    HttpRateLimitText = "http.rpc_rate_body", [onward(1, 15, 0)], None, "S H";
+    /// A request without a leader is held 7 to 13.5 s in growing steps; before, 7.1 to 7.3 s.
+    HttpNoLeaderHoldGrows = "http.no_leader_hold", [onward(1, 15, 0)], None, "S H";
+    /// `datacenter` means `dc`, and wins over it.
+    HttpDatacenterAlias = "http.dc_alias", [onward(1, 16, 0)], None, "S D";
+    /// Pretty JSON ends in a newline only if the request said `pretty`; before, always.
+    HttpPrettyNewlineOnRequest = "http.dev_newline", [onward(1, 17, 0)], None, "S D";
+    /// `/api` belongs to the resource API, with its own 404 text.
+    HttpApiPrefix = "http.api_prefix", [onward(1, 17, 0)], None, "S H";
+    /// Paths are cleaned while still escaped, so `%2F%2F` and `%2E` reach the handler instead of a redirect.
+    HttpMuxEscaped = "http.mux_escaped", [onward(1, 20, 0)], None, "G H";
+    /// The `Location` of such a redirect escapes the percent signs of the request once more.
+    HttpRedirectDoubleEscape = "http.redirect_double_escape", [onward(1, 20, 0)], None, "G";
+    /// An empty 200 has a Content-Type, at first `text/plain; charset=utf-8`.
+    HttpEmptyContentType = "http.empty200_ct.text", [onward(1, 20, 0)], None, "G D";
+    /// An empty 200 is `application/json`, or what the request's own Content-Type was (GET, DELETE).
+    HttpEmptyContentTypeJson = "http.empty200_ct.json", [onward(1, 20, 2)], None, "G D";
+    /// That `application/json` has `; charset=utf-8`.
+    HttpEmptyContentTypeCharset = "http.empty200_ct.charset", [onward(1, 21, 5)], None, "G D";
+    /// The error of a handler sets its Content-Type itself, before all other headers.
+    HttpErrorContentTypeFirst = "http.error_ct_first", [onward(1, 20, 0)], None, "G D";
+    /// The 500 of a malformed query string has a Content-Type.
+    HttpBadQueryContentType = "http.badquery_ct", [onward(1, 20, 0)], None, "G D";
+
+    // KV.
+
+    /// A raw read is `text/plain`, `nosniff` and sandboxed; before, Go guessed the type from the value.
+    /// Debian's 1.8.7 has this, upstream's has not (kv.md, introduction).
+    KvRawHeaders = "kv.raw_headers",
+        [line(1, 7, 14), Since::Only(Version::V1_8_7), line(1, 8, 10), onward(1, 9, 5)], None, "S D V";
+    /// That type has `; charset=utf-8`.
+    KvRawCharset = "kv.raw_charset", [onward(1, 21, 5)], None, "S D";
+    /// A blocking read of a missing key waits for that key; before, other writes could end it early (kv.md 5.4).
+    KvMissingKeyBlocks = "kv.missing_block", [line(1, 10, 9), line(1, 11, 4), onward(1, 12, 0)], None, "S D";
+    /// Errors of the replicated state machine start with `raft apply failed: `.
+    KvApplyErrorPrefix = "kv.fsm_prefix", [onward(1, 10, 0)], None, "S H";
+    /// A session id need not look like a UUID to be looked up: `invalid session "x"`.
+    KvSessionLookupByText = "kv.session_lookup", [onward(1, 11, 0)], None, "S H";
+    /// The path of a key is decoded twice.
+    KvPathDecodedTwice = "kv.double_decode", [onward(1, 12, 0)], until(1, 12, 3), "D";
+    /// `Conflicting flags: ...` ends in a newline.
+    KvConflictNewline = "kv.conflict_newline", [onward(1, 19, 1)], None, "S D";
+    /// The 413 links to the page of the configuration files; before, to that of the agent's options.
+    KvLimitLinkConfigFiles = "kv.413_link.config_files", [onward(1, 12, 0)], None, "S H";
+    /// That link names the host developer.hashicorp.com.
+    KvLimitLinkDeveloperHost = "kv.413_link.developer_host", [onward(1, 22, 0)], None, "S H";
+    /// The decoded key is cleaned as a path is, keeping a slash at its end.
+    KvPathClean = "kv.path_clean", [onward(1, 21, 5)], None, "S G D";
+    /// A key has to match a regular expression, or is refused with 500.
+    KvKeyPattern = "kv.key_regex", [onward(1, 21, 5)], until(1, 22, 0), "S D";
+    /// A key must not traverse paths nor start or end in a space; there is a switch and a warning header.
+    KvKeyRules = "kv.key_rules", [onward(1, 22, 0)], None, "S G D";
+    /// The size limit also holds for chunked bodies (one byte more generously, and with another text).
+    KvChunkedLimit = "kv.chunked_limit", [onward(1, 22, 0)], None, "S G D";
+
+    // Transactions.
+
+    /// 128 operations fit in a transaction; before, 64.
+    TxnLimit128 = "txn.limit", [onward(1, 14, 0)], None, "S D";
+    /// The verb `get-or-empty`.
+    TxnGetOrEmpty = "txn.get_or_empty", [onward(1, 14, 0)], None, "S D";
+    /// The answer of a read-only transaction has `NotModified`.
+    TxnReadNotModified = "txn.read_fields.not_modified", [onward(1, 9, 0)], None, "S H";
+    /// The answer of a read-only transaction has `Backend`.
+    TxnReadBackend = "txn.read_fields.backend", [onward(1, 10, 1)], None, "S H";
+    /// The answer of a read-only transaction has `ResultsFilteredByACLs`.
+    TxnReadFiltered = "txn.read_fields.filtered", [onward(1, 11, 0)], None, "S H";
+    /// The answer of a read-only transaction has `Index` 1; before, 0.
+    TxnReadIndexOne = "txn.read_fields.index", [onward(1, 12, 0)], None, "S H";
+    /// An unknown verb is found before anything is executed: `unknown KV operation: SET`.
+    TxnUnknownVerbEarly = "txn.unknown_verb", [onward(1, 19, 1)], None, "S D";
+    /// A 409 is `application/json; charset=utf-8`.
+    TxnConflictCharset = "txn.409_ct", [onward(1, 21, 5)], None, "S D";
+    /// A service operation keeps `TaggedAddresses`; before, they were dropped.
+    TxnServiceTaggedAddresses = "txn.svc_tagged_addr", [onward(1, 22, 0)], None, "S H";
+    /// A check operation keeps `Type`; before, it was dropped.
+    TxnCheckType = "txn.check_type", [onward(1, 22, 0)], None, "S H";
+
+    // Sessions.
+
+    /// Errors of the replicated state machine start with `apply failed: `.
+    SessionApplyErrorPrefix = "sess.fsm_prefix", [onward(1, 10, 0)], None, "S H";
+    /// A malformed id is an unknown one, and destroying an unknown one writes nothing; before, 500 and a write.
+    SessionMalformedIdIsUnknown = "sess.malformed_id", [onward(1, 11, 0)], None, "S H";
+    /// A blocking read of an unknown session waits for it; before, it woke on any change.
+    SessionInfoBlocks = "sess.info_block", [line(1, 10, 9), line(1, 11, 4), onward(1, 12, 0)], None, "S D";
+    /// A client agent refuses to create a session in another datacenter; before, it forwarded.
+    SessionOtherDatacenterRefused = "sess.client_dc", [onward(1, 15, 0)], None, "S H";
+    /// Renewing by an upper-case id renews the session itself; before, it started a timer under that spelling.
+    SessionRenewIgnoresCase = "sess.renew_case", [onward(1, 11, 0)], None, "S H";
+    /// Checks of type `session` follow the sessions of their name.
+    SessionChecks = "sess.session_checks", [onward(1, 21, 0)], None, "S D";
+
+    // The catalog.
+
+    /// Registering an identical check leaves the checks index where it was.
+    CatalogCheckUnchangedKeepsIndex = "cat.check_noop_index", [onward(1, 9, 0)], None, "S H";
+    /// Texts for a check of another node and for an unknown service id.
+    CatalogRegisterTexts = "cat.register_texts", [onward(1, 11, 0)], None, "S H";
+    /// `PeerName` in a registration is refused; before, it was ignored.
+    CatalogPeerNameRefused = "cat.peername_reject", [onward(1, 13, 0)], None, "S H";
+    /// One node is read at its own index, and the list of nodes moves with services.
+    CatalogNodeIndex = "cat.node_index", [onward(1, 13, 0)], None, "S D";
+    /// A service with an id and no name is refused with the long text.
+    CatalogServiceNameText = "cat.svc_name_text", [onward(1, 14, 0)], None, "S H";
+    /// A service with neither id nor name is refused with the long text.
+    CatalogServiceEmptyText = "cat.svc_empty_text", [onward(1, 21, 2)], None, "S D";
+
+    // Fields of JSON.
+
+    /// A check has `ExposedPort`.
+    JsonCheckExposedPort = "json.check_fields.exposed_port", [onward(1, 10, 0)], None, "S D";
+    /// A check has `Interval` and `Timeout`.
+    JsonCheckInterval = "json.check_fields.interval", [onward(1, 10, 2)], None, "S D";
+    /// A service of a node omits `Port` where it is 0, and its `Proxy` has `Mode`.
+    JsonNodeServiceMode = "json.node_service.mode", [onward(1, 10, 0)], None, "S H";
+    /// A service of a node has `PeerName`.
+    JsonNodeServicePeerName = "json.node_service.peer_name", [onward(1, 13, 0)], None, "S H";
+    /// A service of a node has `Ports`.
+    JsonNodeServicePorts = "json.node_service.ports", [onward(1, 22, 0)], None, "S D";
+    /// A row of catalog/service has `ServiceSocketPath`.
+    JsonCatalogServiceSocketPath = "json.catalog_service.socket_path", [onward(1, 10, 0)], None, "S H";
+    /// A row of catalog/service has `ServiceLocality`.
+    JsonCatalogServiceLocality = "json.catalog_service.locality", [onward(1, 16, 0)], None, "S H";
+    /// A row of catalog/service has `ServicePorts`.
+    JsonCatalogServicePorts = "json.catalog_service.ports", [onward(1, 22, 0)], None, "S D";
+    /// agent/self has `PrimaryDatacenter`.
+    JsonAgentSelfPrimaryDatacenter = "json.agent_self.primary_datacenter", [onward(1, 11, 0)], None, "S H";
+    /// agent/self has `BuildDate`.
+    JsonAgentSelfBuildDate = "json.agent_self.build_date", [line(1, 12, 6), onward(1, 13, 0)], None, "S D";
+    /// agent/self has `BindAddr`.
+    JsonAgentSelfBindAddress = "json.agent_self.bind_addr", [onward(1, 22, 0)], None, "S D";
+    /// A service of the agent has `Datacenter`.
+    JsonAgentServiceDatacenter = "json.agent_service_dc", [onward(1, 9, 0)], None, "S D";
+    /// The node's `Meta` has `consul-version`.
+    JsonNodeMetaVersion = "json.node_meta_version", [onward(1, 16, 1)], None, "S D";
+    /// A prepared query has `Targets` and `Peer`, its result `PeerName`.
+    JsonQueryPeer = "json.query.peer", [onward(1, 14, 0)], None, "S H";
+    /// A prepared query has `SamenessGroup`.
+    JsonQuerySamenessGroup = "json.query.sameness_group", [onward(1, 16, 0)], None, "S H";
+    /// The result of a prepared query has `Index` 1; before, 0.
+    JsonQueryIndexOne = "json.query.index", [onward(1, 12, 0)], None, "S H";
+
+    // The agent, health, queries, events.
+
+    /// An unknown service id is answered with 404; before, with 200.
+    AgentUnknownService404 = "agent.unknown_service.404", [onward(1, 11, 0)], None, "S D";
+    /// That 404 says that the id is meant and not the name.
+    AgentUnknownServiceText = "agent.unknown_service.text", [onward(1, 12, 0)], None, "S D";
+    /// An unknown check id is answered with 500 `Unknown check "x"`; before, with 200 or the text about TTL.
+    AgentUnknownCheck500 = "agent.unknown_check.500", [onward(1, 11, 0)], None, "S D";
+    /// An unknown check id is answered with 404.
+    AgentUnknownCheck404 = "agent.unknown_check.404", [onward(1, 11, 2)], None, "S D";
+    /// That 404 says that the id is meant and not the name.
+    AgentUnknownCheckText = "agent.unknown_check.text", [onward(1, 12, 0)], None, "S D";
+    /// A check for an unknown service is refused with 404; before, with 500.
+    AgentCheckUnknownService404 = "agent.check_unknown_svc", [onward(1, 11, 0)], None, "S H";
+    /// health/service with an index says `X-Consul-Query-Backend: streaming`.
+    HealthStreaming = "health.streaming", [onward(1, 10, 1)], None, "S D";
+    /// The 404 of a prepared query has the index headers.
+    QueryNotFoundHeaders = "query.404_headers", [onward(1, 12, 0)], None, "S H";
+    /// The payload of an event is limited to 300 bytes.
+    EventLimit = "event.limit", [onward(1, 22, 0)], None, "S D";
+
+    // ACLs.
+
+    /// A denial names the accessor and the permission.
+    AclDeniedText = "acl.denied_text", [onward(1, 12, 0)], None, "S D";
+    /// A denial says `anonymous token` where no token was sent.
+    AclDeniedAnonymousText = "acl.denied_text.anonymous", [onward(1, 15, 0)], None, "S D";
+    /// Reading or deleting a missing object is answered with 404.
+    AclMissing404 = "acl.missing_404", [onward(1, 15, 0)], None, "S D";
+    /// `ACL not found` says, before bootstrapping, that it has to be done first.
+    AclNotBootstrappedText = "acl.not_bootstrapped", [onward(1, 15, 0)], None, "S D";
+    /// The endpoints of the legacy ACL system are gone.
+    AclLegacyRemoved = "acl.legacy", [onward(1, 11, 0)], None, "S D";
+    /// A token in a list has its `SecretID`.
+    AclListSecretId = "acl.stub_secret", [onward(1, 10, 1)], None, "S D";
+    /// The policy `builtin/global-read-only` exists.
+    AclReadOnlyPolicy = "acl.readonly_policy", [onward(1, 16, 1)], None, "S D";
+    /// A policy's name may hold a single slash, and the refusal says so.
+    AclPolicyNameText = "acl.policy_name_text", [onward(1, 16, 1)], None, "S D";
+    /// A key given twice in rules is refused; before, the last one won.
+    AclDuplicateKeysRefused = "acl.dup_keys", [onward(1, 20, 2)], None, "S D";
+    /// Results are filtered by ACLs first and by the filter expression then.
+    AclFilterFirst = "acl.filter_order", [onward(1, 20, 2)], None, "S D";
+
+    // The command line, logs and ports.
+
+    /// `consul watch` looks for the agent at status/leader; before, at agent/self.
+    CliWatchProbe = "cli.watch_probe", [onward(1, 10, 2)], None, "S D";
+    /// Consul's own client sends a Content-Type with every request.
+    CliClientContentType = "cli.client_content_type", [onward(1, 20, 2)], None, "S D";
+    /// `Consul agent running!` is a line of the log; before, `==> Consul agent running!` outside of it.
+    LogRunningLine = "log.running_line", [onward(1, 11, 0)], None, "S H";
+    /// The line of an HTTP listener is `Starting server: ...`; before, `Started HTTP server: ...`.
+    LogStartingServer = "log.starting_server", [onward(1, 9, 0)], None, "S H";
+    /// Servers have a port for gRPC over TLS.
+    PortGrpcTls = "port.grpc_tls", [onward(1, 14, 0)], None, "S D";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Every patch of every emulated line that a threshold could fall between.
+    fn versions() -> impl Iterator<Item = Version> {
+        (7..=23).flat_map(|minor| (0..=20).map(move |patch| Version::new(1, minor, patch)))
+    }
+
+    #[test]
+    fn each_variant_finds_its_own_row() {
+        for row in Behaviour::TABLE {
+            assert_eq!(row.behaviour.row().id, row.id);
+        }
+    }
+
+    #[test]
+    fn ids_are_unique_and_have_an_area() {
+        let ids: BTreeSet<_> = Behaviour::TABLE.iter().map(|row| row.id).collect();
+        assert_eq!(ids.len(), Behaviour::TABLE.len());
+        for row in Behaviour::TABLE {
+            assert!(row.id.contains('.'), "{} has no area", row.id);
+            assert!(!row.evidence.is_empty(), "{} has no evidence", row.id);
+        }
+    }
+
+    #[test]
+    fn one_entry_lasts_onward_and_what_ends_ends_after_it_began() {
+        for row in Behaviour::TABLE {
+            let lasting: Vec<Version> = row
+                .since
+                .iter()
+                .filter_map(|since| match since {
+                    Since::Onward(first) => Some(*first),
+                    Since::Line(_) | Since::Only(_) => None,
+                })
+                .collect();
+            let [first] = lasting[..] else {
+                panic!("{} has {} lasting entries", row.id, lasting.len())
+            };
+            assert!(
+                row.until.is_none_or(|until| first < until),
+                "{} ends before it begins",
+                row.id
+            );
+        }
+    }
+
+    #[test]
+    fn what_has_no_end_is_never_lost_within_a_release_line() {
+        for row in Behaviour::TABLE.iter().filter(|row| row.until.is_none()) {
+            for version in versions() {
+                let next = Version::new(version.major, version.minor, version.patch + 1);
+                // Debian's build of 1.8.7 has what upstream's 1.8.8 lacks.
+                let patched = row.since.contains(&Since::Only(version));
+                assert!(
+                    patched || !version.has(row.behaviour) || next.has(row.behaviour),
+                    "{} is lost after {version}",
+                    row.id
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_makes_a_difference_between_emulated_versions() {
+        for row in Behaviour::TABLE {
+            assert!(
+                versions().any(|version| version.has(row.behaviour)),
+                "{} never holds",
+                row.id
+            );
+            assert!(
+                versions().any(|version| !version.has(row.behaviour)),
+                "{} always holds",
+                row.id
+            );
+        }
+    }
+
+    #[test]
+    fn debians_1_8_7_has_the_raw_headers_and_its_neighbours_have_not() {
+        let has = |patch| Version::new(1, 8, patch).has(Behaviour::KvRawHeaders);
+        assert_eq!(
+            [6, 7, 8, 9, 10, 11].map(has),
+            [false, true, false, false, true, true]
+        );
+        assert!(!Version::new(1, 9, 4).has(Behaviour::KvRawHeaders));
+        assert!(Version::new(1, 9, 5).has(Behaviour::KvRawHeaders));
+    }
+
+    #[test]
+    fn a_backport_holds_in_its_line_only() {
+        let has = |minor, patch| Version::new(1, minor, patch).has(Behaviour::KvMissingKeyBlocks);
+        assert!(!has(10, 8) && has(10, 9));
+        assert!(!has(11, 0) && !has(11, 3) && has(11, 4));
+        assert!(has(12, 0) && has(22, 0));
+    }
+
+    #[test]
+    fn what_was_taken_back_is_gone_again() {
+        assert!(!Version::new(1, 21, 4).has(Behaviour::KvKeyPattern));
+        assert!(Version::V1_21_5.has(Behaviour::KvKeyPattern));
+        assert!(!Version::V1_22_0.has(Behaviour::KvKeyPattern));
+        assert!(Version::new(1, 12, 2).has(Behaviour::KvPathDecodedTwice));
+        assert!(!Version::new(1, 12, 3).has(Behaviour::KvPathDecodedTwice));
+    }
+
+    #[test]
+    fn the_profiles_are_those_of_the_contract() {
+        use Behaviour::{
+            HttpEmptyContentType, HttpEmptyContentTypeJson, HttpGzipMinimum, HttpMuxEscaped,
+            HttpPrettyNewlineOnRequest, KvKeyRules, KvPathClean, KvRawHeaders, LogRunningLine,
+            TxnLimit128,
+        };
+        let spots = [
+            (KvRawHeaders, [true, true, true, true, true]),
+            (HttpGzipMinimum, [false, true, true, true, true]),
+            (LogRunningLine, [false, true, true, true, true]),
+            (TxnLimit128, [false, true, true, true, true]),
+            (HttpPrettyNewlineOnRequest, [false, false, true, true, true]),
+            (HttpMuxEscaped, [false, false, true, true, true]),
+            (HttpEmptyContentType, [false, false, true, true, true]),
+            (HttpEmptyContentTypeJson, [false, false, false, true, true]),
+            (KvPathClean, [false, false, false, true, true]),
+            (KvKeyRules, [false, false, false, false, true]),
+        ];
+        for (behaviour, expected) in spots {
+            assert_eq!(
+                Version::PROFILES.map(|version| version.has(behaviour)),
+                expected,
+                "{behaviour:?}"
+            );
+        }
+    }
+}
