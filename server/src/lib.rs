@@ -1,4 +1,9 @@
 //! proconsul.
 
-pub mod config;
-pub mod version;
+pub mod blocking;
+pub mod clock;
+pub mod engine;
+pub mod entropy;
+pub mod store;
+pub mod timestamp;
+pub mod watch;

@@ -1,0 +1,56 @@
+//! The blocking query: look, and look again whenever something that was read has changed, until the index
+//! has passed the one that the client knows or the time is up (kv.md 5).
+
+use std::time::Duration;
+
+use crate::engine::Engine;
+use crate::store::{Answer, Index, Query, Refusal};
+
+/// How long a client is ready to wait, and for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The index that the client knows: a higher one ends the wait. Never 0, which does not wait.
+    pub min_index: Index,
+    /// How long to wait at most, after default and cap; jitter comes on top.
+    pub limit: Duration,
+}
+
+/// Up to this part of the limit is added at random to every wait, so that clients that began together do not
+/// come back together (kv.md 5.1).
+const JITTER_DIVISOR: u32 = 16;
+
+/// Answers a read; with `wait`, when its index has passed the client's or the time is up, with whatever the
+/// last look found (kv.md trap 14).
+///
+/// # Errors
+/// See [`crate::store::Store::query`]. An error ends the wait.
+pub async fn answer(engine: &Engine, query: &Query, wait: Option<Wait>) -> Result<Answer, Refusal> {
+    let first = engine.query(query)?;
+    let Some(wait) = wait else { return Ok(first) };
+    if first.index > wait.min_index {
+        return Ok(first);
+    }
+    let limit = wait.limit + engine.jitter(wait.limit / JITTER_DIVISOR);
+    let deadline = engine.clock().now().plus(limit);
+    let mut waiter = engine.waiter();
+    let mut known = wait.min_index;
+    let mut latest = first;
+    loop {
+        // Registered, and looked at again since: nothing can fall between the look and the wait.
+        if waiter.waits_for(&latest.reads) {
+            tokio::select! {
+                biased;
+                () = waiter.told() => {}
+                () = engine.clock().sleep_until(deadline) => return Ok(latest),
+            }
+        }
+        latest = engine.query(query)?;
+        if latest.index > known {
+            if !latest.waits_for_existence {
+                return Ok(latest);
+            }
+            // Still missing: unrelated writes have moved the index on, and the wait with it (1.22.md A5).
+            known = latest.index;
+        }
+    }
+}

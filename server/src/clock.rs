@@ -1,0 +1,145 @@
+//! The only file that reads the machine's time or sleeps (design rule 1).
+//!
+//! A [`Clock`] is the machine's time plus an offset, at a rate: at rate 1 it runs, at rate 0 it is frozen and
+//! only [`Clock::advance`] moves it. Its epoch is its own creation, so a frozen clock starts at the same
+//! [`Timestamp`] in every run. It never goes back, and reading it changes nothing.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the one file that may read the machine's time and sleep"
+)]
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::timestamp::Timestamp;
+
+/// The time of one server.
+#[derive(Debug)]
+pub struct Clock {
+    setting: Mutex<Setting>,
+    /// Told whenever the setting changes, so that sleepers look again.
+    changed: Notify,
+}
+
+/// Where the clock stood at a moment of the machine's time, and how it goes from there.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    machine: Instant,
+    stood_at: Timestamp,
+    running: bool,
+}
+
+impl Setting {
+    fn now(&self) -> Timestamp {
+        if self.running {
+            self.stood_at.plus(self.machine.elapsed())
+        } else {
+            self.stood_at
+        }
+    }
+}
+
+impl Clock {
+    /// A clock that runs as the machine's does, from its own epoch on.
+    #[must_use]
+    pub fn running() -> Self {
+        Self::new(true)
+    }
+
+    /// A clock that stands at its epoch until it is advanced.
+    #[must_use]
+    pub fn frozen() -> Self {
+        Self::new(false)
+    }
+
+    fn new(running: bool) -> Self {
+        Self {
+            setting: Mutex::new(Setting {
+                machine: Instant::now(),
+                stood_at: Timestamp::ZERO,
+                running,
+            }),
+            changed: Notify::new(),
+        }
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.setting.lock().now()
+    }
+
+    /// Moves the clock to `target`, or leaves it where it is when it is already later.
+    pub fn advance_to(&self, target: Timestamp) {
+        {
+            let mut setting = self.setting.lock();
+            setting.stood_at = setting.now().max(target);
+            setting.machine = Instant::now();
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// Sleeps until the clock stands at `deadline` or later.
+    pub async fn sleep_until(&self, deadline: Timestamp) {
+        loop {
+            // Armed before the look, or a change in between would be slept through.
+            let changed = self.changed.notified();
+            let setting = *self.setting.lock();
+            let now = setting.now();
+            if now >= deadline {
+                return;
+            }
+            if setting.running {
+                tokio::select! {
+                    () = changed => {}
+                    () = tokio::time::sleep(deadline.since(now)) => {}
+                }
+            } else {
+                changed.await;
+            }
+        }
+    }
+}
+
+/// The machine's wall clock, for log lines and nothing else: time since the Unix epoch.
+#[must_use]
+pub fn wall_clock() -> Duration {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.expect("the machine's clock stands after 1970")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frozen_clock_moves_only_when_told() {
+        let clock = Clock::frozen();
+        assert_eq!(clock.now(), Timestamp::ZERO);
+        let later = Timestamp::ZERO.plus(Duration::from_secs(20));
+        clock.advance_to(later);
+        assert_eq!(clock.now(), later);
+        clock.advance_to(Timestamp::ZERO);
+        assert_eq!(clock.now(), later, "a clock never goes back");
+    }
+
+    #[tokio::test]
+    async fn a_sleeper_wakes_when_the_clock_is_advanced() {
+        let clock = Clock::frozen();
+        let deadline = Timestamp::ZERO.plus(Duration::from_secs(3600));
+        let sleeper = clock.sleep_until(deadline);
+        tokio::pin!(sleeper);
+        let early = Timestamp::ZERO.plus(Duration::from_secs(3599));
+        tokio::select! {
+            biased;
+            () = &mut sleeper => panic!("the sleeper woke before its deadline"),
+            () = async { clock.advance_to(early); } => {}
+        }
+        clock.advance_to(deadline);
+        sleeper.await;
+    }
+}

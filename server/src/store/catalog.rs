@@ -1,0 +1,377 @@
+//! The catalog: nodes and services, and the registrations that write them (session.md 4).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use super::command::Refusal;
+use super::effects::{Cause, Touched};
+use super::index::Index;
+use super::query::{Answer, Rows, Watch};
+use super::{Change, Store};
+
+/// Named strings, in the order of their names.
+pub type Labels = BTreeMap<String, String>;
+
+/// A node as registered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewNode {
+    /// The name; compared without regard to case.
+    pub node: String,
+    /// The node id; empty for nodes that have none.
+    pub id: String,
+    /// The address.
+    pub address: String,
+    /// The datacenter.
+    pub datacenter: String,
+    /// The tagged addresses; none is JSON's `null`.
+    pub tagged_addresses: Option<Labels>,
+    /// The meta data; none is JSON's `null`.
+    pub meta: Option<Labels>,
+}
+
+/// A node's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeRow {
+    /// As registered.
+    pub node: NewNode,
+    /// The index of the first registration.
+    pub create_index: Index,
+    /// The index of the last change of the row.
+    pub modify_index: Index,
+}
+
+/// The weights of a service instance in DNS answers; kept and shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// While passing.
+    pub passing: i64,
+    /// While in warning.
+    pub warning: i64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            passing: 1,
+            warning: 1,
+        }
+    }
+}
+
+/// A service instance as registered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewService {
+    /// The id, unique on its node.
+    pub id: String,
+    /// The name of the service.
+    pub name: String,
+    /// The tags, in the order given.
+    pub tags: Vec<String>,
+    /// The address; empty for the node's.
+    pub address: String,
+    /// The meta data; none is JSON's `null`.
+    pub meta: Option<Labels>,
+    /// The port; 0 for none.
+    pub port: i64,
+    /// The DNS weights.
+    pub weights: Weights,
+    /// Whether others may change the tags; kept and shown.
+    pub enable_tag_override: bool,
+}
+
+/// A service instance's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceRow {
+    /// The node, spelled as registered.
+    pub node: String,
+    /// As registered.
+    pub service: NewService,
+    /// The index of the first registration.
+    pub create_index: Index,
+    /// The index of the last change of the row.
+    pub modify_index: Index,
+}
+
+/// A check as registered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewCheck {
+    /// The id, unique on its node; compared without regard to case when sessions are bound to it.
+    pub check_id: String,
+    /// The name.
+    pub name: String,
+    /// The status. Consul takes any string; only `critical` ends sessions.
+    pub status: String,
+    /// Notes for people.
+    pub notes: String,
+    /// What the check last said.
+    pub output: String,
+    /// The service instance on the same node that this is a check of; empty for a check of the node.
+    pub service_id: String,
+    /// The kind of check: `ttl`, `http` and so on; empty if none.
+    pub kind: String,
+}
+
+/// A check's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRow {
+    /// The node, spelled as registered.
+    pub node: String,
+    /// As registered.
+    pub check: NewCheck,
+    /// The name of the service instance's service; empty for a check of the node.
+    pub service_name: String,
+    /// The tags of the service instance.
+    pub service_tags: Vec<String>,
+    /// The index of the first registration.
+    pub create_index: Index,
+    /// The index of the last change of the row.
+    pub modify_index: Index,
+}
+
+/// What to put into the catalog, all or nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Registration {
+    /// The node. Its row is replaced as a whole.
+    pub node: NewNode,
+    /// Leave the node's row alone if it exists.
+    pub skip_node_update: bool,
+    /// A service instance on it.
+    pub service: Option<NewService>,
+    /// Checks of it or of its services.
+    pub checks: Vec<NewCheck>,
+}
+
+/// What to take out of the catalog. Names are compared without regard to case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deregistration {
+    /// A node, with all its services, checks and sessions.
+    Node(String),
+    /// A service instance, with its checks.
+    Service {
+        /// The node.
+        node: String,
+        /// The service id.
+        id: String,
+    },
+    /// A check.
+    Check {
+        /// The node.
+        node: String,
+        /// The check id.
+        id: String,
+    },
+}
+
+/// The catalog's tables. Node names are keys in lower case.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Catalog {
+    pub(super) nodes: OrdMap<String, Arc<NodeRow>>,
+    /// By node and service id.
+    pub(super) services: OrdMap<(String, String), Arc<ServiceRow>>,
+    /// By node and check id, both in lower case.
+    pub(super) checks: OrdMap<(String, String), Arc<CheckRow>>,
+    pub(super) nodes_newest: Index,
+    pub(super) services_newest: Index,
+    pub(super) checks_newest: Index,
+}
+
+impl Catalog {
+    /// The service instances of a node, in the order of their ids.
+    pub(super) fn services_of(&self, node: &str) -> Vec<Arc<ServiceRow>> {
+        self.services
+            .range((node.to_owned(), String::new())..)
+            .take_while(|((of, _), _)| of == node)
+            .map(|(_, row)| Arc::clone(row))
+            .collect()
+    }
+
+    /// The checks of a node, in the order of their ids.
+    pub(super) fn checks_of(&self, node: &str) -> Vec<Arc<CheckRow>> {
+        self.checks
+            .range((node.to_owned(), String::new())..)
+            .take_while(|((of, _), _)| of == node)
+            .map(|(_, row)| Arc::clone(row))
+            .collect()
+    }
+}
+
+impl Store {
+    pub(super) fn nodes(&self) -> Answer {
+        Answer {
+            index: self.catalog.nodes_newest.reported(),
+            rows: Rows::Nodes(self.catalog.nodes.values().map(Arc::clone).collect()),
+            reads: vec![Watch::Nodes],
+            waits_for_existence: false,
+        }
+    }
+
+    pub(super) fn node(&self, node: &str) -> Answer {
+        let name = node.to_lowercase();
+        let Some(row) = self.catalog.nodes.get(&name) else {
+            return Answer {
+                index: Index::ZERO.reported(),
+                rows: Rows::Node(None),
+                reads: vec![Watch::Nodes],
+                waits_for_existence: false,
+            };
+        };
+        let services = self.catalog.services_of(&name);
+        let index = if self.rules.index_per_node {
+            let newest_service = services.iter().map(|row| row.modify_index).max();
+            row.modify_index.max(newest_service.unwrap_or_default())
+        } else {
+            self.catalog.nodes_newest.max(self.catalog.services_newest)
+        };
+        Answer {
+            index: index.reported(),
+            rows: Rows::Node(Some((Arc::clone(row), services))),
+            reads: if self.rules.index_per_node {
+                vec![Watch::Node(name)]
+            } else {
+                vec![Watch::Nodes, Watch::Services]
+            },
+            waits_for_existence: false,
+        }
+    }
+
+    pub(super) fn services(&self) -> Answer {
+        Answer {
+            index: self.catalog.services_newest.reported(),
+            rows: Rows::Services(self.catalog.services.values().map(Arc::clone).collect()),
+            reads: vec![Watch::Services],
+            waits_for_existence: false,
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Registers a node with what is on it; on a refusal nothing of it stays.
+    pub(super) fn register(&mut self, registration: Registration) -> Result<(), Refusal> {
+        let before = self.store.clone();
+        let result = self.register_parts(registration);
+        if result.is_err() {
+            *self.store = before;
+            self.effects.touched.clear();
+            self.effects.ended.clear();
+        }
+        result
+    }
+
+    fn register_parts(&mut self, registration: Registration) -> Result<(), Refusal> {
+        let node = registration.node.node.to_lowercase();
+        let exists = self.store.catalog.nodes.contains_key(&node);
+        if !(exists && registration.skip_node_update) {
+            self.put_node(&node, registration.node);
+        }
+        if let Some(service) = registration.service {
+            self.put_service(&node, service);
+        }
+        for check in registration.checks {
+            self.put_check(&node, check)?;
+        }
+        Ok(())
+    }
+
+    fn put_node(&mut self, name: &str, node: NewNode) {
+        let current = self.store.catalog.nodes.get(name);
+        if current.is_some_and(|current| current.node == node) {
+            return;
+        }
+        let row = NodeRow {
+            node,
+            create_index: current.map_or(self.index, |row| row.create_index),
+            modify_index: self.index,
+        };
+        let catalog = &mut self.store.catalog;
+        catalog.nodes.insert(name.to_owned(), Arc::new(row));
+        catalog.nodes_newest = self.index;
+        self.effects.touched.push(Touched::Node(name.to_owned()));
+    }
+
+    fn put_service(&mut self, node: &str, service: NewService) {
+        let place = (node.to_owned(), service.id.clone());
+        let current = self.store.catalog.services.get(&place);
+        if current.is_some_and(|current| current.service == service) {
+            return;
+        }
+        let row = ServiceRow {
+            node: self.node_name(node),
+            create_index: current.map_or(self.index, |row| row.create_index),
+            modify_index: self.index,
+            service,
+        };
+        let name = row.service.name.clone();
+        self.store.catalog.services.insert(place, Arc::new(row));
+        self.service_touched(node, name);
+    }
+
+    /// The name of a node as it was registered.
+    pub(super) fn node_name(&self, node: &str) -> String {
+        let row = self.store.catalog.nodes.get(node);
+        row.map_or_else(|| node.to_owned(), |row| row.node.node.clone())
+    }
+
+    fn service_touched(&mut self, node: &str, name: String) {
+        self.store.catalog.services_newest = self.index;
+        if self.store.rules.index_per_node {
+            self.store.catalog.nodes_newest = self.index;
+        }
+        self.effects.touched.push(Touched::Service {
+            node: node.to_owned(),
+            name,
+        });
+    }
+
+    /// Takes something out of the catalog; what is not there is no error (session.md 4.3).
+    pub(super) fn deregister(&mut self, what: &Deregistration) {
+        match what {
+            Deregistration::Node(node) => self.remove_node(&node.to_lowercase()),
+            Deregistration::Service { node, id } => self.remove_service(&node.to_lowercase(), id),
+            Deregistration::Check { node, id } => {
+                let (node, id) = (node.to_lowercase(), id.to_lowercase());
+                self.remove_check(&node, &id);
+            }
+        }
+    }
+
+    fn remove_node(&mut self, node: &str) {
+        if !self.store.catalog.nodes.contains_key(node) {
+            return;
+        }
+        // First, so that the cause of every session's end is the node and not one of its checks.
+        self.invalidate_node(node);
+        for row in self.store.catalog.services_of(node) {
+            self.remove_service(node, &row.service.id);
+        }
+        for row in self.store.catalog.checks_of(node) {
+            self.remove_check(node, &row.check.check_id.to_lowercase());
+        }
+        self.store.catalog.nodes.remove(node);
+        self.store.catalog.nodes_newest = self.index;
+        self.effects.touched.push(Touched::Node(node.to_owned()));
+    }
+
+    fn remove_service(&mut self, node: &str, id: &str) {
+        let place = (node.to_owned(), id.to_owned());
+        let Some(row) = self.store.catalog.services.remove(&place) else {
+            return;
+        };
+        for check in self.store.catalog.checks_of(node) {
+            if check.check.service_id == id {
+                self.remove_check(node, &check.check.check_id.to_lowercase());
+            }
+        }
+        self.service_touched(node, row.service.name.clone());
+    }
+
+    fn remove_check(&mut self, node: &str, id: &str) {
+        let place = (node.to_owned(), id.to_owned());
+        let Some(row) = self.store.catalog.checks.remove(&place) else {
+            return;
+        };
+        self.check_touched(node, row.service_name.clone());
+        self.invalidate_check(node, id, &Cause::CheckDeleted(row.check.check_id.clone()));
+    }
+}

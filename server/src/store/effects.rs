@@ -1,0 +1,77 @@
+//! What a command did, for those who wait and those who keep the history. The store notifies nobody itself.
+
+use super::command::AcquireRefused;
+use super::index::Index;
+use super::key::Key;
+use super::session_id::SessionId;
+
+/// What one command changed.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// The raft index that the command took; none for commands that never reach raft.
+    pub index: Option<Index>,
+    /// Every row that changed, in the order in which it changed.
+    pub touched: Vec<Touched>,
+    /// The sessions that fell, and why.
+    pub ended: Vec<SessionEnd>,
+    /// Why an acquire was refused without an error.
+    pub acquire_refused: Option<AcquireRefused>,
+}
+
+/// A row that changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touched {
+    /// A key was written or deleted.
+    Key(Key),
+    /// A session was created or ended.
+    Session {
+        /// The session.
+        id: SessionId,
+        /// Its node, in lower case.
+        node: String,
+    },
+    /// A node's row was written or deleted.
+    Node(String),
+    /// A service instance was written or deleted.
+    Service {
+        /// The node, in lower case.
+        node: String,
+        /// The name of the service, as written.
+        name: String,
+    },
+    /// A check was written or deleted.
+    Check {
+        /// The node, in lower case.
+        node: String,
+        /// The name of the check's service; empty for a check of the node.
+        service_name: String,
+    },
+}
+
+/// A session that fell, with all that fell with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionEnd {
+    /// The session.
+    pub session: SessionId,
+    /// Why it fell.
+    pub cause: Cause,
+    /// The keys that it held and that were released, in key order.
+    pub released: Vec<Key>,
+    /// The keys that it held and that were deleted, in key order.
+    pub deleted: Vec<Key>,
+}
+
+/// Why a session fell (session.md 3.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A client destroyed it.
+    Destroyed,
+    /// Its TTL ran out.
+    Lapsed,
+    /// This check became critical.
+    CheckCritical(String),
+    /// This check was deleted, by itself or with its service.
+    CheckDeleted(String),
+    /// Its node was deleted.
+    NodeDeleted,
+}

@@ -1,0 +1,284 @@
+//! The pure machine: commands go in with a point in time, replies and effects come out.
+//!
+//! The store reads no clock, makes no ids, wakes nobody and knows no wire format. The same commands at the
+//! same times give the same store, row for row. Its tables are persistent maps, so a clone of the store is a
+//! snapshot that shares everything with it and costs a few reference counts.
+//!
+//! # Invariants
+//! * No index in any row exceeds the index of the last applied command.
+//! * A key that a session holds is released or deleted in the command that ends the session.
+//! * Whoever applies a command at `now` has first applied what was due before: [`Store::due`].
+
+mod catalog;
+mod check;
+mod command;
+mod effects;
+mod index;
+mod invalidation;
+mod key;
+mod kv;
+mod lock_delay;
+mod query;
+mod radix;
+mod rules;
+mod session;
+mod session_id;
+mod tombstone;
+mod txn;
+
+use std::time::Duration;
+
+pub use catalog::{
+    CheckRow, Deregistration, Labels, NewCheck, NewNode, NewService, NodeRow, Registration,
+    ServiceRow, Weights,
+};
+pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
+pub use effects::{Cause, Effects, SessionEnd, Touched};
+pub use index::Index;
+pub use key::Key;
+pub use kv::KvRow;
+pub use query::{Answer, Entry, Query, ReadSet, Rows, Watch};
+pub use rules::Rules;
+pub use session::{Behavior, NewSession, ServiceCheck, SessionRow};
+pub use session_id::{IdError, SessionId};
+pub use txn::{TxnError, TxnOperation, TxnOutcome, TxnRefusal, TxnResult, TxnVerb};
+
+use crate::timestamp::Timestamp;
+
+/// The size from which Consul splits the raft entry of a KV write, each part taking an index (kv.md 2.2).
+const RAFT_ENTRY_BYTES: usize = 524_288;
+/// What a raft entry holds besides key and value, roughly; Consul's own figure varies with the request.
+const RAFT_ENTRY_OVERHEAD: usize = 128;
+
+/// All state of one Consul: keys, sessions, catalog, and the deadlines that hang on them.
+#[derive(Clone, Debug)]
+pub struct Store {
+    rules: Rules,
+    applied: Index,
+    kv: kv::KvTable,
+    tombstones: tombstone::Tombstones,
+    lock_delays: lock_delay::LockDelays,
+    sessions: session::SessionTable,
+    catalog: catalog::Catalog,
+}
+
+/// What a command came to.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// The answer, or why there is none.
+    pub result: Result<Reply, Refusal>,
+    /// What changed.
+    pub effects: Effects,
+}
+
+/// One command under way: the store, the moment, the index that everything it touches gets.
+struct Change<'a> {
+    store: &'a mut Store,
+    now: Timestamp,
+    index: Index,
+    effects: Effects,
+}
+
+impl Store {
+    /// An empty store whose next command gets the index after `applied`.
+    #[must_use]
+    pub fn new(rules: Rules, applied: Index) -> Self {
+        Self {
+            rules,
+            applied,
+            kv: kv::KvTable::default(),
+            tombstones: tombstone::Tombstones::default(),
+            lock_delays: lock_delay::LockDelays::default(),
+            sessions: session::SessionTable::default(),
+            catalog: catalog::Catalog::default(),
+        }
+    }
+
+    /// The index of the last command that took one.
+    #[must_use]
+    pub fn applied(&self) -> Index {
+        self.applied
+    }
+
+    /// Applies a command at `now`.
+    ///
+    /// # Panics
+    /// When something was due before `now` and has not been applied: the caller broke [`Store::due`].
+    pub fn apply(&mut self, now: Timestamp, command: Command) -> Applied {
+        assert!(
+            self.next_deadline().is_none_or(|deadline| deadline > now)
+                || matches!(
+                    command,
+                    Command::Lapse { .. }
+                        | Command::EndLockDelay { .. }
+                        | Command::ReapTombstones { .. }
+                ),
+            "everything that is due is applied before the next command"
+        );
+        let entries = self.raft_entries(now, &command);
+        self.applied = Index(self.applied.0 + entries);
+        let mut change = Change {
+            index: self.applied,
+            store: self,
+            now,
+            effects: Effects::default(),
+        };
+        let result = change.run(command);
+        let mut effects = change.effects;
+        effects.index = (entries > 0).then_some(self.applied);
+        Applied { result, effects }
+    }
+
+    /// How many raft indexes a command takes (kv.md 4.1).
+    fn raft_entries(&self, now: Timestamp, command: &Command) -> u64 {
+        match command {
+            Command::Kv(KvWrite { key, verb }) => match verb {
+                KvVerb::Acquire(..) if self.lock_delays.left(now, key).is_some() => 0,
+                KvVerb::Set(content)
+                | KvVerb::Cas(content, _)
+                | KvVerb::Acquire(content, _)
+                | KvVerb::Release(content, _) => {
+                    let bytes = key.as_bytes().len() + content.value.len() + RAFT_ENTRY_OVERHEAD;
+                    bytes.div_ceil(RAFT_ENTRY_BYTES) as u64
+                }
+                KvVerb::Delete | KvVerb::DeleteCas(_) | KvVerb::DeleteTree => 1,
+            },
+            Command::Txn(operations) => u64::from(self.pre_check(now, operations).is_empty()),
+            Command::SessionDestroy { id } => {
+                let known = matches!(self.session(id), Ok(Some(_)));
+                let malformed = self.session(id).is_err();
+                u64::from(known || (self.rules.session_ids_are_uuids && !malformed))
+            }
+            Command::SessionRenew { .. } | Command::EndLockDelay { .. } => 0,
+            Command::SessionCreate(_)
+            | Command::Register(_)
+            | Command::Deregister(_)
+            | Command::Lapse { .. }
+            | Command::ReapTombstones { .. } => 1,
+        }
+    }
+
+    /// Answers a read. It changes nothing, and takes no time as an argument: nothing that can be read over
+    /// the wire depends on the moment, only on what has been applied.
+    ///
+    /// # Errors
+    /// The read names a session by a malformed id, where Consul minds.
+    pub fn query(&self, query: &Query) -> Result<Answer, Refusal> {
+        match query {
+            Query::KvGet(key) => Ok(self.kv_get(key)),
+            Query::KvList(prefix) => Ok(self.kv_list(prefix)),
+            Query::SessionInfo(id) => self.session_info(id),
+            Query::SessionList => Ok(self.session_list()),
+            Query::SessionNode(node) => Ok(self.session_node(node)),
+            Query::Nodes => Ok(self.nodes()),
+            Query::Node(node) => Ok(self.node(node)),
+            Query::Services => Ok(self.services()),
+            Query::NodeChecks(node) => Ok(self.node_checks(node)),
+            Query::ChecksInState(state) => Ok(self.checks_in_state(state)),
+        }
+    }
+
+    /// The next point in time at which something happens by itself.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.next_due().map(|(deadline, _)| deadline)
+    }
+
+    /// The earliest command that is due at `now`, with its own deadline: apply it at that time, and ask again.
+    #[must_use]
+    pub fn due(&self, now: Timestamp) -> Option<(Timestamp, Command)> {
+        self.next_due().filter(|(deadline, _)| *deadline <= now)
+    }
+
+    fn next_due(&self) -> Option<(Timestamp, Command)> {
+        let lapse = self.sessions.next_lapse();
+        let lapse = lapse.map(|(at, session)| (at, Command::Lapse { session }));
+        let delay = self.lock_delays.next_end().cloned();
+        let delay = delay.map(|(at, key)| (at, Command::EndLockDelay { key }));
+        let reap = self.tombstones.next_reap();
+        let reap = reap.map(|(at, up_to)| (at, Command::ReapTombstones { up_to }));
+        // At the same moment a guard ends before a session lapses, and reaping comes last.
+        [delay, lapse, reap]
+            .into_iter()
+            .flatten()
+            .min_by_key(|(at, _)| *at)
+    }
+
+    /// How long `key` cannot be acquired yet, and by nobody.
+    #[must_use]
+    pub fn lock_delay_left(&self, now: Timestamp, key: &Key) -> Option<Duration> {
+        self.lock_delays.left(now, key)
+    }
+}
+
+impl Change<'_> {
+    fn run(&mut self, command: Command) -> Result<Reply, Refusal> {
+        match command {
+            Command::Kv(write) => {
+                if self.lock_delayed(&write) {
+                    return Ok(Reply::Written(false));
+                }
+                self.kv_write(write).map(Reply::Written)
+            }
+            Command::Txn(operations) => Ok(Reply::Txn(self.transaction(&operations))),
+            Command::SessionCreate(session) => self.session_create(session).map(Reply::Session),
+            Command::SessionDestroy { id } => {
+                let session = self.store.session(&id)?.map(|row| row.session.id);
+                if let Some(session) = session {
+                    self.invalidate(session, Cause::Destroyed);
+                }
+                Ok(Reply::Done)
+            }
+            Command::SessionRenew { id } => self.session_renew(&id).map(Reply::Session),
+            Command::Register(registration) => self.register(*registration).map(|()| Reply::Done),
+            Command::Deregister(what) => {
+                self.deregister(&what);
+                Ok(Reply::Done)
+            }
+            Command::Lapse { session } => {
+                self.invalidate(session, Cause::Lapsed);
+                Ok(Reply::Done)
+            }
+            Command::EndLockDelay { key } => {
+                self.store.lock_delays.end(&key);
+                Ok(Reply::Done)
+            }
+            Command::ReapTombstones { up_to } => {
+                self.store.tombstones.reap(up_to);
+                Ok(Reply::Done)
+            }
+        }
+    }
+
+    /// Whether a write is an acquire during the lock-delay of its key. Looked at before the session is, so even
+    /// an empty or unknown session is refused in silence (kv.md trap 20), and before raft (trap 22).
+    fn lock_delayed(&mut self, write: &KvWrite) -> bool {
+        if !matches!(write.verb, KvVerb::Acquire(..)) {
+            return false;
+        }
+        let left = self.store.lock_delays.left(self.now, &write.key);
+        self.effects.acquire_refused = left.map(AcquireRefused::LockDelay);
+        left.is_some()
+    }
+
+    fn kv_write(&mut self, KvWrite { key, verb }: KvWrite) -> Result<bool, Refusal> {
+        match verb {
+            KvVerb::Set(content) => {
+                self.kv_set(&key, content);
+                Ok(true)
+            }
+            KvVerb::Cas(content, index) => Ok(self.kv_cas(&key, content, index)),
+            KvVerb::Acquire(content, session) => self.kv_acquire(&key, content, &session),
+            KvVerb::Release(content, session) => self.kv_release(&key, content, &session),
+            KvVerb::Delete => {
+                self.kv_delete(&key);
+                Ok(true)
+            }
+            KvVerb::DeleteCas(index) => Ok(self.kv_delete_cas(&key, index)),
+            KvVerb::DeleteTree => {
+                self.kv_delete_tree(&key);
+                Ok(true)
+            }
+        }
+    }
+}

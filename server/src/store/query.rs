@@ -1,0 +1,97 @@
+//! Reads: what can be asked, what is answered, and what the answer depends on.
+
+use std::sync::Arc;
+
+use super::catalog::{CheckRow, NodeRow, ServiceRow};
+use super::index::Index;
+use super::key::Key;
+use super::kv::KvRow;
+use super::session::SessionRow;
+use super::session_id::SessionId;
+
+/// One read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// A single key.
+    KvGet(Key),
+    /// All keys with this prefix; the empty prefix is the whole store.
+    KvList(Key),
+    /// A session by its id, as the client spelled it.
+    SessionInfo(String),
+    /// All sessions, in the order of their ids.
+    SessionList,
+    /// The sessions of a node.
+    SessionNode(String),
+    /// All nodes.
+    Nodes,
+    /// A node and its services.
+    Node(String),
+    /// All services: name and tags.
+    Services,
+    /// The checks of a node.
+    NodeChecks(String),
+    /// The checks with a status; `any` means all.
+    ChecksInState(String),
+}
+
+/// What a read found.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The index of what was read, at least 1: `X-Consul-Index`.
+    pub index: Index,
+    /// The rows.
+    pub rows: Rows,
+    /// What has to change before the same read can answer differently. A change of it is a hint, no more.
+    pub reads: ReadSet,
+    /// The read names one thing, which does not exist, and a wait for it is to go on through unrelated
+    /// writes ([`super::Rules::missing_keeps_blocking`]).
+    pub waits_for_existence: bool,
+}
+
+/// The rows of an answer.
+#[derive(Clone, Debug)]
+pub enum Rows {
+    /// A key's row, if there is one.
+    Entry(Option<Entry>),
+    /// Keys and their rows, in byte order.
+    Entries(Vec<Entry>),
+    /// Sessions, in the order of their ids.
+    Sessions(Vec<Arc<SessionRow>>),
+    /// Nodes, in the order of their names.
+    Nodes(Vec<Arc<NodeRow>>),
+    /// A node with its services, in the order of their ids.
+    Node(Option<(Arc<NodeRow>, Vec<Arc<ServiceRow>>)>),
+    /// Service instances, in the order of node and id.
+    Services(Vec<Arc<ServiceRow>>),
+    /// Checks, in the order of node and id.
+    Checks(Vec<Arc<CheckRow>>),
+}
+
+/// A key with its row.
+pub type Entry = (Key, Arc<KvRow>);
+
+/// Everything that an answer depends on.
+pub type ReadSet = Vec<Watch>;
+
+/// One thing that an answer depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Watch {
+    /// The row of this key.
+    Key(Key),
+    /// The rows of all keys with this prefix; the empty prefix is every key.
+    KeyPrefix(Key),
+    /// The row of this session.
+    Session(SessionId),
+    /// The sessions of this node (lower case).
+    NodeSessions(String),
+    /// Every session.
+    AnySession,
+    /// Every node, or every node and service where those move the same index.
+    Nodes,
+    /// This node and its services (lower case).
+    Node(String),
+    /// Every service.
+    Services,
+    /// Every check.
+    Checks,
+}

@@ -1,0 +1,285 @@
+//! Sessions: creation, renewal, lookup, and their deadlines.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use imbl::{OrdMap, OrdSet};
+
+use super::command::Refusal;
+use super::effects::Touched;
+use super::index::Index;
+use super::key::Key;
+use super::query::{Answer, Rows, Watch};
+use super::session_id::SessionId;
+use super::{Change, Store};
+use crate::timestamp::Timestamp;
+
+/// What happens to the keys that a session holds when it is invalidated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Behavior {
+    /// They are released.
+    #[default]
+    Release,
+    /// They are deleted.
+    Delete,
+}
+
+/// A session that is to be created: what the client sent, after Consul's defaults (session.md 1.1-1.4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSession {
+    /// The id, made by the caller.
+    pub id: SessionId,
+    /// The name, not unique.
+    pub name: String,
+    /// The node, spelled as sent.
+    pub node: String,
+    /// The lock-delay in nanoseconds as sent; see [`super::Store`] for what acts.
+    pub lock_delay_ns: i64,
+    /// What happens to held keys at invalidation.
+    pub behavior: Behavior,
+    /// The TTL as sent; empty for none.
+    pub ttl_text: String,
+    /// The TTL as a duration; zero for none.
+    pub ttl: Duration,
+    /// `NodeChecks`; none is JSON's `null`.
+    pub node_checks: Option<Vec<String>>,
+    /// `ServiceChecks`; none is JSON's `null`.
+    pub service_checks: Option<Vec<ServiceCheck>>,
+    /// The deprecated `Checks`, still binding.
+    pub checks: Vec<String>,
+}
+
+/// An entry of `ServiceChecks`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceCheck {
+    /// The id of the check.
+    pub id: String,
+    /// Stored and echoed, otherwise ignored.
+    pub namespace: String,
+}
+
+/// A session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    /// What it was created with.
+    pub session: NewSession,
+    /// The index of its creation. It is the modify index too, for life.
+    pub create_index: Index,
+}
+
+impl NewSession {
+    /// The ids of the checks that the session is bound to, in the order in which Consul looks at them.
+    pub(super) fn bound_checks(&self) -> impl Iterator<Item = &str> {
+        let service_checks = self.service_checks.iter().flatten();
+        self.checks
+            .iter()
+            .chain(self.node_checks.iter().flatten())
+            .map(String::as_str)
+            .chain(service_checks.map(|check| check.id.as_str()))
+    }
+}
+
+/// The sessions table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SessionTable {
+    pub(super) rows: OrdMap<SessionId, Arc<SessionRow>>,
+    /// (node, session), the node in lower case.
+    pub(super) by_node: OrdSet<(String, SessionId)>,
+    /// (node, check, session), node and check in lower case.
+    pub(super) by_check: OrdSet<(String, String, SessionId)>,
+    /// (session, key that it holds).
+    pub(super) held: OrdSet<(SessionId, Key)>,
+    /// When each session with a TTL lapses.
+    lapses: OrdMap<SessionId, Timestamp>,
+    /// The same in the order of time, and of creation at the same time.
+    by_lapse: OrdSet<(Timestamp, Index, SessionId)>,
+    /// The index of the last creation or end of any session.
+    pub(super) newest: Index,
+}
+
+impl SessionTable {
+    /// Starts the TTL of a session, or starts it anew: it lapses after twice the TTL (session.md 3.4).
+    fn start_ttl(&mut self, now: Timestamp, row: &SessionRow) {
+        self.stop_ttl(row);
+        if row.session.ttl.is_zero() {
+            return;
+        }
+        let lapse = now.plus(row.session.ttl.saturating_mul(2));
+        self.lapses.insert(row.session.id, lapse);
+        self.by_lapse
+            .insert((lapse, row.create_index, row.session.id));
+    }
+
+    /// Stops the TTL of a session.
+    pub(super) fn stop_ttl(&mut self, row: &SessionRow) {
+        if let Some(lapse) = self.lapses.remove(&row.session.id) {
+            self.by_lapse
+                .remove(&(lapse, row.create_index, row.session.id));
+        }
+    }
+
+    /// The next session to lapse.
+    pub(super) fn next_lapse(&self) -> Option<(Timestamp, SessionId)> {
+        let (at, _, session) = self.by_lapse.get_min()?;
+        Some((*at, *session))
+    }
+}
+
+impl Store {
+    /// The session that `text` names.
+    ///
+    /// # Errors
+    /// The text is malformed, where Consul minds (until 1.11).
+    pub fn session(&self, text: &str) -> Result<Option<&Arc<SessionRow>>, Refusal> {
+        let id = if self.rules.session_ids_are_uuids {
+            SessionId::parse(text).map_err(Refusal::MalformedSessionId)?
+        } else {
+            SessionId::parse_printed(text)
+        };
+        Ok(id.and_then(|id| self.sessions.rows.get(&id)))
+    }
+
+    pub(super) fn require_session(&self, text: &str) -> Result<&Arc<SessionRow>, Refusal> {
+        self.session(text)?
+            .ok_or_else(|| Refusal::InvalidSession(text.to_owned()))
+    }
+
+    pub(super) fn session_info(&self, text: &str) -> Result<Answer, Refusal> {
+        let row = self.session(text)?.map(Arc::clone);
+        let waits = row.is_none() && self.rules.missing_keeps_blocking;
+        let reads = match (&row, SessionId::parse_printed(text)) {
+            (Some(row), _) => vec![Watch::Session(row.session.id)],
+            (None, Some(id)) if waits => vec![Watch::Session(id)],
+            // Until 1.11 any session's coming and going may end the wait (session.md 2.1).
+            (None, _) => vec![Watch::AnySession],
+        };
+        Ok(Answer {
+            index: self.sessions.newest.reported(),
+            rows: Rows::Sessions(row.into_iter().collect()),
+            reads,
+            waits_for_existence: waits,
+        })
+    }
+
+    pub(super) fn session_list(&self) -> Answer {
+        Answer {
+            index: self.sessions.newest.reported(),
+            rows: Rows::Sessions(self.sessions.rows.values().map(Arc::clone).collect()),
+            reads: vec![Watch::AnySession],
+            waits_for_existence: false,
+        }
+    }
+
+    pub(super) fn session_node(&self, node: &str) -> Answer {
+        let node = node.to_lowercase();
+        let sessions: Vec<_> = self
+            .sessions_of(&node)
+            .into_iter()
+            .filter_map(|id| self.sessions.rows.get(&id))
+            .map(Arc::clone)
+            .collect();
+        Answer {
+            index: self.sessions.newest.reported(),
+            // A node without sessions is woken by those of any node (session.md 2.1).
+            reads: vec![if sessions.is_empty() {
+                Watch::AnySession
+            } else {
+                Watch::NodeSessions(node)
+            }],
+            rows: Rows::Sessions(sessions),
+            waits_for_existence: false,
+        }
+    }
+
+    /// The ids of a node's sessions; the node in lower case.
+    pub(super) fn sessions_of(&self, node: &str) -> Vec<SessionId> {
+        let first = (node.to_owned(), SessionId::from_bytes([0; 16]));
+        self.sessions
+            .by_node
+            .range(first..)
+            .take_while(|(of, _)| of == node)
+            .map(|(_, id)| *id)
+            .collect()
+    }
+
+    /// The ids of the sessions that are bound to a check; node and check in lower case.
+    pub(super) fn sessions_bound_to(&self, node: &str, check: &str) -> Vec<SessionId> {
+        let first = (
+            node.to_owned(),
+            check.to_owned(),
+            SessionId::from_bytes([0; 16]),
+        );
+        self.sessions
+            .by_check
+            .range(first..)
+            .take_while(|(of, id, _)| of == node && id == check)
+            .map(|(_, _, id)| *id)
+            .collect()
+    }
+
+    /// The keys that a session holds, in order.
+    pub(super) fn keys_held_by(&self, session: SessionId) -> Vec<Key> {
+        self.sessions
+            .held
+            .range((session, Key::new([]))..)
+            .take_while(|(holder, _)| *holder == session)
+            .map(|(_, key)| key.clone())
+            .collect()
+    }
+}
+
+impl Change<'_> {
+    /// Creates a session on a node that exists, bound to checks that exist and are not critical.
+    pub(super) fn session_create(
+        &mut self,
+        session: NewSession,
+    ) -> Result<Arc<SessionRow>, Refusal> {
+        let node = session.node.to_lowercase();
+        if !self.store.catalog.nodes.contains_key(&node) {
+            return Err(Refusal::MissingNode);
+        }
+        for check in session.bound_checks() {
+            self.store.require_check_for_session(&node, check)?;
+        }
+        for check in session.bound_checks() {
+            let binding = (node.clone(), check.to_lowercase(), session.id);
+            self.store.sessions.by_check.insert(binding);
+        }
+        let row = Arc::new(SessionRow {
+            create_index: self.index,
+            session,
+        });
+        let id = row.session.id;
+        let sessions = &mut self.store.sessions;
+        sessions.by_node.insert((node.clone(), id));
+        sessions.start_ttl(self.now, &row);
+        sessions.rows.insert(id, Arc::clone(&row));
+        sessions.newest = self.index;
+        self.effects.touched.push(Touched::Session { id, node });
+        Ok(row)
+    }
+
+    /// Starts a session's TTL anew. Works for sessions without one too, and changes no index.
+    pub(super) fn session_renew(&mut self, text: &str) -> Result<Arc<SessionRow>, Refusal> {
+        let row = self.store.session(text)?.map(Arc::clone);
+        let row = row.ok_or_else(|| Refusal::SessionNotFound(text.to_owned()))?;
+        self.store.sessions.start_ttl(self.now, &row);
+        Ok(row)
+    }
+
+    /// Keeps the index of held keys right when a key's holder changes.
+    pub(super) fn holder_changed(&mut self, key: &Key, before: Option<&str>, after: Option<&str>) {
+        if before == after {
+            return;
+        }
+        let held = &mut self.store.sessions.held;
+        // The holder is spelled as the client spelled it; the session is the same in any spelling.
+        let id = |text: &str| SessionId::parse(text).ok().flatten();
+        if let Some(session) = before.and_then(id) {
+            held.remove(&(session, key.clone()));
+        }
+        if let Some(session) = after.and_then(id) {
+            held.insert((session, key.clone()));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The memory of deleted keys: it keeps the index of a prefix from sliding back at a delete (kv.md 4.2).
+
+use std::time::Duration;
+
+use imbl::OrdMap;
+
+use super::index::Index;
+use super::key::{Key, after_prefix, prefix_bounds};
+use crate::timestamp::Timestamp;
+
+/// How long a tombstone lives at least (kv.md 4.3). Not configurable in any Consul.
+const LIFETIME: Duration = Duration::from_secs(15 * 60);
+/// Reaping happens at multiples of this, so a tombstone can live this much longer.
+const GRANULARITY: Duration = Duration::from_secs(30);
+
+/// All tombstones, and when they go.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tombstones {
+    /// Key or deleted prefix -> index of the delete.
+    by_key: OrdMap<Key, Index>,
+    /// When to reap -> the newest index to reap then.
+    reaps: OrdMap<Timestamp, Index>,
+    /// The index of the last tombstone ever set. Reaping does not lower it.
+    newest: Index,
+}
+
+impl Tombstones {
+    /// Remembers that `key`, or everything under it, was deleted at `index`.
+    pub(super) fn set(&mut self, now: Timestamp, key: Key, index: Index) {
+        self.by_key.insert(key, index);
+        self.newest = index;
+        self.reaps.insert(reap_time(now), index);
+    }
+
+    /// The newest delete at or under `prefix`.
+    pub(super) fn newest_under(&self, prefix: &[u8]) -> Option<Index> {
+        let end = after_prefix(prefix);
+        self.by_key
+            .range::<_, [u8]>(prefix_bounds(prefix, end.as_deref()))
+            .map(|(_, index)| *index)
+            .max()
+    }
+
+    /// The index of the last tombstone ever set.
+    pub(super) fn newest(&self) -> Index {
+        self.newest
+    }
+
+    /// The next reap: when, and up to which index.
+    pub(super) fn next_reap(&self) -> Option<(Timestamp, Index)> {
+        self.reaps.get_min().copied()
+    }
+
+    /// Forgets all tombstones up to `up_to`. Nobody is woken by it (kv.md 4.3).
+    pub(super) fn reap(&mut self, up_to: Index) {
+        self.by_key = std::mem::take(&mut self.by_key)
+            .into_iter()
+            .filter(|(_, index)| *index > up_to)
+            .collect();
+        self.reaps = std::mem::take(&mut self.reaps)
+            .into_iter()
+            .filter(|(_, index)| *index > up_to)
+            .collect();
+    }
+}
+
+/// The end of a tombstone's life, rounded up to the next boundary.
+fn reap_time(now: Timestamp) -> Timestamp {
+    let step = GRANULARITY.as_nanos();
+    let expiry = u128::from(now.plus(LIFETIME).as_nanos());
+    let boundary = expiry.div_ceil(step) * step;
+    Timestamp::from_nanos(u64::try_from(boundary).unwrap_or(u64::MAX))
+}

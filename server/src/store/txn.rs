@@ -1,0 +1,307 @@
+//! Transactions: a pre-check of all operations, then all of them in order, or none (kv.md 7).
+
+use std::sync::Arc;
+
+use super::command::{KvVerb, KvWrite, Refusal};
+use super::effects::Effects;
+use super::index::Index;
+use super::key::Key;
+use super::kv::KvRow;
+use super::{Change, Store};
+use crate::timestamp::Timestamp;
+
+/// One operation of a transaction.
+#[derive(Clone, Debug)]
+pub struct TxnOperation {
+    /// The key, or the prefix of a tree.
+    pub key: Key,
+    /// What to do with it.
+    pub verb: TxnVerb,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug)]
+pub enum TxnVerb {
+    /// A write.
+    Write(KvVerb),
+    /// Read a key that must exist.
+    Get,
+    /// Read a key; a missing one is answered with what was sent (`get-or-empty`, since 1.14.0).
+    GetOrEmpty {
+        /// The flags as sent.
+        flags: u64,
+        /// The session as sent.
+        session: String,
+        /// The modify index as sent.
+        index: Index,
+    },
+    /// Read every key with the prefix.
+    GetTree,
+    /// The key's modify index must be this one.
+    CheckIndex(Index),
+    /// The key's holder must be this one; empty for none.
+    CheckSession(String),
+    /// The key must not exist.
+    CheckNotExists,
+    /// A verb that this Consul does not know. It counts as a read.
+    Unknown(String),
+}
+
+/// What a transaction came to: the results of all operations, or every error.
+pub type TxnOutcome = Result<Vec<TxnResult>, Vec<TxnError>>;
+
+/// What an operation shows. Deletes and `check-not-exists` show nothing, trees any number of these.
+#[derive(Clone, Debug)]
+pub struct TxnResult {
+    /// The key.
+    pub key: Key,
+    /// Its row after the operation.
+    pub row: Arc<KvRow>,
+    /// Whether the value is shown; only reads do (kv.md trap 27).
+    pub with_value: bool,
+}
+
+/// An operation that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TxnError {
+    /// Its place in the transaction.
+    pub operation: usize,
+    /// Its key.
+    pub key: Key,
+    /// Why.
+    pub refusal: TxnRefusal,
+}
+
+/// Why an operation failed. The texts are the wire layer's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TxnRefusal {
+    /// The key is empty, where it must not be.
+    EmptyKey,
+    /// The verb is unknown.
+    UnknownVerb(String),
+    /// A lock during the lock-delay of its key.
+    LockDelay,
+    /// A lock of a key that another session holds.
+    LockHeld,
+    /// An unlock of a key that the session does not hold.
+    NotHolder,
+    /// A `cas` with another index.
+    StaleSet,
+    /// A `delete-cas` with another index.
+    StaleDelete,
+    /// A read of a key that is not there.
+    KeyMissing,
+    /// A `check-index` of a key that is not there.
+    CheckIndexMissing,
+    /// A `check-index` with another index.
+    CheckIndex {
+        /// The key's.
+        current: Index,
+        /// The one that was sent.
+        expected: Index,
+    },
+    /// A `check-session` of a key that is not there.
+    CheckSessionMissing,
+    /// A `check-session` with another holder.
+    CheckSession {
+        /// The key's.
+        current: String,
+        /// The one that was sent.
+        expected: String,
+    },
+    /// A `check-not-exists` of a key that is there.
+    KeyExists,
+    /// The session of a lock or unlock is refused.
+    Session(Refusal),
+}
+
+impl TxnOperation {
+    /// Whether the operation makes its transaction a write (kv.md 7.2).
+    #[must_use]
+    pub fn is_write(&self) -> bool {
+        matches!(self.verb, TxnVerb::Write(_))
+    }
+}
+
+impl Store {
+    /// Runs a transaction that only reads: no index, no effects.
+    ///
+    /// # Errors
+    /// The operations that failed.
+    pub fn read_transaction(&self, now: Timestamp, operations: &[TxnOperation]) -> TxnOutcome {
+        let mut snapshot = self.clone();
+        Change {
+            index: snapshot.applied,
+            store: &mut snapshot,
+            now,
+            effects: Effects::default(),
+        }
+        .transaction(operations)
+    }
+
+    /// The operations that fail before anything runs.
+    pub(super) fn pre_check(&self, now: Timestamp, operations: &[TxnOperation]) -> Vec<TxnError> {
+        let refusal = |operation: &TxnOperation| match &operation.verb {
+            TxnVerb::Write(KvVerb::DeleteTree) => None,
+            _ if operation.key.is_empty() => Some(TxnRefusal::EmptyKey),
+            TxnVerb::Unknown(verb) if self.rules.unknown_verb_fails_pre_check => {
+                Some(TxnRefusal::UnknownVerb(verb.clone()))
+            }
+            TxnVerb::Write(KvVerb::Acquire(..)) => self
+                .lock_delays
+                .left(now, &operation.key)
+                .map(|_| TxnRefusal::LockDelay),
+            _ => None,
+        };
+        collect_errors(operations, refusal)
+    }
+}
+
+fn collect_errors(
+    operations: &[TxnOperation],
+    mut refusal: impl FnMut(&TxnOperation) -> Option<TxnRefusal>,
+) -> Vec<TxnError> {
+    let numbered = operations.iter().enumerate();
+    let errors = numbered.filter_map(|(place, operation)| {
+        Some(TxnError {
+            operation: place,
+            key: operation.key.clone(),
+            refusal: refusal(operation)?,
+        })
+    });
+    errors.collect()
+}
+
+impl Change<'_> {
+    /// Runs all operations; unless all succeed, the store is as it was.
+    pub(super) fn transaction(&mut self, operations: &[TxnOperation]) -> TxnOutcome {
+        let errors = self.store.pre_check(self.now, operations);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let before = self.store.clone();
+        let mut results = Vec::new();
+        // All failing operations are listed, not only the first: the later ones see what the earlier did.
+        let errors = collect_errors(operations, |operation| {
+            self.operation(operation, &mut results).err()
+        });
+        if errors.is_empty() {
+            return Ok(results);
+        }
+        *self.store = before;
+        self.effects = Effects::default();
+        Err(errors)
+    }
+
+    fn operation(
+        &mut self,
+        operation: &TxnOperation,
+        results: &mut Vec<TxnResult>,
+    ) -> Result<(), TxnRefusal> {
+        let key = &operation.key;
+        match &operation.verb {
+            TxnVerb::Write(verb) => {
+                self.write_operation(key, verb)?;
+                if !matches!(
+                    verb,
+                    KvVerb::Delete | KvVerb::DeleteCas(_) | KvVerb::DeleteTree
+                ) {
+                    results.push(self.result(key, false, TxnRefusal::KeyMissing)?);
+                }
+            }
+            TxnVerb::Get => results.push(self.result(key, true, TxnRefusal::KeyMissing)?),
+            TxnVerb::GetOrEmpty {
+                flags,
+                session,
+                index,
+            } => {
+                let found = self.result(key, true, TxnRefusal::KeyMissing);
+                results.push(found.unwrap_or_else(|_| empty(key, *flags, session, *index)));
+            }
+            TxnVerb::GetTree => {
+                let entries = self.store.kv.under(key.as_bytes()).into_iter();
+                results.extend(entries.map(|(key, row)| TxnResult {
+                    key,
+                    row,
+                    with_value: true,
+                }));
+            }
+            TxnVerb::CheckIndex(expected) => {
+                let found = self.result(key, false, TxnRefusal::CheckIndexMissing)?;
+                let (current, expected) = (found.row.modify_index, *expected);
+                if current != expected {
+                    return Err(TxnRefusal::CheckIndex { current, expected });
+                }
+                results.push(found);
+            }
+            TxnVerb::CheckSession(expected) => {
+                let found = self.result(key, false, TxnRefusal::CheckSessionMissing)?;
+                let current = found.row.session.as_deref().unwrap_or_default();
+                if current != expected {
+                    return Err(TxnRefusal::CheckSession {
+                        current: current.to_owned(),
+                        expected: expected.clone(),
+                    });
+                }
+                results.push(found);
+            }
+            TxnVerb::CheckNotExists => {
+                if self.store.kv.get(key.as_bytes()).is_some() {
+                    return Err(TxnRefusal::KeyExists);
+                }
+            }
+            TxnVerb::Unknown(verb) => return Err(TxnRefusal::UnknownVerb(verb.clone())),
+        }
+        Ok(())
+    }
+
+    fn write_operation(&mut self, key: &Key, verb: &KvVerb) -> Result<(), TxnRefusal> {
+        let write = KvWrite {
+            key: key.clone(),
+            verb: verb.clone(),
+        };
+        if self.kv_write(write).map_err(TxnRefusal::Session)? {
+            return Ok(());
+        }
+        Err(match verb {
+            KvVerb::Cas(..) => TxnRefusal::StaleSet,
+            KvVerb::Acquire(..) => TxnRefusal::LockHeld,
+            KvVerb::Release(..) => TxnRefusal::NotHolder,
+            KvVerb::DeleteCas(_) => TxnRefusal::StaleDelete,
+            KvVerb::Set(_) | KvVerb::Delete | KvVerb::DeleteTree => {
+                unreachable!("an unconditional write takes place")
+            }
+        })
+    }
+
+    fn result(
+        &self,
+        key: &Key,
+        with_value: bool,
+        missing: TxnRefusal,
+    ) -> Result<TxnResult, TxnRefusal> {
+        let row = self.store.kv.get(key.as_bytes()).ok_or(missing)?;
+        Ok(TxnResult {
+            key: key.clone(),
+            row: Arc::clone(row),
+            with_value,
+        })
+    }
+}
+
+/// What `get-or-empty` shows for a missing key.
+fn empty(key: &Key, flags: u64, session: &str, index: Index) -> TxnResult {
+    let row = KvRow {
+        value: Box::default(),
+        flags,
+        lock_index: 0,
+        session: (!session.is_empty()).then(|| session.into()),
+        create_index: Index::ZERO,
+        modify_index: index,
+    };
+    TxnResult {
+        key: key.clone(),
+        row: Arc::new(row),
+        with_value: true,
+    }
+}
