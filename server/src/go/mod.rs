@@ -1,0 +1,25 @@
+//! What Go's standard library shows on Consul's wire.
+//!
+//! Consul is a Go program, and much of what a client can observe is not Consul's decision but the answer of a Go package:
+//! the text of a number that does not parse, the way a path is cleaned, how JSON is escaped, which field names match.
+//! Each module here stands for one such package and knows nothing of Consul; where Go releases differ, the caller chooses
+//! with a closed enum, and `version.rs` says which Consul was built with which Go.
+//!
+//! | module | Go package |
+//! |---|---|
+//! | [`duration`] | `time`: `ParseDuration`, `Duration.String` |
+//! | [`number`] | `strconv`: `ParseUint`, `ParseBool` |
+//! | [`quote`] | `strconv`: `Quote`, which is also `%q` |
+//! | [`printable`] | `unicode`: `IsPrint` |
+//! | [`path`] | `path`: `Clean`, and the cleaning of `net/http` |
+//! | [`url`], [`query`] | `net/url` |
+//! | [`mux`] | `net/http`: `ServeMux` redirects, `Redirect` |
+
+pub(crate) mod duration;
+pub(crate) mod mux;
+pub(crate) mod number;
+pub(crate) mod path;
+pub(crate) mod printable;
+pub(crate) mod query;
+pub(crate) mod quote;
+pub(crate) mod url;
