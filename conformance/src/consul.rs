@@ -1,0 +1,203 @@
+//! A `consul` binary that the suite finds, starts and stops itself.
+
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::target::{Site, Target, ToolError};
+use crate::time::{Deadline, pause};
+use crate::wire::{self, Address, Outcome, Request};
+
+/// How long an agent may take until it has a leader and passes its own check.
+const BOOT: Duration = Duration::from_secs(30);
+/// A port may be taken between asking for it and using it.
+const ATTEMPTS: usize = 3;
+/// What every agent of the suite gets: short sessions, and room for all cases at once.
+const SETTINGS: &str =
+    r#"{"session_ttl_min": "1s", "limits": {"http_max_conns_per_client": 4096}}"#;
+
+/// How a `consul` of the suite's own is run.
+#[derive(Debug, Clone, Default)]
+pub struct Agent {
+    /// A plain server with a data directory instead of `-dev`.
+    pub plain: bool,
+    /// Configuration files or directories for `-config-file`/`-config-dir`, after the suite's own settings.
+    pub config: Vec<PathBuf>,
+}
+
+/// Finds a binary: `CONSUL_BIN`, then `consul` on `PATH`, then the one that `fetch-consul` has put under `target/`.
+///
+/// `None` when there is none. A `CONSUL_BIN` is taken as it is; when it does not run, starting it says so.
+#[must_use]
+pub fn find() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("CONSUL_BIN").filter(|named| !named.is_empty()) {
+        return Some(PathBuf::from(named));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).map(|directory| directory.join("consul"));
+    let exe = std::env::current_exe().unwrap_or_default();
+    let fetched = exe
+        .ancestors()
+        .map(|directory| directory.join("consul-1.8.7/usr/bin/consul"));
+    on_path.chain(fetched).find(|file| file.is_file())
+}
+
+/// Starts an agent and waits until it serves; dropping the last user of the target stops it.
+///
+/// # Errors
+/// When the binary does not start, ends early or does not come up in time; with the end of its log.
+pub fn start(binary: &Path, agent: &Agent) -> Result<Target, ToolError> {
+    let mut last = None;
+    for _ in 0..ATTEMPTS {
+        match Process::start(binary, agent) {
+            Ok(process) => {
+                let name = if agent.plain {
+                    "consul server"
+                } else {
+                    "consul -dev"
+                };
+                let site = Site::new(process.address.clone()).keeping(process);
+                return Target::shared(name, site);
+            }
+            Err(error) if error.0.contains("address already in use") => last = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last.expect("the loop only ends after an error"))
+}
+
+#[derive(Debug)]
+struct Process {
+    child: Mutex<Child>,
+    address: Address,
+    directory: PathBuf,
+}
+
+impl Process {
+    fn start(binary: &Path, agent: &Agent) -> Result<Self, ToolError> {
+        let cannot = |what: &str, error: &dyn std::fmt::Display| {
+            ToolError(format!("cannot {what} for {}: {error}", binary.display()))
+        };
+        let directory = own_directory().map_err(|error| cannot("make a directory", &error))?;
+        let [http, server, lan, wan] =
+            free_ports().map_err(|error| cannot("find ports", &error))?;
+        let settings = directory.join("settings.json");
+        fs::write(&settings, SETTINGS).map_err(|error| cannot("write settings", &error))?;
+        let log = File::create(directory.join("log")).map_err(|error| cannot("log", &error))?;
+        let errors = log.try_clone().map_err(|error| cannot("log", &error))?;
+        let mut command = Command::new(binary);
+        command.arg("agent");
+        if agent.plain {
+            command.args(["-server", "-bootstrap-expect=1", "-data-dir"]);
+            command.arg(directory.join("data"));
+        } else {
+            command.arg("-dev");
+        }
+        command
+            .args(["-bind=127.0.0.1", "-client=127.0.0.1", "-log-level=warn"])
+            .args(["-dns-port=-1", "-grpc-port=-1"])
+            .arg(format!("-node=suite-{http}"))
+            .arg(format!("-http-port={http}"))
+            .arg(format!("-server-port={server}"))
+            .arg(format!("-serf-lan-port={lan}"))
+            .arg(format!("-serf-wan-port={wan}"))
+            .arg("-config-file")
+            .arg(&settings)
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(errors);
+        for file in &agent.config {
+            let flag = if file.is_dir() {
+                "-config-dir"
+            } else {
+                "-config-file"
+            };
+            command.arg(flag).arg(file);
+        }
+        let child = command.spawn();
+        let child = child
+            .map_err(|error| ToolError(format!("cannot run {}: {error}", binary.display())))?;
+        let process = Self {
+            child: Mutex::new(child),
+            address: Address::parse(&format!("127.0.0.1:{http}")).map_err(ToolError)?,
+            directory,
+        };
+        process.wait_until_it_serves()?;
+        Ok(process)
+    }
+
+    /// A session bound to the agent's own check needs a leader, the node and the check: then everything is there.
+    fn wait_until_it_serves(&self) -> Result<(), ToolError> {
+        let deadline = Deadline::after(BOOT);
+        let request = Request::put("/v1/session/create", "");
+        while deadline.left().is_some() {
+            let ended = self.child.lock().map(|mut child| child.try_wait());
+            if let Ok(Ok(Some(status))) = ended {
+                return Err(ToolError(format!(
+                    "consul ended early ({status}): {}",
+                    self.log()
+                )));
+            }
+            if let Outcome::Reply(reply) = wire::exchange(&self.address, &request)
+                && reply.status == 200
+            {
+                let body = String::from_utf8_lossy(&reply.body).into_owned();
+                if let Some(id) = body.split('"').nth(3) {
+                    let destroy = format!("/v1/session/destroy/{id}");
+                    let destroyed = wire::exchange(&self.address, &Request::put(&destroy, ""));
+                    debug_assert!(matches!(destroyed, Outcome::Reply(_)));
+                }
+                return Ok(());
+            }
+            pause(Duration::from_millis(50));
+        }
+        Err(ToolError(format!(
+            "consul did not serve within {BOOT:?}: {}",
+            self.log()
+        )))
+    }
+
+    /// The last lines of its log.
+    fn log(&self) -> String {
+        let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(8)..].join("\n")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Ok(child) = self.child.get_mut() {
+            let stopped = child.kill().and_then(|()| child.wait().map(drop));
+            debug_assert!(stopped.is_ok(), "a child that was started can be stopped");
+        }
+        if fs::remove_dir_all(&self.directory).is_err() {
+            // The system's temporary directory is cleared by the system in the end.
+        }
+    }
+}
+
+fn own_directory() -> std::io::Result<PathBuf> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("proconsul-conformance-{}-{number}", std::process::id());
+    let directory = std::env::temp_dir().join(name);
+    fs::create_dir_all(&directory).map(|()| directory)
+}
+
+/// Ports that were free a moment ago.
+fn free_ports() -> std::io::Result<[u16; 4]> {
+    let mut ports = [0; 4];
+    // All are held until all are known, so that they differ.
+    let mut held = Vec::new();
+    for port in &mut ports {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        *port = listener.local_addr()?.port();
+        held.push(listener);
+    }
+    Ok(ports)
+}

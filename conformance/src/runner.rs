@@ -1,0 +1,281 @@
+//! Runs cases on a target, many at once, and says what became of each.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use crate::case::Case;
+use crate::cases;
+use crate::deviation::Deviations;
+use crate::selection::Selection;
+use crate::target::{Target, ToolError};
+use crate::time::Stopwatch;
+use crate::transcript::Line;
+use crate::trial::Trial;
+use crate::verdict::{Failure, Halt, caught};
+use crate::wire::Outcome;
+
+/// Cases at once. Most of them wait most of the time; more than this would meet a stock Consul's limit of 200 connections per client.
+const JOBS: usize = 48;
+
+/// What became of a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// The claim holds.
+    Pass,
+    /// The claim does not hold; or it does although a deviation says that it would not.
+    Fail(Failure),
+    /// The case says nothing about this target, and why.
+    Skip(String),
+    /// The claim does not hold, which is known.
+    Deviation {
+        /// What the list of deviations says.
+        why: String,
+        /// How it did not hold.
+        failure: Failure,
+    },
+    /// The suite could not tell.
+    Error(String),
+}
+
+impl State {
+    /// One word for reports.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail(_) => "fail",
+            Self::Skip(_) => "skip",
+            Self::Deviation { .. } => "deviation",
+            Self::Error(_) => "error",
+        }
+    }
+}
+
+/// A case and what became of it.
+#[derive(Debug, Clone)]
+pub struct CaseResult {
+    /// The case.
+    pub case: &'static Case,
+    /// What became of it.
+    pub state: State,
+    /// Real time it took.
+    pub took: Duration,
+    /// What was said and heard.
+    pub transcript: Vec<Line>,
+}
+
+/// A finished run.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// What the target is called.
+    pub target: String,
+    /// The version that it says it is, with build parts.
+    pub build: String,
+    /// One result per selected case, in the order of the registry.
+    pub results: Vec<CaseResult>,
+    /// Real time of the whole run.
+    pub took: Duration,
+}
+
+impl Report {
+    /// How many results have the state of that name.
+    #[must_use]
+    pub fn count(&self, state: &str) -> usize {
+        let named = |result: &&CaseResult| result.state.name() == state;
+        self.results.iter().filter(named).count()
+    }
+
+    /// 0: every claim that was looked at holds, or deviates as expected; 1: one does not; 2: the suite itself failed.
+    #[must_use]
+    pub fn exit_status(&self) -> u8 {
+        match (self.count("error"), self.count("fail")) {
+            (0, 0) => 0,
+            (0, _) => 1,
+            _ => 2,
+        }
+    }
+}
+
+type Observer<'a> = Box<dyn Fn(&CaseResult) + Send + Sync + 'a>;
+
+/// How to run cases on one target.
+pub struct Runner<'a> {
+    target: &'a Target,
+    deviations: Deviations,
+    jobs: usize,
+    observer: Observer<'a>,
+}
+
+impl<'a> Runner<'a> {
+    /// A runner without expected deviations.
+    #[must_use]
+    pub fn new(target: &'a Target) -> Self {
+        Self {
+            target,
+            deviations: Deviations::none(),
+            jobs: JOBS,
+            observer: Box::new(|_| {}),
+        }
+    }
+
+    /// Expects these deviations.
+    #[must_use]
+    pub fn deviations(mut self, deviations: Deviations) -> Self {
+        self.deviations = deviations;
+        self
+    }
+
+    /// Runs so many cases at once.
+    #[must_use]
+    pub fn jobs(mut self, jobs: NonZero<usize>) -> Self {
+        self.jobs = jobs.get();
+        self
+    }
+
+    /// Calls this with each result as it comes, from several threads.
+    #[must_use]
+    pub fn on_result(mut self, observer: impl Fn(&CaseResult) + Send + Sync + 'a) -> Self {
+        self.observer = Box::new(observer);
+        self
+    }
+
+    /// Runs the selected cases.
+    ///
+    /// # Errors
+    /// A selection that names no case, or a target that died midway.
+    pub fn run(&self, selection: &Selection) -> Result<Report, ToolError> {
+        self.run_cases(&selection.of(&cases::all())?)
+    }
+
+    /// Runs these cases.
+    ///
+    /// # Errors
+    /// A target that died midway.
+    pub fn run_cases(&self, cases: &[&'static Case]) -> Result<Report, ToolError> {
+        let watch = Stopwatch::start();
+        let next = AtomicUsize::new(0);
+        let death = OnceLock::new();
+        let results = Mutex::new(Vec::with_capacity(cases.len()));
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.min(cases.len()) {
+                scope.spawn(|| {
+                    while death.get().is_none() {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(case) = cases.get(number) else {
+                            return;
+                        };
+                        let result = self.run_one(case);
+                        if lost_contact(&result) && !self.target.is_alive() {
+                            death.get_or_init(|| died(self.target, case));
+                            return;
+                        }
+                        (self.observer)(&result);
+                        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                        results.push((number, result));
+                    }
+                });
+            }
+        });
+        if let Some(error) = death.into_inner() {
+            return Err(error);
+        }
+        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.sort_by_key(|(number, _)| *number);
+        Ok(Report {
+            target: self.target.name().to_owned(),
+            build: self.target.facts().build.clone(),
+            results: results.into_iter().map(|(_, result)| result).collect(),
+            took: watch.elapsed(),
+        })
+    }
+
+    /// Runs one case, or says why it is skipped.
+    #[must_use]
+    pub fn run_one(&self, case: &'static Case) -> CaseResult {
+        let watch = Stopwatch::start();
+        let (state, transcript) = match case.skip_reason(self.target.facts()) {
+            Some(reason) => (State::Skip(reason), Vec::new()),
+            None => self.try_case(case),
+        };
+        CaseResult {
+            case,
+            state,
+            took: watch.elapsed(),
+            transcript,
+        }
+    }
+
+    fn try_case(&self, case: &Case) -> (State, Vec<Line>) {
+        let site = match self.target.open() {
+            Ok(site) => site,
+            Err(error) => return (State::Error(error.0), Vec::new()),
+        };
+        let trial = Trial::new(site, self.target.facts().clone());
+        let end = caught(|| (case.run)(&trial));
+        let transcript = trial.transcript().copy();
+        trial.clean_up();
+        (self.judge(case, end), transcript)
+    }
+
+    fn judge(&self, case: &Case, end: Result<(), Halt>) -> State {
+        match (end, self.deviations.reason(case.id)) {
+            (Ok(()), None) => State::Pass,
+            (Ok(()), Some(why)) => State::Fail(Failure {
+                message: format!(
+                    "passes, but is listed as an expected deviation ({why}): take it off the list"
+                ),
+                place: "deviations.toml".to_owned(),
+            }),
+            (Err(Halt::Failed(failure)), None) => State::Fail(failure),
+            (Err(Halt::Failed(failure)), Some(why)) => State::Deviation {
+                why: why.to_owned(),
+                failure,
+            },
+            (Err(Halt::Unreachable(why)), _) => State::Error(format!("no connection: {why}")),
+            (Err(Halt::Suite(why)), _) => State::Error(why),
+        }
+    }
+}
+
+/// Whether the transcript shows that the target may be gone.
+fn lost_contact(result: &CaseResult) -> bool {
+    let failed = matches!(result.state, State::Fail(_) | State::Error(_));
+    failed
+        && result.transcript.iter().rev().any(|line| match line {
+            Line::Exchange(exchange) => !matches!(exchange.outcome, Some(Outcome::Reply(_))),
+            Line::Note(_) => false,
+        })
+        || matches!(result.state, State::Error(_))
+}
+
+fn died(target: &Target, case: &Case) -> ToolError {
+    ToolError(format!(
+        "{} died midway: it no longer answers (noticed by the case {})",
+        target.name(),
+        case.id
+    ))
+}
+
+/// Runs the selected cases on a target.
+///
+/// # Errors
+/// A selection that names no case, or a target that died midway.
+///
+/// # Examples
+/// ```no_run
+/// use proconsul_conformance::{Selection, Target};
+///
+/// let target = Target::address("127.0.0.1:8500")?;
+/// let report = proconsul_conformance::run(&target, &Selection::only(["kv/*"]))?;
+/// assert_eq!(report.exit_status(), 0, "{report}");
+/// # Ok::<(), proconsul_conformance::ToolError>(())
+/// ```
+pub fn run(target: &Target, selection: &Selection) -> Result<Report, ToolError> {
+    Runner::new(target).run(selection)
+}
+
+#[cfg(test)]
+#[path = "runner_tests.rs"]
+mod tests;

@@ -1,0 +1,167 @@
+//! The five states, and what happens when the target goes away.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+use crate::fake::Fake;
+use crate::feature::Feature;
+
+const AGENT: &str = r#"{"Config":{"Version":"1.8.7","NodeName":"n","Datacenter":"dc1"}}"#;
+const TTL: &str = "Invalid Session TTL '1', must be between [10s=24h0m0s]";
+
+/// The least that a server must say to be taken for a Consul.
+fn consul_like(line: &str) -> Vec<u8> {
+    let (status, body) = match line.split(' ').nth(1).unwrap_or_default() {
+        "/v1/agent/self" => (200, AGENT),
+        "/v1/session/create" => (500, TTL),
+        "/v1/acl/tokens" => (401, "ACL support disabled"),
+        "/v1/status/peers" => (200, r#"["127.0.0.1:8300"]"#),
+        "/v1/session/list" => (200, "[]"),
+        "/v1/kv/good" => (200, "true"),
+        _ => (404, ""),
+    };
+    format!(
+        "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+fn target(fake: &Fake) -> Target {
+    Target::address(&fake.address().to_string()).expect("the fake says what a Consul says")
+}
+
+static GOOD: Case = Case {
+    id: "t/good",
+    run: |t| {
+        t.put("good", "", "").is(200, "true");
+    },
+    ..Case::MUST
+};
+static BAD: Case = Case {
+    id: "t/bad",
+    claim: "what is bad is good",
+    source: "nowhere",
+    run: |t| {
+        t.put("bad", "", "").is(200, "true");
+    },
+    ..Case::MUST
+};
+static NEEDY: Case = Case {
+    id: "t/needy",
+    needs: &[Feature::AclsOn],
+    run: |_| panic!("never run"),
+    ..Case::MUST
+};
+static BROKEN: Case = Case {
+    id: "t/broken",
+    run: |_| std::panic::resume_unwind(Box::new("a mistake in the case")),
+    ..Case::MUST
+};
+
+#[test]
+fn the_five_states() {
+    let fake = Fake::answering(|line| Some(consul_like(line)));
+    let target = target(&fake);
+    let known = Deviations::parse(
+        "\"t/bad\" = \"known\"\n\"t/good\" = \"wrong\"",
+        &[&BAD, &GOOD],
+    )
+    .expect("two entries");
+    let state = |runner: &Runner<'_>, case| runner.run_one(case).state;
+    let strict = Runner::new(&target);
+    assert_eq!(state(&strict, &GOOD), State::Pass);
+    assert!(matches!(state(&strict, &BAD), State::Fail(_)));
+    assert_eq!(
+        state(&strict, &NEEDY),
+        State::Skip("needs ACLs on".to_owned())
+    );
+    assert_eq!(
+        state(&strict, &BROKEN),
+        State::Error("a case panicked: a mistake in the case".to_owned())
+    );
+    let lenient = Runner::new(&target).deviations(known);
+    assert!(matches!(state(&lenient, &BAD), State::Deviation { why, .. } if why == "known"));
+    let State::Fail(failure) = state(&lenient, &GOOD) else {
+        panic!("a deviation that passes is red")
+    };
+    assert!(
+        failure.message.contains("take it off the list"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn exit_statuses_and_counts() {
+    let fake = Fake::answering(|line| Some(consul_like(line)));
+    let target = target(&fake);
+    let status = |cases: &[&'static Case]| {
+        let report = Runner::new(&target)
+            .run_cases(cases)
+            .expect("the fake lives");
+        assert_eq!(report.results.len(), cases.len());
+        report.exit_status()
+    };
+    assert_eq!(status(&[&GOOD, &NEEDY]), 0);
+    assert_eq!(status(&[&GOOD, &BAD]), 1);
+    assert_eq!(status(&[&BROKEN, &BAD]), 2);
+}
+
+#[test]
+fn a_failure_shows_claim_source_and_transcript() {
+    let fake = Fake::answering(|line| Some(consul_like(line)));
+    let target = target(&fake);
+    let report = Runner::new(&target)
+        .run_cases(&[&BAD, &NEEDY])
+        .expect("the fake lives");
+    let text = report.to_string();
+    for part in [
+        "--- FAIL t/bad",
+        "claim:  what is bad is good (must)",
+        "source: nowhere",
+        "PUT /v1/kv/bad: expected 200 \"true\"; came 404",
+        "runner_tests.rs:",
+        "> PUT /v1/kv/bad HTTP/1.1",
+        "< HTTP/1.1 404 X",
+        "skipped 1: needs ACLs on",
+        "0 pass, 1 fail, 1 skip, 0 deviation, 0 error",
+    ] {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+}
+
+#[test]
+fn a_target_that_dies_midway_ends_the_run() {
+    let dead = Arc::new(AtomicBool::new(false));
+    let dies = Arc::clone(&dead);
+    let fake = Fake::answering(move |line| {
+        if line.contains("/v1/kv/") {
+            dies.store(true, Ordering::SeqCst);
+        }
+        let answer = if dies.load(Ordering::SeqCst) {
+            Vec::new()
+        } else {
+            consul_like(line)
+        };
+        Some(answer)
+    });
+    let target = target(&fake);
+    let error = Runner::new(&target)
+        .run_cases(&[&GOOD, &BAD])
+        .expect_err("it died");
+    assert!(error.0.contains("died midway"), "{error}");
+    assert!(dead.load(Ordering::SeqCst));
+}
+
+#[test]
+fn results_keep_the_order_of_the_cases() {
+    let fake = Fake::answering(|line| Some(consul_like(line)));
+    let target = target(&fake);
+    let cases: [&'static Case; 4] = [&NEEDY, &GOOD, &BAD, &GOOD];
+    let report = Runner::new(&target)
+        .run_cases(&cases)
+        .expect("the fake lives");
+    let ids: Vec<&str> = report.results.iter().map(|result| result.case.id).collect();
+    assert_eq!(ids, ["t/needy", "t/good", "t/bad", "t/good"]);
+}

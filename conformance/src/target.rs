@@ -1,0 +1,165 @@
+//! What a run is held against: an address, a server of the suite's own, or a fresh server for every case.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::feature::{self, Facts};
+use crate::time::{Clock, RealClock};
+use crate::wire::{self, Address, Outcome, Request};
+
+/// The suite could not do its work: no server, wrong address, not a Consul, unknown case. A sentence for the user; exit status 2.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolError(pub String);
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+/// Where one trial runs.
+#[derive(Clone)]
+pub struct Site {
+    address: Address,
+    clock: Arc<dyn Clock>,
+    /// Whatever must live as long as the server does; dropping the last clone stops a server of the suite's own.
+    _keep: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Site({}, {:?})", self.address, self.clock)
+    }
+}
+
+impl Site {
+    /// A server that somebody else runs; time passes for real.
+    #[must_use]
+    pub fn new(address: Address) -> Self {
+        Self {
+            address,
+            clock: Arc::new(RealClock),
+            _keep: None,
+        }
+    }
+
+    /// The same site with a clock of its own.
+    #[must_use]
+    pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// The same site, keeping `server` alive for as long as the site is.
+    #[must_use]
+    pub fn keeping(mut self, server: impl Any + Send + Sync) -> Self {
+        self._keep = Some(Arc::new(server));
+        self
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Its clock.
+    #[must_use]
+    pub fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+}
+
+type Open = dyn Fn() -> Result<Site, ToolError> + Send + Sync;
+
+enum Sites {
+    Shared(Site),
+    Fresh(Box<Open>),
+}
+
+/// What cases run against, with what was found out about it.
+pub struct Target {
+    name: String,
+    sites: Sites,
+    facts: Arc<Facts>,
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Target({}, {:?})", self.name, self.facts)
+    }
+}
+
+impl Target {
+    /// Any server that listens on `host:port` (a scheme `http://` may stand before it). Cases share it and leave nothing behind.
+    ///
+    /// # Errors
+    /// When nobody listens there, or something that is not a Consul.
+    pub fn address(address: &str) -> Result<Self, ToolError> {
+        let address = Address::parse(address).map_err(ToolError)?;
+        Self::shared(&address.to_string(), Site::new(address))
+    }
+
+    /// One server for all cases.
+    ///
+    /// # Errors
+    /// When it is not a Consul.
+    pub fn shared(name: &str, site: Site) -> Result<Self, ToolError> {
+        Ok(Self {
+            name: name.to_owned(),
+            facts: Arc::new(feature::probe(site.address())?),
+            sites: Sites::Shared(site),
+        })
+    }
+
+    /// A server for each case: for doubles that start in a millisecond, and whose clock one case may advance alone.
+    ///
+    /// # Errors
+    /// When the first one does not open or is not a Consul.
+    pub fn fresh(
+        name: &str,
+        open: impl Fn() -> Result<Site, ToolError> + Send + Sync + 'static,
+    ) -> Result<Self, ToolError> {
+        let facts = feature::probe(open()?.address())?;
+        Ok(Self {
+            name: name.to_owned(),
+            facts: Arc::new(facts),
+            sites: Sites::Fresh(Box::new(open)),
+        })
+    }
+
+    /// What reports call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What was found out about it.
+    #[must_use]
+    pub fn facts(&self) -> &Arc<Facts> {
+        &self.facts
+    }
+
+    /// The place for one trial.
+    pub(crate) fn open(&self) -> Result<Site, ToolError> {
+        match &self.sites {
+            Sites::Shared(site) => Ok(site.clone()),
+            Sites::Fresh(open) => open(),
+        }
+    }
+
+    /// Whether a shared server still answers; a fresh one is nobody's loss.
+    pub(crate) fn is_alive(&self) -> bool {
+        match &self.sites {
+            Sites::Shared(site) => {
+                let request = Request::get("/v1/status/leader").patience(Duration::from_secs(5));
+                matches!(wire::exchange(&site.address, &request), Outcome::Reply(_))
+            }
+            Sites::Fresh(_) => true,
+        }
+    }
+}

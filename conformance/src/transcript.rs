@@ -1,0 +1,183 @@
+//! What a trial said and heard, in order.
+
+use std::fmt::Write as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::wire::{Outcome, Reply};
+
+/// How much of a body a rendered transcript shows.
+const SHOWN: usize = 2_000;
+
+/// One request and what became of it.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// The bytes sent.
+    pub sent: Vec<u8>,
+    /// What came back; `None` while the answer is awaited.
+    pub outcome: Option<Outcome>,
+    /// Real time between sending and the answer.
+    pub took: Duration,
+}
+
+/// The exchanges and notes of one trial.
+#[derive(Debug, Default)]
+pub(crate) struct Transcript {
+    lines: Mutex<Vec<Line>>,
+}
+
+/// One line of a transcript.
+#[derive(Debug, Clone)]
+pub enum Line {
+    /// A request and its outcome.
+    Exchange(Exchange),
+    /// Something that happened besides, e.g. that time passed.
+    Note(String),
+}
+
+impl Transcript {
+    fn lines(&self) -> MutexGuard<'_, Vec<Line>> {
+        // A case that halts while it holds the lock leaves whole lines behind.
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records that bytes were sent; the number is for [`Self::heard`].
+    pub(crate) fn sent(&self, bytes: &[u8]) -> usize {
+        let mut lines = self.lines();
+        lines.push(Line::Exchange(Exchange {
+            sent: bytes.to_vec(),
+            outcome: None,
+            took: Duration::ZERO,
+        }));
+        lines.len() - 1
+    }
+
+    pub(crate) fn heard(&self, number: usize, what: &Outcome, time: Duration) {
+        if let Some(Line::Exchange(exchange)) = self.lines().get_mut(number) {
+            exchange.outcome = Some(what.clone());
+            exchange.took = time;
+        }
+    }
+
+    pub(crate) fn note(&self, text: String) {
+        self.lines().push(Line::Note(text));
+    }
+
+    pub(crate) fn copy(&self) -> Vec<Line> {
+        self.lines().clone()
+    }
+}
+
+/// A transcript as text: `>` before what was sent, `<` before what came back.
+#[must_use]
+pub fn render(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        match line {
+            Line::Note(note) => writeln!(text, "[{}] -- {note}", number + 1),
+            Line::Exchange(exchange) => writeln!(text, "[{}] {:.1?}", number + 1, exchange.took)
+                .and_then(|()| {
+                    prefixed(&mut text, "> ", &exchange.sent);
+                    text.write_str(&outcome_text(exchange.outcome.as_ref()))
+                }),
+        }
+        .expect("writing into a string cannot fail");
+    }
+    text
+}
+
+fn outcome_text(outcome: Option<&Outcome>) -> String {
+    let mut text = String::new();
+    match outcome {
+        None => text.push_str("< (not answered when the case ended)\n"),
+        Some(Outcome::Reply(reply)) => prefixed(&mut text, "< ", &reply_bytes(reply)),
+        Some(Outcome::Closed) => text.push_str("< (connection closed without an answer)\n"),
+        Some(Outcome::Unreachable(why)) => {
+            text = format!("< (no connection: {why})\n");
+        }
+        Some(Outcome::Silent { received }) => {
+            text.push_str("< (no whole answer in time)\n");
+            prefixed(&mut text, "< ", received);
+        }
+        Some(Outcome::Broken { received, why }) => {
+            text = format!("< (broken answer: {why})\n");
+            prefixed(&mut text, "< ", received);
+        }
+    }
+    text
+}
+
+/// A reply as it would stand on the wire without chunks.
+fn reply_bytes(reply: &Reply) -> Vec<u8> {
+    let mut bytes = format!("{} {} {}\n", reply.version, reply.status, reply.reason).into_bytes();
+    for (name, value) in &reply.headers {
+        bytes.extend_from_slice(format!("{name}: {value}\n").as_bytes());
+    }
+    if !reply.body.is_empty() {
+        bytes.push(b'\n');
+        bytes.extend_from_slice(&reply.body);
+    }
+    bytes
+}
+
+fn prefixed(text: &mut String, prefix: &str, bytes: &[u8]) {
+    let shown = &bytes[..bytes.len().min(SHOWN)];
+    for line in String::from_utf8_lossy(shown).lines() {
+        let line: String = line.chars().flat_map(visible).collect();
+        text.push_str(prefix.trim_end());
+        if !line.is_empty() {
+            text.push(' ');
+            text.push_str(&line);
+        }
+        text.push('\n');
+    }
+    if shown.len() < bytes.len() {
+        text.push_str(prefix);
+        text.push_str(&format!("(and {} more bytes)\n", bytes.len() - shown.len()));
+    }
+}
+
+fn visible(character: char) -> Box<dyn Iterator<Item = char>> {
+    if character.is_control() {
+        Box::new(character.escape_default())
+    } else {
+        Box::new(std::iter::once(character))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Framing;
+
+    #[test]
+    fn shows_both_sides_and_what_is_awaited() {
+        let transcript = Transcript::default();
+        let first = transcript.sent(b"PUT /v1/kv/a HTTP/1.1\r\nHost: h\r\n\r\nv\x00");
+        let reply = Reply {
+            version: "HTTP/1.1".to_owned(),
+            status: 200,
+            reason: "OK".to_owned(),
+            headers: vec![("Vary".to_owned(), "Accept-Encoding".to_owned())],
+            body: b"true\n".to_vec(),
+            framing: Framing::Length,
+        };
+        transcript.heard(first, &Outcome::Reply(reply), Duration::from_millis(2));
+        transcript.note("time passes: 1s".to_owned());
+        transcript.sent(b"GET / HTTP/1.1\r\n\r\n");
+        assert_eq!(
+            render(&transcript.copy()),
+            "[1] 2.0ms\n> PUT /v1/kv/a HTTP/1.1\n> Host: h\n>\n> v\\u{0}\n\
+             < HTTP/1.1 200 OK\n< Vary: Accept-Encoding\n<\n< true\n\
+             [2] -- time passes: 1s\n\
+             [3] 0.0ns\n> GET / HTTP/1.1\n>\n< (not answered when the case ended)\n"
+        );
+    }
+
+    #[test]
+    fn cuts_long_bodies_aloud() {
+        let transcript = Transcript::default();
+        transcript.sent(&[b'x'; SHOWN + 5]);
+        assert!(render(&transcript.copy()).contains("> (and 5 more bytes)\n"));
+    }
+}
