@@ -14,8 +14,14 @@
 //! | [`path`] | `path`: `Clean`, and the cleaning of `net/http` |
 //! | [`url`], [`query`] | `net/url` |
 //! | [`mux`] | `net/http`: `ServeMux` redirects, `Redirect` |
+//! | [`json`] | `encoding/json` |
+//! | [`base64`] | `encoding/base64` |
+//! | [`gzip`] | `compress/gzip`, and the handler around it |
 
+pub(crate) mod base64;
 pub(crate) mod duration;
+pub(crate) mod gzip;
+pub(crate) mod json;
 pub(crate) mod mux;
 pub(crate) mod number;
 pub(crate) mod path;

@@ -1,0 +1,285 @@
+//! Walking through JSON text that the scanner has found to be well-formed.
+
+use std::borrow::Cow;
+
+/// One value of a request body: its text, from the first byte to the last.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value<'a> {
+    text: &'a [u8],
+    /// Go's name for the type that the value is decoded into, where that is not the usual one.
+    pub(super) go_type: Option<&'static str>,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, as it is written.
+    Number(&'a str),
+    /// A string, decoded.
+    String(Cow<'a, str>),
+    /// An array: [`Value::elements`].
+    Array,
+    /// An object: [`Value::members`].
+    Object,
+}
+
+impl<'a> Value<'a> {
+    /// A value whose text the scanner has checked.
+    pub(super) fn new(text: &'a [u8]) -> Value<'a> {
+        Value {
+            text,
+            go_type: None,
+        }
+    }
+
+    /// What the value is; strings are decoded each time.
+    pub(crate) fn kind(self) -> Kind<'a> {
+        match self.text[0] {
+            b'n' => Kind::Null,
+            b't' => Kind::Bool(true),
+            b'f' => Kind::Bool(false),
+            b'"' => Kind::String(decode_string(&self.text[1..self.text.len() - 1])),
+            b'[' => Kind::Array,
+            b'{' => Kind::Object,
+            _ => {
+                Kind::Number(str::from_utf8(self.text).expect("a number that was scanned is ASCII"))
+            }
+        }
+    }
+
+    /// The elements of an array; nothing for other kinds.
+    pub(crate) fn elements(self) -> impl Iterator<Item = Value<'a>> {
+        let mut walk = Walk::into_container(self.text, b'[');
+        std::iter::from_fn(move || walk.next_value())
+    }
+
+    /// The members of an object in the order written, names decoded, duplicates included; nothing for other kinds.
+    pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'a, str>, Value<'a>)> {
+        let mut walk = Walk::into_container(self.text, b'{');
+        std::iter::from_fn(move || {
+            let Kind::String(name) = walk.next_value()?.kind() else {
+                unreachable!("the scanner lets only strings be names");
+            };
+            Some((name, walk.next_value()?))
+        })
+    }
+}
+
+/// Steps from value to value inside of one container.
+struct Walk<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Walk<'a> {
+    fn into_container(text: &'a [u8], bracket: u8) -> Walk<'a> {
+        let rest = match text {
+            [first, inside @ .., _] if *first == bracket => inside,
+            _ => b"",
+        };
+        Walk { rest }
+    }
+
+    fn next_value(&mut self) -> Option<Value<'a>> {
+        let separators = self
+            .rest
+            .iter()
+            .take_while(|byte| b" \t\r\n,:".contains(byte))
+            .count();
+        let rest = &self.rest[separators..];
+        if rest.is_empty() {
+            return None;
+        }
+        let (value, rest) = rest.split_at(length(rest));
+        self.rest = rest;
+        Some(Value::new(value))
+    }
+}
+
+/// How many bytes the value takes that stands at the beginning of the text.
+fn length(text: &[u8]) -> usize {
+    match text[0] {
+        b'"' => string_length(text),
+        b'[' | b'{' => container_length(text),
+        _ => text
+            .iter()
+            .take_while(|byte| !b" \t\r\n,:]}".contains(byte))
+            .count(),
+    }
+}
+
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 1;
+    loop {
+        match text[at] {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+fn container_length(text: &[u8]) -> usize {
+    let mut depth = 0usize;
+    let mut at = 0;
+    loop {
+        match text[at] {
+            b'"' => {
+                at += string_length(&text[at..]);
+                continue;
+            }
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return at;
+        }
+    }
+}
+
+/// Decodes the inside of a string as Go does: each byte that is not UTF-8 and each surrogate without its other half
+/// becomes U+FFFD.
+fn decode_string(inside: &[u8]) -> Cow<'_, str> {
+    match str::from_utf8(inside) {
+        Ok(text) if !inside.contains(&b'\\') => Cow::Borrowed(text),
+        _ => Cow::Owned(decode_escapes(inside)),
+    }
+}
+
+fn decode_escapes(inside: &[u8]) -> String {
+    let mut text = String::with_capacity(inside.len());
+    for chunk in inside.utf8_chunks() {
+        let mut rest = chunk.valid();
+        while let Some((plain, escaped)) = rest.split_once('\\') {
+            text.push_str(plain);
+            // No escape is cut in two by an invalid byte: the scanner wants all of its bytes to be ASCII.
+            let (code, after) = escaped.split_at(1);
+            rest = after;
+            text.push(match code {
+                "b" => '\u{8}',
+                "f" => '\u{c}',
+                "n" => '\n',
+                "r" => '\r',
+                "t" => '\t',
+                "u" => take_unicode_escape(&mut rest),
+                _ => char::from(code.as_bytes()[0]),
+            });
+        }
+        text.push_str(rest);
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
+}
+
+/// Takes the four digits behind `\u`, and a second escape if both are the halves of one character.
+fn take_unicode_escape(rest: &mut &str) -> char {
+    let unit = |digits: &str| {
+        u16::from_str_radix(digits, 16).expect("the scanner has seen four hexadecimal digits")
+    };
+    let first = unit(&rest[..4]);
+    *rest = &rest[4..];
+    if let Some(second) = rest.strip_prefix("\\u") {
+        let pair = [first, unit(&second[..4])];
+        let is_high = matches!(first, 0xd800..0xdc00);
+        if let Some(Ok(character)) = char::decode_utf16(pair).next().filter(|_| is_high) {
+            *rest = &second[4..];
+            return character;
+        }
+    }
+    char::from_u32(first.into()).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Value};
+    use crate::go::json::scan::first_value;
+
+    fn value(text: &[u8]) -> Value<'_> {
+        Value::new(first_value(text).expect("the text is well-formed"))
+    }
+
+    fn string(text: &[u8]) -> String {
+        match value(text).kind() {
+            Kind::String(text) => text.into_owned(),
+            other => panic!("{other:?} is no string"),
+        }
+    }
+
+    #[test]
+    fn kinds() {
+        assert_eq!(value(b"null").kind(), Kind::Null);
+        assert_eq!(value(b"true").kind(), Kind::Bool(true));
+        assert_eq!(value(b"false").kind(), Kind::Bool(false));
+        assert_eq!(value(b"-1.5e3 ").kind(), Kind::Number("-1.5e3"));
+        assert_eq!(value(b"\"a\"").kind(), Kind::String("a".into()));
+        assert_eq!(value(b"[]").kind(), Kind::Array);
+        assert_eq!(value(b"{}").kind(), Kind::Object);
+    }
+
+    #[test]
+    fn elements_and_members() {
+        let text = br#" [ 1 ,"]\"," , [ [ ] , "}" ] , { "a" : { "b\\" : [ ] } } , null ] "#;
+        let kinds: Vec<_> = value(text).elements().map(Value::kind).collect();
+        assert_eq!(
+            kinds,
+            [
+                Kind::Number("1"),
+                Kind::String("]\",".into()),
+                Kind::Array,
+                Kind::Object,
+                Kind::Null
+            ]
+        );
+
+        let text = br#"{"a":1,"\u0062":[{}],"a":{"c":2}}"#;
+        let members: Vec<_> = value(text)
+            .members()
+            .map(|(name, value)| (name.into_owned(), value.kind()))
+            .collect();
+        assert_eq!(
+            members,
+            [
+                ("a".to_owned(), Kind::Number("1")),
+                ("b".to_owned(), Kind::Array),
+                ("a".to_owned(), Kind::Object)
+            ]
+        );
+        assert_eq!(value(b"{}").members().count(), 0);
+        assert_eq!(value(b"[ ]").elements().count(), 0);
+        assert_eq!(value(b"{\"a\":1}").elements().count(), 0);
+        assert_eq!(value(b"[1]").members().count(), 0);
+    }
+
+    #[test]
+    fn escapes() {
+        assert_eq!(
+            string(br#""\"\\\/\b\f\n\r\t\u00e9\u0000x""#),
+            "\"\\/\u{8}\u{c}\n\r\t\u{e9}\0x"
+        );
+        assert_eq!(string(br#""\ud83d\ude00""#), "\u{1f600}");
+    }
+
+    /// As Go prints them.
+    #[test]
+    fn lone_surrogates() {
+        assert_eq!(string(br#""\ud83dx""#), "\u{fffd}x");
+        assert_eq!(string(br#""\udc00\ud800""#), "\u{fffd}\u{fffd}");
+        assert_eq!(string(br#""\ud800\u0041""#), "\u{fffd}A");
+        assert_eq!(string(br#""\ud800\ud83d\ude00""#), "\u{fffd}\u{1f600}");
+        assert_eq!(string(br#""\u0041\u0042""#), "AB");
+        assert_eq!(string(br#""\ud800\n""#), "\u{fffd}\n");
+    }
+
+    #[test]
+    fn every_invalid_byte_is_replaced() {
+        assert_eq!(
+            string(b"\"\xff\xe2\x82x\\n\xf0\x9f\x98\""),
+            "\u{fffd}\u{fffd}\u{fffd}x\n\u{fffd}\u{fffd}\u{fffd}"
+        );
+    }
+}
