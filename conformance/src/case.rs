@@ -104,6 +104,7 @@ mod tests {
             datacenter: String::new(),
             shortest_ttl: Duration::from_secs(10),
             features: vec![Feature::Blocking],
+            genuine: false,
         };
         let case = Case {
             since: Version::V1_10,

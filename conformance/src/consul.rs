@@ -29,6 +29,16 @@ pub struct Agent {
     pub config: Vec<PathBuf>,
 }
 
+impl Agent {
+    fn name(&self) -> &'static str {
+        if self.plain {
+            "consul server"
+        } else {
+            "consul -dev"
+        }
+    }
+}
+
 /// Finds a binary: `CONSUL_BIN`, then `consul` on `PATH`, then the one that `fetch-consul` has put under `target/`.
 ///
 /// `None` when there is none. A `CONSUL_BIN` is taken as it is; when it does not run, starting it says so.
@@ -51,18 +61,24 @@ pub fn find() -> Option<PathBuf> {
 /// # Errors
 /// When the binary does not start, ends early or does not come up in time; with the end of its log.
 pub fn start(binary: &Path, agent: &Agent) -> Result<Target, ToolError> {
+    Target::shared(agent.name(), start_site(binary, agent)?)
+}
+
+/// Starts so many agents of one kind, each for one trial at a time.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_pool(binary: &Path, agent: &Agent, size: usize) -> Result<Target, ToolError> {
+    let sites: Result<Vec<Site>, ToolError> =
+        (0..size).map(|_| start_site(binary, agent)).collect();
+    Target::pool(agent.name(), sites?)
+}
+
+fn start_site(binary: &Path, agent: &Agent) -> Result<Site, ToolError> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
         match Process::start(binary, agent) {
-            Ok(process) => {
-                let name = if agent.plain {
-                    "consul server"
-                } else {
-                    "consul -dev"
-                };
-                let site = Site::new(process.address.clone()).keeping(process);
-                return Target::shared(name, site);
-            }
+            Ok(process) => return Ok(Site::new(process.address.clone()).keeping(process)),
             Err(error) if error.0.contains("address already in use") => last = Some(error),
             Err(error) => return Err(error),
         }

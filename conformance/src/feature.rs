@@ -29,13 +29,15 @@ pub enum Feature {
     SingleServer,
     /// Reads with `index=` block.
     Blocking,
+    /// Nodes, services and checks can be put into the catalog.
+    Registration,
     /// The test-only plane of the emulator.
     ControlPlane,
 }
 
 impl Feature {
     /// Every feature, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::DevMode,
         Self::CompactJson,
         Self::ShortTtl,
@@ -43,6 +45,7 @@ impl Feature {
         Self::AclsOn,
         Self::SingleServer,
         Self::Blocking,
+        Self::Registration,
         Self::ControlPlane,
     ];
 }
@@ -57,6 +60,7 @@ impl fmt::Display for Feature {
             Self::AclsOn => "ACLs on",
             Self::SingleServer => "a single server",
             Self::Blocking => "blocking queries",
+            Self::Registration => "catalog registration",
             Self::ControlPlane => "a control plane",
         })
     }
@@ -77,6 +81,8 @@ pub struct Facts {
     pub shortest_ttl: Duration,
     /// What it offers.
     pub features: Vec<Feature>,
+    /// It shows the inside of a real Consul (the Go runtime and the whole configuration): only such a target may be recorded.
+    pub genuine: bool,
 }
 
 impl Facts {
@@ -104,6 +110,8 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
     let peers = ask(address, "/v1/status/peers")?;
     let single = serde_json::from_slice::<Vec<String>>(&peers.body)
         .is_ok_and(|addresses| addresses.len() == 1);
+    let deregister = Request::put("/v1/catalog/deregister", r#"{"Node":"conformance-nobody"}"#);
+    let registration = reply_of(address, &deregister)?.status == 200;
     let held = [
         (Feature::DevMode, pretty),
         (Feature::CompactJson, !pretty),
@@ -112,6 +120,7 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
         (Feature::AclsOn, acls),
         (Feature::SingleServer, single),
         (Feature::Blocking, probe_blocking(address)?),
+        (Feature::Registration, registration),
         (Feature::ControlPlane, false),
     ];
     Ok(Facts {
@@ -130,7 +139,18 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
             .into_iter()
             .filter_map(|(feature, held)| held.then_some(feature))
             .collect(),
+        genuine: is_genuine(&json),
     })
+}
+
+/// A double has neither goroutines nor a use for two hundred settings.
+fn is_genuine(agent: &Value) -> bool {
+    let runtime = agent.pointer("/Stats/runtime/version");
+    let settings = agent.get("DebugConfig").and_then(Value::as_object);
+    runtime
+        .and_then(Value::as_str)
+        .is_some_and(|version| version.starts_with("go"))
+        && settings.is_some_and(|settings| settings.len() > 100)
 }
 
 /// The whole of `agent/self` and its `Config`.
@@ -270,6 +290,17 @@ mod tests {
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", odd.len());
         let odd = Fake::saying(&[head.as_bytes(), odd].concat());
         assert!(refusal(&odd).contains("`soon` is not a version"));
+    }
+
+    #[test]
+    fn only_the_inside_of_a_consul_is_genuine() {
+        let settings: serde_json::Map<String, Value> =
+            (0..150).map(|n| (n.to_string(), Value::Null)).collect();
+        let agent = |version: &str, settings: &serde_json::Map<String, Value>| serde_json::json!({"Stats": {"runtime": {"version": version}}, "DebugConfig": settings});
+        assert!(is_genuine(&agent("go1.15.9", &settings)));
+        assert!(!is_genuine(&agent("", &settings)));
+        assert!(!is_genuine(&agent("go1.15.9", &serde_json::Map::new())));
+        assert!(!is_genuine(&serde_json::json!({"Config": {}})));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::deviation::Deviations;
 use crate::selection::Selection;
 use crate::target::{Target, ToolError};
 use crate::time::Stopwatch;
-use crate::transcript::Line;
+use crate::transcript::{Line, Transcript};
 use crate::trial::Trial;
 use crate::verdict::{Failure, Halt, caught};
 use crate::wire::Outcome;
@@ -63,7 +63,7 @@ pub struct CaseResult {
     /// Real time it took.
     pub took: Duration,
     /// What was said and heard.
-    pub transcript: Vec<Line>,
+    pub transcript: Transcript,
 }
 
 /// A finished run.
@@ -167,7 +167,9 @@ impl<'a> Runner<'a> {
                             return;
                         };
                         let result = self.run_one(case);
-                        if lost_contact(&result) && !self.target.is_alive() {
+                        if lost_contact(&result)
+                            && !self.target.is_alive(&result.transcript.names.host)
+                        {
                             death.get_or_init(|| died(self.target, case));
                             return;
                         }
@@ -196,7 +198,7 @@ impl<'a> Runner<'a> {
     pub fn run_one(&self, case: &'static Case) -> CaseResult {
         let watch = Stopwatch::start();
         let (state, transcript) = match case.skip_reason(self.target.facts()) {
-            Some(reason) => (State::Skip(reason), Vec::new()),
+            Some(reason) => (State::Skip(reason), Transcript::default()),
             None => self.try_case(case),
         };
         CaseResult {
@@ -207,14 +209,14 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn try_case(&self, case: &Case) -> (State, Vec<Line>) {
-        let site = match self.target.open() {
-            Ok(site) => site,
-            Err(error) => return (State::Error(error.0), Vec::new()),
+    fn try_case(&self, case: &Case) -> (State, Transcript) {
+        let lease = match self.target.open() {
+            Ok(lease) => lease,
+            Err(error) => return (State::Error(error.0), Transcript::default()),
         };
-        let trial = Trial::new(site, self.target.facts().clone());
+        let trial = Trial::new(lease.site().clone(), self.target.facts().clone());
         let end = caught(|| (case.run)(&trial));
-        let transcript = trial.transcript().copy();
+        let transcript = trial.transcript();
         trial.clean_up();
         (self.judge(case, end), transcript)
     }
@@ -243,7 +245,7 @@ impl<'a> Runner<'a> {
 fn lost_contact(result: &CaseResult) -> bool {
     let failed = matches!(result.state, State::Fail(_) | State::Error(_));
     failed
-        && result.transcript.iter().rev().any(|line| match line {
+        && result.transcript.lines.iter().rev().any(|line| match line {
             Line::Exchange(exchange) => !matches!(exchange.outcome, Some(Outcome::Reply(_))),
             Line::Note(_) => false,
         })

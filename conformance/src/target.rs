@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::feature::{self, Facts};
@@ -79,6 +79,53 @@ type Open = dyn Fn() -> Result<Site, ToolError> + Send + Sync;
 enum Sites {
     Shared(Site),
     Fresh(Box<Open>),
+    Pool(Pool),
+}
+
+/// Servers that are used by one trial at a time.
+struct Pool {
+    size: usize,
+    free: Mutex<Vec<Site>>,
+    returned: Condvar,
+}
+
+/// A site for one trial; dropping it gives it back.
+pub(crate) struct Lease<'t> {
+    site: Site,
+    pool: Option<&'t Pool>,
+}
+
+impl Lease<'_> {
+    pub(crate) fn site(&self) -> &Site {
+        &self.site
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool {
+            let mut free = pool.free.lock().unwrap_or_else(PoisonError::into_inner);
+            free.push(self.site.clone());
+            pool.returned.notify_one();
+        }
+    }
+}
+
+impl Pool {
+    fn take(&self) -> Site {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match free.pop() {
+                Some(site) => return site,
+                None => {
+                    free = self
+                        .returned
+                        .wait(free)
+                        .unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
 }
 
 /// What cases run against, with what was found out about it.
@@ -132,6 +179,35 @@ impl Target {
         })
     }
 
+    /// Servers of one kind, each used by one trial at a time: for comparing what trials say, which must not disturb each other.
+    ///
+    /// # Errors
+    /// When there is none, or the first one is not a Consul.
+    pub fn pool(name: &str, sites: Vec<Site>) -> Result<Self, ToolError> {
+        let first = sites
+            .first()
+            .ok_or_else(|| ToolError(format!("{name}: a pool of no servers")))?;
+        Ok(Self {
+            name: name.to_owned(),
+            facts: Arc::new(feature::probe(first.address())?),
+            sites: Sites::Pool(Pool {
+                size: sites.len(),
+                free: Mutex::new(sites),
+                returned: Condvar::new(),
+            }),
+        })
+    }
+
+    /// How many trials may run at once without seeing each other's writes; at least 1.
+    #[must_use]
+    pub fn undisturbed(&self) -> usize {
+        match &self.sites {
+            Sites::Shared(_) => 1,
+            Sites::Fresh(_) => 8,
+            Sites::Pool(pool) => pool.size,
+        }
+    }
+
     /// What reports call it.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -145,21 +221,26 @@ impl Target {
     }
 
     /// The place for one trial.
-    pub(crate) fn open(&self) -> Result<Site, ToolError> {
-        match &self.sites {
-            Sites::Shared(site) => Ok(site.clone()),
-            Sites::Fresh(open) => open(),
-        }
+    pub(crate) fn open(&self) -> Result<Lease<'_>, ToolError> {
+        let (site, pool) = match &self.sites {
+            Sites::Shared(site) => (site.clone(), None),
+            Sites::Fresh(open) => (open()?, None),
+            Sites::Pool(pool) => (pool.take(), Some(pool)),
+        };
+        Ok(Lease { site, pool })
     }
 
-    /// Whether a shared server still answers; a fresh one is nobody's loss.
-    pub(crate) fn is_alive(&self) -> bool {
+    /// Whether the server at `address` still answers; one that was opened for a single case is nobody's loss.
+    pub(crate) fn is_alive(&self, address: &str) -> bool {
+        let Ok(address) = Address::parse(address) else {
+            return true;
+        };
         match &self.sites {
-            Sites::Shared(site) => {
-                let request = Request::get("/v1/status/leader").patience(Duration::from_secs(5));
-                matches!(wire::exchange(&site.address, &request), Outcome::Reply(_))
-            }
             Sites::Fresh(_) => true,
+            Sites::Shared(_) | Sites::Pool(_) => {
+                let request = Request::get("/v1/status/leader").patience(Duration::from_secs(5));
+                matches!(wire::exchange(&address, &request), Outcome::Reply(_))
+            }
         }
     }
 }

@@ -18,12 +18,8 @@ pub struct Exchange {
     pub outcome: Option<Outcome>,
     /// Real time between sending and the answer.
     pub took: Duration,
-}
-
-/// The exchanges and notes of one trial.
-#[derive(Debug, Default)]
-pub(crate) struct Transcript {
-    lines: Mutex<Vec<Line>>,
+    /// A look that a later one replaced: how many there were says nothing about the target.
+    pub superseded: bool,
 }
 
 /// One line of a transcript.
@@ -35,44 +31,110 @@ pub enum Line {
     Note(String),
 }
 
-impl Transcript {
-    fn lines(&self) -> MutexGuard<'_, Vec<Line>> {
+/// The names that differ between two trials of one case, so that they can be told from what must not differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    /// What makes the trial's keys and nodes its own.
+    pub tag: String,
+    /// Where the target listens, as the `Host` header says.
+    pub host: String,
+    /// The agent's own node.
+    pub node: String,
+}
+
+/// What one trial said and heard, in the order of sending.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    /// Exchanges and notes.
+    pub lines: Vec<Line>,
+    /// What was called how.
+    pub names: Names,
+    /// Requests were sent at the same time, so that their order and who won are left to chance.
+    pub raced: bool,
+}
+
+/// Takes down a transcript, from several threads if need be.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    names: Names,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    lines: Vec<Line>,
+    raced: bool,
+}
+
+impl Recorder {
+    pub(crate) fn new(names: Names) -> Self {
+        Self {
+            names,
+            taken: Mutex::default(),
+        }
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
         // A case that halts while it holds the lock leaves whole lines behind.
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records that bytes were sent; the number is for [`Self::heard`].
     pub(crate) fn sent(&self, bytes: &[u8]) -> usize {
-        let mut lines = self.lines();
-        lines.push(Line::Exchange(Exchange {
+        let mut taken = self.taken();
+        taken.lines.push(Line::Exchange(Exchange {
             sent: bytes.to_vec(),
             outcome: None,
             took: Duration::ZERO,
+            superseded: false,
         }));
-        lines.len() - 1
+        taken.lines.len() - 1
     }
 
     pub(crate) fn heard(&self, number: usize, what: &Outcome, time: Duration) {
-        if let Some(Line::Exchange(exchange)) = self.lines().get_mut(number) {
+        if let Some(Line::Exchange(exchange)) = self.taken().lines.get_mut(number) {
             exchange.outcome = Some(what.clone());
             exchange.took = time;
         }
     }
 
     pub(crate) fn note(&self, text: String) {
-        self.lines().push(Line::Note(text));
+        self.taken().lines.push(Line::Note(text));
     }
 
-    pub(crate) fn copy(&self) -> Vec<Line> {
-        self.lines().clone()
+    /// How many lines there are: a place for [`Self::supersede_since`].
+    pub(crate) fn length(&self) -> usize {
+        self.taken().lines.len()
+    }
+
+    /// What was said since then is about to be said again.
+    pub(crate) fn supersede_since(&self, number: usize) {
+        for line in &mut self.taken().lines[number..] {
+            if let Line::Exchange(exchange) = line {
+                exchange.superseded = true;
+            }
+        }
+    }
+
+    pub(crate) fn races(&self) {
+        self.taken().raced = true;
+    }
+
+    pub(crate) fn transcript(&self) -> Transcript {
+        let taken = self.taken();
+        Transcript {
+            lines: taken.lines.clone(),
+            names: self.names.clone(),
+            raced: taken.raced,
+        }
     }
 }
 
 /// A transcript as text: `>` before what was sent, `<` before what came back.
 #[must_use]
-pub fn render(lines: &[Line]) -> String {
+pub fn render(transcript: &Transcript) -> String {
     let mut text = String::new();
-    for (number, line) in lines.iter().enumerate() {
+    for (number, line) in transcript.lines.iter().enumerate() {
         match line {
             Line::Note(note) => writeln!(text, "[{}] -- {note}", number + 1),
             Line::Exchange(exchange) => writeln!(text, "[{}] {:.1?}", number + 1, exchange.took)
@@ -152,7 +214,7 @@ mod tests {
 
     #[test]
     fn shows_both_sides_and_what_is_awaited() {
-        let transcript = Transcript::default();
+        let transcript = Recorder::default();
         let first = transcript.sent(b"PUT /v1/kv/a HTTP/1.1\r\nHost: h\r\n\r\nv\x00");
         let reply = Reply {
             version: "HTTP/1.1".to_owned(),
@@ -166,7 +228,7 @@ mod tests {
         transcript.note("time passes: 1s".to_owned());
         transcript.sent(b"GET / HTTP/1.1\r\n\r\n");
         assert_eq!(
-            render(&transcript.copy()),
+            render(&transcript.transcript()),
             "[1] 2.0ms\n> PUT /v1/kv/a HTTP/1.1\n> Host: h\n>\n> v\\u{0}\n\
              < HTTP/1.1 200 OK\n< Vary: Accept-Encoding\n<\n< true\n\
              [2] -- time passes: 1s\n\
@@ -176,8 +238,8 @@ mod tests {
 
     #[test]
     fn cuts_long_bodies_aloud() {
-        let transcript = Transcript::default();
+        let transcript = Recorder::default();
         transcript.sent(&[b'x'; SHOWN + 5]);
-        assert!(render(&transcript.copy()).contains("> (and 5 more bytes)\n"));
+        assert!(render(&transcript.transcript()).contains("> (and 5 more bytes)\n"));
     }
 }

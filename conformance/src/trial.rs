@@ -13,7 +13,7 @@ use crate::answer::Answer;
 use crate::feature::Facts;
 use crate::target::Site;
 use crate::time::{Deadline, Stopwatch, pause};
-use crate::transcript::Transcript;
+use crate::transcript::{Names, Recorder, Transcript};
 use crate::verdict::{Halt, caught, fail, halt};
 use crate::version::Version;
 use crate::waiting::{RawConnection, Waiting};
@@ -33,7 +33,7 @@ pub struct Trial {
     facts: Arc<Facts>,
     /// Unique among all trials of all runs: `<run>-<number>`.
     tag: String,
-    transcript: Arc<Transcript>,
+    recorder: Arc<Recorder>,
     made: Mutex<Made>,
 }
 
@@ -58,17 +58,23 @@ impl Trial {
     pub(crate) fn new(site: Site, facts: Arc<Facts>) -> Self {
         static NUMBER: AtomicUsize = AtomicUsize::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let tag = format!("{}-{number}", run_name());
+        let names = Names {
+            tag: tag.clone(),
+            host: site.address().host.clone(),
+            node: facts.node.clone(),
+        };
         Self {
             site,
             facts,
-            tag: format!("{}-{number}", run_name()),
-            transcript: Arc::default(),
+            tag,
+            recorder: Arc::new(Recorder::new(names)),
             made: Mutex::default(),
         }
     }
 
-    pub(crate) fn transcript(&self) -> &Transcript {
-        &self.transcript
+    pub(crate) fn transcript(&self) -> Transcript {
+        self.recorder.transcript()
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
@@ -159,11 +165,11 @@ impl Trial {
     /// Any request, on a connection of its own.
     pub fn send(&self, request: &Request) -> Answer {
         let bytes = request.to_bytes(&self.site.address().host);
-        let number = self.transcript.sent(&bytes);
+        let number = self.recorder.sent(&bytes);
         let watch = Stopwatch::start();
         let outcome = wire::exchange(self.site.address(), request);
         let took = watch.elapsed();
-        self.transcript.heard(number, &outcome, took);
+        self.recorder.heard(number, &outcome, took);
         if let Outcome::Unreachable(why) = outcome {
             halt(Halt::Unreachable(why));
         }
@@ -189,7 +195,7 @@ impl Trial {
     pub fn connect(&self) -> RawConnection {
         match Connection::open(self.site.address()) {
             Ok(connection) => {
-                RawConnection::new(connection, Arc::clone(&self.transcript), self.is_pretty())
+                RawConnection::new(connection, Arc::clone(&self.recorder), self.is_pretty())
             }
             Err(why) => halt(Halt::Unreachable(why)),
         }
@@ -263,7 +269,7 @@ impl Trial {
         let waiting = Waiting::start(
             self.site.address().clone(),
             request.clone(),
-            Arc::clone(&self.transcript),
+            Arc::clone(&self.recorder),
             self.is_pretty(),
         );
         self.settle();
@@ -303,7 +309,7 @@ impl Trial {
 
     /// Lets time pass on the target: through its control plane where it has one, else by waiting.
     pub fn pass(&self, duration: Duration) {
-        self.transcript.note(format!("time passes: {duration:?}"));
+        self.recorder.note(format!("time passes: {duration:?}"));
         if let Err(why) = self.site.clock().pass(duration) {
             halt(Halt::Suite(format!(
                 "the target's clock did not advance: {why}"
@@ -321,9 +327,11 @@ impl Trial {
     ) -> T {
         let deadline = Deadline::after(bound);
         loop {
+            let before = self.recorder.length();
             if let Some(found) = look() {
                 return found;
             }
+            self.recorder.supersede_since(before);
             if deadline.left().is_none() {
                 fail(format!("{what}: did not happen within {bound:?}"));
             }
@@ -369,6 +377,7 @@ impl Trial {
 
     /// Runs `body(0)` to `body(count - 1)` at the same time and gives their results in order; a claim that fails in one fails the case.
     pub fn together<T: Send>(&self, count: usize, body: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        self.recorder.races();
         let results: Vec<Result<T, Halt>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..count)
                 .map(|number| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::answer::Answer;
 use crate::time::Stopwatch;
-use crate::transcript::Transcript;
+use crate::transcript::Recorder;
 use crate::verdict::{Halt, fail, halt};
 use crate::wire::{self, Address, Connection, Outcome, PATIENCE, Request};
 
@@ -30,7 +30,7 @@ impl Waiting {
     pub(crate) fn start(
         address: Address,
         request: Request,
-        transcript: Arc<Transcript>,
+        recorder: Arc<Recorder>,
         pretty: bool,
     ) -> Self {
         let name = format!("{} {}", request.method, request.target);
@@ -38,12 +38,12 @@ impl Waiting {
         let request = request.patience(patience);
         let (sender, receiver) = mpsc::channel();
         let answered = name.clone();
-        let number = transcript.sent(&request.to_bytes(&address.host));
+        let number = recorder.sent(&request.to_bytes(&address.host));
         std::thread::spawn(move || {
             let watch = Stopwatch::start();
             let outcome = wire::exchange(&address, &request);
             let took = watch.elapsed();
-            transcript.heard(number, &outcome, took);
+            recorder.heard(number, &outcome, took);
             if sender
                 .send(Answer::new(answered, outcome, took, pretty))
                 .is_err()
@@ -106,7 +106,7 @@ impl Waiting {
 #[derive(Debug)]
 pub struct RawConnection {
     connection: Connection,
-    transcript: Arc<Transcript>,
+    recorder: Arc<Recorder>,
     pretty: bool,
     /// What was last sent: its first line names the next answer.
     last: Vec<u8>,
@@ -115,10 +115,10 @@ pub struct RawConnection {
 }
 
 impl RawConnection {
-    pub(crate) fn new(connection: Connection, transcript: Arc<Transcript>, pretty: bool) -> Self {
+    pub(crate) fn new(connection: Connection, recorder: Arc<Recorder>, pretty: bool) -> Self {
         Self {
             connection,
-            transcript,
+            recorder,
             pretty,
             last: Vec::new(),
             number: None,
@@ -127,7 +127,7 @@ impl RawConnection {
 
     /// Sends bytes as they are.
     pub fn send(&mut self, bytes: &[u8]) {
-        self.number = Some(self.transcript.sent(bytes));
+        self.number = Some(self.recorder.sent(bytes));
         self.connection.send(bytes);
         self.last = bytes.to_vec();
     }
@@ -150,9 +150,9 @@ impl RawConnection {
         // A second reply to the same bytes gets a line of its own.
         let number = match self.number.take() {
             Some(number) => number,
-            None => self.transcript.sent(b""),
+            None => self.recorder.sent(b""),
         };
-        self.transcript.heard(number, &outcome, took);
+        self.recorder.heard(number, &outcome, took);
         let line = self
             .last
             .split(|byte| *byte == b'\r')

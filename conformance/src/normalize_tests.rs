@@ -1,0 +1,269 @@
+//! Two runs of the same say the same; whatever matters still differs.
+
+use std::time::Duration;
+
+use super::*;
+use crate::transcript::Names;
+use crate::wire::Framing;
+
+const S1: &str = "0a1b2c3d-1111-2222-3333-444455556666";
+const S2: &str = "ffffeeee-1111-2222-3333-444455556666";
+
+struct Told(Transcript);
+
+impl Told {
+    fn new(tag: &str) -> Self {
+        Self(Transcript {
+            names: Names {
+                tag: tag.to_owned(),
+                host: "127.0.0.1:9000".to_owned(),
+                node: "agent-1".to_owned(),
+            },
+            ..Transcript::default()
+        })
+    }
+
+    fn say(mut self, request: &str, status: u16, headers: &[(&str, &str)], body: &str) -> Self {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        self.0.lines.push(Line::Exchange(Exchange {
+            sent: format!("{request} HTTP/1.1\r\nHost: 127.0.0.1:9000\r\n\r\n").into_bytes(),
+            outcome: Some(Outcome::Reply(Reply {
+                version: "HTTP/1.1".to_owned(),
+                status,
+                reason: "OK".to_owned(),
+                headers: headers.collect(),
+                body: body.as_bytes().to_vec(),
+                framing: Framing::Length,
+            })),
+            took: Duration::ZERO,
+            superseded: false,
+        }));
+        self
+    }
+
+    fn lines(&self) -> Vec<String> {
+        normalize(&self.0)
+    }
+}
+
+fn create(id: &str) -> String {
+    format!("{{\"ID\":\"{id}\"}}")
+}
+
+#[test]
+fn names_sessions_and_indexes_become_references() {
+    let told = Told::new("aa-1")
+        .say("PUT /v1/session/create", 200, &[], &create(S1))
+        .say(
+            &format!("PUT /v1/kv/c/aa-1/k?acquire={S1}"),
+            200,
+            &[("Date", "Sat")],
+            "true",
+        )
+        .say(
+            "GET /v1/kv/c/aa-1/k?index=7",
+            200,
+            &[("X-Consul-Index", "21"), ("Content-Length", "70")],
+            &format!(
+                "[{{\"LockIndex\":1,\"Session\":\"{S1}\",\"CreateIndex\":20,\"ModifyIndex\":21}}]"
+            ),
+        );
+    let lines = told.lines();
+    for expected in [
+        "> PUT /v1/kv/c/<run>/k?acquire=<session:1> HTTP/1.1",
+        "> Host: <host>",
+        "< Date: <date>",
+        "> GET /v1/kv/c/<run>/k?index=7 HTTP/1.1",
+        "< X-Consul-Index: <index:2>",
+        "< [{\"LockIndex\":1,\"Session\":\"<session:1>\",\"CreateIndex\":<index:1>,\"ModifyIndex\":<index:2>}]",
+        // Not the true length, so it stands as it came.
+        "< Content-Length: 70",
+    ] {
+        assert!(
+            lines.iter().any(|line| line == expected),
+            "no {expected} in {lines:#?}"
+        );
+    }
+}
+
+fn pair(tag: &str, first: &str, second: &str, indexes: [u64; 3]) -> Vec<String> {
+    let [a, b, c] = indexes;
+    Told::new(tag)
+        .say("PUT /v1/session/create", 200, &[], &create(first))
+        .say("PUT /v1/session/create", 200, &[], &create(second))
+        .say(
+            &format!("GET /v1/kv/{tag}"),
+            200,
+            &[("X-Consul-Index", &a.to_string())],
+            "",
+        )
+        .say(
+            &format!("PUT /v1/kv/{tag}?cas={a}"),
+            200,
+            &[("X-Consul-Index", &b.to_string())],
+            "",
+        )
+        .say(
+            &format!("GET /v1/kv/{tag}?cas={}", b + 1),
+            200,
+            &[("X-Consul-Index", &c.to_string())],
+            second,
+        )
+        .lines()
+}
+
+#[test]
+fn two_runs_agree_when_only_chance_differs() {
+    let one = pair("aa-1", S1, S2, [5, 9, 9]);
+    assert_eq!(one, pair("bb-77", S2, S1, [500, 20_000, 20_000]));
+}
+
+#[test]
+fn order_and_identity_still_differ() {
+    let one = pair("aa-1", S1, S2, [5, 9, 9]);
+    assert_ne!(one, pair("aa-1", S1, S2, [5, 9, 12]), "an index that moved");
+    assert_ne!(one, pair("aa-1", S1, S2, [9, 5, 5]), "an index that fell");
+    assert_ne!(
+        one,
+        pair("aa-1", S1, S1, [5, 9, 9]),
+        "the same session twice"
+    );
+    assert_ne!(
+        one,
+        pair("aa-1", S1, &S2.to_uppercase(), [5, 9, 9]),
+        "another spelling"
+    );
+}
+
+#[test]
+fn zero_and_constants_stay_and_neighbours_keep_their_distance() {
+    let told = Told::new("t")
+        .say("GET /v1/kv/k", 200, &[("X-Consul-Index", "30")], "")
+        .say("PUT /v1/kv/k?cas=0", 200, &[], "")
+        .say("PUT /v1/kv/k?cas=31", 200, &[], "")
+        .say("PUT /v1/kv/k?flags=1&cas=29", 200, &[], "")
+        .say("GET /v1/kv/k?index=007", 200, &[], "")
+        .say("GET /v1/kv/k?index=4000000000", 200, &[], "");
+    let lines = told.lines().join("\n");
+    for expected in [
+        "?cas=0 ",
+        "?cas=<index:1>+1 ",
+        "&cas=<index:1>-1 ",
+        "?index=007 ",
+        "?index=4000000000 ",
+    ] {
+        assert!(lines.contains(expected), "no {expected} in {lines}");
+    }
+}
+
+#[test]
+fn presence_counts_even_where_values_vary() {
+    let with = Told::new("t").say(
+        "GET /",
+        200,
+        &[("Date", "Sat"), ("Content-Length", "0")],
+        "",
+    );
+    let other = Told::new("t").say(
+        "GET /",
+        200,
+        &[("Date", "Sun"), ("Content-Length", "0")],
+        "",
+    );
+    let without = Told::new("t").say("GET /", 200, &[("Content-Length", "0")], "");
+    assert_eq!(with.lines(), other.lines());
+    assert_ne!(with.lines(), without.lines());
+    assert!(
+        with.lines()
+            .contains(&"< Content-Length: <length>".to_owned())
+    );
+}
+
+#[test]
+fn lists_sorted_by_chance_are_sorted_by_appearance() {
+    let list = |first: &str, second: &str, one: &str, two: &str| {
+        Told::new("t")
+            .say("PUT /v1/session/create", 200, &[], &create(first))
+            .say("PUT /v1/session/create", 200, &[], &create(second))
+            .say(
+                "GET /v1/session/list",
+                200,
+                &[],
+                &format!("[\n    {{\n        \"ID\": \"{one}\"\n    }},\n    {{\n        \"ID\": \"{two}\"\n    }}\n]\n"),
+            )
+            .lines()
+    };
+    assert_eq!(list(S1, S2, S1, S2), list(S2, S1, S1, S2));
+    let keys = |one: &str, two: &str| {
+        Told::new("t")
+            .say(
+                "GET /v1/kv/?keys",
+                200,
+                &[],
+                &format!("[\"{one}\",\"{two}\"]"),
+            )
+            .lines()
+    };
+    assert_ne!(
+        keys("a", "b"),
+        keys("b", "a"),
+        "an order that is not left to chance"
+    );
+}
+
+#[test]
+fn values_in_which_an_id_hides_are_decoded_and_others_are_not() {
+    let hidden = STANDARD.encode(format!("{{\"Holder\":\"{S1}\"}}"));
+    let told = Told::new("t")
+        .say("PUT /v1/session/create", 200, &[], &create(S1))
+        .say(
+            "GET /v1/kv/a",
+            200,
+            &[],
+            &format!("[{{\"Value\": \"{hidden}\"}},{{\"Value\": \"YQ==\"}}]"),
+        );
+    let lines = told.lines().join("\n");
+    assert!(
+        lines.contains("<base64 of {\"Holder\":\"<session:1>\"}>"),
+        "{lines}"
+    );
+    assert!(lines.contains("\"YQ==\""), "{lines}");
+}
+
+#[test]
+fn a_final_newline_counts_and_long_bodies_keep_a_hash() {
+    let body = |body: &str| Told::new("t").say("GET /", 200, &[], body).lines();
+    assert_ne!(body("true"), body("true\n"));
+    let long = "x".repeat(SHOWN + 1);
+    assert!(
+        body(&long)
+            .iter()
+            .any(|line| line.contains("<16385 bytes, hash "))
+    );
+    assert_ne!(body(&long), body(&format!("{}y", &long[1..])));
+}
+
+#[test]
+fn replaced_looks_and_times_are_left_out() {
+    let mut told = Told::new("t")
+        .say("GET /a", 200, &[], "")
+        .say("GET /b", 200, &[], "");
+    if let Line::Exchange(exchange) = &mut told.0.lines[0] {
+        exchange.superseded = true;
+    }
+    let lines = told.lines().join("\n");
+    assert!(!lines.contains("/a") && lines.contains("/b"), "{lines}");
+}
+
+#[test]
+fn only_whole_words_are_names() {
+    let lines = Told::new("t-1")
+        .say("GET /t-1/t-12/agent-1/agent-10/xagent-1", 200, &[], "")
+        .lines();
+    assert_eq!(
+        lines[0],
+        "> GET /<run>/t-12/<node>/agent-10/xagent-1 HTTP/1.1"
+    );
+}
