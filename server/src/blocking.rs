@@ -19,22 +19,53 @@ pub struct Wait {
 /// come back together (kv.md 5.1).
 const JITTER_DIVISOR: u32 = 16;
 
+/// What the looks of one wait have come to so far.
+#[derive(Debug)]
+pub(crate) struct Looks {
+    /// The index that a look has to pass.
+    known: Index,
+    /// A look has found nothing, and the wait is for that to change.
+    found_nothing: bool,
+}
+
+impl Looks {
+    /// The looks of a client that knows `min_index`.
+    pub(crate) fn new(min_index: Index) -> Self {
+        Self {
+            known: min_index,
+            found_nothing: false,
+        }
+    }
+
+    /// Whether the look that gave `answer` is the last one.
+    pub(crate) fn are_over_with(&mut self, answer: &Answer) -> bool {
+        if answer.waits_for_existence {
+            if self.found_nothing {
+                // Still nothing: unrelated writes have moved the index on, and the wait with it. The first look
+                // that finds nothing is an answer as any other: what was there is gone (1.22.md A5).
+                self.known = self.known.max(answer.index);
+            }
+            self.found_nothing = true;
+        }
+        answer.index > self.known
+    }
+}
+
 /// Answers a read; with `wait`, when its index has passed the client's or the time is up, with whatever the
 /// last look found (kv.md trap 14).
 ///
 /// # Errors
 /// See [`crate::store::Store::query`]. An error ends the wait.
 pub async fn answer(engine: &Engine, query: &Query, wait: Option<Wait>) -> Result<Answer, Refusal> {
-    let first = engine.query(query)?;
-    let Some(wait) = wait else { return Ok(first) };
-    if first.index > wait.min_index {
-        return Ok(first);
+    let mut latest = engine.query(query)?;
+    let Some(wait) = wait else { return Ok(latest) };
+    let mut looks = Looks::new(wait.min_index);
+    if looks.are_over_with(&latest) {
+        return Ok(latest);
     }
     let limit = wait.limit + engine.jitter(wait.limit / JITTER_DIVISOR);
     let deadline = engine.clock().now().plus(limit);
     let mut waiter = engine.waiter();
-    let mut known = wait.min_index;
-    let mut latest = first;
     loop {
         // Registered, and looked at again since: nothing can fall between the look and the wait.
         if waiter.waits_for(&latest.reads) {
@@ -45,12 +76,8 @@ pub async fn answer(engine: &Engine, query: &Query, wait: Option<Wait>) -> Resul
             }
         }
         latest = engine.query(query)?;
-        if latest.index > known {
-            if !latest.waits_for_existence {
-                return Ok(latest);
-            }
-            // Still missing: unrelated writes have moved the index on, and the wait with it (1.22.md A5).
-            known = latest.index;
+        if looks.are_over_with(&latest) {
+            return Ok(latest);
         }
     }
 }
