@@ -173,6 +173,10 @@ pub(super) struct Catalog {
     /// By node and check id, both in lower case.
     pub(super) checks: OrdMap<(String, String), Arc<CheckRow>>,
     pub(super) nodes_newest: Index,
+    /// The index of the last change of each node or of a service on it.
+    pub(super) newest_by_node: OrdMap<String, Index>,
+    /// The index of the last deletion of any node.
+    pub(super) node_deleted: Index,
     pub(super) services_newest: Index,
     pub(super) checks_newest: Index,
 }
@@ -210,8 +214,13 @@ impl Store {
     pub(super) fn node(&self, node: &str) -> Answer {
         let name = node.to_lowercase();
         let Some(row) = self.catalog.nodes.get(&name) else {
+            // Until 1.13 the index of a missing node is always 1, so a wait sleeps through the node's deletion.
+            let deleted = self
+                .rules
+                .index_per_node
+                .then_some(self.catalog.node_deleted);
             return Answer {
-                index: Index::ZERO.reported(),
+                index: deleted.unwrap_or_default().reported(),
                 rows: Rows::Node(None),
                 reads: vec![Watch::Nodes],
                 waits_for_existence: false,
@@ -219,8 +228,12 @@ impl Store {
         };
         let services = self.catalog.services_of(&name);
         let index = if self.rules.index_per_node {
-            let newest_service = services.iter().map(|row| row.modify_index).max();
-            row.modify_index.max(newest_service.unwrap_or_default())
+            // Not that of the rows: a service that goes leaves none.
+            self.catalog
+                .newest_by_node
+                .get(&name)
+                .copied()
+                .unwrap_or_default()
         } else {
             self.catalog.nodes_newest.max(self.catalog.services_newest)
         };
@@ -287,6 +300,7 @@ impl Change<'_> {
         let catalog = &mut self.store.catalog;
         catalog.nodes.insert(name.to_owned(), Arc::new(row));
         catalog.nodes_newest = self.index;
+        catalog.newest_by_node.insert(name.to_owned(), self.index);
         self.effects.touched.push(Touched::Node(name.to_owned()));
     }
 
@@ -315,6 +329,8 @@ impl Change<'_> {
 
     fn service_touched(&mut self, node: &str, name: String) {
         self.store.catalog.services_newest = self.index;
+        let of_node = &mut self.store.catalog.newest_by_node;
+        of_node.insert(node.to_owned(), self.index);
         if self.store.rules.index_per_node {
             self.store.catalog.nodes_newest = self.index;
         }
@@ -348,8 +364,11 @@ impl Change<'_> {
         for row in self.store.catalog.checks_of(node) {
             self.remove_check(node, &row.check.check_id.to_lowercase());
         }
-        self.store.catalog.nodes.remove(node);
-        self.store.catalog.nodes_newest = self.index;
+        let catalog = &mut self.store.catalog;
+        catalog.nodes.remove(node);
+        catalog.newest_by_node.remove(node);
+        catalog.nodes_newest = self.index;
+        catalog.node_deleted = self.index;
         self.effects.touched.push(Touched::Node(node.to_owned()));
     }
 
