@@ -1,0 +1,283 @@
+//! From the words of a line to what the store is to do.
+
+use std::time::Duration;
+
+use super::script::Step;
+use super::words::{Words, duration, key, list, nanoseconds, session_id, session_text, value};
+use crate::store::{
+    Behavior, Command, Content, Deregistration, Index, KvVerb, KvWrite, NewCheck, NewNode,
+    NewService, NewSession, Query, Registration, ServiceCheck, TxnOperation, TxnVerb,
+};
+
+/// What one line of a script asks for.
+pub(super) enum Instruction {
+    /// A command.
+    Apply(Command),
+    /// A transaction that only reads.
+    ReadTxn(Vec<TxnOperation>),
+    /// A read.
+    Read(Read),
+    /// A blocking query: its name, what it reads, and the index that its client knows.
+    Wait(String, Read, Index),
+    /// The time of a blocking query is up.
+    Stop(String),
+    /// Time passes.
+    Tick(Duration),
+}
+
+/// A read, and how its answer is shown.
+#[derive(Clone, Debug)]
+pub(super) struct Read {
+    pub(super) query: Query,
+    /// Show of each row no more than its name.
+    pub(super) names_only: bool,
+}
+
+/// What a step asks for.
+pub(super) fn parse(step: &Step) -> Result<Instruction, String> {
+    let mut words = Words::new(&step.command);
+    let verb = words.take()?;
+    let instruction = match verb {
+        "put" => Instruction::Apply(put(&mut words)?),
+        "delete" | "delete-tree" => Instruction::Apply(delete(verb, &mut words)?),
+        "txn" => transaction(&step.operations)?,
+        "session" => Instruction::Apply(session(&mut words)?),
+        "register" => Instruction::Apply(Command::Register(Box::new(registration(&mut words)?))),
+        "deregister" => Instruction::Apply(Command::Deregister(deregistration(&mut words)?)),
+        "wait" => {
+            let name = words.take()?.to_owned();
+            let verb = words.take()?;
+            let read = read(verb, &mut words)?;
+            Instruction::Wait(name, read, Index(words.number("index")?))
+        }
+        "stop" => Instruction::Stop(words.take()?.to_owned()),
+        "tick" => Instruction::Tick(duration(words.take()?)?),
+        _ => Instruction::Read(read(verb, &mut words)?),
+    };
+    words.end()?;
+    Ok(instruction)
+}
+
+fn read(verb: &str, words: &mut Words<'_>) -> Result<Read, String> {
+    let query = match verb {
+        "get" => Query::KvGet(key(words.take()?)),
+        "list" | "keys" => Query::KvList(key(words.take()?)),
+        "info" => Query::SessionInfo(session_text(words.take()?)),
+        "sessions" if words.take_if("of") => Query::SessionNode(words.take()?.to_owned()),
+        "sessions" => Query::SessionList,
+        "nodes" => Query::Nodes,
+        "node" => Query::Node(words.take()?.to_owned()),
+        "services" => Query::Services,
+        "checks" if words.take_if("of") => Query::NodeChecks(words.take()?.to_owned()),
+        "checks" if words.take_if("in") => Query::ChecksInState(words.take()?.to_owned()),
+        _ => return Err(format!("no command {verb:?}")),
+    };
+    Ok(Read {
+        query,
+        names_only: matches!(verb, "keys" | "sessions"),
+    })
+}
+
+fn put(words: &mut Words<'_>) -> Result<Command, String> {
+    let (key, content) = key_and_content(words)?;
+    let verb = if let Some(session) = words.option("acquire") {
+        KvVerb::Acquire(content, session_text(session))
+    } else if let Some(session) = words.option("release") {
+        KvVerb::Release(content, session_text(session))
+    } else if let Some(index) = words.option("cas") {
+        KvVerb::Cas(content, index_of(index)?)
+    } else {
+        KvVerb::Set(content)
+    };
+    Ok(Command::Kv(KvWrite { key, verb }))
+}
+
+fn key_and_content(words: &mut Words<'_>) -> Result<(crate::store::Key, Content), String> {
+    let word = words.take()?;
+    let (name, text) = word.split_once('=').ok_or("a write needs key=value")?;
+    let content = Content {
+        value: value(text),
+        flags: words.number("flags")?,
+    };
+    Ok((key(name), content))
+}
+
+fn index_of(text: &str) -> Result<Index, String> {
+    let index = text.parse().map(Index);
+    index.map_err(|_| format!("{text:?} is no index"))
+}
+
+fn delete(verb: &str, words: &mut Words<'_>) -> Result<Command, String> {
+    let key = key(words.take()?);
+    let verb = match (verb, words.option("cas")) {
+        ("delete-tree", _) => KvVerb::DeleteTree,
+        (_, None) => KvVerb::Delete,
+        (_, Some(index)) => KvVerb::DeleteCas(index_of(index)?),
+    };
+    Ok(Command::Kv(KvWrite { key, verb }))
+}
+
+fn transaction(lines: &[String]) -> Result<Instruction, String> {
+    let operations: Vec<_> = lines
+        .iter()
+        .map(|line| operation(line))
+        .collect::<Result<_, _>>()?;
+    Ok(if operations.iter().any(TxnOperation::is_write) {
+        Instruction::Apply(Command::Txn(operations))
+    } else {
+        Instruction::ReadTxn(operations)
+    })
+}
+
+fn operation(line: &str) -> Result<TxnOperation, String> {
+    let mut words = Words::new(line);
+    let verb = words.take()?;
+    let operation = match verb {
+        "set" | "cas" | "lock" | "unlock" => {
+            let (key, content) = key_and_content(&mut words)?;
+            let verb = TxnVerb::Write(match verb {
+                "set" => KvVerb::Set(content),
+                "cas" => KvVerb::Cas(content, Index(words.number("index")?)),
+                "lock" => KvVerb::Acquire(content, session_option(&mut words)),
+                _ => KvVerb::Release(content, session_option(&mut words)),
+            });
+            TxnOperation { key, verb }
+        }
+        _ => TxnOperation {
+            key: key(words.take()?),
+            verb: verb_without_value(verb, &mut words)?,
+        },
+    };
+    words.end()?;
+    Ok(operation)
+}
+
+fn verb_without_value(verb: &str, words: &mut Words<'_>) -> Result<TxnVerb, String> {
+    Ok(match verb {
+        "get" => TxnVerb::Get,
+        "get-or-empty" => TxnVerb::GetOrEmpty {
+            flags: words.number("flags")?,
+            session: session_option(words),
+            index: Index(words.number("index")?),
+        },
+        "get-tree" => TxnVerb::GetTree,
+        "check-index" => TxnVerb::CheckIndex(Index(words.number("index")?)),
+        "check-session" => TxnVerb::CheckSession(session_option(words)),
+        "check-not-exists" => TxnVerb::CheckNotExists,
+        "delete" => TxnVerb::Write(KvVerb::Delete),
+        "delete-cas" => TxnVerb::Write(KvVerb::DeleteCas(Index(words.number("index")?))),
+        "delete-tree" => TxnVerb::Write(KvVerb::DeleteTree),
+        other => TxnVerb::Unknown(other.to_owned()),
+    })
+}
+
+fn session_option(words: &mut Words<'_>) -> String {
+    session_text(words.option("session").unwrap_or_default())
+}
+
+fn session(words: &mut Words<'_>) -> Result<Command, String> {
+    match words.take()? {
+        "create" => Ok(Command::SessionCreate(new_session(words)?)),
+        "destroy" => Ok(Command::SessionDestroy {
+            id: session_text(words.take()?),
+        }),
+        "renew" => Ok(Command::SessionRenew {
+            id: session_text(words.take()?),
+        }),
+        other => Err(format!("no command \"session {other}\"")),
+    }
+}
+
+/// A session with what Consul's HTTP API fills in for an empty body, as far as no option says otherwise.
+fn new_session(words: &mut Words<'_>) -> Result<NewSession, String> {
+    let name = words.take()?;
+    let ttl_text = words.option("ttl").unwrap_or_default().to_owned();
+    let behavior = match words.option("behavior") {
+        None | Some("release") => Behavior::Release,
+        Some("delete") => Behavior::Delete,
+        Some(other) => return Err(format!("no behavior {other:?}")),
+    };
+    let service_checks = words.option("service_checks").map(|ids| {
+        let ids = list(ids).into_iter();
+        ids.map(|id| ServiceCheck {
+            id,
+            namespace: String::new(),
+        })
+        .collect()
+    });
+    Ok(NewSession {
+        id: session_id(name).ok_or_else(|| format!("{name:?} names no session"))?,
+        name: words.option("name").unwrap_or_default().to_owned(),
+        node: words.option("node").unwrap_or("n1").to_owned(),
+        lock_delay_ns: nanoseconds(words.option("lock_delay").unwrap_or("15s"))?,
+        behavior,
+        ttl: if ttl_text.is_empty() {
+            Duration::ZERO
+        } else {
+            duration(&ttl_text)?
+        },
+        ttl_text,
+        node_checks: Some(list(words.option("node_checks").unwrap_or("serfHealth"))),
+        service_checks,
+        checks: list(words.option("checks").unwrap_or_default()),
+    })
+}
+
+/// `register node [skip_node_update] [address=a] [id=i] [service=id name=n ...] [check=id status=s ...]...`
+fn registration(words: &mut Words<'_>) -> Result<Registration, String> {
+    let mut checks = Vec::new();
+    while let Some(mut group) = words.group("check") {
+        checks.push(new_check(&mut group)?);
+    }
+    let service = match words.option("service") {
+        None => None,
+        Some(id) => Some(NewService {
+            id: id.to_owned(),
+            name: words.option("name").unwrap_or(id).to_owned(),
+            tags: list(words.option("tags").unwrap_or_default()),
+            port: i64::try_from(words.number("port")?).map_err(|_| "no such port")?,
+            ..NewService::default()
+        }),
+    };
+    let node = words.take()?.to_owned();
+    Ok(Registration {
+        skip_node_update: words.take_if("skip_node_update"),
+        node: NewNode {
+            node,
+            id: words.option("id").unwrap_or_default().to_owned(),
+            address: words.option("address").unwrap_or("127.0.0.1").to_owned(),
+            ..NewNode::default()
+        },
+        service,
+        checks,
+    })
+}
+
+fn new_check(words: &mut Words<'_>) -> Result<NewCheck, String> {
+    let id = words.option("check").ok_or("a check has an id")?;
+    let check = NewCheck {
+        check_id: id.to_owned(),
+        name: id.to_owned(),
+        status: words.option("status").unwrap_or("passing").to_owned(),
+        output: words.option("output").unwrap_or_default().to_owned(),
+        service_id: words.option("service_id").unwrap_or_default().to_owned(),
+        ..NewCheck::default()
+    };
+    words.end()?;
+    Ok(check)
+}
+
+fn deregistration(words: &mut Words<'_>) -> Result<Deregistration, String> {
+    let node = words.take()?.to_owned();
+    Ok(match (words.option("service"), words.option("check")) {
+        (Some(id), _) => Deregistration::Service {
+            node,
+            id: id.to_owned(),
+        },
+        (None, Some(id)) => Deregistration::Check {
+            node,
+            id: id.to_owned(),
+        },
+        (None, None) => Deregistration::Node(node),
+    })
+}

@@ -1,0 +1,253 @@
+//! What a command or a read came to, as a script writes it.
+
+use super::command::Read;
+use super::words::{duration_name, key_name, session_name, value_name};
+use crate::store::{
+    AcquireRefused, Answer, Applied, Behavior, Cause, CheckRow, Effects, Entry, IdError, Index,
+    Key, KvRow, Refusal, Reply, Rows, ServiceRow, SessionEnd, SessionRow, TxnError, TxnOutcome,
+    TxnRefusal, TxnResult,
+};
+
+/// What a command came to.
+pub(super) fn of_command(applied: &Applied) -> String {
+    let Effects {
+        index,
+        touched: _,
+        ended,
+        acquire_refused,
+    } = &applied.effects;
+    let mut facts = Vec::new();
+    match &applied.result {
+        Ok(Reply::Done) if ended.is_empty() => facts.push("done".to_owned()),
+        Ok(Reply::Done) => {}
+        Ok(Reply::Written(took_place)) => facts.push(took_place.to_string()),
+        Ok(Reply::Session(row)) => facts.push(session_name(&row.session.id.to_string())),
+        Ok(Reply::Txn(outcome)) => facts.extend(transaction(outcome)),
+        Err(refusal) => facts.push(format!("refused: {}", of_refusal(refusal))),
+    }
+    facts.extend(acquire_refused.as_ref().map(|refused| match refused {
+        AcquireRefused::HeldBy(holder) => format!("held by {}", session_name(holder)),
+        AcquireRefused::LockDelay(left) => {
+            let left = i128::try_from(left.as_nanos()).expect("a lock-delay is at most a minute");
+            format!("lock-delay {} left", duration_name(left))
+        }
+    }));
+    facts.extend(ends(ended));
+    facts.extend(index.map(|index| format!("index {index}")));
+    facts.join(", ")
+}
+
+/// What fell, for commands that nobody asked for.
+pub(super) fn of_deadline(what: &str, effects: &Effects) -> String {
+    let mut facts = ends(&effects.ended);
+    if facts.is_empty() {
+        facts.push(what.to_owned());
+    }
+    facts.extend(effects.index.map(|index| format!("index {index}")));
+    facts.join(", ")
+}
+
+/// What a transaction that only reads came to.
+pub(super) fn of_read_transaction(outcome: &TxnOutcome) -> String {
+    transaction(outcome).join(", ")
+}
+
+fn ends(ended: &[SessionEnd]) -> Vec<String> {
+    let mut facts = Vec::new();
+    for end in ended {
+        let session = session_name(&end.session.to_string());
+        facts.push(match &end.cause {
+            Cause::Destroyed => format!("destroyed {session}"),
+            Cause::Lapsed => format!("lapsed {session}"),
+            Cause::CheckCritical(check) => format!("critical {check} ended {session}"),
+            Cause::CheckDeleted(check) => format!("deleted {check} ended {session}"),
+            Cause::NodeDeleted => format!("deleted node ended {session}"),
+        });
+        let released = end.released.iter().map(|key| ("released", key));
+        let deleted = end.deleted.iter().map(|key| ("deleted", key));
+        let keys = released.chain(deleted);
+        facts.extend(keys.map(|(what, key)| format!("{what} {}", key_name(key))));
+    }
+    facts
+}
+
+/// What a read found.
+pub(super) fn of_read(read: &Read, answer: &Answer) -> String {
+    let mut facts = rows(&answer.rows, read.names_only);
+    if facts.is_empty() {
+        facts.push("nothing".to_owned());
+    }
+    facts.push(format!("index {}", answer.index));
+    facts.join(", ")
+}
+
+fn rows(rows: &Rows, names_only: bool) -> Vec<String> {
+    match rows {
+        Rows::Entry(None) => vec!["missing".to_owned()],
+        Rows::Entry(Some(found)) => vec![entry(found)],
+        Rows::Entries(found) if names_only => {
+            let names: Vec<_> = found.iter().map(|(key, _)| key_name(key)).collect();
+            together(&names)
+        }
+        Rows::Entries(found) => found.iter().map(entry).collect(),
+        Rows::Sessions(found) if names_only => {
+            let names = found.iter().map(|row| row.session.id.to_string());
+            together(&names.map(|id| session_name(&id)).collect::<Vec<_>>())
+        }
+        Rows::Sessions(found) => found.iter().map(|row| session(row)).collect(),
+        Rows::Nodes(found) => {
+            let names = found.iter().map(|row| row.node.node.clone());
+            together(&names.collect::<Vec<_>>())
+        }
+        Rows::Node(None) => vec!["missing".to_owned()],
+        Rows::Node(Some((node, services))) => {
+            let name = &node.node.node;
+            let address = &node.node.address;
+            let node = indexes(node.create_index, node.modify_index);
+            let services = services.iter().map(|row| service(row));
+            std::iter::once(format!("{name} address={address} {node}"))
+                .chain(services)
+                .collect()
+        }
+        Rows::Services(found) => found.iter().map(|row| service(row)).collect(),
+        Rows::Checks(found) => found.iter().map(|row| check(row)).collect(),
+    }
+}
+
+fn together(names: &[String]) -> Vec<String> {
+    (!names.is_empty())
+        .then(|| names.join(" "))
+        .into_iter()
+        .collect()
+}
+
+fn entry((key, row): &Entry) -> String {
+    format!(
+        "{}={}{}",
+        key_name(key),
+        value_name(&row.value),
+        of_row(row)
+    )
+}
+
+fn of_row(row: &KvRow) -> String {
+    let flags = (row.flags != 0).then(|| format!(" flags={}", row.flags));
+    let lock = (row.lock_index != 0).then(|| format!(" lock={}", row.lock_index));
+    let holder = row.session.as_deref().map(session_name);
+    let holder = holder.map(|holder| format!(" session={holder}"));
+    let indexes = indexes(row.create_index, row.modify_index);
+    let parts = [flags, lock, holder].map(Option::unwrap_or_default);
+    format!("{} {indexes}", parts.concat())
+}
+
+fn indexes(created: Index, modified: Index) -> String {
+    format!("created={created} modified={modified}")
+}
+
+fn session(row: &SessionRow) -> String {
+    let session = &row.session;
+    let mut parts = vec![session_name(&session.id.to_string())];
+    parts.push(format!("node={}", session.node));
+    let lock_delay = duration_name(session.lock_delay_ns.into());
+    parts.push(format!("lock_delay={lock_delay}"));
+    if session.behavior == Behavior::Delete {
+        parts.push("behavior=delete".to_owned());
+    }
+    if !session.ttl_text.is_empty() {
+        parts.push(format!("ttl={}", session.ttl_text));
+    }
+    let node_checks = session.node_checks.iter().flatten();
+    let service_checks = session
+        .service_checks
+        .iter()
+        .flatten()
+        .map(|check| &check.id);
+    let checks = node_checks.chain(&session.checks).chain(service_checks);
+    let checks: Vec<_> = checks.map(String::as_str).collect();
+    parts.push(format!("checks={}", checks.join(",")));
+    parts.push(format!("created={}", row.create_index));
+    parts.join(" ")
+}
+
+fn service(row: &ServiceRow) -> String {
+    let place = format!("{}/{}", row.node, row.service.id);
+    let indexes = indexes(row.create_index, row.modify_index);
+    format!("{place} name={} {indexes}", row.service.name)
+}
+
+fn check(row: &CheckRow) -> String {
+    let place = format!("{}/{}", row.node, row.check.check_id);
+    let service = if row.service_name.is_empty() {
+        String::new()
+    } else {
+        format!(" service={}", row.service_name)
+    };
+    let indexes = indexes(row.create_index, row.modify_index);
+    format!("{place} {}{service} {indexes}", row.check.status)
+}
+
+fn transaction(outcome: &TxnOutcome) -> Vec<String> {
+    match outcome {
+        Ok(results) if results.is_empty() => vec!["no results".to_owned()],
+        Ok(results) => results.iter().map(txn_result).collect(),
+        Err(errors) => errors.iter().map(txn_error).collect(),
+    }
+}
+
+/// A result that shows no value has none behind its key, not even `null`.
+fn txn_result(result: &TxnResult) -> String {
+    let value = value_name(&result.row.value);
+    let value = result.with_value.then(|| format!("={value}"));
+    let value = value.unwrap_or_default();
+    format!("{}{value}{}", key_name(&result.key), of_row(&result.row))
+}
+
+fn txn_error(error: &TxnError) -> String {
+    let key: &Key = &error.key;
+    let why = match &error.refusal {
+        TxnRefusal::EmptyKey => "empty key".to_owned(),
+        TxnRefusal::UnknownVerb(verb) => format!("unknown verb {verb}"),
+        TxnRefusal::LockDelay => "lock-delay".to_owned(),
+        TxnRefusal::LockHeld => "held".to_owned(),
+        TxnRefusal::NotHolder => "not held".to_owned(),
+        TxnRefusal::StaleSet | TxnRefusal::StaleDelete => "stale".to_owned(),
+        TxnRefusal::KeyMissing
+        | TxnRefusal::CheckIndexMissing
+        | TxnRefusal::CheckSessionMissing => "missing".to_owned(),
+        TxnRefusal::CheckIndex { current, expected } => {
+            format!("index {current} is not {expected}")
+        }
+        TxnRefusal::CheckSession { current, expected } => {
+            let [current, expected] = [current, expected].map(|text| session_name(text));
+            format!("session {current:?} is not {expected:?}")
+        }
+        TxnRefusal::KeyExists => "exists".to_owned(),
+        TxnRefusal::Session(refusal) => of_refusal(refusal),
+    };
+    format!("#{} {}: {why}", error.operation, key_name(key))
+}
+
+/// Why a command was refused.
+pub(super) fn of_refusal(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::MissingSession => "missing session".to_owned(),
+        Refusal::InvalidSession(text) => format!("invalid session {}", session_name(text)),
+        Refusal::MalformedSessionId(error) => match error {
+            IdError::Length => "an id has 36 characters".to_owned(),
+            IdError::Hyphens(hyphens) => format!("an id has no {hyphens} hyphens"),
+            IdError::OddLength => "an id has an even number of digits".to_owned(),
+            IdError::InvalidByte(byte) => {
+                format!("{:?} is no digit of an id", char::from(*byte))
+            }
+        },
+        Refusal::SessionNotFound(text) => format!("no session {}", session_name(text)),
+        Refusal::MissingNode => "missing node".to_owned(),
+        Refusal::MissingCheck(check) => format!("missing check {check}"),
+        Refusal::CriticalCheck(check) => format!("check {check} is critical"),
+        Refusal::MissingService {
+            node,
+            service,
+            check,
+        } => format!("missing service {service} of check {check} on {node}"),
+    }
+}
