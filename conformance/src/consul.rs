@@ -61,7 +61,8 @@ pub fn find() -> Option<PathBuf> {
 /// # Errors
 /// When the binary does not start, ends early or does not come up in time; with the end of its log.
 pub fn start(binary: &Path, agent: &Agent) -> Result<Target, ToolError> {
-    Target::shared(agent.name(), start_site(binary, agent)?)
+    let target = Target::shared(agent.name(), start_site(binary, agent)?)?;
+    Ok(with_own(target, binary, agent))
 }
 
 /// Starts so many agents of one kind, each for one trial at a time.
@@ -71,7 +72,13 @@ pub fn start(binary: &Path, agent: &Agent) -> Result<Target, ToolError> {
 pub fn start_pool(binary: &Path, agent: &Agent, size: usize) -> Result<Target, ToolError> {
     let sites: Result<Vec<Site>, ToolError> =
         (0..size).map(|_| start_site(binary, agent)).collect();
-    Target::pool(agent.name(), sites?)
+    let target = Target::pool(agent.name(), sites?)?;
+    Ok(with_own(target, binary, agent))
+}
+
+fn with_own(target: Target, binary: &Path, agent: &Agent) -> Target {
+    let (binary, agent) = (binary.to_owned(), agent.clone());
+    target.with_own_servers(move || start_site(&binary, &agent))
 }
 
 fn start_site(binary: &Path, agent: &Agent) -> Result<Site, ToolError> {

@@ -31,13 +31,15 @@ pub enum Feature {
     Blocking,
     /// Nodes, services and checks can be put into the catalog.
     Registration,
+    /// A server that is started for the case alone: it is empty, and the root of its keys may be watched or deleted.
+    OwnServer,
     /// The test-only plane of the emulator.
     ControlPlane,
 }
 
 impl Feature {
     /// Every feature, in the order of reports.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::DevMode,
         Self::CompactJson,
         Self::ShortTtl,
@@ -46,6 +48,7 @@ impl Feature {
         Self::SingleServer,
         Self::Blocking,
         Self::Registration,
+        Self::OwnServer,
         Self::ControlPlane,
     ];
 }
@@ -61,6 +64,7 @@ impl fmt::Display for Feature {
             Self::SingleServer => "a single server",
             Self::Blocking => "blocking queries",
             Self::Registration => "catalog registration",
+            Self::OwnServer => "a server of its own",
             Self::ControlPlane => "a control plane",
         })
     }

@@ -168,7 +168,7 @@ impl<'a> Runner<'a> {
                         };
                         let result = self.run_one(case);
                         if lost_contact(&result)
-                            && !self.target.is_alive(&result.transcript.names.host)
+                            && !self.target.is_alive(case, &result.transcript.names.host)
                         {
                             death.get_or_init(|| died(self.target, case));
                             return;
@@ -210,7 +210,7 @@ impl<'a> Runner<'a> {
     }
 
     fn try_case(&self, case: &Case) -> (State, Transcript) {
-        let lease = match self.target.open() {
+        let lease = match self.target.open(case) {
             Ok(lease) => lease,
             Err(error) => return (State::Error(error.0), Transcript::default()),
         };

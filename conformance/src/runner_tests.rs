@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 use crate::fake::Fake;
 use crate::feature::Feature;
+use crate::target::Site;
 
 const AGENT: &str = r#"{"Config":{"Version":"1.8.7","NodeName":"n","Datacenter":"dc1"}}"#;
 const TTL: &str = "Invalid Session TTL '1', must be between [10s=24h0m0s]";
@@ -52,6 +53,14 @@ static NEEDY: Case = Case {
     id: "t/needy",
     needs: &[Feature::AclsOn],
     run: |_| panic!("never run"),
+    ..Case::MUST
+};
+static LONELY: Case = Case {
+    id: "t/lonely",
+    needs: &[Feature::OwnServer],
+    run: |t| {
+        t.get("shared", "").is(200, "no");
+    },
     ..Case::MUST
 };
 static BROKEN: Case = Case {
@@ -164,4 +173,20 @@ fn results_keep_the_order_of_the_cases() {
         .expect("the fake lives");
     let ids: Vec<&str> = report.results.iter().map(|result| result.case.id).collect();
     assert_eq!(ids, ["t/needy", "t/good", "t/bad", "t/good"]);
+}
+
+#[test]
+fn a_server_of_its_own_is_for_the_cases_that_ask_for_one() {
+    let shared = Fake::answering(|line| Some(consul_like(line)));
+    let own = Fake::saying(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno");
+    let without = target(&shared);
+    assert_eq!(
+        Runner::new(&without).run_one(&LONELY).state,
+        State::Skip("needs a server of its own".to_owned())
+    );
+    let address = own.address();
+    let with = target(&shared).with_own_servers(move || Ok(Site::new(address.clone())));
+    let runner = Runner::new(&with);
+    assert_eq!(runner.run_one(&LONELY).state, State::Pass);
+    assert_eq!(runner.run_one(&GOOD).state, State::Pass);
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::feature::{self, Facts};
+use crate::case::Case;
+use crate::feature::{self, Facts, Feature};
 use crate::time::{Clock, RealClock};
 use crate::wire::{self, Address, Outcome, Request};
 
@@ -132,6 +133,8 @@ impl Pool {
 pub struct Target {
     name: String,
     sites: Sites,
+    /// Starts a server for a case that needs one of its own; servers for every case are that already.
+    own: Option<Box<Open>>,
     facts: Arc<Facts>,
 }
 
@@ -160,7 +163,21 @@ impl Target {
             name: name.to_owned(),
             facts: Arc::new(feature::probe(site.address())?),
             sites: Sites::Shared(site),
+            own: None,
         })
+    }
+
+    /// The same target, which can also start another server of its kind for a case that needs one of its own ([`Feature::OwnServer`]).
+    #[must_use]
+    pub fn with_own_servers(
+        mut self,
+        open: impl Fn() -> Result<Site, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.own = Some(Box::new(open));
+        Arc::make_mut(&mut self.facts)
+            .features
+            .push(Feature::OwnServer);
+        self
     }
 
     /// A server for each case: for doubles that start in a millisecond, and whose clock one case may advance alone.
@@ -171,11 +188,13 @@ impl Target {
         name: &str,
         open: impl Fn() -> Result<Site, ToolError> + Send + Sync + 'static,
     ) -> Result<Self, ToolError> {
-        let facts = feature::probe(open()?.address())?;
+        let mut facts = feature::probe(open()?.address())?;
+        facts.features.push(Feature::OwnServer);
         Ok(Self {
             name: name.to_owned(),
             facts: Arc::new(facts),
             sites: Sites::Fresh(Box::new(open)),
+            own: None,
         })
     }
 
@@ -195,6 +214,7 @@ impl Target {
                 free: Mutex::new(sites),
                 returned: Condvar::new(),
             }),
+            own: None,
         })
     }
 
@@ -220,24 +240,32 @@ impl Target {
         &self.facts
     }
 
-    /// The place for one trial.
-    pub(crate) fn open(&self) -> Result<Lease<'_>, ToolError> {
-        let (site, pool) = match &self.sites {
-            Sites::Shared(site) => (site.clone(), None),
-            Sites::Fresh(open) => (open()?, None),
-            Sites::Pool(pool) => (pool.take(), Some(pool)),
+    /// The place for one trial of a case.
+    pub(crate) fn open(&self, case: &Case) -> Result<Lease<'_>, ToolError> {
+        let (site, pool) = match (&self.sites, self.own_for(case)) {
+            (_, Some(open)) => (open()?, None),
+            (Sites::Fresh(open), None) => (open()?, None),
+            (Sites::Shared(site), None) => (site.clone(), None),
+            (Sites::Pool(pool), None) => (pool.take(), Some(pool)),
         };
         Ok(Lease { site, pool })
     }
 
-    /// Whether the server at `address` still answers; one that was opened for a single case is nobody's loss.
-    pub(crate) fn is_alive(&self, address: &str) -> bool {
+    /// How to start another server, if this case gets one.
+    fn own_for(&self, case: &Case) -> Option<&Open> {
+        self.own
+            .as_deref()
+            .filter(|_| case.needs.contains(&Feature::OwnServer))
+    }
+
+    /// Whether the server at `address` still answers; one that was opened for this case alone is nobody's loss.
+    pub(crate) fn is_alive(&self, case: &Case, address: &str) -> bool {
         let Ok(address) = Address::parse(address) else {
             return true;
         };
-        match &self.sites {
-            Sites::Fresh(_) => true,
-            Sites::Shared(_) | Sites::Pool(_) => {
+        match (&self.sites, self.own_for(case)) {
+            (Sites::Fresh(_), _) | (_, Some(_)) => true,
+            (Sites::Shared(_) | Sites::Pool(_), None) => {
                 let request = Request::get("/v1/status/leader").patience(Duration::from_secs(5));
                 matches!(wire::exchange(&address, &request), Outcome::Reply(_))
             }
