@@ -5,12 +5,13 @@ pub mod clock;
 pub mod config;
 pub mod engine;
 pub mod entropy;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the HTTP layer that uses it comes next")
-)]
-pub(crate) mod go;
+mod go;
+mod http;
+pub mod server;
 pub mod store;
 pub mod timestamp;
+mod ui;
 pub mod version;
 pub mod watch;
+
+pub use server::{Address, Builder, Server, StartError};

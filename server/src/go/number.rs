@@ -1,14 +1,13 @@
-//! Go's `strconv`: numbers and booleans from text.
+//! Go's `strconv`: numbers from text.
 
 use std::fmt;
 
 use super::quote::Quoted;
 
-/// Why a text is not the number or boolean that was asked for. Prints Go's sentence, e.g.
+/// Why a text is not the number that was asked for. Prints Go's sentence, e.g.
 /// `strconv.ParseUint: parsing "abc": invalid syntax`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NumberError {
-    function: &'static str,
     text: Vec<u8>,
     problem: Problem,
 }
@@ -27,8 +26,7 @@ impl fmt::Display for NumberError {
         };
         write!(
             formatter,
-            "strconv.{}: parsing {}: {problem}",
-            self.function,
+            "strconv.ParseUint: parsing {}: {problem}",
             Quoted(&self.text)
         )
     }
@@ -44,7 +42,6 @@ impl std::error::Error for NumberError {}
 pub(crate) fn parse_uint(text: impl AsRef<[u8]>) -> Result<u64, NumberError> {
     let text = text.as_ref();
     let error = |problem| NumberError {
-        function: "ParseUint",
         text: text.to_vec(),
         problem,
     };
@@ -62,26 +59,9 @@ pub(crate) fn parse_uint(text: impl AsRef<[u8]>) -> Result<u64, NumberError> {
     })
 }
 
-/// `strconv.ParseBool`: `1 t T TRUE true True` and `0 f F FALSE false False`.
-///
-/// # Errors
-/// Any other text.
-pub(crate) fn parse_bool(text: impl AsRef<[u8]>) -> Result<bool, NumberError> {
-    let text = text.as_ref();
-    match text {
-        b"1" | b"t" | b"T" | b"TRUE" | b"true" | b"True" => Ok(true),
-        b"0" | b"f" | b"F" | b"FALSE" | b"false" | b"False" => Ok(false),
-        _ => Err(NumberError {
-            function: "ParseBool",
-            text: text.to_vec(),
-            problem: Problem::Syntax,
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{parse_bool, parse_uint};
+    use super::parse_uint;
 
     #[test]
     fn unsigned_numbers() {
@@ -134,21 +114,6 @@ mod tests {
         assert_eq!(
             error.to_string(),
             r#"strconv.ParseUint: parsing "1\n\"\xff": invalid syntax"#
-        );
-    }
-
-    #[test]
-    fn booleans() {
-        for text in ["1", "t", "T", "TRUE", "true", "True"] {
-            assert_eq!(parse_bool(text), Ok(true));
-        }
-        for text in ["0", "f", "F", "FALSE", "false", "False"] {
-            assert_eq!(parse_bool(text), Ok(false));
-        }
-        let error = parse_bool("tRUE").expect_err("mixed case is refused");
-        assert_eq!(
-            error.to_string(),
-            "strconv.ParseBool: parsing \"tRUE\": invalid syntax"
         );
     }
 }

@@ -1,0 +1,99 @@
+//! `/v1/catalog/`: the nodes and services that there are (session.md 4.5).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::errors::Failure;
+use super::reply::Reply;
+use super::request::{ReadOptions, Request};
+use super::wire_catalog::{Node, NodeService, NodeWithServices, ServiceTags};
+use crate::blocking;
+use crate::store::{Answer, Query, Rows, ServiceRow};
+
+/// The names of all datacenters: the one there is. Not a read that has an index.
+pub(crate) fn datacenters(request: &Request) -> Reply {
+    Reply::json(request, &[request.context.config.datacenter.as_str()])
+}
+
+/// All nodes, in the order of their names.
+pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
+    let options = read_options(request)?;
+    let answer = read(request, Query::Nodes, options).await;
+    let Rows::Nodes(rows) = &answer.rows else {
+        unreachable!("the nodes are answered with nodes");
+    };
+    let nodes: Vec<Node<'_>> = rows.iter().map(|row| Node::new(row)).collect();
+    Ok(reply(request, &nodes, &answer, options))
+}
+
+/// The names of all services, with their tags.
+pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
+    let options = read_options(request)?;
+    let answer = read(request, Query::Services, options).await;
+    let Rows::Services(rows) = &answer.rows else {
+        unreachable!("the services are answered with services");
+    };
+    Ok(reply(request, &service_tags(rows), &answer, options))
+}
+
+/// Each tag once, whichever instances have it.
+fn service_tags(rows: &[Arc<ServiceRow>]) -> ServiceTags<'_> {
+    let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in rows {
+        let tags = names.entry(&row.service.name).or_default();
+        for tag in &row.service.tags {
+            if !tags.contains(&tag.as_str()) {
+                tags.push(tag);
+            }
+        }
+    }
+    ServiceTags(names)
+}
+
+/// A node with its services; `null` for one that does not exist.
+pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
+    let options = read_options(request)?;
+    let name = request.rest_text();
+    if name.is_empty() {
+        return Err(Failure::Missing("node name"));
+    }
+    let answer = read(request, Query::Node(name), options).await;
+    let Rows::Node(row) = &answer.rows else {
+        unreachable!("a node is answered with a node");
+    };
+    let version = request.context.config.version;
+    let node = row.as_ref().map(|(node, services)| NodeWithServices {
+        node: Node::new(node),
+        services: services
+            .iter()
+            .map(|row| (row.service.id.as_str(), NodeService::new(row, version)))
+            .collect(),
+    });
+    Ok(reply(request, &node, &answer, options))
+}
+
+/// The parameters of a read of the catalog or of health.
+pub(super) fn read_options(request: &Request) -> Result<ReadOptions, Failure> {
+    request.check_tenancy()?;
+    let options = request.read_options()?;
+    request.check_datacenter()?;
+    Ok(options)
+}
+
+/// Runs a read that cannot be refused.
+pub(super) async fn read(request: &Request, query: Query, options: ReadOptions) -> Answer {
+    let answer = blocking::answer(&request.context.engine, &query, options.wait).await;
+    answer.expect("only reads of sessions are refused")
+}
+
+/// The answer of a read that reports its consistency.
+pub(super) fn reply(
+    request: &Request,
+    value: &impl serde::Serialize,
+    answer: &Answer,
+    options: ReadOptions,
+) -> Reply {
+    Reply::json(request, value)
+        .with_index(request, answer.index)
+        .with_consistency(options.consistency)
+}

@@ -1,0 +1,413 @@
+//! The wire: requests come in as bytes, are checked in Consul's order, become commands and queries, and their
+//! replies become bytes again. One file per page of Consul's API documentation.
+//!
+//! Hyper parses HTTP; routing is ours. Consul's routes are Go's: they match the decoded, cleaned path and
+//! redirect to it, answer `OPTIONS` and list their methods without spaces, and none of that can be said to a
+//! router that matches the path as sent.
+
+mod agent;
+mod body;
+mod catalog;
+mod connection;
+mod errors;
+mod health;
+mod kv;
+mod reply;
+mod request;
+mod routes;
+mod session;
+mod txn;
+mod wire;
+mod wire_catalog;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, LOCATION};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version as HttpVersion,
+};
+use hyper::body::Incoming;
+use parking_lot::Mutex;
+
+pub(crate) use connection::{Socket, accept};
+
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::go::gzip;
+use crate::go::mux::{Mux, Redirect};
+use crate::go::path;
+use crate::go::printable::Unicode;
+use crate::go::query::{Query, Semicolons};
+use crate::go::url::Target;
+use crate::version::Behaviour;
+use body::Body;
+use connection::AnsweringGuard;
+use errors::Failure;
+use reply::Reply;
+use request::Request;
+use routes::{Endpoint, Found, Route};
+
+/// What every request of one server shares.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) config: Config,
+    /// The configured headers of all answers.
+    response_headers: Vec<(HeaderName, HeaderValue)>,
+    /// The value of `X-Consul-Default-Acl-Policy`.
+    acl_policy: HeaderValue,
+    /// The unknown paths that the log has named, up to a bound.
+    unknown: Mutex<BTreeSet<String>>,
+}
+
+/// How many unknown paths are named in the log.
+const UNKNOWN_PATHS_NAMED: usize = 100;
+
+impl Context {
+    /// What the requests of a server with this configuration share. Configured headers that are none are left out.
+    pub(crate) fn new(engine: Arc<Engine>, config: Config) -> Self {
+        let header = |(name, value): &(String, String)| {
+            let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+            Some((name, HeaderValue::from_str(value).ok()?))
+        };
+        let policy = HeaderValue::from_str(&config.acl_default_policy);
+        Self {
+            engine,
+            response_headers: config.response_headers.iter().filter_map(header).collect(),
+            acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
+            config,
+            unknown: Mutex::default(),
+        }
+    }
+
+    /// Says in the log, once for each path and for not too many, that an unknown path was asked for.
+    fn note_unknown(&self, path: &[u8]) {
+        let path = String::from_utf8_lossy(path).into_owned();
+        let mut unknown = self.unknown.lock();
+        if unknown.len() < UNKNOWN_PATHS_NAMED && unknown.insert(path.clone()) {
+            tracing::warn!(target: "agent.http", %path, "Request for a path that is not emulated");
+        }
+    }
+
+    fn has(&self, behaviour: Behaviour) -> bool {
+        self.config.version.has(behaviour)
+    }
+
+    fn mux(&self) -> Mux {
+        if self.has(Behaviour::HttpMuxEscaped) {
+            Mux::Escaped
+        } else {
+            Mux::Decoded
+        }
+    }
+}
+
+/// Answers one request: the steps of kv.md section 0, in its order.
+async fn respond(
+    context: Arc<Context>,
+    peer: Option<IpAddr>,
+    request: http::Request<Incoming>,
+    guard: AnsweringGuard,
+) -> Result<Response<Body>, Dropped> {
+    match steps(context, peer, request).await {
+        Ok(response) => Ok(response.map(|body| body.guarded(guard))),
+        Err(Early::Answer(response)) => Ok(response.map(|body| body.guarded(guard))),
+        Err(Early::Dropped) => Err(Dropped),
+    }
+}
+
+/// Why a request ends before its endpoint has answered it.
+enum Early {
+    /// With this answer.
+    Answer(Box<Response<Body>>),
+    /// Without one.
+    Dropped,
+}
+
+impl From<Response<Body>> for Early {
+    fn from(answer: Response<Body>) -> Self {
+        Self::Answer(Box::new(answer))
+    }
+}
+
+/// The connection ends without an answer.
+#[derive(Debug)]
+struct Dropped;
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the connection ends without an answer")
+    }
+}
+
+impl std::error::Error for Dropped {}
+
+/// The answer, or the answer of the step that ended the request early.
+async fn steps(
+    context: Arc<Context>,
+    peer: Option<IpAddr>,
+    request: http::Request<Incoming>,
+) -> Result<Response<Body>, Early> {
+    let (parts, body) = request.into_parts();
+    if parts.version == HttpVersion::HTTP_11 && !parts.headers.contains_key(HOST) {
+        return Err(unparsable("400 Bad Request: missing required Host header").into());
+    }
+    let sent = parts
+        .uri
+        .path_and_query()
+        .map_or("*", |target| target.as_str());
+    let target =
+        Target::parse(sent.as_bytes()).map_err(|_| Early::from(unparsable("400 Bad Request")))?;
+    check_printable(&context, &target)?;
+    if let Some(page) = pages(&context, &parts.method, &target) {
+        return Ok(page);
+    }
+    let (route, rest) = find_route(&context, &parts.method, &target)?;
+    let accepts_gzip = accepts_gzip(&parts.headers);
+    let semicolons = if context.has(Behaviour::HttpSemicolonRefused) {
+        Semicolons::Refused
+    } else {
+        Semicolons::Separate
+    };
+    let Ok(query) = Query::parse(target.raw_query(), semicolons) else {
+        return Err(bad_query(&context).into());
+    };
+    let request = Request {
+        context: Arc::clone(&context),
+        peer,
+        method: parts.method,
+        rest,
+        query,
+        headers: parts.headers,
+        body,
+    };
+    let reply = match early(&request, route, target.path()) {
+        Some(reply) => reply,
+        None => match handle(route.endpoint, request).await {
+            Ok(reply) => reply,
+            Err(Failure::Dropped) => return Err(Early::Dropped),
+            Err(failure) => Reply::failure(&failure, context.config.version),
+        },
+    };
+    Ok(reply::finish(&context, accepts_gzip, reply))
+}
+
+/// Whether the client takes gzip, as Consul's compressing writer reads its header.
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    headers
+        .get(ACCEPT_ENCODING)
+        .is_some_and(|value| gzip::accepts_gzip(&String::from_utf8_lossy(value.as_bytes())))
+}
+
+/// What Go's server answers by itself to a head that it can read and does not take; the connection ends.
+fn unparsable(text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::sized(text.into()));
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, reply::TEXT);
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+fn check_printable(context: &Context, target: &Target) -> Result<(), Early> {
+    let unicode = if context.has(Behaviour::HttpMuxEscaped) {
+        Unicode::V15
+    } else {
+        Unicode::V12
+    };
+    if context.config.disable_http_unprintable_char_filter
+        || path::is_printable_path(target.path(), unicode)
+    {
+        return Ok(());
+    }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    Err(response.into())
+}
+
+/// The paths outside of the API: `/`, and the inspection page. They carry none of the API's headers.
+fn pages(context: &Context, method: &Method, target: &Target) -> Option<Response<Body>> {
+    let ui = context.config.ui;
+    match target.path() {
+        b"/" | b"/ui" if ui => Some(redirect(method, &Redirect::to("/ui/"))),
+        b"/" => {
+            let text = if context.has(Behaviour::HttpUiOffText) {
+                "Consul Agent: UI disabled. To enable, set ui_config.enabled=true in the agent configuration and restart."
+            } else {
+                "Consul Agent"
+            };
+            Some(page(reply::TEXT, text))
+        }
+        path if ui && path.starts_with(b"/ui/") => {
+            let html = HeaderValue::from_static("text/html; charset=utf-8");
+            Some(page(html, crate::ui::PAGE))
+        }
+        _ => None,
+    }
+}
+
+fn page(content_type: HeaderValue, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::sized(text.into()));
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response
+}
+
+/// The route of a target and what follows it in the path; or the redirect, or the answer to an unknown path.
+fn find_route(
+    context: &Context,
+    method: &Method,
+    target: &Target,
+) -> Result<(&'static Route, Vec<u8>), Early> {
+    let mux = context.mux();
+    let mut path = mux.route_path(target);
+    let found = routes::find(&path);
+    if matches!(found, Found::Slash) {
+        return Err(redirect(method, &Mux::redirect_to_slash(target)).into());
+    }
+    if let Some(to) = mux.redirect_to_clean(target) {
+        return Err(redirect(method, &to).into());
+    }
+    match found {
+        Found::Route(route, start) => {
+            // The handler sees the path decoded as a whole, whatever the mux matched.
+            let rest = match mux {
+                Mux::Decoded => path.split_off(start),
+                Mux::Escaped => target.path().get(start..).unwrap_or_default().to_vec(),
+            };
+            Ok((route, rest))
+        }
+        Found::Slash | Found::Unknown => Err(unknown_path(context, target.path()).into()),
+    }
+}
+
+fn redirect(method: &Method, to: &Redirect) -> Response<Body> {
+    let with_type = matches!(*method, Method::GET | Method::HEAD);
+    let body = if *method == Method::GET {
+        Body::sized(to.html().into())
+    } else {
+        Body::empty()
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+    let headers = response.headers_mut();
+    if with_type {
+        headers.insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static("text/html; charset=utf-8"),
+        );
+    }
+    if let Ok(location) = HeaderValue::from_str(&to.location()) {
+        headers.insert(LOCATION, location);
+    }
+    response
+}
+
+/// The answer to a path that is nobody's (kv.md 6.6, 1.22.md A6). Said once a path in the log, since it may be
+/// an endpoint that this server does not have.
+fn unknown_path(context: &Context, path: &[u8]) -> Response<Body> {
+    context.note_unknown(path);
+    let text = if !context.has(Behaviour::HttpUnknownPathText) {
+        ""
+    } else if path.starts_with(b"/api/") && context.has(Behaviour::HttpApiPrefix) {
+        "404 page not found\n"
+    } else if path.windows(4).any(|window| window == b"/v1/") {
+        "Invalid URL path: not a recognized HTTP API endpoint\n"
+    } else {
+        "Invalid URL path: if attempting to use the HTTP API, ensure the path starts with '/v1/'\n"
+    };
+    let mut response = Response::new(Body::sized(text.into()));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    if !text.is_empty() {
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, reply::TEXT);
+        reply::add_configured(context, headers);
+    }
+    response
+}
+
+/// A query string that cannot be read (kv.md 0, step 5).
+fn bad_query(context: &Context) -> Response<Body> {
+    let mut reply = Reply::empty(StatusCode::INTERNAL_SERVER_ERROR);
+    if context.has(Behaviour::HttpBadQueryContentType) {
+        reply.content_type = Some(reply::TEXT);
+    }
+    reply::finish(context, false, reply)
+}
+
+/// What is answered before the endpoint is asked (kv.md 0, steps 6 to 9).
+fn early(request: &Request, route: &Route, path: &[u8]) -> Option<Reply> {
+    let config = &request.context.config;
+    let failure = |failure| Some(Reply::failure(&failure, config.version));
+    let blocked = |prefix: &String| path.starts_with(prefix.as_bytes());
+    if config.block_endpoints.iter().any(blocked) {
+        return failure(Failure::EndpointBlocked);
+    }
+    if request.method == Method::OPTIONS {
+        let mut reply = Reply::empty(StatusCode::OK);
+        reply.content_type = empty_content_type(request);
+        let allow = HeaderValue::from_str(&routes::allow(route.methods));
+        let allow = allow.expect("methods and commas are a header value");
+        reply.headers.push((http::header::ALLOW, allow));
+        return Some(reply);
+    }
+    if !route.methods.contains(&request.method) {
+        return failure(Failure::Method {
+            method: request.method.to_string(),
+            allow: routes::allow(route.methods),
+        });
+    }
+    let from = &config.allow_write_http_from;
+    let writes = !matches!(request.method, Method::GET | Method::HEAD);
+    let allowed = |peer: IpAddr| from.iter().any(|network| network.contains(peer));
+    if writes && !from.is_empty() && !request.peer.is_some_and(allowed) {
+        return failure(Failure::AccessRestricted);
+    }
+    None
+}
+
+/// The type of an answer into which nothing was written (1.22.md A6.7).
+fn empty_content_type(request: &Request) -> Option<HeaderValue> {
+    if !request.has(Behaviour::HttpEmptyContentType) {
+        return None;
+    }
+    if !request.has(Behaviour::HttpEmptyContentTypeJson) {
+        return Some(reply::TEXT);
+    }
+    let own = request.headers.get(CONTENT_TYPE);
+    if matches!(request.method, Method::GET | Method::DELETE)
+        && let Some(own) = own
+    {
+        return Some(own.clone());
+    }
+    Some(if request.has(Behaviour::HttpEmptyContentTypeCharset) {
+        reply::JSON_UTF_8
+    } else {
+        reply::JSON
+    })
+}
+
+async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply, Failure> {
+    match endpoint {
+        Endpoint::Kv => kv::kv(request).await,
+        Endpoint::AgentSelf => Ok(agent::this_agent(&request)),
+        Endpoint::AgentMembers => Ok(agent::members(&request)),
+        Endpoint::CatalogDatacenters => Ok(catalog::datacenters(&request)),
+        Endpoint::CatalogNodes => catalog::nodes(&request).await,
+        Endpoint::CatalogServices => catalog::services(&request).await,
+        Endpoint::CatalogNode => catalog::node(&request).await,
+        Endpoint::HealthNode => health::node(&request).await,
+        Endpoint::HealthState => health::state(&request).await,
+        Endpoint::SessionCreate => session::create(request).await,
+        Endpoint::SessionDestroy => session::destroy(&request),
+        Endpoint::SessionInfo => session::info(&request).await,
+        Endpoint::SessionNode => session::node(&request).await,
+        Endpoint::SessionList => session::list(&request).await,
+        Endpoint::SessionRenew => session::renew(&request),
+        Endpoint::StatusLeader => Ok(agent::leader(&request)),
+        Endpoint::StatusPeers => Ok(agent::peers(&request)),
+        Endpoint::Txn => txn::txn(request).await,
+    }
+}

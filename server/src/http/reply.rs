@@ -1,0 +1,261 @@
+//! Answers: what a handler returns, and how it becomes status line, headers and body.
+
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use serde::Serialize;
+
+use super::Context;
+use super::body::{Body, JsonList};
+use super::errors::Failure;
+use super::request::{Consistency, Request};
+use crate::go::gzip;
+use crate::go::json::encode::{self, ControlEscapes, Style};
+use crate::store::Index;
+use crate::version::Behaviour;
+
+const INDEX: HeaderName = HeaderName::from_static("x-consul-index");
+const KNOWN_LEADER: HeaderName = HeaderName::from_static("x-consul-knownleader");
+const LAST_CONTACT: HeaderName = HeaderName::from_static("x-consul-lastcontact");
+const QUERY_BACKEND: HeaderName = HeaderName::from_static("x-consul-query-backend");
+const EFFECTIVE_CONSISTENCY: HeaderName = HeaderName::from_static("x-consul-effective-consistency");
+const DEFAULT_ACL_POLICY: HeaderName = HeaderName::from_static("x-consul-default-acl-policy");
+const TRANSLATE_ADDRESSES: HeaderName = HeaderName::from_static("x-consul-translate-addresses");
+
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(super) const JSON_UTF_8: HeaderValue =
+    HeaderValue::from_static("application/json; charset=utf-8");
+pub(super) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+const TRUE: HeaderValue = HeaderValue::from_static("true");
+const ZERO: HeaderValue = HeaderValue::from_static("0");
+
+/// Up to this size Go's server knows the length of a body before it sends the head.
+const BUFFERED_BODY: usize = 2048;
+/// Since 1.9 smaller bodies are not worth compressing to Consul (`http.gzip_min`).
+const GZIP_MINIMUM: usize = 1400;
+
+/// An answer before it is put on the wire.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) content_type: Option<HeaderValue>,
+    /// Other headers, in the order in which Go sorts them.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) content: Content,
+}
+
+/// What the body of an answer is made from.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// Nothing.
+    Empty,
+    /// Bytes as they are, whose length Go sends even where it is large.
+    Exact(Bytes),
+    /// Bytes as they are.
+    Whole(Bytes),
+    /// A list that is rendered while it is sent.
+    List(JsonList),
+}
+
+impl Reply {
+    /// An empty answer.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self {
+            status,
+            content_type: None,
+            headers: Vec::new(),
+            content: Content::Empty,
+        }
+    }
+
+    /// A value as JSON, in the style that the request and the agent's mode ask for.
+    pub(crate) fn json(request: &Request, value: &impl Serialize) -> Self {
+        Self {
+            content_type: Some(JSON),
+            content: Content::Whole(encode::to_vec(value, style(request)).into()),
+            ..Self::empty(StatusCode::OK)
+        }
+    }
+
+    /// `true` or `false`: the answer of most writes.
+    pub(crate) fn boolean(request: &Request, value: bool) -> Self {
+        let style = style(request);
+        let text = match (value, style.newline) {
+            (true, true) => "true\n",
+            (true, false) => "true",
+            (false, true) => "false\n",
+            (false, false) => "false",
+        };
+        Self {
+            content_type: Some(JSON),
+            content: Content::Whole(Bytes::from_static(text.as_bytes())),
+            ..Self::empty(StatusCode::OK)
+        }
+    }
+
+    /// A long list as JSON, rendered while it is sent.
+    pub(crate) fn json_list(list: JsonList) -> Self {
+        Self {
+            content_type: Some(JSON),
+            content: Content::List(list),
+            ..Self::empty(StatusCode::OK)
+        }
+    }
+
+    /// The text of a failure.
+    pub(crate) fn failure(failure: &Failure, request_version: crate::version::Version) -> Self {
+        let text = failure.text(request_version);
+        let mut headers = Vec::new();
+        if let Failure::Method { allow, .. } = failure {
+            let allow =
+                HeaderValue::from_str(allow).expect("methods and commas are a header value");
+            headers.push((ALLOW, allow));
+        }
+        Self {
+            content_type: Some(TEXT),
+            headers,
+            content: Content::Whole(text.into()),
+            ..Self::empty(failure.status())
+        }
+    }
+
+    /// The same with the headers that every read carries (kv.md 1.2).
+    pub(crate) fn with_index(mut self, request: &Request, index: Index) -> Self {
+        self.headers.push((INDEX, HeaderValue::from(index.0)));
+        self.push_leader(true);
+        self.push_backend(request);
+        self
+    }
+
+    /// The same with those headers as they are when the read itself failed (session.md 0.9).
+    pub(crate) fn with_failed_index(mut self, request: &Request) -> Self {
+        self.headers.push((INDEX, HeaderValue::from(1)));
+        self.push_leader(false);
+        self.push_backend(request);
+        self
+    }
+
+    /// The same with only what a read-only transaction says (kv.md 7.2).
+    pub(crate) fn with_leader(mut self, known: bool) -> Self {
+        self.push_leader(known);
+        self
+    }
+
+    /// The same with the consistency that was in effect, which some endpoints report (session.md 0.11).
+    pub(crate) fn with_consistency(mut self, consistency: Consistency) -> Self {
+        let text = match consistency {
+            Consistency::Leader => "leader",
+            Consistency::Stale => "stale",
+            Consistency::Consistent => "consistent",
+        };
+        self.headers
+            .insert(0, (EFFECTIVE_CONSISTENCY, HeaderValue::from_static(text)));
+        self
+    }
+
+    fn push_leader(&mut self, known: bool) {
+        let known = HeaderValue::from_static(if known { "true" } else { "false" });
+        self.headers.push((KNOWN_LEADER, known));
+        self.headers.push((LAST_CONTACT, ZERO));
+    }
+
+    fn push_backend(&mut self, request: &Request) {
+        if request.has(Behaviour::HttpQueryBackendHeader) {
+            let backend = HeaderValue::from_static("blocking-query");
+            self.headers.push((QUERY_BACKEND, backend));
+        }
+    }
+}
+
+/// How JSON is printed: pretty in `-dev` or when asked for, with a newline as the version has it (kv.md 1.3).
+pub(crate) fn style(request: &Request) -> Style {
+    let asked = request.query.has("pretty");
+    let pretty = asked || request.context.config.dev;
+    Style {
+        pretty,
+        newline: if request.has(Behaviour::HttpPrettyNewlineOnRequest) {
+            asked
+        } else {
+            pretty
+        },
+        control_escapes: if request.has(Behaviour::HttpMuxEscaped) {
+            ControlEscapes::Short
+        } else {
+            ControlEscapes::Long
+        },
+    }
+}
+
+/// What all answers of registered endpoints share (kv.md 0, step 4).
+pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Response<Body> {
+    let config = &context.config;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = reply.status;
+    let headers = response.headers_mut();
+    if let Some(content_type) = reply.content_type {
+        headers.insert(CONTENT_TYPE, content_type);
+    }
+    headers.insert(VARY, ACCEPT_ENCODING);
+    add_configured(context, headers);
+    if config.version.has(Behaviour::HttpDefaultAclHeader) {
+        headers.insert(DEFAULT_ACL_POLICY, context.acl_policy.clone());
+    }
+    for (name, value) in reply.headers {
+        headers.insert(name, value);
+    }
+    if config.translate_wan_addrs {
+        headers.insert(TRANSLATE_ADDRESSES, TRUE);
+    }
+    let body = encode_body(context, accepts_gzip, reply.content, headers);
+    *response.body_mut() = body;
+    response
+}
+
+/// The headers that the agent's configuration adds to every answer.
+pub(crate) fn add_configured(context: &Context, headers: &mut HeaderMap) {
+    for (name, value) in &context.response_headers {
+        headers.insert(name.clone(), value.clone());
+    }
+}
+
+fn encode_body(
+    context: &Context,
+    accepts_gzip: bool,
+    content: Content,
+    headers: &mut HeaderMap,
+) -> Body {
+    let minimum = if context.config.version.has(Behaviour::HttpGzipMinimum) {
+        GZIP_MINIMUM
+    } else {
+        0
+    };
+    let gzip = HeaderValue::from_static("gzip");
+    match content {
+        Content::Empty => Body::empty(),
+        Content::Exact(bytes) | Content::Whole(bytes) if accepts_gzip && bytes.len() >= minimum => {
+            headers.insert(CONTENT_ENCODING, gzip);
+            // A quirk of 1.8: an empty raw value is announced as gzip and sent as nothing (kv.md 6.5).
+            if bytes.is_empty() {
+                return Body::empty();
+            }
+            sized(gzip::compress(&bytes).into())
+        }
+        Content::Exact(bytes) => Body::sized(bytes),
+        Content::Whole(bytes) => sized(bytes),
+        Content::List(list) if accepts_gzip => {
+            headers.insert(CONTENT_ENCODING, gzip);
+            Body::list(list.compressed())
+        }
+        Content::List(list) => Body::list(list),
+    }
+}
+
+/// A body as Go's server sends it: with its length while that fits its buffer, else in chunks.
+fn sized(bytes: Bytes) -> Body {
+    if bytes.len() > BUFFERED_BODY {
+        Body::chunked(bytes)
+    } else {
+        Body::sized(bytes)
+    }
+}

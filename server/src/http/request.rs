@@ -1,0 +1,215 @@
+//! One request as the handlers see it, and the parameters that all of them share.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+use http_body::Body as _;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
+
+use super::Context;
+use super::errors::Failure;
+use crate::blocking::Wait;
+use crate::go::query::Query;
+use crate::go::{duration, number};
+use crate::store::Index;
+use crate::version::Behaviour;
+
+/// A request whose path and query have been read.
+pub(crate) struct Request {
+    pub(crate) context: Arc<Context>,
+    /// Where it came from; none for a Unix socket.
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) method: Method,
+    /// The path, cleaned and decoded, after the part that the route names.
+    pub(crate) rest: Vec<u8>,
+    pub(crate) query: Query,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Incoming,
+}
+
+/// What a read asks for beside its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadOptions {
+    /// How long to wait for news, and after which index; none for an answer at once.
+    pub(crate) wait: Option<Wait>,
+    /// The consistency that was asked for, for the header of the endpoints that report it.
+    pub(crate) consistency: Consistency,
+}
+
+/// The consistency of a read. With a single server they all see the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consistency {
+    /// What the leader knows.
+    Leader,
+    /// What any server knows.
+    Stale,
+    /// What the leader knows after asking the others whether it still is the leader.
+    Consistent,
+}
+
+impl Request {
+    /// Whether the emulated version behaves in this way.
+    pub(crate) fn has(&self, behaviour: Behaviour) -> bool {
+        self.context.config.version.has(behaviour)
+    }
+
+    /// The rest of the path as text; keys alone may be any bytes.
+    pub(crate) fn rest_text(&self) -> String {
+        String::from_utf8_lossy(&self.rest).into_owned()
+    }
+
+    /// The parameters of a read, checked in Consul's order: consistency, `Cache-Control`, `wait`, `index`
+    /// (kv.md 0, step 10).
+    pub(crate) fn read_options(&self) -> Result<ReadOptions, Failure> {
+        let consistency = self.consistency()?;
+        self.check_cache_control()?;
+        let wait = self.wait()?;
+        let min_index = match self.query.get("index") {
+            b"" => 0,
+            text => number::parse_uint(text).map_err(|_| Failure::Index)?,
+        };
+        Ok(ReadOptions {
+            wait: (min_index > 0).then_some(Wait {
+                min_index: Index(min_index),
+                limit: wait,
+            }),
+            consistency,
+        })
+    }
+
+    /// Parameters count by their presence, whatever their value (kv.md trap 7).
+    pub(crate) fn consistency(&self) -> Result<Consistency, Failure> {
+        let mut stale = self.query.has("stale");
+        let consistent = self.query.has("consistent");
+        let leader = self.query.has("leader");
+        let cached = self.query.has("cached")
+            && (self.context.config.use_cache || !self.has(Behaviour::HttpUseCacheSwitch));
+        if let Some(text) = self
+            .query
+            .first("max_stale")
+            .filter(|text| !text.is_empty())
+        {
+            let limit = duration::parse(text)
+                .map_err(|_| Failure::MaxStale(String::from_utf8_lossy(text).into_owned()))?;
+            stale |= limit > 0;
+        }
+        match (stale, consistent) {
+            (true, true) => Err(Failure::StaleAndConsistent),
+            (false, true) if cached => Err(Failure::CachedAndConsistent),
+            (false, true) => Ok(Consistency::Consistent),
+            (true, false) if !leader => Ok(Consistency::Stale),
+            (_, false) => Ok(Consistency::Leader),
+        }
+    }
+
+    /// Consul reads two numbers out of the header, and minds only when they are none.
+    fn check_cache_control(&self) -> Result<(), Failure> {
+        let Some(value) = self.headers.get(http::header::CACHE_CONTROL) else {
+            return Ok(());
+        };
+        let value = String::from_utf8_lossy(value.as_bytes()).to_lowercase();
+        for directive in value.split(',') {
+            let (name, number) = directive.trim().split_once('=').unwrap_or_default();
+            if matches!(name, "max-age" | "stale-if-error") && number.trim().parse::<i64>().is_err()
+            {
+                return Err(Failure::CacheControl);
+            }
+        }
+        Ok(())
+    }
+
+    /// The wait: the default where none, zero or a negative one is asked for, and never above the cap
+    /// (kv.md 5.1).
+    fn wait(&self) -> Result<Duration, Failure> {
+        let config = &self.context.config;
+        let asked = match self.query.get("wait") {
+            b"" => 0,
+            text => duration::parse(text).map_err(|_| Failure::Wait)?,
+        };
+        let asked = u64::try_from(asked).unwrap_or(0);
+        let wait = if asked == 0 {
+            config.default_query_time
+        } else {
+            Duration::from_nanos(asked)
+        };
+        Ok(wait.min(config.max_query_time))
+    }
+
+    /// That the request is meant for this datacenter.
+    pub(crate) fn check_datacenter(&self) -> Result<(), Failure> {
+        let alias = self.query.get("datacenter");
+        let asked = if self.has(Behaviour::HttpDatacenterAlias) && !alias.is_empty() {
+            alias
+        } else {
+            self.query.get("dc")
+        };
+        let own = self.context.config.datacenter.as_bytes();
+        if asked.is_empty() || asked.eq_ignore_ascii_case(own) {
+            Ok(())
+        } else {
+            Err(Failure::Datacenter)
+        }
+    }
+
+    /// That the request uses no tenancy of Consul Enterprise (kv.md 6.2).
+    pub(crate) fn check_tenancy(&self) -> Result<(), Failure> {
+        self.refuse("ns", "X-Consul-Namespace", "Namespaces")?;
+        if self.has(Behaviour::HttpPartitionRefused) {
+            self.refuse("partition", "X-Consul-Partition", "Partitions")?;
+        }
+        Ok(())
+    }
+
+    fn refuse(
+        &self,
+        parameter: &'static str,
+        header: &'static str,
+        feature: &'static str,
+    ) -> Result<(), Failure> {
+        let failure = |place, name| Failure::Enterprise {
+            place,
+            name,
+            feature,
+        };
+        if self
+            .headers
+            .get(header)
+            .is_some_and(|value| !value.is_empty())
+        {
+            return Err(failure("header", header));
+        }
+        if !self.query.get(parameter).is_empty() {
+            return Err(failure("query parameter", parameter));
+        }
+        Ok(())
+    }
+
+    /// What `Content-Length` says; none for a chunked body.
+    pub(crate) fn content_length(&self) -> Option<u64> {
+        self.body.size_hint().exact()
+    }
+
+    /// The whole body, cut off as soon as it is longer than `limit`.
+    pub(crate) async fn read_body(&mut self, limit: Option<u64>) -> Result<Bytes, BodyError> {
+        let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+        let limited = Limited::new(&mut self.body, limit.unwrap_or(usize::MAX));
+        match limited.collect().await {
+            Ok(body) => Ok(body.to_bytes()),
+            Err(error) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
+            Err(_) => Err(BodyError::Unreadable),
+        }
+    }
+}
+
+/// Why a body could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyError {
+    /// It is longer than the limit.
+    TooLarge,
+    /// The client went away or sent something that is no HTTP body.
+    Unreadable,
+}

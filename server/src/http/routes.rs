@@ -1,0 +1,165 @@
+//! The route table, in the order of Consul's API documentation, and Go's rules of matching.
+
+use http::Method;
+
+/// What a route answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    /// `/v1/agent/self`
+    AgentSelf,
+    /// `/v1/agent/members`
+    AgentMembers,
+    /// `/v1/catalog/datacenters`
+    CatalogDatacenters,
+    /// `/v1/catalog/nodes`
+    CatalogNodes,
+    /// `/v1/catalog/services`
+    CatalogServices,
+    /// `/v1/catalog/node/<node>`
+    CatalogNode,
+    /// `/v1/health/node/<node>`
+    HealthNode,
+    /// `/v1/health/state/<state>`
+    HealthState,
+    /// `/v1/kv/<key>`
+    Kv,
+    /// `/v1/session/create`
+    SessionCreate,
+    /// `/v1/session/destroy/<id>`
+    SessionDestroy,
+    /// `/v1/session/info/<id>`
+    SessionInfo,
+    /// `/v1/session/node/<node>`
+    SessionNode,
+    /// `/v1/session/list`
+    SessionList,
+    /// `/v1/session/renew/<id>`
+    SessionRenew,
+    /// `/v1/status/leader`
+    StatusLeader,
+    /// `/v1/status/peers`
+    StatusPeers,
+    /// `/v1/txn`
+    Txn,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route {
+    /// The path; one that ends in a slash stands for all paths below it, as in Go's mux.
+    pub(crate) path: &'static str,
+    /// The methods, in the order of the `Allow` header.
+    pub(crate) methods: &'static [Method],
+    /// What answers.
+    pub(crate) endpoint: Endpoint,
+}
+
+const GET: &[Method] = &[Method::GET];
+const PUT: &[Method] = &[Method::PUT];
+
+/// Every path that is answered. All others are answered as an unknown path is.
+pub(crate) const ROUTES: &[Route] = &[
+    route("/v1/agent/self", GET, Endpoint::AgentSelf),
+    route("/v1/agent/members", GET, Endpoint::AgentMembers),
+    route("/v1/catalog/datacenters", GET, Endpoint::CatalogDatacenters),
+    route("/v1/catalog/nodes", GET, Endpoint::CatalogNodes),
+    route("/v1/catalog/services", GET, Endpoint::CatalogServices),
+    route("/v1/catalog/node/", GET, Endpoint::CatalogNode),
+    route("/v1/health/node/", GET, Endpoint::HealthNode),
+    route("/v1/health/state/", GET, Endpoint::HealthState),
+    route(
+        "/v1/kv/",
+        &[Method::GET, Method::PUT, Method::DELETE],
+        Endpoint::Kv,
+    ),
+    route("/v1/session/create", PUT, Endpoint::SessionCreate),
+    route("/v1/session/destroy/", PUT, Endpoint::SessionDestroy),
+    route("/v1/session/info/", GET, Endpoint::SessionInfo),
+    route("/v1/session/node/", GET, Endpoint::SessionNode),
+    route("/v1/session/list", GET, Endpoint::SessionList),
+    route("/v1/session/renew/", PUT, Endpoint::SessionRenew),
+    route("/v1/status/leader", GET, Endpoint::StatusLeader),
+    route("/v1/status/peers", GET, Endpoint::StatusPeers),
+    route("/v1/txn", PUT, Endpoint::Txn),
+];
+
+const fn route(path: &'static str, methods: &'static [Method], endpoint: Endpoint) -> Route {
+    Route {
+        path,
+        methods,
+        endpoint,
+    }
+}
+
+/// Where a cleaned path leads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found {
+    /// To a route; the rest of the path starts at this byte.
+    Route(&'static Route, usize),
+    /// To the route below it: the path is redirected to itself with a slash.
+    Slash,
+    /// Nowhere.
+    Unknown,
+}
+
+/// Finds the route of a cleaned path, as Go's mux does.
+pub(crate) fn find(path: &[u8]) -> Found {
+    let matching = |route: &&Route| {
+        let pattern = route.path.as_bytes();
+        if pattern.ends_with(b"/") {
+            path.starts_with(pattern)
+        } else {
+            path == pattern
+        }
+    };
+    if let Some(route) = ROUTES.iter().find(matching) {
+        return Found::Route(route, route.path.len());
+    }
+    let below = |route: &Route| route.path.as_bytes().strip_suffix(b"/") == Some(path);
+    if ROUTES.iter().any(below) {
+        return Found::Slash;
+    }
+    Found::Unknown
+}
+
+/// The value of the `Allow` header: no spaces, `OPTIONS` first (kv.md 6.6).
+pub(crate) fn allow(methods: &[Method]) -> String {
+    let methods = methods.iter().map(Method::as_str);
+    let all: Vec<&str> = std::iter::once("OPTIONS").chain(methods).collect();
+    all.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(path: &str) -> Option<Endpoint> {
+        match find(path.as_bytes()) {
+            Found::Route(route, _) => Some(route.endpoint),
+            Found::Slash | Found::Unknown => None,
+        }
+    }
+
+    #[test]
+    fn subtrees_match_below_and_exact_paths_only_themselves() {
+        assert_eq!(endpoint("/v1/kv/a/b"), Some(Endpoint::Kv));
+        assert_eq!(endpoint("/v1/kv/"), Some(Endpoint::Kv));
+        assert_eq!(endpoint("/v1/session/list"), Some(Endpoint::SessionList));
+        assert_eq!(endpoint("/v1/session/list/"), None);
+        assert_eq!(endpoint("/V1/kv/a"), None);
+        assert_eq!(endpoint("/v2"), None);
+    }
+
+    #[test]
+    fn a_subtree_without_its_slash_is_redirected() {
+        assert!(matches!(find(b"/v1/kv"), Found::Slash));
+        assert!(matches!(find(b"/v1/session/destroy"), Found::Slash));
+        assert!(matches!(find(b"/v1/session/list"), Found::Route(..)));
+        assert!(matches!(find(b"/v1"), Found::Unknown));
+    }
+
+    #[test]
+    fn the_allow_header_starts_with_options() {
+        assert_eq!(allow(GET), "OPTIONS,GET");
+    }
+}

@@ -1,0 +1,484 @@
+//! Starting and stopping servers: inside a test, or as the whole of a process.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdTcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::oneshot;
+
+use crate::clock::Clock;
+use crate::config::{Config, Listener};
+use crate::engine::Engine;
+use crate::entropy::Entropy;
+use crate::http::{self, Socket};
+use crate::store::{Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules};
+use crate::version::{Behaviour, Version};
+
+/// A Consul inside this process, on a thread and a runtime of its own, for as long as the value lives.
+///
+/// It can be used from tests with any runtime or none. Every server has its own state and its own port; there
+/// are no globals, so a process can hold as many as it likes.
+///
+/// ```
+/// use std::io::{Read, Write};
+///
+/// let server = proconsul::Server::start();
+/// let mut connection = std::net::TcpStream::connect(server.addr())?;
+/// connection.write_all(b"PUT /v1/kv/job HTTP/1.0\r\nContent-Length: 3\r\n\r\nrun")?;
+/// let mut answer = String::new();
+/// connection.read_to_string(&mut answer)?;
+/// assert!(answer.ends_with("true"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a server stops when it is dropped"]
+pub struct Server {
+    addresses: Vec<Address>,
+    engine: Arc<Engine>,
+    /// Dropping it ends the thread.
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where a server can be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// Over TCP.
+    Tcp(SocketAddr),
+    /// At the path of a Unix socket.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp(address) => address.fmt(formatter),
+            Address::Unix(path) => write!(formatter, "unix://{}", path.display()),
+        }
+    }
+}
+
+/// Why a server did not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// The address could not be listened on.
+    Listen {
+        /// The address.
+        address: Address,
+        /// What the operating system said.
+        error: io::Error,
+    },
+    /// The operating system gave no thread or no event queue.
+    Runtime(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Listen { address, error } => {
+                let network = match address {
+                    Address::Tcp(_) => "tcp",
+                    Address::Unix(_) => "unix",
+                };
+                let address = match address {
+                    Address::Tcp(address) => address.to_string(),
+                    Address::Unix(path) => path.display().to_string(),
+                };
+                write!(
+                    formatter,
+                    "listen {network} {address}: bind: {}",
+                    reason(error)
+                )
+            }
+            StartError::Runtime(error) => write!(formatter, "cannot start a server: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StartError::Listen { error, .. } | StartError::Runtime(error) => Some(error),
+        }
+    }
+}
+
+/// The reason of a failed bind in the words of Go, which prints the C library's text in lower case.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    text.to_lowercase()
+}
+
+/// What a server in this process is started with. Everything has a default; see [`Config::default`].
+///
+/// ```
+/// let version = "1.8.7".parse()?;
+/// let server = proconsul::Server::builder().version(version).node_name("n1").start()?;
+/// assert!(server.url().starts_with("http://127.0.0.1:"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+#[must_use = "a builder starts nothing until `start` is called"]
+pub struct Builder {
+    config: Config,
+    listener: Option<StdTcpListener>,
+    frozen: bool,
+}
+
+impl Builder {
+    /// Everything at once, for settings that have no method of their own.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Serves on this socket, which the caller has bound: no port can be lost between asking and using.
+    pub fn listener(mut self, listener: StdTcpListener) -> Self {
+        self.listener = Some(listener);
+        self
+    }
+
+    /// Emulates this release of Consul. Default: [`Version::default`].
+    pub fn version(mut self, version: Version) -> Self {
+        self.config.version = version;
+        self
+    }
+
+    /// The name of the agent's node. Default: `proconsul`.
+    pub fn node_name(mut self, name: impl Into<String>) -> Self {
+        self.config.node_name = name.into();
+        self
+    }
+
+    /// The name of the datacenter. Default: `dc1`.
+    pub fn datacenter(mut self, name: impl Into<String>) -> Self {
+        self.config.datacenter = name.into();
+        self.config.primary_datacenter = self.config.datacenter.clone();
+        self
+    }
+
+    /// What session ids and jitter are made from: the same seed gives the same bytes. Default: 0.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.config.seed = seed;
+        self
+    }
+
+    /// The shortest TTL that a session may have. Default: 10 s.
+    pub fn session_ttl_min(mut self, minimum: std::time::Duration) -> Self {
+        self.config.session_ttl_min = minimum;
+        self
+    }
+
+    /// Starts with a clock that stands still: no TTL, lock-delay or wait ends by itself.
+    pub fn frozen(mut self) -> Self {
+        self.frozen = true;
+        self
+    }
+
+    /// Starts the server. It is usable when this returns.
+    ///
+    /// # Errors
+    /// An address cannot be listened on, or the operating system has no thread to give.
+    pub fn start(self) -> Result<Server, StartError> {
+        let clock = if self.frozen {
+            Clock::frozen()
+        } else {
+            Clock::running()
+        };
+        let engine = new_engine(&self.config, clock);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(StartError::Runtime)?;
+        let sockets = {
+            let _entered = runtime.enter();
+            match self.listener {
+                Some(listener) => vec![adopt(listener)?],
+                None => bind(&self.config.listeners)?,
+            }
+        };
+        let addresses = sockets.iter().map(|(address, _)| address.clone()).collect();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = Arc::clone(&engine);
+        let serve = move || runtime.block_on(serve(self.config, served, sockets, stopped));
+        let thread = std::thread::Builder::new()
+            .name("proconsul".into())
+            .spawn(serve)
+            .map_err(StartError::Runtime)?;
+        Ok(Server {
+            addresses,
+            engine,
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Server {
+    /// Starts a server with the default settings on a free port of 127.0.0.1.
+    ///
+    /// # Panics
+    /// When the machine has no port or no thread left; [`Builder::start`] says so without panicking.
+    pub fn start() -> Self {
+        let started = Self::builder().start();
+        started.expect("a machine that runs tests has a free port and a thread")
+    }
+
+    /// A server that is not quite the default one.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The address of the server.
+    ///
+    /// # Panics
+    /// When the server was configured to listen on Unix sockets only; see [`Server::addresses`].
+    #[must_use]
+    pub fn addr(&self) -> SocketAddr {
+        let tcp = self.addresses.iter().find_map(|address| match address {
+            Address::Tcp(address) => Some(*address),
+            Address::Unix(_) => None,
+        });
+        tcp.expect("the server listens on TCP unless its configuration says otherwise")
+    }
+
+    /// The URL of the server, without a slash at its end: `http://127.0.0.1:40123`.
+    ///
+    /// # Panics
+    /// As [`Server::addr`].
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr())
+    }
+
+    /// All addresses of the server.
+    #[must_use]
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// What the server does, without HTTP.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+impl Drop for Server {
+    /// Stops the server: connections are closed and the port is free when this returns.
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic in there was printed by its own thread; another one here would end the whole test run.
+            let _ = thread.join();
+        }
+        for address in &self.addresses {
+            remove_socket(address);
+        }
+    }
+}
+
+fn remove_socket(address: &Address) {
+    if let Address::Unix(path) = address {
+        // Gone already is as good.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Runs a server in the current process until `stop` is ready: what `proconsul agent` does. `ready` is called
+/// when the first request would succeed.
+///
+/// # Errors
+/// An address cannot be listened on.
+pub async fn run(
+    config: Config,
+    ready: impl FnOnce(&[Address]),
+    stop: impl Future<Output = ()>,
+) -> Result<(), StartError> {
+    let sockets = bind(&config.listeners)?;
+    let engine = new_engine(&config, Clock::running());
+    let addresses: Vec<Address> = sockets.iter().map(|(address, _)| address.clone()).collect();
+    ready(&addresses);
+    let (keep, stopped) = oneshot::channel::<()>();
+    tokio::select! {
+        () = serve(config, engine, sockets, stopped) => {}
+        () = stop => drop(keep),
+    }
+    addresses.iter().for_each(remove_socket);
+    Ok(())
+}
+
+type Bound = (Address, Socket);
+
+fn bind(listeners: &[Listener]) -> Result<Vec<Bound>, StartError> {
+    listeners.iter().map(bind_one).collect()
+}
+
+fn bind_one(listener: &Listener) -> Result<Bound, StartError> {
+    match listener {
+        Listener::Tcp(wanted) => {
+            let socket = StdTcpListener::bind(wanted).map_err(|error| StartError::Listen {
+                address: Address::Tcp(*wanted),
+                error,
+            })?;
+            adopt(socket)
+        }
+        Listener::Unix(path) => bind_unix(path),
+    }
+}
+
+/// A socket of the standard library, for the runtime.
+fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
+    let address = listener.local_addr().map_err(StartError::Runtime)?;
+    listener
+        .set_nonblocking(true)
+        .map_err(StartError::Runtime)?;
+    let listener = TcpListener::from_std(listener).map_err(StartError::Runtime)?;
+    Ok((Address::Tcp(address), Socket::Tcp(listener)))
+}
+
+/// A Unix socket; one that a dead process left behind is taken over, as Consul does.
+fn bind_unix(path: &Path) -> Result<Bound, StartError> {
+    let address = Address::Unix(path.to_owned());
+    remove_socket(&address);
+    match UnixListener::bind(path) {
+        Ok(listener) => Ok((address, Socket::Unix(listener))),
+        Err(error) => Err(StartError::Listen { address, error }),
+    }
+}
+
+async fn serve(
+    config: Config,
+    engine: Arc<Engine>,
+    sockets: Vec<Bound>,
+    stopped: oneshot::Receiver<()>,
+) {
+    let context = Arc::new(http::Context::new(Arc::clone(&engine), config));
+    let mut tasks = tokio::task::JoinSet::new();
+    for (_, socket) in sockets {
+        tasks.spawn(http::accept(Arc::clone(&context), socket));
+    }
+    tasks.spawn(async move { engine.run().await });
+    // Neither is ever sent: the other end is dropped when the server is to stop.
+    let _ = stopped.await;
+}
+
+/// What the store does in a version.
+pub(crate) fn rules_of(version: Version) -> Rules {
+    Rules {
+        session_ids_are_uuids: !version.has(Behaviour::SessionMalformedIdIsUnknown),
+        missing_keeps_blocking: version.has(Behaviour::KvMissingKeyBlocks),
+        unknown_verb_fails_pre_check: version.has(Behaviour::TxnUnknownVerbEarly),
+        identical_check_moves_index: !version.has(Behaviour::CatalogCheckUnchangedKeepsIndex),
+        session_checks: version.has(Behaviour::SessionChecks),
+        index_per_node: version.has(Behaviour::CatalogNodeIndex),
+    }
+}
+
+/// The index of the last entry that a Consul writes before it registers itself; raft's own entries come first.
+/// The first write of a user then gets the index that it gets there (kv.md 4.1); nobody should count on it.
+const FIRST_INDEX_DEV: Index = Index(10);
+const FIRST_INDEX: Index = Index(5);
+
+/// An engine in which the agent's own node is registered, so that sessions can be created.
+fn new_engine(config: &Config, clock: Clock) -> Arc<Engine> {
+    let before = if config.dev {
+        FIRST_INDEX_DEV
+    } else {
+        FIRST_INDEX
+    };
+    let entropy = Entropy::seeded(config.seed);
+    let engine = Engine::new(rules_of(config.version), before, clock, entropy);
+    for registration in own_registrations(config) {
+        let registered = engine.apply(Command::Register(Box::new(registration)));
+        registered.expect("the agent's own node is in order");
+    }
+    Arc::new(engine)
+}
+
+/// How an agent gets into the catalog: the leader enters it, then the agent adds what the leader does not know
+/// (session.md 4.1).
+fn own_registrations(config: &Config) -> [Registration; 2] {
+    let node = NewNode {
+        node: config.node_name.clone(),
+        id: config.node_id.clone(),
+        address: config.advertise_address.to_string(),
+        datacenter: config.datacenter.clone(),
+        tagged_addresses: None,
+        meta: None,
+    };
+    let service = NewService {
+        id: "consul".into(),
+        name: "consul".into(),
+        port: i64::from(config.server_port),
+        meta: Some(service_meta(config)),
+        ..NewService::default()
+    };
+    let check = NewCheck {
+        check_id: "serfHealth".into(),
+        name: "Serf Health Status".into(),
+        status: "passing".into(),
+        output: "Agent alive and reachable".into(),
+        ..NewCheck::default()
+    };
+    let by_leader = Registration {
+        node: node.clone(),
+        skip_node_update: false,
+        service: Some(service),
+        checks: vec![check],
+    };
+    let by_agent = Registration {
+        node: NewNode {
+            tagged_addresses: Some(tagged_addresses(config)),
+            meta: Some(node_meta(config)),
+            ..node
+        },
+        ..Registration::default()
+    };
+    [by_leader, by_agent]
+}
+
+fn service_meta(config: &Config) -> Labels {
+    let version = config.version.to_string();
+    let pairs = [
+        ("non_voter", "false"),
+        ("raft_version", "3"),
+        ("serf_protocol_current", "2"),
+        ("serf_protocol_max", "5"),
+        ("serf_protocol_min", "1"),
+        ("version", version.as_str()),
+    ];
+    labels(&pairs)
+}
+
+fn tagged_addresses(config: &Config) -> Labels {
+    let address = config.advertise_address.to_string();
+    let family = if config.advertise_address.is_ipv4() {
+        ["lan_ipv4", "wan_ipv4"]
+    } else {
+        ["lan_ipv6", "wan_ipv6"]
+    };
+    let names = ["lan", "wan"].into_iter().chain(family);
+    names
+        .map(|name| (name.to_owned(), address.clone()))
+        .collect()
+}
+
+fn node_meta(config: &Config) -> Labels {
+    let mut meta = labels(&[("consul-network-segment", "")]);
+    if config.version.has(Behaviour::JsonNodeMetaVersion) {
+        meta.insert("consul-version".into(), config.version.to_string());
+    }
+    meta
+}
+
+fn labels(pairs: &[(&str, &str)]) -> Labels {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    pairs.iter().map(owned).collect()
+}
