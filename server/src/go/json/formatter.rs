@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::ser::{CharEscape, Formatter};
 
 use super::encode::{ControlEscapes, Style, to_vec};
+use super::find::find_byte;
 
 /// What Go's JSON looks like: HTML-safe strings, and four spaces where it is pretty.
 #[derive(Clone, Debug)]
@@ -124,25 +125,22 @@ impl Formatter for GoFormatter {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let bytes = fragment.as_bytes();
-        let mut written = 0;
-        for (at, &byte) in bytes.iter().enumerate() {
-            if !matches!(byte, b'&' | b'<' | b'>' | 0xe2) {
-                continue;
-            }
-            let (escape, length): (&[u8], usize) = match &bytes[at..] {
+        let mut rest = fragment.as_bytes();
+        let is_suspect = |byte| matches!(byte, b'&' | b'<' | b'>' | 0xe2);
+        while let Some(at) = find_byte(rest, is_suspect) {
+            let (escape, length): (&[u8], usize) = match &rest[at..] {
                 [b'&', ..] => (b"\\u0026", 1),
                 [b'<', ..] => (b"\\u003c", 1),
                 [b'>', ..] => (b"\\u003e", 1),
                 [0xe2, 0x80, 0xa8, ..] => (b"\\u2028", 3),
                 [0xe2, 0x80, 0xa9, ..] => (b"\\u2029", 3),
-                _ => continue,
+                other => (&other[..1], 1),
             };
-            writer.write_all(&bytes[written..at])?;
+            writer.write_all(&rest[..at])?;
             writer.write_all(escape)?;
-            written = at + length;
+            rest = &rest[at + length..];
         }
-        writer.write_all(&bytes[written..])
+        writer.write_all(rest)
     }
 
     fn write_char_escape<W: Write + ?Sized>(

@@ -88,7 +88,8 @@ fn parse_float(number: &str) -> Option<f64> {
         .filter(|parsed: &f64| parsed.is_finite())
 }
 
-/// A pointer, or anything else that Go tells from an empty value: `null` is `None`.
+/// A pointer, or anything else that Go tells from an empty value: `null` is `None`. In type errors it goes by the name of what
+/// it points to; a list of pointers needs [`Field::of_type`](super::decode::Field::of_type) to be `[]*T`.
 impl<T: Decode + Default> Decode for Option<T> {
     fn decode(&mut self, value: Value<'_>, context: &mut Context) {
         match value.kind() {

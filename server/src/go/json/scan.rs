@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::find::find_byte;
 use crate::go::quote::push_escaped;
 
 /// How deep arrays and objects may be nested.
@@ -154,16 +155,17 @@ impl Scanner<'_> {
     /// A string whose opening quote is read.
     fn string(&mut self) -> Result<(), SyntaxError> {
         loop {
+            let plain = find_byte(&self.body[self.at..], |byte| {
+                matches!(byte, b'"' | b'\\' | 0..0x20)
+            });
+            self.at = plain.map_or(self.body.len(), |plain| self.at + plain);
             match self.next()? {
                 b'"' => return Ok(()),
                 b'\\' => self.escape()?,
-                byte @ 0..0x20 => {
-                    return Err(SyntaxError::Unexpected {
-                        byte,
-                        place: "in string literal",
-                    });
+                byte => {
+                    let place = "in string literal";
+                    return Err(SyntaxError::Unexpected { byte, place });
                 }
-                _ => {}
             }
         }
     }

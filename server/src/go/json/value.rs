@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::find::find_byte;
+
 /// One value of a request body: its text, from the first byte to the last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value<'a> {
@@ -114,10 +116,11 @@ fn length(text: &[u8]) -> usize {
 fn string_length(text: &[u8]) -> usize {
     let mut at = 1;
     loop {
+        let plain = find_byte(&text[at..], |byte| matches!(byte, b'"' | b'\\'));
+        at += plain.expect("the scanner has seen the closing quote");
         match text[at] {
             b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
+            _ => at += 2,
         }
     }
 }
