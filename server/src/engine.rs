@@ -116,6 +116,19 @@ impl Engine {
         result
     }
 
+    /// Moves the clock on by `duration`, through every deadline on the way in its order: each is applied at its
+    /// own time, and those who wait for what it touches are told.
+    pub fn advance(&self, duration: Duration) {
+        let target = self.clock.now().plus(duration);
+        while let Some(deadline) = self.with_store(|store, _| store.next_deadline()) {
+            if deadline > target {
+                break;
+            }
+            self.clock.advance_to(deadline);
+        }
+        self.clock.advance_to(target);
+    }
+
     /// A new session id.
     #[must_use]
     pub fn new_session_id(&self) -> SessionId {

@@ -263,6 +263,12 @@ impl Server {
         &self.addresses
     }
 
+    /// Moves the server's clock on by `duration`, frozen or not: sessions lapse, lock-delays end, waits time out,
+    /// in the order in which they would have.
+    pub fn advance(&self, duration: std::time::Duration) {
+        self.engine.advance(duration);
+    }
+
     /// What the server does, without HTTP.
     #[must_use]
     pub fn engine(&self) -> &Engine {
