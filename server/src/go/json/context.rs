@@ -28,7 +28,7 @@ pub(crate) enum EmbeddedNames {
 /// How one body is decoded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// For the body and all that it contains, until a type with a decoder of its own ([`Decoder::Own`]).
+    /// For the body and all that it contains, until a type with a decoder of its own (`Decoder::Own`).
     pub(crate) unknown_fields: UnknownFields,
     /// The wording of type errors.
     pub(crate) embedded_names: EmbeddedNames,

@@ -164,7 +164,7 @@ impl Formatter for GoFormatter {
         writer.write_all(short)
     }
 
-    /// Bytes are text that is not UTF-8 throughout: [`Text`].
+    /// Bytes are text that is not UTF-8 throughout: `Text` in `encode.rs`.
     fn write_byte_array<W: Write + ?Sized>(
         &mut self,
         writer: &mut W,
