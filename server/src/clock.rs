@@ -9,8 +9,10 @@
     reason = "this is the one file that may read the machine's time and sleep"
 )]
 
+use std::cell::RefCell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use http::HeaderValue;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -105,11 +107,29 @@ impl Clock {
     }
 }
 
-/// The machine's wall clock, for log lines and nothing else: time since the Unix epoch.
+/// The machine's wall clock, for log lines and the `Date` header: time since the Unix epoch.
 #[must_use]
 pub fn wall_clock() -> Duration {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.expect("the machine's clock stands after 1970")
+}
+
+/// The machine's time as the `Date` header has it. Printed once a second and thread.
+#[must_use]
+pub fn http_date() -> HeaderValue {
+    thread_local! {
+        static PRINTED: RefCell<(u64, HeaderValue)> =
+            const { RefCell::new((u64::MAX, HeaderValue::from_static(""))) };
+    }
+    let now = wall_clock();
+    PRINTED.with_borrow_mut(|(second, value)| {
+        if *second != now.as_secs() {
+            let date = httpdate::fmt_http_date(UNIX_EPOCH + now);
+            *value = HeaderValue::from_str(&date).expect("a date is a header value");
+            *second = now.as_secs();
+        }
+        value.clone()
+    })
 }
 
 #[cfg(test)]

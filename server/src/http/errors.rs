@@ -158,8 +158,8 @@ impl Failure {
         }
     }
 
-    /// Whether the text is written by the handler itself, and so never gets the prefix of 1.12.
-    fn is_direct(&self) -> bool {
+    /// Whether the handler writes the text itself: it never gets the prefix of 1.12, and its type is guessed.
+    pub(crate) fn is_direct(&self) -> bool {
         matches!(
             self,
             Failure::StaleAndConsistent

@@ -1,18 +1,20 @@
 //! Answers: what a handler returns, and how it becomes status line, headers and body.
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http_body::Body as _;
 use serde::Serialize;
 
 use super::Context;
 use super::body::{Body, JsonList};
 use super::errors::Failure;
 use super::request::{Consistency, Request};
+use crate::clock;
 use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::store::Index;
-use crate::version::Behaviour;
+use crate::version::{Behaviour, Version};
 
 const INDEX: HeaderName = HeaderName::from_static("x-consul-index");
 const KNOWN_LEADER: HeaderName = HeaderName::from_static("x-consul-knownleader");
@@ -40,7 +42,9 @@ const GZIP_MINIMUM: usize = 1400;
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) content_type: Option<HeaderValue>,
-    /// Other headers, in the order in which Go sorts them.
+    /// Nobody set the type, Go's server guessed it: then it stands behind all other headers.
+    pub(crate) type_was_guessed: bool,
+    /// Other headers.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) content: Content,
 }
@@ -64,6 +68,7 @@ impl Reply {
         Self {
             status,
             content_type: None,
+            type_was_guessed: false,
             headers: Vec::new(),
             content: Content::Empty,
         }
@@ -104,8 +109,8 @@ impl Reply {
     }
 
     /// The text of a failure.
-    pub(crate) fn failure(failure: &Failure, request_version: crate::version::Version) -> Self {
-        let text = failure.text(request_version);
+    pub(crate) fn failure(failure: &Failure, version: Version) -> Self {
+        let text = failure.text(version);
         let mut headers = Vec::new();
         if let Failure::Method { allow, .. } = failure {
             let allow =
@@ -114,6 +119,8 @@ impl Reply {
         }
         Self {
             content_type: Some(TEXT),
+            type_was_guessed: failure.is_direct()
+                || !version.has(Behaviour::HttpErrorContentTypeFirst),
             headers,
             content: Content::Whole(text.into()),
             ..Self::empty(failure.status())
@@ -187,28 +194,34 @@ pub(crate) fn style(request: &Request) -> Style {
     }
 }
 
-/// What all answers of registered endpoints share (kv.md 0, step 4).
+/// What all answers of registered endpoints share (kv.md 0, step 4), in the order in which Go's server writes
+/// headers: those that were set, sorted; `Date`; `Content-Length`; a type that it had to guess.
 pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Response<Body> {
-    let config = &context.config;
-    let mut response = Response::new(Body::empty());
+    let mut headers = reply.headers;
+    let (body, encoding) = encode_body(context, accepts_gzip, reply.content);
+    let (set_type, guessed_type) = if reply.type_was_guessed {
+        (None, reply.content_type)
+    } else {
+        (reply.content_type, None)
+    };
+    headers.extend(set_type.map(|set| (CONTENT_TYPE, set)));
+    headers.extend(encoding.map(|encoding| (CONTENT_ENCODING, encoding)));
+    headers.push((VARY, ACCEPT_ENCODING));
+    headers.extend(context.response_headers.iter().cloned());
+    if context.config.version.has(Behaviour::HttpDefaultAclHeader) {
+        headers.push((DEFAULT_ACL_POLICY, context.acl_policy.clone()));
+    }
+    if context.config.translate_wan_addrs {
+        headers.push((TRANSLATE_ADDRESSES, TRUE));
+    }
+    headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
+    let length = body.size_hint().exact().map(HeaderValue::from);
+    headers.push((DATE, clock::http_date()));
+    headers.extend(length.map(|length| (CONTENT_LENGTH, length)));
+    headers.extend(guessed_type.map(|guessed| (CONTENT_TYPE, guessed)));
+    let mut response = Response::new(body);
     *response.status_mut() = reply.status;
-    let headers = response.headers_mut();
-    if let Some(content_type) = reply.content_type {
-        headers.insert(CONTENT_TYPE, content_type);
-    }
-    headers.insert(VARY, ACCEPT_ENCODING);
-    add_configured(context, headers);
-    if config.version.has(Behaviour::HttpDefaultAclHeader) {
-        headers.insert(DEFAULT_ACL_POLICY, context.acl_policy.clone());
-    }
-    for (name, value) in reply.headers {
-        headers.insert(name, value);
-    }
-    if config.translate_wan_addrs {
-        headers.insert(TRANSLATE_ADDRESSES, TRUE);
-    }
-    let body = encode_body(context, accepts_gzip, reply.content, headers);
-    *response.body_mut() = body;
+    response.headers_mut().extend(headers);
     response
 }
 
@@ -219,35 +232,31 @@ pub(crate) fn add_configured(context: &Context, headers: &mut HeaderMap) {
     }
 }
 
+/// The body, and how it is encoded.
 fn encode_body(
     context: &Context,
     accepts_gzip: bool,
     content: Content,
-    headers: &mut HeaderMap,
-) -> Body {
+) -> (Body, Option<HeaderValue>) {
     let minimum = if context.config.version.has(Behaviour::HttpGzipMinimum) {
         GZIP_MINIMUM
     } else {
         0
     };
-    let gzip = HeaderValue::from_static("gzip");
+    let gzip = Some(HeaderValue::from_static("gzip"));
     match content {
-        Content::Empty => Body::empty(),
+        Content::Empty => (Body::empty(), None),
+        // A quirk of 1.8: an empty raw value is announced as gzip and sent as nothing (kv.md 6.5).
+        Content::Exact(bytes) if accepts_gzip && bytes.is_empty() && minimum == 0 => {
+            (Body::empty(), gzip)
+        }
         Content::Exact(bytes) | Content::Whole(bytes) if accepts_gzip && bytes.len() >= minimum => {
-            headers.insert(CONTENT_ENCODING, gzip);
-            // A quirk of 1.8: an empty raw value is announced as gzip and sent as nothing (kv.md 6.5).
-            if bytes.is_empty() {
-                return Body::empty();
-            }
-            sized(gzip::compress(&bytes).into())
+            (sized(gzip::compress(&bytes).into()), gzip)
         }
-        Content::Exact(bytes) => Body::sized(bytes),
-        Content::Whole(bytes) => sized(bytes),
-        Content::List(list) if accepts_gzip => {
-            headers.insert(CONTENT_ENCODING, gzip);
-            Body::list(list.compressed())
-        }
-        Content::List(list) => Body::list(list),
+        Content::Exact(bytes) => (Body::sized(bytes), None),
+        Content::Whole(bytes) => (sized(bytes), None),
+        Content::List(list) if accepts_gzip => (Body::list(list.compressed()), gzip),
+        Content::List(list) => (Body::list(list), None),
     }
 }
 
