@@ -21,6 +21,8 @@ use crate::wire::{self, Connection, Outcome, Request};
 
 /// How long a settling pause is where nothing but real time shows that a server is at rest.
 const SETTLE: Duration = Duration::from_millis(60);
+/// How late a loaded machine may be; only ever makes a failure come later.
+const SLOW: Duration = Duration::from_secs(20);
 /// Between two polls of [`Trial::eventually`].
 const POLL: Duration = Duration::from_millis(15);
 
@@ -303,6 +305,23 @@ impl Trial {
                 answer.took()
             ));
         }
+    }
+
+    /// The blocking request is answered when its `wait` has run out, and not before; gives that answer.
+    ///
+    /// Where time is virtual, the clock must not have been advanced since the request was started.
+    #[track_caller]
+    pub fn runs_out(&self, waiting: &Waiting, wait: Duration) -> Answer {
+        if self.site.clock().is_virtual() {
+            self.pass(wait * 3 / 4);
+            self.still_blocked(waiting);
+            // The jitter of up to a sixteenth comes on top (kv.md 5.1).
+            self.pass(wait / 2);
+            return waiting.answer();
+        }
+        waiting
+            .answer_within(wait * 17 / 16 + SLOW)
+            .took_at_least(wait)
     }
 
     // --- time --------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,19 @@
 //! All cases, one file per topic.
 
+mod index;
+mod index_slide;
+mod index_still;
 mod kv_basic;
 
 use crate::case::Case;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
-const TOPICS: &[&[Case]] = &[kv_basic::CASES];
+const TOPICS: &[&[Case]] = &[
+    kv_basic::CASES,
+    index::CASES,
+    index_still::CASES,
+    index_slide::CASES,
+];
 
 /// Every case, topic by topic.
 #[must_use]
