@@ -17,7 +17,7 @@ pub(super) const CASES: &[Case] = &[
         run: |t| {
             moves_nothing(t, |key| {
                 t.put(key, "", "v").is(200, "true");
-            })
+            });
         },
         ..Case::MUST
     },
@@ -30,7 +30,7 @@ pub(super) const CASES: &[Case] = &[
             moves_nothing(t, |key| {
                 let modified = t.get(key, "").entry().modify_index;
                 t.put(key, &format!("cas={modified}"), "v").is(200, "true");
-            })
+            });
         },
         ..Case::REAL
     },
@@ -44,7 +44,7 @@ pub(super) const CASES: &[Case] = &[
                 t.put(key, "cas=0", "w").is(200, "false");
                 t.put("missing", "cas=7", "w").is(200, "false");
                 t.delete(key, "cas=1").is(200, "false");
-            })
+            });
         },
         ..Case::MUST
     },
@@ -58,7 +58,7 @@ pub(super) const CASES: &[Case] = &[
                 t.delete("missing", "").is(200, "true");
                 t.delete("missing", "cas=7").is(200, "true");
                 t.delete("missing/", "recurse").is(200, "true");
-            })
+            });
         },
         ..Case::MUST
     },
@@ -74,7 +74,7 @@ pub(super) const CASES: &[Case] = &[
                     .is(200, "false");
                 t.put(key, &format!("acquire={unknown}"), "w")
                     .says(500, "invalid session");
-            })
+            });
         },
         ..Case::MUST
     },
@@ -91,7 +91,7 @@ pub(super) const CASES: &[Case] = &[
                     {"KV": {"Verb": "get", "Key": "missing"}},
                 ]);
                 t.txn(&operations).status_is(409);
-            })
+            });
         },
         ..Case::MUST
     },
@@ -106,7 +106,7 @@ pub(super) const CASES: &[Case] = &[
                 t.api_put(&format!("/v1/session/renew/{session}"), "")
                     .status_is(200);
                 t.destroy(&session);
-            })
+            });
         },
         ..Case::MUST
     },
