@@ -33,13 +33,15 @@ pub enum Feature {
     Registration,
     /// A server that is started for the case alone: it is empty, and the root of its keys may be watched or deleted.
     OwnServer,
+    /// Time passes when the suite says so, hours of it in a moment.
+    MovableClock,
     /// The test-only plane of the emulator.
     ControlPlane,
 }
 
 impl Feature {
     /// Every feature, in the order of reports.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::DevMode,
         Self::CompactJson,
         Self::ShortTtl,
@@ -49,6 +51,7 @@ impl Feature {
         Self::Blocking,
         Self::Registration,
         Self::OwnServer,
+        Self::MovableClock,
         Self::ControlPlane,
     ];
 }
@@ -65,6 +68,7 @@ impl fmt::Display for Feature {
             Self::Blocking => "blocking queries",
             Self::Registration => "catalog registration",
             Self::OwnServer => "a server of its own",
+            Self::MovableClock => "a clock that can be moved",
             Self::ControlPlane => "a control plane",
         })
     }

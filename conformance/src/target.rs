@@ -161,7 +161,7 @@ impl Target {
     pub fn shared(name: &str, site: Site) -> Result<Self, ToolError> {
         Ok(Self {
             name: name.to_owned(),
-            facts: Arc::new(feature::probe(site.address())?),
+            facts: Arc::new(probe(&site)?),
             sites: Sites::Shared(site),
             own: None,
         })
@@ -188,7 +188,7 @@ impl Target {
         name: &str,
         open: impl Fn() -> Result<Site, ToolError> + Send + Sync + 'static,
     ) -> Result<Self, ToolError> {
-        let mut facts = feature::probe(open()?.address())?;
+        let mut facts = probe(&open()?)?;
         facts.features.push(Feature::OwnServer);
         Ok(Self {
             name: name.to_owned(),
@@ -208,7 +208,7 @@ impl Target {
             .ok_or_else(|| ToolError(format!("{name}: a pool of no servers")))?;
         Ok(Self {
             name: name.to_owned(),
-            facts: Arc::new(feature::probe(first.address())?),
+            facts: Arc::new(probe(first)?),
             sites: Sites::Pool(Pool {
                 size: sites.len(),
                 free: Mutex::new(sites),
@@ -271,4 +271,13 @@ impl Target {
             }
         }
     }
+}
+
+/// What is found out over the wire, and what the site itself says.
+fn probe(site: &Site) -> Result<Facts, ToolError> {
+    let mut facts = feature::probe(site.address())?;
+    if site.clock().is_virtual() {
+        facts.features.push(Feature::MovableClock);
+    }
+    Ok(facts)
 }

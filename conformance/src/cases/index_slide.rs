@@ -156,7 +156,7 @@ pub(super) const CASES: &[Case] = &[
         id: "index/slide/deletions-are-forgotten",
         claim: "A deletion is forgotten between 15 minutes and 15 minutes and 30 seconds after it: the prefix falls back to what is left",
         source: "kv.md 4.3, trap 17",
-        needs: &[Feature::ControlPlane],
+        needs: &[Feature::MovableClock],
         run: |t| {
             let (kept, emptied) = (t.key("kept/"), t.key("emptied/"));
             t.put(&t.key("kept/1"), "", "v").is(200, "true");
@@ -188,7 +188,7 @@ pub(super) const CASES: &[Case] = &[
         id: "index/slide/forgetting-wakes-nobody",
         claim: "A read that blocks on a prefix is not answered when deletions below it are forgotten",
         source: "kv.md 4.3",
-        needs: &[Feature::Blocking, Feature::ControlPlane],
+        needs: &[Feature::Blocking, Feature::MovableClock],
         run: |t| {
             let prefix = t.key("p/");
             t.put(&t.key("p/1"), "", "v").is(200, "true");
