@@ -27,15 +27,16 @@ pub struct Agent {
     pub plain: bool,
     /// Configuration files or directories for `-config-file`/`-config-dir`, after the suite's own settings.
     pub config: Vec<PathBuf>,
+    /// Further arguments for `agent`.
+    pub arguments: Vec<String>,
 }
 
 impl Agent {
-    fn name(&self) -> &'static str {
-        if self.plain {
-            "consul server"
-        } else {
-            "consul -dev"
-        }
+    /// What reports call such an agent: the binary's name and its mode.
+    fn name(&self, binary: &Path) -> String {
+        let file = binary.file_name().unwrap_or(binary.as_os_str());
+        let mode = if self.plain { "server" } else { "-dev" };
+        format!("{} {mode}", file.to_string_lossy())
     }
 }
 
@@ -61,7 +62,7 @@ pub fn find() -> Option<PathBuf> {
 /// # Errors
 /// When the binary does not start, ends early or does not come up in time; with the end of its log.
 pub fn start(binary: &Path, agent: &Agent) -> Result<Target, ToolError> {
-    let target = Target::shared(agent.name(), start_site(binary, agent)?)?;
+    let target = Target::shared(&agent.name(binary), start_site(binary, agent)?)?;
     Ok(with_own(target, binary, agent))
 }
 
@@ -72,7 +73,7 @@ pub fn start(binary: &Path, agent: &Agent) -> Result<Target, ToolError> {
 pub fn start_pool(binary: &Path, agent: &Agent, size: usize) -> Result<Target, ToolError> {
     let sites: Result<Vec<Site>, ToolError> =
         (0..size).map(|_| start_site(binary, agent)).collect();
-    let target = Target::pool(agent.name(), sites?)?;
+    let target = Target::pool(&agent.name(binary), sites?)?;
     Ok(with_own(target, binary, agent))
 }
 
@@ -123,7 +124,8 @@ impl Process {
         command
             .args(["-bind=127.0.0.1", "-client=127.0.0.1", "-log-level=warn"])
             .args(["-dns-port=-1", "-grpc-port=-1"])
-            .arg(format!("-node=suite-{http}"))
+            // One name for all: what servers of a pool say must not differ by it.
+            .arg("-node=suite-node")
             .arg(format!("-http-port={http}"))
             .arg(format!("-server-port={server}"))
             .arg(format!("-serf-lan-port={lan}"))
@@ -141,6 +143,7 @@ impl Process {
             };
             command.arg(flag).arg(file);
         }
+        command.args(&agent.arguments);
         let child = command.spawn();
         let child = child
             .map_err(|error| ToolError(format!("cannot run {}: {error}", binary.display())))?;

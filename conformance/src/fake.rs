@@ -115,3 +115,43 @@ fn content_length(head: &str) -> usize {
         .and_then(|length| length.parse().ok())
         .unwrap_or(0)
 }
+
+/// The least that a server must say to be taken for a Consul.
+pub(crate) fn consul_like(line: &str) -> Vec<u8> {
+    const AGENT: &str = r#"{"Config":{"Version":"1.8.7","NodeName":"n","Datacenter":"dc1"}}"#;
+    const TTL: &str = "Invalid Session TTL '1', must be between [10s=24h0m0s]";
+    let (status, body) = match line.split(' ').nth(1).unwrap_or_default() {
+        "/v1/agent/self" => (200, AGENT),
+        "/v1/session/create" => (500, TTL),
+        "/v1/acl/tokens" => (401, "ACL support disabled"),
+        "/v1/status/peers" => (200, r#"["127.0.0.1:8300"]"#),
+        "/v1/session/list" => (200, "[]"),
+        "/v1/kv/good" => (200, "true"),
+        _ => (404, ""),
+    };
+    answer(status, body)
+}
+
+/// The same with the inside of a real Consul.
+pub(crate) fn genuine_like(line: &str) -> Vec<u8> {
+    if !line.contains("/v1/agent/self") {
+        return consul_like(line);
+    }
+    let settings: serde_json::Map<String, serde_json::Value> = (0..200)
+        .map(|n| (format!("Setting{n}"), n.into()))
+        .collect();
+    let agent = serde_json::json!({
+        "Config": {"Version": "1.8.7", "NodeName": "n", "Datacenter": "dc1"},
+        "DebugConfig": settings,
+        "Stats": {"runtime": {"version": "go1.15.9"}},
+    });
+    answer(200, &agent.to_string())
+}
+
+fn answer(status: u16, body: &str) -> Vec<u8> {
+    format!(
+        "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}

@@ -10,7 +10,7 @@ use crate::version::Version;
 use crate::wire::{self, Address, Outcome, Reply, Request};
 
 /// How long the first contact may take; a server that boots holds requests for up to 7 s.
-const FIRST_CONTACT: Duration = Duration::from_secs(10);
+const FIRST_CONTACT: Duration = Duration::from_secs(8);
 
 /// Something that a case needs and that not every target has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -114,7 +114,8 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
         .map_err(|error| not_a_consul(address, &format!("/v1/agent/self: {error}")))?;
     let shortest_ttl = probe_ttl(address)?;
     let pretty = agent.body.starts_with(b"{\n");
-    let acls = ask(address, "/v1/acl/tokens")?.status != 401;
+    // 401 where ACLs are off, 404 where there is no such endpoint at all.
+    let acls = matches!(ask(address, "/v1/acl/tokens")?.status, 200 | 403);
     let peers = ask(address, "/v1/status/peers")?;
     let single = serde_json::from_slice::<Vec<String>>(&peers.body)
         .is_ok_and(|addresses| addresses.len() == 1);
@@ -133,9 +134,7 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
     ];
     Ok(Facts {
         version,
-        build: format!("{} {}", text("Version"), text("Revision"))
-            .trim()
-            .to_owned(),
+        build: build_of(&json),
         node: text("NodeName").to_owned(),
         datacenter: json
             .pointer("/Config/Datacenter")
@@ -149,6 +148,22 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
             .collect(),
         genuine: is_genuine(&json),
     })
+}
+
+/// Version, revision and Go version, as far as the agent tells.
+fn build_of(agent: &Value) -> String {
+    let parts = [
+        "/Config/Version",
+        "/Config/Revision",
+        "/Stats/runtime/version",
+    ];
+    let text = |pointer: &&str| agent.pointer(pointer).and_then(Value::as_str);
+    let parts: Vec<&str> = parts
+        .iter()
+        .filter_map(text)
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join(" ")
 }
 
 /// A double has neither goroutines nor a use for two hundred settings.

@@ -12,9 +12,11 @@ pub mod case;
 pub mod cases;
 pub mod consul;
 pub mod deviation;
+pub mod diff;
 pub mod difference;
 pub mod entry;
 pub mod feature;
+pub mod fixtures;
 pub mod json;
 pub mod normalize;
 pub mod report;
@@ -30,6 +32,7 @@ pub mod wire;
 
 #[cfg(test)]
 mod fake;
+mod parallel;
 mod verdict;
 
 pub use crate::case::{Case, Level};

@@ -1,13 +1,12 @@
 //! Runs cases on a target, many at once, and says what became of each.
 
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::case::Case;
 use crate::cases;
 use crate::deviation::Deviations;
+use crate::parallel;
 use crate::selection::Selection;
 use crate::target::{Target, ToolError};
 use crate::time::Stopwatch;
@@ -79,7 +78,28 @@ pub struct Report {
     pub took: Duration,
 }
 
+impl CaseResult {
+    /// A case that was not run.
+    pub(crate) fn skipped(case: &'static Case, why: &str) -> Self {
+        Self {
+            case,
+            state: State::Skip(why.to_owned()),
+            took: Duration::ZERO,
+            transcript: Transcript::default(),
+        }
+    }
+}
+
 impl Report {
+    pub(crate) fn of(target: &Target, results: Vec<CaseResult>, took: Duration) -> Self {
+        Self {
+            target: target.name().to_owned(),
+            build: target.facts().build.clone(),
+            results,
+            took,
+        }
+    }
+
     /// How many results have the state of that name.
     #[must_use]
     pub fn count(&self, state: &str) -> usize {
@@ -155,52 +175,31 @@ impl<'a> Runner<'a> {
     /// A target that died midway.
     pub fn run_cases(&self, cases: &[&'static Case]) -> Result<Report, ToolError> {
         let watch = Stopwatch::start();
-        let next = AtomicUsize::new(0);
-        let death = OnceLock::new();
-        let results = Mutex::new(Vec::with_capacity(cases.len()));
-        std::thread::scope(|scope| {
-            for _ in 0..self.jobs.min(cases.len()) {
-                scope.spawn(|| {
-                    while death.get().is_none() {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(case) = cases.get(number) else {
-                            return;
-                        };
-                        let result = self.run_one(case);
-                        if lost_contact(&result)
-                            && !self.target.is_alive(case, &result.transcript.names.host)
-                        {
-                            death.get_or_init(|| died(self.target, case));
-                            return;
-                        }
-                        (self.observer)(&result);
-                        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                        results.push((number, result));
-                    }
-                });
-            }
-        });
-        if let Some(error) = death.into_inner() {
-            return Err(error);
+        let results = parallel::each(self.jobs, cases, |case| {
+            let result = self.run_one_alive(case)?;
+            (self.observer)(&result);
+            Ok::<_, ToolError>(result)
+        })?;
+        Ok(Report::of(self.target, results, watch.elapsed()))
+    }
+
+    /// Runs one case, or says why it is skipped; an error when the target is gone afterwards.
+    pub(crate) fn run_one_alive(&self, case: &'static Case) -> Result<CaseResult, ToolError> {
+        let result = self.run_one(case);
+        if lost_contact(&result) && !self.target.is_alive(case, &result.transcript.names.host) {
+            return Err(died(self.target, case));
         }
-        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        results.sort_by_key(|(number, _)| *number);
-        Ok(Report {
-            target: self.target.name().to_owned(),
-            build: self.target.facts().build.clone(),
-            results: results.into_iter().map(|(_, result)| result).collect(),
-            took: watch.elapsed(),
-        })
+        Ok(result)
     }
 
     /// Runs one case, or says why it is skipped.
     #[must_use]
     pub fn run_one(&self, case: &'static Case) -> CaseResult {
+        if let Some(reason) = case.skip_reason(self.target.facts()) {
+            return CaseResult::skipped(case, &reason);
+        }
         let watch = Stopwatch::start();
-        let (state, transcript) = match case.skip_reason(self.target.facts()) {
-            Some(reason) => (State::Skip(reason), Transcript::default()),
-            None => self.try_case(case),
-        };
+        let (state, transcript) = self.try_case(case);
         CaseResult {
             case,
             state,

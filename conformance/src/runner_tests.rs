@@ -1,33 +1,12 @@
 //! The five states, and what happens when the target goes away.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::fake::Fake;
+use crate::fake::{Fake, consul_like};
 use crate::feature::Feature;
 use crate::target::Site;
-
-const AGENT: &str = r#"{"Config":{"Version":"1.8.7","NodeName":"n","Datacenter":"dc1"}}"#;
-const TTL: &str = "Invalid Session TTL '1', must be between [10s=24h0m0s]";
-
-/// The least that a server must say to be taken for a Consul.
-fn consul_like(line: &str) -> Vec<u8> {
-    let (status, body) = match line.split(' ').nth(1).unwrap_or_default() {
-        "/v1/agent/self" => (200, AGENT),
-        "/v1/session/create" => (500, TTL),
-        "/v1/acl/tokens" => (401, "ACL support disabled"),
-        "/v1/status/peers" => (200, r#"["127.0.0.1:8300"]"#),
-        "/v1/session/list" => (200, "[]"),
-        "/v1/kv/good" => (200, "true"),
-        _ => (404, ""),
-    };
-    format!(
-        "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
-}
 
 fn target(fake: &Fake) -> Target {
     Target::address(&fake.address().to_string()).expect("the fake says what a Consul says")

@@ -1,3 +1,9 @@
 //! What a run has to say: on the console, and in files.
 
 pub mod console;
+pub mod document;
+pub mod html;
+pub mod junit;
+
+#[cfg(test)]
+mod tests;

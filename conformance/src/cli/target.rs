@@ -1,0 +1,93 @@
+//! Which server the command line means, and how it is started if it is a binary.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use proconsul_conformance::consul::{self, Agent};
+use proconsul_conformance::diff::SERVERS;
+use proconsul_conformance::{Target, ToolError};
+
+/// One target.
+#[derive(Debug, Args)]
+pub(super) struct TargetChoice {
+    /// A server that runs already: host:port or http://host:port.
+    #[arg(long, env = "CONSUL_HTTP_ADDR", value_name = "ADDRESS")]
+    address: Option<String>,
+    /// A binary to start instead of an address. Without either: CONSUL_BIN, consul on the PATH, or what fetch-consul has fetched.
+    #[arg(long, value_name = "BINARY")]
+    consul: Option<PathBuf>,
+    #[command(flatten)]
+    start: Start,
+}
+
+/// How binaries are started.
+#[derive(Debug, Args)]
+pub(super) struct Start {
+    /// Start the binary as a plain server instead of with -dev.
+    #[arg(long)]
+    plain: bool,
+    /// Configuration for the binary: a file or a folder. May be repeated.
+    #[arg(long, value_name = "PATH")]
+    agent_config: Vec<PathBuf>,
+    /// A further argument for the binary, as in --agent-arg=-node=n1. May be repeated.
+    #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
+    agent_arg: Vec<String>,
+    /// How many servers to start where cases must not see each other (diff, record, replay).
+    #[arg(long, default_value_t = SERVERS)]
+    servers: NonZero<usize>,
+}
+
+impl TargetChoice {
+    /// One server for all cases.
+    pub(super) fn open_one(&self) -> Result<Target, ToolError> {
+        match (&self.consul, &self.address) {
+            (Some(binary), _) => consul::start(binary, &self.start.agent()),
+            (None, Some(address)) => Target::address(address),
+            (None, None) => consul::start(&found()?, &self.start.agent()),
+        }
+    }
+
+    /// A server of its own for every case that runs at the same time; an address is one server.
+    pub(super) fn open_pool(&self) -> Result<Target, ToolError> {
+        match (&self.consul, &self.address) {
+            (Some(binary), _) => self.start.pool(binary),
+            (None, Some(address)) => Target::address(address),
+            (None, None) => self.start.pool(&found()?),
+        }
+    }
+}
+
+impl Start {
+    fn agent(&self) -> Agent {
+        Agent {
+            plain: self.plain,
+            config: self.agent_config.clone(),
+            arguments: self.agent_arg.clone(),
+        }
+    }
+
+    fn pool(&self, binary: &Path) -> Result<Target, ToolError> {
+        consul::start_pool(binary, &self.agent(), self.servers.get())
+    }
+
+    /// The target that a word means: `consul`, the path of a binary, or an address.
+    pub(super) fn open(&self, word: &str) -> Result<Target, ToolError> {
+        if word == "consul" {
+            self.pool(&found()?)
+        } else if Path::new(word).is_file() {
+            self.pool(Path::new(word))
+        } else {
+            Target::address(word)
+        }
+    }
+}
+
+fn found() -> Result<PathBuf, ToolError> {
+    consul::find().ok_or_else(|| {
+        ToolError(
+            "no target: give --address, set CONSUL_HTTP_ADDR or CONSUL_BIN, put consul on the PATH, or run conformance/fetch-consul"
+                .to_owned(),
+        )
+    })
+}

@@ -1,0 +1,235 @@
+//! Recordings of what a real Consul said, and holding a target against them without any Consul present.
+//!
+//! One folder per version: `recorded.json` says of what, when and how; one text file per case holds the normalized transcript.
+//! Only a real Consul is recorded, and only what two runs in a row agree on; recordings are never edited by hand.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::Case;
+use crate::cases;
+use crate::difference::difference;
+use crate::feature::{Facts, Feature};
+use crate::normalize::normalize;
+use crate::parallel;
+use crate::runner::{CaseResult, Report, Runner, State};
+use crate::selection::Selection;
+use crate::target::{Target, ToolError};
+use crate::time::{Stopwatch, today};
+use crate::verdict::Failure;
+
+const ABOUT: &str = "recorded.json";
+
+/// Of what a folder of recordings was made. A target is held against it only when it agrees in all but build and date.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// The version that the server said it was.
+    pub version: String,
+    /// The same with revision and Go version.
+    pub build: String,
+    /// The day of the recording.
+    pub date: String,
+    /// JSON was printed over many lines, as a dev agent does.
+    pub dev: bool,
+    /// The shortest TTL that a session could have, in milliseconds.
+    pub shortest_ttl_ms: u64,
+}
+
+impl Recorded {
+    fn of(facts: &Facts) -> Self {
+        Self {
+            version: facts.version.to_string(),
+            build: facts.build.clone(),
+            date: today(),
+            dev: facts.has(Feature::DevMode),
+            shortest_ttl_ms: u64::try_from(facts.shortest_ttl.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Why a target cannot be held against these recordings, if so.
+    fn refusal(&self, target: &Self) -> Option<String> {
+        let pairs = [
+            ("version", self.version.clone(), target.version.clone()),
+            ("dev mode", self.dev.to_string(), target.dev.to_string()),
+            (
+                "session_ttl_min in ms",
+                self.shortest_ttl_ms.to_string(),
+                target.shortest_ttl_ms.to_string(),
+            ),
+        ];
+        let (what, recorded, here) = pairs.into_iter().find(|(_, one, other)| one != other)?;
+        Some(format!(
+            "the recordings cannot be compared: their {what} is {recorded}, the target's is {here}"
+        ))
+    }
+}
+
+/// Runs the selected cases twice and writes what both runs agree on below `folder/<version>/`.
+///
+/// A case that does not hold, or whose two runs differ, fails and is not recorded. Recordings of cases that are no more are deleted.
+///
+/// # Errors
+/// A target that is not a real Consul, a selection that names no case, a folder that cannot be written.
+pub fn record(
+    target: &Target,
+    selection: &Selection,
+    folder: &Path,
+    observer: &(dyn Fn(&CaseResult) + Sync),
+) -> Result<Report, ToolError> {
+    let facts = target.facts();
+    if !facts.genuine || facts.has(Feature::ControlPlane) {
+        return Err(ToolError(format!(
+            "{} is not recorded: it does not show the inside of a real Consul, and recordings of a double would prove nothing",
+            target.name()
+        )));
+    }
+    let selected = selection.of(&cases::all())?;
+    let folder = folder.join(facts.version.to_string());
+    let about = serde_json::to_string_pretty(&Recorded::of(facts)).expect("plain data is JSON");
+    write(&folder.join(ABOUT), &format!("{about}\n"))?;
+    delete_strangers(&folder)?;
+    let watch = Stopwatch::start();
+    let results = parallel::each(target.undisturbed(), &selected, |case| {
+        let result = record_one(target, case, &folder)?;
+        observer(&result);
+        Ok::<_, ToolError>(result)
+    })?;
+    Ok(Report::of(target, results, watch.elapsed()))
+}
+
+fn record_one(
+    target: &Target,
+    case: &'static Case,
+    folder: &Path,
+) -> Result<CaseResult, ToolError> {
+    let runner = Runner::new(target);
+    let mut result = runner.run_one_alive(case)?;
+    if result.state != State::Pass {
+        return Ok(result);
+    }
+    if result.transcript.raced {
+        result.state = State::Skip("its requests race: two runs need not agree".to_owned());
+        return Ok(result);
+    }
+    let again = runner.run_one_alive(case)?;
+    let (lines, twice) = (normalize(&result.transcript), normalize(&again.transcript));
+    if again.state != State::Pass {
+        return Ok(again);
+    }
+    match difference(&lines, &twice) {
+        None => write(&file_of(folder, case), &format!("{}\n", lines.join("\n")))?,
+        Some(lines) => {
+            result.state = State::Fail(Failure {
+                message: format!("two runs on the same server differ:\n{lines}"),
+                place: case.id.to_owned(),
+            });
+        }
+    }
+    Ok(result)
+}
+
+/// Runs the selected cases and compares what was said with the recordings in `folder` (one version's).
+///
+/// # Errors
+/// A folder without recordings, a target of another version or mode, a selection that names no case, a target that died midway.
+pub fn replay(
+    target: &Target,
+    selection: &Selection,
+    folder: &Path,
+    observer: &(dyn Fn(&CaseResult) + Sync),
+) -> Result<Report, ToolError> {
+    let recorded = read_about(folder)?;
+    if let Some(refusal) = recorded.refusal(&Recorded::of(target.facts())) {
+        return Err(ToolError(refusal));
+    }
+    let selected = selection.of(&cases::all())?;
+    let watch = Stopwatch::start();
+    let results = parallel::each(target.undisturbed(), &selected, |case| {
+        let result = replay_one(target, case, folder)?;
+        observer(&result);
+        Ok::<_, ToolError>(result)
+    })?;
+    Ok(Report::of(target, results, watch.elapsed()))
+}
+
+fn replay_one(
+    target: &Target,
+    case: &'static Case,
+    folder: &Path,
+) -> Result<CaseResult, ToolError> {
+    let file = file_of(folder, case);
+    let recorded = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(CaseResult::skipped(case, "not recorded"));
+        }
+        Err(error) => return Err(cannot("read", &file, &error)),
+    };
+    let mut result = Runner::new(target).run_one_alive(case)?;
+    if let State::Pass | State::Fail(_) = result.state {
+        let recorded: Vec<String> = recorded.lines().map(str::to_owned).collect();
+        result.state = match difference(&recorded, &normalize(&result.transcript)) {
+            None => State::Pass,
+            Some(lines) => State::Fail(Failure {
+                message: format!("differs from the recording (- recorded, + here):\n{lines}"),
+                place: case.id.to_owned(),
+            }),
+        };
+    }
+    Ok(result)
+}
+
+/// Of what the recordings in a folder were made.
+///
+/// # Errors
+/// A folder without recordings, or with a `recorded.json` that does not say what it should.
+pub fn read_about(folder: &Path) -> Result<Recorded, ToolError> {
+    let file = folder.join(ABOUT);
+    let text = fs::read_to_string(&file).map_err(|error| cannot("read", &file, &error))?;
+    serde_json::from_str(&text).map_err(|error| ToolError(format!("{}: {error}", file.display())))
+}
+
+fn file_of(folder: &Path, case: &Case) -> PathBuf {
+    folder.join(format!("{}.txt", case.id))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), ToolError> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(file, text))
+        .map_err(|error| cannot("write", file, &error))
+}
+
+fn cannot(what: &str, file: &Path, error: &io::Error) -> ToolError {
+    ToolError(format!("cannot {what} {}: {error}", file.display()))
+}
+
+/// Deletes recordings that belong to no case.
+fn delete_strangers(folder: &Path) -> Result<(), ToolError> {
+    let known: BTreeSet<PathBuf> = cases::all()
+        .iter()
+        .map(|case| file_of(folder, case))
+        .collect();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|error| cannot("read", &folder, &error))?;
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "txt") && !known.contains(&path) {
+                fs::remove_file(&path).map_err(|error| cannot("delete", &path, &error))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "fixtures_tests.rs"]
+mod tests;

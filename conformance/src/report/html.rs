@@ -1,0 +1,232 @@
+//! One self-contained page: cases against targets, each cell opens what was said and heard. Works without scripts; a script only filters.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::document::{CaseDocument, Document};
+
+const STYLE: &str = include_str!("report.css");
+const SCRIPT: &str = include_str!("report.js");
+const STATES: [&str; 5] = ["fail", "error", "deviation", "skip", "pass"];
+
+/// The page for one or several runs; each run is a column, each case of any of them a row.
+#[must_use]
+pub fn html(documents: &[Document]) -> String {
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Conformance with Consul</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <h1>Conformance with Consul</h1>\n"
+    );
+    summary(&mut page, documents);
+    filters(&mut page);
+    let rows = rows(documents);
+    matrix(&mut page, documents, &rows);
+    for (number, row) in rows.iter().enumerate() {
+        for (column, case) in row.cells.iter().enumerate() {
+            if let Some(case) = case {
+                details(&mut page, &anchor(number, column), case, &documents[column]);
+            }
+        }
+    }
+    add(
+        &mut page,
+        format_args!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n"),
+    );
+    page
+}
+
+struct Row<'d> {
+    /// Any of its cells: all say the same claim.
+    case: &'d CaseDocument,
+    /// One per document.
+    cells: Vec<Option<&'d CaseDocument>>,
+}
+
+/// The rows in the order in which the documents bring their cases up.
+fn rows(documents: &[Document]) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    for (column, document) in documents.iter().enumerate() {
+        for case in &document.cases {
+            let at = *known.entry(case.id.as_str()).or_insert_with(|| {
+                rows.push(Row {
+                    case,
+                    cells: vec![None; documents.len()],
+                });
+                rows.len() - 1
+            });
+            rows[at].cells[column] = Some(case);
+        }
+    }
+    rows
+}
+
+fn summary(page: &mut String, documents: &[Document]) {
+    page.push_str("<ul class=\"targets\">\n");
+    for (column, document) in documents.iter().enumerate() {
+        add(
+            page,
+            format_args!(
+                "<li><b>{}. {}</b> <span>{}</span><span>{}, {:.1} s, suite {}</span><span class=\"counts\">",
+                column + 1,
+                escape(&document.target),
+                escape(&document.build),
+                escape(&document.date),
+                document.seconds,
+                escape(&document.suite)
+            ),
+        );
+        for state in STATES {
+            let count = document.count(state);
+            if count > 0 {
+                add(
+                    page,
+                    format_args!("<span class=\"state {state}\">{count} {state}</span>"),
+                );
+            }
+        }
+        page.push_str("</span></li>\n");
+    }
+    page.push_str("</ul>\n");
+}
+
+fn filters(page: &mut String) {
+    page.push_str(
+        "<form class=\"filters\" hidden>\n<input type=\"search\" placeholder=\"id, claim or source\" aria-label=\"Filter cases\">\n",
+    );
+    for state in STATES {
+        add(
+            page,
+            format_args!(
+                "<label><input type=\"checkbox\" value=\"{state}\" checked> {state}</label>\n"
+            ),
+        );
+    }
+    page.push_str("<output></output>\n</form>\n");
+}
+
+fn matrix(page: &mut String, documents: &[Document], rows: &[Row<'_>]) {
+    page.push_str("<table>\n<thead><tr><th>case</th>");
+    for (column, document) in documents.iter().enumerate() {
+        let (number, target) = (column + 1, escape(&document.target));
+        add(
+            page,
+            format_args!(
+                "<th class=\"target\" title=\"{}\">{number}. {target}</th>",
+                escape(&document.build)
+            ),
+        );
+    }
+    page.push_str("</tr></thead>\n");
+    let mut topic = "";
+    for (number, row) in rows.iter().enumerate() {
+        if row.case.topic() != topic {
+            topic = row.case.topic();
+            add(
+                page,
+                format_args!(
+                    "<tbody class=\"topic\"><tr><th colspan=\"{}\">{}</th></tr></tbody>\n",
+                    documents.len() + 1,
+                    escape(topic)
+                ),
+            );
+        }
+        matrix_row(page, documents, number, row);
+    }
+    page.push_str("</table>\n");
+}
+
+fn matrix_row(page: &mut String, documents: &[Document], number: usize, row: &Row<'_>) {
+    let case = row.case;
+    let states: Vec<&str> = row
+        .cells
+        .iter()
+        .flatten()
+        .map(|cell| cell.state.as_str())
+        .collect();
+    add(
+        page,
+        format_args!(
+            "<tr class=\"case\" data-states=\"{}\"><th scope=\"row\"><code>{}</code><span class=\"level\">{}</span>\
+             <p>{}</p><p class=\"source\">{}</p></th>",
+            escape(&states.join(" ")),
+            escape(&case.id),
+            escape(&case.level),
+            escape(&case.claim),
+            escape(&case.source)
+        ),
+    );
+    for (column, cell) in row.cells.iter().enumerate() {
+        let label = escape(&format!("{}. {}", column + 1, documents[column].target));
+        match cell {
+            Some(cell) => {
+                let (state, anchor) = (escape(&cell.state), anchor(number, column));
+                let why = escape(cell.message.lines().next().unwrap_or_default());
+                add(
+                    page,
+                    format_args!(
+                        "<td data-target=\"{label}\"><a class=\"state {state}\" href=\"#{anchor}\" title=\"{why}\">{state}</a></td>"
+                    ),
+                );
+            }
+            None => add(
+                page,
+                format_args!("<td data-target=\"{label}\">not run</td>"),
+            ),
+        }
+    }
+    page.push_str("</tr>\n");
+}
+
+/// What a cell opens: shown while the address ends in its name.
+fn details(page: &mut String, anchor: &str, case: &CaseDocument, document: &Document) {
+    let state = escape(&case.state);
+    add(
+        page,
+        format_args!(
+            "<section class=\"details\" id=\"{anchor}\"><div>\n<a class=\"close\" href=\"#closed\" aria-label=\"Close\">close</a>\n\
+             <h2><span class=\"state {state}\">{state}</span> <code>{}</code></h2>\n\
+             <p>{} <span class=\"level\">{}</span></p>\n<p class=\"source\">{}; {} ({}), {:.3} s</p>\n",
+            escape(&case.id),
+            escape(&case.claim),
+            escape(&case.level),
+            escape(&case.source),
+            escape(&document.target),
+            escape(&document.build),
+            case.seconds
+        ),
+    );
+    for (class, text) in [("message", &case.message), ("transcript", &case.transcript)] {
+        if !text.is_empty() {
+            add(
+                page,
+                format_args!("<pre class=\"{class}\">{}</pre>\n", escape(text)),
+            );
+        }
+    }
+    page.push_str("</div></section>\n");
+}
+
+fn anchor(row: usize, column: usize) -> String {
+    format!("case-{row}-{column}")
+}
+
+fn add(page: &mut String, text: std::fmt::Arguments<'_>) {
+    page.write_fmt(text)
+        .expect("writing into a string cannot fail");
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

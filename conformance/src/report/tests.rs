@@ -1,0 +1,131 @@
+//! Each form of the report shows every state, claim and transcript, and nothing in them can break the form.
+
+use std::time::Duration;
+
+use super::document::Document;
+use super::html::html;
+use super::junit::junit;
+use crate::case::Case;
+use crate::runner::{CaseResult, Report, State};
+use crate::transcript::{Line, Transcript};
+use crate::verdict::Failure;
+
+static CASE: Case = Case {
+    id: "kv/get/a",
+    claim: "a < b & \"c\"",
+    source: "kv.md 1",
+    ..Case::MUST
+};
+static OTHER: Case = Case {
+    id: "session/get/b",
+    ..Case::MUST
+};
+
+fn failure() -> Failure {
+    Failure {
+        message: "expected <this>".to_owned(),
+        place: "case.rs:1".to_owned(),
+    }
+}
+
+fn report(states: Vec<State>) -> Report {
+    let cases = [&CASE, &OTHER].into_iter().cycle();
+    let results = states
+        .into_iter()
+        .zip(cases)
+        .map(|(state, case)| CaseResult {
+            case,
+            state,
+            took: Duration::from_millis(1500),
+            transcript: Transcript {
+                lines: vec![Line::Note("</pre><script>\u{1}".to_owned())],
+                ..Transcript::default()
+            },
+        });
+    Report {
+        target: "a <target>".to_owned(),
+        build: "1.8.7 go1.15.9".to_owned(),
+        results: results.collect(),
+        took: Duration::from_secs(3),
+    }
+}
+
+fn five() -> Report {
+    report(vec![
+        State::Pass,
+        State::Fail(failure()),
+        State::Skip("needs ACLs on".to_owned()),
+        State::Deviation {
+            why: "known".to_owned(),
+            failure: failure(),
+        },
+        State::Error("broke".to_owned()),
+    ])
+}
+
+#[test]
+fn json_is_read_back_as_it_was_written() {
+    let document = Document::of(&five());
+    let read = Document::from_json(&document.to_json()).expect("our own JSON");
+    assert_eq!(read, document);
+    assert_eq!(read.count("deviation"), 1);
+    assert!(Document::from_json("{\"some\":\"json\"}").is_err());
+}
+
+#[test]
+fn junit_has_a_suite_per_topic_and_all_states() {
+    let xml = junit(&Document::of(&five()));
+    for part in [
+        "<testsuites name=\"a &lt;target&gt; (1.8.7 go1.15.9)\" tests=\"5\"",
+        "<testsuite name=\"kv\" tests=\"3\"",
+        "<testsuite name=\"session\" tests=\"2\"",
+        "<testcase name=\"kv/get/a\" classname=\"kv\" time=\"1.500\">",
+        "<skipped message=\"skip: needs ACLs on\"",
+        "<skipped message=\"deviation: known\"",
+        "<failure message=\"fail: expected &lt;this&gt;\"",
+        "<error message=\"error: broke\"",
+        "claim: a &lt; b &amp;",
+    ] {
+        assert!(xml.contains(part), "no {part} in:\n{xml}");
+    }
+}
+
+#[test]
+fn html_links_every_cell_to_its_transcript() {
+    let page = html(&[Document::of(&five())]);
+    let (first, second) = ("href=\"#case-0-0\"", "id=\"case-0-0\"");
+    assert!(page.contains(first) && page.contains(second), "{page}");
+    assert!(page.contains("1 deviation</span>"), "{page}");
+    assert!(
+        page.contains("<p>a &lt; b &amp; &quot;c&quot;</p>"),
+        "{page}"
+    );
+}
+
+#[test]
+fn html_lets_nothing_out_of_its_text() {
+    let page = html(&[Document::of(&five())]);
+    assert!(!page.contains("</pre><script>"), "{page}");
+    assert_eq!(page.matches("<script>").count(), 1);
+    assert!(
+        !page.contains("http://") && !page.contains("https://"),
+        "self-contained"
+    );
+}
+
+#[test]
+fn html_puts_targets_beside_each_other() {
+    let one = Document::of(&report(vec![State::Pass]));
+    let two = Document::of(&report(vec![State::Fail(failure()), State::Pass]));
+    let page = html(&[one, two]);
+    assert_eq!(
+        page.matches("<tr class=\"case\"").count(),
+        2,
+        "one row per case"
+    );
+    assert!(page.contains("data-states=\"pass fail\""), "{page}");
+    assert!(
+        page.contains("not run"),
+        "the first target did not run the second case"
+    );
+}

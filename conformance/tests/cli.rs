@@ -1,0 +1,166 @@
+//! Bad input to the tool itself: a clear message and exit status 2, within seconds.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
+
+use proconsul_conformance::time::Stopwatch;
+
+fn suite(arguments: &[&str]) -> Output {
+    let watch = Stopwatch::start();
+    let output = Command::new(env!("CARGO_BIN_EXE_proconsul-conformance"))
+        .args(arguments)
+        .env_remove("CONSUL_HTTP_ADDR")
+        .env_remove("CONSUL_BIN")
+        .output()
+        .expect("the binary was built with this test");
+    assert!(
+        watch.elapsed() < Duration::from_secs(12),
+        "{arguments:?} took too long"
+    );
+    output
+}
+
+#[track_caller]
+fn refuses(arguments: &[&str], message: &str) {
+    let output = suite(arguments);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+    assert!(
+        text.contains(message),
+        "{arguments:?}: no {message:?} in {text:?}"
+    );
+    assert!(!text.contains("panicked"), "{text}");
+}
+
+/// A server that answers the first connections with `answer` of the request line, and then is gone.
+fn server(connections: usize, answer: fn(&str) -> String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener
+        .local_addr()
+        .expect("a bound listener has an address");
+    thread::spawn(move || {
+        for stream in listener.incoming().take(connections).flatten() {
+            let mut stream = stream;
+            let text = answer(&request_of(&mut stream));
+            if stream.write_all(text.as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    address.to_string()
+}
+
+/// Reads head and body, so that closing the connection afterwards cuts nothing off.
+fn request_of(stream: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    let mut byte = [0; 1];
+    while !head.ends_with(b"\r\n\r\n") && matches!(stream.read(&mut byte), Ok(1)) {
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("Content-Length: "));
+    let mut body = vec![0; length.and_then(|length| length.parse().ok()).unwrap_or(0)];
+    if stream.read_exact(&mut body).is_err() {
+        return String::new();
+    }
+    head
+}
+
+fn reply(status: u16, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// What the probe asks, answered as a Consul does.
+fn consul_like(request: &str) -> String {
+    match request.split(' ').nth(1).unwrap_or_default() {
+        "/v1/agent/self" => reply(200, r#"{"Config":{"Version":"1.8.7","NodeName":"n"}}"#),
+        "/v1/session/create" => reply(500, "TTL '1', must be between [10s=24h0m0s]"),
+        "/v1/status/peers" => reply(200, "[]"),
+        _ => reply(404, ""),
+    }
+}
+
+#[test]
+fn nobody_listens() {
+    let free = server(0, |_| String::new());
+    refuses(&["run", "--address", &free], "no server at 127.0.0.1:");
+}
+
+#[test]
+fn an_address_that_is_none() {
+    refuses(&["run", "--address", "127.0.0.1"], "is not host:port");
+    refuses(
+        &["run", "--address", "https://127.0.0.1:1"],
+        "scheme https:// is not supported",
+    );
+}
+
+#[test]
+fn a_server_that_is_not_a_consul() {
+    let web = server(100, |_| reply(200, "<html>"));
+    refuses(&["run", "--address", &web], "is not a Consul");
+}
+
+#[test]
+fn a_server_that_dies_midway() {
+    // The probe takes six connections; a few cases later the listener is gone.
+    let mortal = server(12, consul_like);
+    refuses(
+        &["run", "--jobs", "1", "--address", &mortal, "kv/"],
+        "died midway",
+    );
+}
+
+#[test]
+fn a_case_name_that_no_case_has() {
+    refuses(&["run", "kv/gte"], "no case is called `kv/gte`");
+    refuses(&["list", "kv/gte"], "no case is called `kv/gte`");
+    refuses(&["run", "--skip", "nothing-like-it"], "no case is called");
+}
+
+#[test]
+fn a_binary_that_does_not_serve() {
+    refuses(
+        &["run", "--consul", "/no/such/binary"],
+        "cannot run /no/such/binary",
+    );
+    refuses(&["run", "--consul", "/bin/false"], "ended early");
+}
+
+#[test]
+fn files_that_are_not_there_or_not_ours() {
+    refuses(
+        &["report", "/no/such.json", "--html", "/no/such.html"],
+        "cannot read /no/such.json",
+    );
+    refuses(
+        &["run", "--deviations", "/no/such.toml"],
+        "cannot read /no/such.toml",
+    );
+}
+
+#[test]
+fn a_double_is_not_recorded() {
+    let double = server(100, consul_like);
+    refuses(&["record", "--address", &double], "is not recorded");
+}
+
+#[test]
+fn the_list_names_ids_and_claims() {
+    let output = suite(&["list", "kv/cas"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        text.contains("kv/cas/zero-creates-only\n    cas=0 writes a missing key"),
+        "{text}"
+    );
+    assert!(!text.contains("kv/get/"), "{text}");
+}
