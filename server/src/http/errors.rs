@@ -214,26 +214,14 @@ impl Failure {
             } => format!("Invalid {place}: \"{name}\" - {feature} are a Consul Enterprise feature"),
             Failure::Datacenter => "No path to datacenter".into(),
             Failure::MissingKeyName => "Missing key name".into(),
-            Failure::ConflictingFlags(query) => {
-                let newline = version.has(Behaviour::KvConflictNewline);
-                format!(
-                    "Conflicting flags: {query}{}",
-                    if newline { "\n" } else { "" }
-                )
-            }
+            Failure::ConflictingFlags(query) => conflict_text(query, version),
             Failure::Number(error) => error.to_string(),
             Failure::KeyName(rule) => rule.text().into(),
             Failure::BodyTooLarge {
                 length,
                 limit,
                 setting,
-            } => {
-                let length = length.map_or_else(String::new, |length| format!("({length} bytes)"));
-                let link = limit_link(version);
-                format!(
-                    "Request body{length} too large, max size: {limit} bytes. See {link}#{setting}."
-                )
-            }
+            } => body_too_large_text(*length, *limit, setting, version),
             Failure::ChunkedValueTooLarge { limit } => {
                 format!("Request body too large. Max allowed is {limit} bytes.")
             }
@@ -255,20 +243,15 @@ impl Failure {
             Failure::TtlRange(nanoseconds, minimum) => {
                 format!("Invalid Session TTL '{nanoseconds}', must be between [{minimum}=24h0m0s]")
             }
-            Failure::KvRefused(refusal) => {
-                let prefix = version.has(Behaviour::KvApplyErrorPrefix);
-                let prefix = if prefix { "raft apply failed: " } else { "" };
-                format!("{prefix}{}", refusal_text(refusal))
+            Failure::KvRefused(refusal) if version.has(Behaviour::KvApplyErrorPrefix) => {
+                format!("raft apply failed: {}", refusal_text(refusal))
             }
-            Failure::SessionRefused(refusal) => {
-                let applied = matches!(
-                    refusal,
-                    Refusal::MissingNode | Refusal::MissingCheck(_) | Refusal::CriticalCheck(_)
-                );
-                let prefix = applied && version.has(Behaviour::SessionApplyErrorPrefix);
-                let prefix = if prefix { "apply failed: " } else { "" };
-                format!("{prefix}{}", refusal_text(refusal))
+            Failure::SessionRefused(refusal)
+                if refusal.comes_from_raft() && version.has(Behaviour::SessionApplyErrorPrefix) =>
+            {
+                format!("apply failed: {}", refusal_text(refusal))
             }
+            Failure::KvRefused(refusal) | Failure::SessionRefused(refusal) => refusal_text(refusal),
             Failure::BodyUnreadable => "unexpected EOF".into(),
             Failure::TxnCatalog => {
                 "proconsul does not emulate Node, Service and Check operations in /v1/txn".into()
@@ -290,6 +273,20 @@ impl KeyRule {
     }
 }
 
+fn conflict_text(query: &str, version: Version) -> String {
+    let newline = version.has(Behaviour::KvConflictNewline);
+    format!(
+        "Conflicting flags: {query}{}",
+        if newline { "\n" } else { "" }
+    )
+}
+
+fn body_too_large_text(length: Option<u64>, limit: u64, setting: &str, version: Version) -> String {
+    let length = length.map_or_else(String::new, |length| format!("({length} bytes)"));
+    let link = limit_link(version);
+    format!("Request body{length} too large, max size: {limit} bytes. See {link}#{setting}.")
+}
+
 /// The page that a refusal for size links to (`kv.413_link`).
 fn limit_link(version: Version) -> &'static str {
     if version.has(Behaviour::KvLimitLinkDeveloperHost) {
@@ -298,6 +295,16 @@ fn limit_link(version: Version) -> &'static str {
         "https://www.consul.io/docs/agent/config/config-files"
     } else {
         "https://www.consul.io/docs/agent/options.html"
+    }
+}
+
+impl Refusal {
+    /// Whether a session call is refused by the replicated state machine, and not before.
+    fn comes_from_raft(&self) -> bool {
+        matches!(
+            self,
+            Refusal::MissingNode | Refusal::MissingCheck(_) | Refusal::CriticalCheck(_)
+        )
     }
 }
 

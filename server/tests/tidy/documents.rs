@@ -1,0 +1,128 @@
+//! What the documents say is so.
+
+use crate::{assert_none, files, root};
+
+fn read(path: &str) -> String {
+    let text = std::fs::read_to_string(root().join(path));
+    text.unwrap_or_else(|error| panic!("{path} can be read: {error}"))
+}
+
+/// The targets of links in Markdown, as `](target)`.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut complaints = Vec::new();
+    for file in files().iter().filter(|file| file.path.ends_with(".md")) {
+        let folder = root().join(&file.path);
+        let folder = folder.parent().expect("a file lies in a folder");
+        for link in links(&file.text) {
+            let target = link.split('#').next().unwrap_or_default();
+            if !link.contains("://") && !target.is_empty() && !folder.join(target).exists() {
+                complaints.push(format!("{}: {link}", file.path));
+            }
+        }
+    }
+    assert_none("dead links", &complaints);
+}
+
+/// The paths of the server's routes, as `routes.rs` lists them.
+fn routes() -> Vec<String> {
+    let table = read("server/src/http/routes.rs");
+    let table = table
+        .split("#[cfg(test)]")
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    let literals = table.split('"').skip(1).step_by(2);
+    let routes: Vec<String> = literals
+        .filter(|literal| literal.starts_with("/v1/"))
+        .map(str::to_owned)
+        .collect();
+    assert!(routes.len() > 10, "the route table is found");
+    routes
+}
+
+#[test]
+fn the_readme_lists_every_route_and_no_other() {
+    let readme = read("README.md");
+    let listed: Vec<&str> = readme
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|code| code.starts_with("/v1/"))
+        .map(|code| code.split(['<', ' ', '?']).next().unwrap_or_default())
+        .collect();
+    let routes = routes();
+    let missing = routes
+        .iter()
+        .filter(|route| !listed.contains(&route.as_str()));
+    let mut complaints: Vec<String> = missing
+        .map(|route| format!("not in the README: {route}"))
+        .collect();
+    let unknown = listed
+        .iter()
+        .filter(|listed| !routes.iter().any(|route| route == *listed));
+    complaints.extend(unknown.map(|listed| format!("in the README and nowhere else: {listed}")));
+    assert_none("the README's endpoints", &complaints);
+}
+
+/// The two commands of the README do all the set-up; CI calls the second as it stands there.
+#[test]
+fn ci_calls_the_test_command_of_the_readme() {
+    let command = "cargo test --workspace";
+    assert!(read("README.md").lines().any(|line| line.trim() == command));
+    assert!(read(".ci/run").lines().any(|line| line.contains(command)));
+}
+
+#[test]
+fn the_code_map_names_every_part_of_the_server() {
+    let readme = read("README.md");
+    let lib = read("server/src/lib.rs");
+    let modules = lib.lines().filter_map(|line| {
+        let name = line.trim_start_matches("pub ").strip_prefix("mod ")?;
+        name.strip_suffix(';')
+    });
+    let missing: Vec<String> = modules
+        .filter(|name| !readme.contains(&format!("`{name}")))
+        .map(str::to_owned)
+        .collect();
+    assert_none("parts that the README's code map does not name", &missing);
+}
+
+#[test]
+fn the_changelog_speaks_of_this_version() {
+    let manifest = read("Cargo.toml");
+    let version = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("version = \""))
+        .and_then(|rest| rest.split('"').next())
+        .expect("the workspace has a version");
+    assert!(read("CHANGELOG.md").contains(&format!("## {version}")));
+}
+
+/// Dependencies are chosen: each stands below a comment that says what for.
+#[test]
+fn every_dependency_has_its_reason() {
+    let mut complaints = Vec::new();
+    for crate_name in ["server", "client", "conformance"] {
+        let manifest = read(&format!("{crate_name}/Cargo.toml"));
+        let mut in_dependencies = false;
+        let mut has_reason = false;
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                in_dependencies = line.ends_with("dependencies]");
+                has_reason = false;
+            } else if line.starts_with('#') {
+                has_reason = true;
+            } else if in_dependencies && !line.trim().is_empty() && !has_reason {
+                complaints.push(format!("{crate_name}/Cargo.toml: {line}"));
+            }
+        }
+    }
+    assert_none("dependencies without a reason", &complaints);
+}

@@ -1,0 +1,167 @@
+//! Design section 3: who may import whom. Each part of the server names all that it may use.
+
+use std::collections::BTreeSet;
+
+use crate::{File, assert_none, rust_files};
+
+/// A part of `server/src` and the other parts that it may use. A part that is not listed here fails the test.
+const PARTS: &[(&str, &[&str])] = &[
+    ("timestamp", &[]),
+    ("clock", &["timestamp"]),
+    ("entropy", &[]),
+    ("go", &[]),
+    ("version", &[]),
+    ("config", &["version"]),
+    ("store", &["timestamp"]),
+    ("watch", &["store"]),
+    (
+        "engine",
+        &["store", "watch", "clock", "entropy", "timestamp"],
+    ),
+    ("blocking", &["engine", "store"]),
+    (
+        "http",
+        &[
+            "blocking", "clock", "config", "engine", "go", "store", "ui", "version",
+        ],
+    ),
+    ("ui", &[]),
+    (
+        "server",
+        &[
+            "clock", "config", "engine", "entropy", "http", "store", "version",
+        ],
+    ),
+];
+
+/// Crates that a part must not use, wherever the import table would allow it.
+const BANNED_CRATES: &[(&str, &[&str])] = &[
+    (
+        "store",
+        &[
+            "tokio",
+            "axum",
+            "hyper",
+            "http",
+            "serde",
+            "serde_json",
+            "tracing",
+        ],
+    ),
+    ("engine", &["hyper", "http", "serde", "serde_json"]),
+    ("blocking", &["hyper", "http", "serde", "serde_json"]),
+    ("watch", &["tokio", "hyper", "http", "serde", "serde_json"]),
+    ("go", &["tokio", "hyper", "tracing"]),
+];
+
+/// The part that a file of the server belongs to; none for `lib.rs`, `main.rs` and files elsewhere.
+fn part(file: &File) -> Option<&str> {
+    let path = file.path.strip_prefix("server/src/")?;
+    let part = path.split('/').next()?.trim_end_matches(".rs");
+    (!matches!(part, "lib" | "main")).then_some(part)
+}
+
+/// The code before the tests, which may use anything.
+fn product_code(file: &File) -> &str {
+    let is_test_file = file.path.contains("/tests/") || file.path.ends_with("tests.rs");
+    if is_test_file {
+        return "";
+    }
+    file.text.split("#[cfg(test)]").next().unwrap_or_default()
+}
+
+/// The names that follow `crate::` anywhere in a code.
+fn own_parts(code: &str) -> BTreeSet<&str> {
+    let lines = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let mut found = BTreeSet::new();
+    for line in lines {
+        for rest in line.split("crate::").skip(1) {
+            let end = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            found.insert(&rest[..end.unwrap_or(rest.len())]);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_part_uses_only_what_it_may() {
+    let mut complaints = Vec::new();
+    for file in rust_files() {
+        let Some(part) = part(&file) else { continue };
+        let Some((_, allowed)) = PARTS.iter().find(|(name, _)| *name == part) else {
+            complaints.push(format!(
+                "{}: the part {part} is not in the import table",
+                file.path
+            ));
+            continue;
+        };
+        for used in own_parts(product_code(&file)) {
+            if used != part && !allowed.contains(&used) {
+                complaints.push(format!("{}: {part} must not use {used}", file.path));
+            }
+        }
+    }
+    assert_none("imports that the design rules out", &complaints);
+}
+
+#[test]
+fn every_row_of_the_import_table_is_needed() {
+    let files = rust_files();
+    let mut complaints = Vec::new();
+    for (name, allowed) in PARTS {
+        let own: Vec<&File> = files
+            .iter()
+            .filter(|file| part(file) == Some(name))
+            .collect();
+        let used: BTreeSet<&str> = own
+            .iter()
+            .flat_map(|file| own_parts(product_code(file)))
+            .collect();
+        for unused in allowed.iter().filter(|part| !used.contains(*part)) {
+            complaints.push(format!("{name} may use {unused}, and does not"));
+        }
+    }
+    assert_none("permissions that nobody uses", &complaints);
+}
+
+#[test]
+fn the_inner_parts_know_no_wire_and_no_runtime() {
+    let mut complaints = Vec::new();
+    for file in rust_files() {
+        let Some(part) = part(&file) else { continue };
+        let banned = BANNED_CRATES.iter().filter(|(name, _)| *name == part);
+        for name in banned.flat_map(|(_, crates)| *crates) {
+            let used = product_code(&file).lines().any(|line| {
+                line.starts_with(&format!("use {name}::")) || line.contains(&format!(" {name}::"))
+            });
+            if used {
+                complaints.push(format!(
+                    "{}: {part} must not use the crate {name}",
+                    file.path
+                ));
+            }
+        }
+    }
+    assert_none("crates in the wrong room", &complaints);
+}
+
+/// Design section 3, last row: two sides that share an encoder agree with themselves and with nobody else.
+#[test]
+fn client_and_suite_share_no_code_with_the_server() {
+    let mut complaints = Vec::new();
+    for file in rust_files() {
+        let outside =
+            file.path.starts_with("client/src/") || file.path.starts_with("conformance/src/");
+        if outside
+            && file
+                .text
+                .lines()
+                .any(|line| line.starts_with("use proconsul::"))
+        {
+            complaints.push(format!("{}: uses the server", file.path));
+        }
+    }
+    assert_none("the server's code in its counterparts", &complaints);
+}

@@ -1,0 +1,178 @@
+//! What holds for every source file.
+
+use crate::{File, assert_none, root, rust_files};
+
+/// A file of more lines than this is split by idea.
+const FILE_LINES: usize = 600;
+/// A function of more lines than this is split, too.
+const FUNCTION_LINES: usize = 70;
+
+/// Words that must not stand in code, and what to do instead. Lints catch most of them; these hold in tests, too.
+const BANNED: &[(&str, &str)] = &[
+    ("#[ignore", "a test runs, or is deleted"),
+    ("#[should_panic]", "name the panic: expected = ..."),
+    ("todo!(", "nothing is left for later in main"),
+    ("unimplemented!(", "nothing is left for later in main"),
+    ("dbg!(", "debugging is over"),
+    ("FIXME", "fix it, or open an issue"),
+    ("XXX", "fix it, or open an issue"),
+    ("thread::sleep", "wait for what must happen, with a bound"),
+    ("time::sleep(", "wait for what must happen, with a bound"),
+];
+
+/// The files in which time is read and slept: their names say so, and this test names the bans.
+const TIME_FILES: &[&str] = &[
+    "server/src/clock.rs",
+    "conformance/src/time.rs",
+    "server/tests/tidy/sources.rs",
+];
+
+#[test]
+fn files_are_small() {
+    let long = |file: &File| {
+        let lines = file.text.lines().count();
+        (lines > FILE_LINES).then(|| format!("{}: {lines} lines", file.path))
+    };
+    let complaints: Vec<_> = rust_files().iter().filter_map(long).collect();
+    assert_none("files to split by idea", &complaints);
+}
+
+#[test]
+fn functions_are_small() {
+    let mut complaints = Vec::new();
+    for file in rust_files() {
+        for (name, lines) in functions(&file.text) {
+            if lines > FUNCTION_LINES {
+                complaints.push(format!("{}: fn {name} has {lines} lines", file.path));
+            }
+        }
+    }
+    assert_none("functions to split", &complaints);
+}
+
+/// Every function with its number of lines. Formatted code ends a function with a brace at the column of its start.
+fn functions(text: &str) -> Vec<(&str, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let trimmed = line.trim_start();
+        let indent = line.len() - trimmed.len();
+        let Some(name) = function_name(trimmed) else {
+            continue;
+        };
+        let end = format!("{}}}", " ".repeat(indent));
+        let length = lines[at..].iter().position(|line| *line == end);
+        found.push((name, length.map_or(1, |length| length + 1)));
+    }
+    found
+}
+
+/// The name in a line that begins a function.
+fn function_name(line: &str) -> Option<&str> {
+    let starts = [
+        "fn ",
+        "pub fn ",
+        "pub(",
+        "async fn ",
+        "pub async fn ",
+        "const fn ",
+        "pub const fn ",
+    ];
+    if !starts.iter().any(|start| line.starts_with(start))
+        || line.ends_with(';')
+        || line.ends_with('}')
+    {
+        return None;
+    }
+    let (before, after) = line.split_once("fn ")?;
+    let qualifiers = before.split_whitespace();
+    let only_qualifiers = qualifiers
+        .clone()
+        .all(|word| word.starts_with("pub") || matches!(word, "async" | "const"));
+    let end = after.find(['(', '<'])?;
+    only_qualifiers.then_some(&after[..end])
+}
+
+#[test]
+fn a_function_is_measured_to_its_brace() {
+    let text =
+        "impl A {\n    pub(crate) async fn b() {\n        if x {\n        }\n    }\n}\nfn c();\n";
+    assert_eq!(functions(text), [("b", 4)]);
+}
+
+#[test]
+fn nothing_banned_stands_in_the_code() {
+    let mut complaints = Vec::new();
+    for file in rust_files() {
+        if TIME_FILES.contains(&file.path.as_str()) {
+            continue;
+        }
+        for (line, text) in file.text.lines().enumerate() {
+            for (word, instead) in BANNED {
+                if text.contains(word) {
+                    complaints.push(format!("{}:{}: {word}: {instead}", file.path, line + 1));
+                }
+            }
+        }
+    }
+    assert_none("banned words", &complaints);
+}
+
+/// Every file below a `src` or `tests` folder is a crate root or a module that somebody names.
+#[test]
+fn every_file_is_part_of_a_crate() {
+    let files = rust_files();
+    let mut complaints = Vec::new();
+    for file in &files {
+        let name = file.path.rsplit('/').next().unwrap_or_default();
+        let stem = name.trim_end_matches(".rs");
+        let folder = file.path.rsplit('/').nth(1).unwrap_or_default();
+        let is_root = matches!(name, "lib.rs" | "main.rs" | "build.rs")
+            || matches!(folder, "tests" | "benches" | "examples") && is_target_folder(&file.path);
+        let module = if name == "mod.rs" { folder } else { stem };
+        let declarations = [format!("mod {module};"), format!("#[path = \"{name}\"]")];
+        let declares = |line: &str| {
+            let line = line.trim_end();
+            declarations.iter().any(|end| line.ends_with(end.as_str()))
+        };
+        let others = files.iter().filter(|other| other.path != file.path);
+        let declared = others.flat_map(|other| other.text.lines()).any(declares);
+        if !is_root && !declared {
+            complaints.push(file.path.clone());
+        }
+    }
+    assert_none("files that no crate contains", &complaints);
+}
+
+/// Whether a file lies directly in the `tests`, `benches` or `examples` of a crate.
+fn is_target_folder(path: &str) -> bool {
+    path.split('/').count() == 3
+}
+
+#[test]
+fn no_file_names_a_machine_or_is_large() {
+    let bans = [
+        concat!("/ho", "me/"),
+        concat!("/wor", "k/"),
+        concat!("/far", "m/"),
+        concat!("deb.", "debian.org"),
+    ];
+    let mut complaints = Vec::new();
+    for file in crate::files() {
+        for (line, text) in file.text.lines().enumerate() {
+            if bans.iter().any(|ban| text.contains(ban)) {
+                complaints.push(format!(
+                    "{}:{}: a path or host of some machine",
+                    file.path,
+                    line + 1
+                ));
+            }
+        }
+        let bytes = file.text.len();
+        if bytes > 512 * 1024 {
+            complaints.push(format!("{}: {bytes} bytes", file.path));
+        }
+    }
+    assert_none("what only one machine has", &complaints);
+    assert!(root().join("Cargo.toml").exists());
+}
