@@ -31,6 +31,10 @@ pub enum Feature {
     Blocking,
     /// Nodes, services and checks can be put into the catalog.
     Registration,
+    /// The agent takes services and checks of its own.
+    AgentRegistration,
+    /// Prepared queries can be made and read.
+    PreparedQueries,
     /// A server that is started for the case alone: it is empty, and the root of its keys may be watched or deleted.
     OwnServer,
     /// Time passes when the suite says so, hours of it in a moment.
@@ -41,7 +45,7 @@ pub enum Feature {
 
 impl Feature {
     /// Every feature, in the order of reports.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::DevMode,
         Self::CompactJson,
         Self::ShortTtl,
@@ -50,6 +54,8 @@ impl Feature {
         Self::SingleServer,
         Self::Blocking,
         Self::Registration,
+        Self::AgentRegistration,
+        Self::PreparedQueries,
         Self::OwnServer,
         Self::MovableClock,
         Self::ControlPlane,
@@ -67,6 +73,8 @@ impl fmt::Display for Feature {
             Self::SingleServer => "a single server",
             Self::Blocking => "blocking queries",
             Self::Registration => "catalog registration",
+            Self::AgentRegistration => "registration with the agent",
+            Self::PreparedQueries => "prepared queries",
             Self::OwnServer => "a server of its own",
             Self::MovableClock => "a clock that can be moved",
             Self::ControlPlane => "a control plane",
@@ -121,6 +129,10 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
         .is_ok_and(|addresses| addresses.len() == 1);
     let deregister = Request::put("/v1/catalog/deregister", r#"{"Node":"conformance-nobody"}"#);
     let registration = reply_of(address, &deregister)?.status == 200;
+    // A check without a name is refused with 400, and with 404 where there is no such endpoint.
+    let nameless = Request::put("/v1/agent/check/register", "{}");
+    let agent_registration = reply_of(address, &nameless)?.status == 400;
+    let prepared_queries = ask(address, "/v1/query")?.status == 200;
     let held = [
         (Feature::DevMode, pretty),
         (Feature::CompactJson, !pretty),
@@ -130,6 +142,8 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
         (Feature::SingleServer, single),
         (Feature::Blocking, probe_blocking(address)?),
         (Feature::Registration, registration),
+        (Feature::AgentRegistration, agent_registration),
+        (Feature::PreparedQueries, prepared_queries),
         (Feature::ControlPlane, false),
     ];
     Ok(Facts {

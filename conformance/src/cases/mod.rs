@@ -1,9 +1,20 @@
 //! All cases, one file per topic.
 
+mod catalog;
 mod index;
 mod index_slide;
 mod index_still;
 mod kv_basic;
+mod session_checks;
+mod session_create;
+mod session_destroy;
+mod session_fields;
+mod session_lock_delay;
+mod session_read;
+mod session_renew;
+mod session_ttl_input;
+mod sessions;
+pub mod uncovered;
 
 use crate::case::Case;
 
@@ -13,6 +24,14 @@ const TOPICS: &[&[Case]] = &[
     index::CASES,
     index_still::CASES,
     index_slide::CASES,
+    session_create::CASES,
+    session_fields::CASES,
+    session_checks::CASES,
+    session_lock_delay::CASES,
+    session_ttl_input::CASES,
+    session_read::CASES,
+    session_renew::CASES,
+    session_destroy::CASES,
 ];
 
 /// Every case, topic by topic.

@@ -1,0 +1,173 @@
+//! What the topics about sessions share: paths, the form of a session on the wire, and claims that something does not move.
+
+use std::time::Duration;
+
+use crate::answer::Answer;
+use crate::trial::Trial;
+
+/// How long a claim that something does not move may wait for a moment in which nobody else moves it.
+const QUIET: Duration = Duration::from_secs(25);
+
+/// The read that every session shows its index in.
+pub(super) const LIST: &str = "/v1/session/list";
+
+/// `session/info` of a session.
+pub(super) fn info(session: &str) -> String {
+    format!("/v1/session/info/{session}")
+}
+
+/// `session/renew` of a session.
+pub(super) fn renew(session: &str) -> String {
+    format!("/v1/session/renew/{session}")
+}
+
+/// `session/destroy` of a session.
+pub(super) fn destroy(session: &str) -> String {
+    format!("/v1/session/destroy/{session}")
+}
+
+/// The sessions that live on a node.
+pub(super) fn of_node(node: &str) -> String {
+    format!("/v1/session/node/{node}")
+}
+
+/// A session as every version since 1.7 prints it, field by field in this order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shown<'a> {
+    pub(super) id: &'a str,
+    /// As JSON prints it between its quotes.
+    pub(super) name: &'a str,
+    pub(super) node: &'a str,
+    /// In nanoseconds.
+    pub(super) lock_delay: i64,
+    pub(super) behavior: &'a str,
+    pub(super) ttl: &'a str,
+    /// JSON.
+    pub(super) node_checks: &'a str,
+    /// JSON.
+    pub(super) service_checks: &'a str,
+    /// JSON; the field is absent when there is nothing in it.
+    pub(super) checks: Option<&'a str>,
+}
+
+impl<'a> Shown<'a> {
+    /// A session of which nothing was asked.
+    pub(super) fn of(t: &'a Trial, id: &'a str) -> Self {
+        Self {
+            id,
+            name: "",
+            node: &t.facts().node,
+            lock_delay: 15_000_000_000,
+            behavior: "release",
+            ttl: "",
+            node_checks: r#"["serfHealth"]"#,
+            service_checks: "null",
+            checks: None,
+        }
+    }
+
+    /// The object, with the index of its creation.
+    pub(super) fn text(&self, index: u64) -> String {
+        let checks = self
+            .checks
+            .map(|checks| format!(r#""Checks":{checks},"#))
+            .unwrap_or_default();
+        let Self {
+            id,
+            name,
+            node,
+            lock_delay,
+            behavior,
+            ttl,
+            node_checks,
+            service_checks,
+            ..
+        } = self;
+        format!(
+            r#"{{"ID":"{id}","Name":"{name}","Node":"{node}","LockDelay":{lock_delay},"Behavior":"{behavior}","TTL":"{ttl}","NodeChecks":{node_checks},"ServiceChecks":{service_checks},{checks}"CreateIndex":{index},"ModifyIndex":{index}}}"#
+        )
+    }
+
+    /// `session/info` prints exactly this.
+    #[track_caller]
+    pub(super) fn is_stored(&self, t: &Trial) {
+        self.is_alone_in(t.api_get(&info(self.id)));
+    }
+
+    /// The answer is a list of exactly this session.
+    #[track_caller]
+    pub(super) fn is_alone_in(&self, answer: Answer) {
+        let index = created(&answer);
+        answer.is(200, &format!("[{}]", self.text(index)));
+    }
+}
+
+/// The `CreateIndex` of the first session of a list; 0 where there is none, which no session has.
+#[track_caller]
+fn created(answer: &Answer) -> u64 {
+    answer.json()[0]["CreateIndex"].as_u64().unwrap_or_default()
+}
+
+/// A text field of every session in a list.
+#[track_caller]
+pub(super) fn fields(answer: &Answer, name: &str) -> Vec<String> {
+    let text = |session: &serde_json::Value| session[name].as_str().unwrap_or_default().to_owned();
+    answer.list().iter().map(text).collect()
+}
+
+/// The session is there.
+#[track_caller]
+pub(super) fn lives(t: &Trial, session: &str) {
+    t.api_get(&info(session)).field_is("/0/ID", session);
+}
+
+/// The session is not there.
+#[track_caller]
+pub(super) fn is_gone(t: &Trial, session: &str) {
+    t.api_get(&info(session)).is(200, "[]");
+}
+
+/// Whether the form is that of the ids that Consul gives: 8-4-4-4-12 hexadecimal digits in lower case.
+pub(super) fn is_session_id(text: &str) -> bool {
+    let hexadecimal = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+    let lengths: Vec<usize> = text.split('-').map(str::len).collect();
+    lengths == [8, 4, 4, 4, 12] && text.chars().all(|c| c == '-' || hexadecimal(c))
+}
+
+/// Two reads of an index around an act come out equal at some moment.
+///
+/// Others write on a shared server, so one difference proves nothing; an act that moves the index never leaves it alone.
+#[track_caller]
+pub(super) fn leaves_alone(t: &Trial, what: &str, read: impl Fn() -> u64, act: impl Fn()) {
+    t.eventually(&format!("{what} stays as it was"), QUIET, || {
+        let before = read();
+        act();
+        (read() == before).then_some(())
+    });
+}
+
+/// How many raft indexes an act takes: at least this many, and at some moment no more.
+///
+/// Seen from two writes around it. Others write on a shared server, so more may be seen at any other moment.
+#[track_caller]
+pub(super) fn takes_raft_indexes(t: &Trial, expected: u64, act: impl Fn()) {
+    let key = t.key("raft-index");
+    let index = |value: &str| {
+        t.put(&key, "", value).is(200, "true");
+        t.get(&key, "").entry().modify_index
+    };
+    t.eventually(
+        &format!("it takes {expected} raft indexes and no more"),
+        QUIET,
+        || {
+            let before = index("before");
+            act();
+            let taken = index("after") - before - 1;
+            t.check(
+                taken >= expected,
+                format!("it takes at least {expected} raft indexes, but only {taken} were taken"),
+            );
+            (taken == expected).then_some(())
+        },
+    );
+}
