@@ -1,5 +1,8 @@
 //! All cases, one file per topic.
 
+mod blocking;
+mod blocking_missing;
+mod blocking_wakes;
 mod catalog;
 mod index;
 mod index_slide;
@@ -32,6 +35,9 @@ const TOPICS: &[&[Case]] = &[
     session_read::CASES,
     session_renew::CASES,
     session_destroy::CASES,
+    blocking::CASES,
+    blocking_wakes::CASES,
+    blocking_missing::CASES,
 ];
 
 /// Every case, topic by topic.

@@ -88,17 +88,13 @@ impl Store {
     }
 
     fn kv_missing(&self, key: &Key) -> Answer {
-        let waits = self.rules.missing_keeps_blocking;
+        let path = [key.as_bytes(), &[0]].concat();
         Answer {
             index: self.kv_newest().reported(),
             rows: Rows::Entry(None),
-            reads: if waits {
-                vec![Watch::Key(key.clone())]
-            } else {
-                let path = [key.as_bytes(), &[0]].concat();
-                vec![Watch::KeyPrefix(radix::watched_node(&self.kv.rows, &path))]
-            },
-            waits_for_existence: waits,
+            // Writes of neighbours end the wait early, or since 1.12 only raise the index that it ends with (1.22.md A5).
+            reads: vec![Watch::KeyPrefix(radix::watched_node(&self.kv.rows, &path))],
+            waits_for_existence: self.rules.missing_keeps_blocking,
         }
     }
 
