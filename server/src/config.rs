@@ -1,5 +1,6 @@
 //! What one server is told at its start: resolved values only. Files, flags and the environment are read in `cli`.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,8 @@ pub struct Config {
     pub node_name: String,
     /// Id of the agent's node (`node_id`), a UUID in lower case. Default: [`Config::node_id_from_seed`] of seed 0.
     pub node_id: String,
+    /// What the node says of itself (`node_meta`). Default: nothing.
+    pub node_meta: BTreeMap<String, String>,
     /// The one datacenter there is (`datacenter`), in lower case. Default: `dc1`.
     pub datacenter: String,
     /// The datacenter that owns ACLs and intentions (`primary_datacenter`), as agent/self shows it. Default: `dc1`.
@@ -41,6 +44,12 @@ pub struct Config {
     /// The port for RPC between servers (`ports.server`), as status/leader shows it; nothing listens on it.
     /// Default: 8300.
     pub server_port: u16,
+    /// The port for gossip in the datacenter (`ports.serf_lan`), as agent/members shows it; nothing listens on it.
+    /// Default: 8301.
+    pub serf_lan_port: u16,
+    /// The port for gossip between datacenters (`ports.serf_wan`), as agent/members shows it, if there is any; nothing
+    /// listens on it. Default: 8302.
+    pub serf_wan_port: Option<u16>,
 
     /// The shortest TTL of a session (`session_ttl_min`). Default: 10 s.
     pub session_ttl_min: Duration,
@@ -53,7 +62,8 @@ pub struct Config {
     pub http_max_conns_per_client: usize,
     /// The longest head of a request in bytes (`http_config.max_header_bytes`). Default: 1 MiB, as in Go.
     pub max_header_bytes: usize,
-    /// How long a blocking query waits if it does not say (`default_query_time`). Default: 300 s.
+    /// How long a blocking query waits if it does not say (`default_query_time`), even if that is
+    /// longer than `max_query_time`. Default: 300 s.
     pub default_query_time: Duration,
     /// How long a blocking query may wait at most (`max_query_time`). Default: 600 s.
     pub max_query_time: Duration,
@@ -132,6 +142,7 @@ impl Default for Config {
             seed: 0,
             node_name: "proconsul".to_owned(),
             node_id: Config::node_id_from_seed(0),
+            node_meta: BTreeMap::new(),
             datacenter: "dc1".to_owned(),
             primary_datacenter: "dc1".to_owned(),
             dev: false,
@@ -140,6 +151,8 @@ impl Default for Config {
             advertise_address: LOCALHOST,
             bind_address: LOCALHOST,
             server_port: 8300,
+            serf_lan_port: 8301,
+            serf_wan_port: Some(8302),
             session_ttl_min: Duration::from_secs(10),
             kv_max_value_size: 512 * 1024,
             txn_max_req_len: 512 * 1024,

@@ -1,6 +1,7 @@
 //! proconsul.
 
 pub mod blocking;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod engine;

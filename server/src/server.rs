@@ -478,6 +478,7 @@ fn tagged_addresses(config: &Config) -> Labels {
 
 fn node_meta(config: &Config) -> Labels {
     let mut meta = labels(&[("consul-network-segment", "")]);
+    meta.extend(config.node_meta.clone());
     if config.version.has(Behaviour::JsonNodeMetaVersion) {
         meta.insert("consul-version".into(), config.version.to_string());
     }

@@ -10,6 +10,10 @@ pub use behaviour::{Behaviour, Row, Since};
 use std::fmt;
 use std::str::FromStr;
 
+/// The build date where releases say theirs: the one that Consul's own builds from source say, because this is no build
+/// of any release.
+pub const BUILD_DATE: &str = "1970-01-01T00:00:01Z";
+
 /// A Consul release that proconsul can emulate, such as `1.22.0`.
 ///
 /// The default is the newest one, [`Version::V1_22_0`].

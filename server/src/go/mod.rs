@@ -8,7 +8,7 @@
 //! | module | Go package |
 //! |---|---|
 //! | [`duration`] | `time`: `ParseDuration`, `Duration.String` |
-//! | [`number`] | `strconv`: `ParseUint` |
+//! | [`number`] | `strconv`: `ParseUint`, `Atoi`, `ParseBool` |
 //! | [`quote`] | `strconv`: `Quote`, which is also `%q` |
 //! | [`printable`] | `unicode`: `IsPrint` |
 //! | [`path`] | `path`: `Clean`, and the cleaning of `net/http` |

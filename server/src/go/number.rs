@@ -8,6 +8,7 @@ use super::quote::Quoted;
 /// `strconv.ParseUint: parsing "abc": invalid syntax`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NumberError {
+    function: &'static str,
     text: Vec<u8>,
     problem: Problem,
 }
@@ -24,10 +25,11 @@ impl fmt::Display for NumberError {
             Problem::Syntax => "invalid syntax",
             Problem::Range => "value out of range",
         };
+        let text = Quoted(&self.text);
         write!(
             formatter,
-            "strconv.ParseUint: parsing {}: {problem}",
-            Quoted(&self.text)
+            "strconv.{}: parsing {text}: {problem}",
+            self.function
         )
     }
 }
@@ -42,6 +44,7 @@ impl std::error::Error for NumberError {}
 pub(crate) fn parse_uint(text: impl AsRef<[u8]>) -> Result<u64, NumberError> {
     let text = text.as_ref();
     let error = |problem| NumberError {
+        function: "ParseUint",
         text: text.to_vec(),
         problem,
     };
@@ -59,9 +62,46 @@ pub(crate) fn parse_uint(text: impl AsRef<[u8]>) -> Result<u64, NumberError> {
     })
 }
 
+/// `strconv.Atoi(text)`: decimal digits behind an optional sign.
+///
+/// # Errors
+/// What is not such a number, or does not fit 64 bits.
+pub(crate) fn parse_int(text: impl AsRef<[u8]>) -> Result<i64, NumberError> {
+    let text = text.as_ref();
+    let error = |problem| NumberError {
+        function: "Atoi",
+        text: text.to_vec(),
+        problem,
+    };
+    let (sign, digits) = match text {
+        [b'-', digits @ ..] => (-1, digits),
+        [b'+', digits @ ..] => (1, digits),
+        digits => (1, digits),
+    };
+    let magnitude = parse_uint(digits).map_err(|refused| error(refused.problem))?;
+    i64::try_from(i128::from(magnitude) * sign).map_err(|_| error(Problem::Range))
+}
+
+/// `strconv.ParseBool(text)`: `1 t T TRUE true True` and `0 f F FALSE false False`.
+///
+/// # Errors
+/// Any other text.
+pub(crate) fn parse_bool(text: impl AsRef<[u8]>) -> Result<bool, NumberError> {
+    let text = text.as_ref();
+    match text {
+        b"1" | b"t" | b"T" | b"TRUE" | b"true" | b"True" => Ok(true),
+        b"0" | b"f" | b"F" | b"FALSE" | b"false" | b"False" => Ok(false),
+        _ => Err(NumberError {
+            function: "ParseBool",
+            text: text.to_vec(),
+            problem: Problem::Syntax,
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse_uint;
+    use super::{parse_bool, parse_int, parse_uint};
 
     #[test]
     fn unsigned_numbers() {
@@ -69,6 +109,36 @@ mod tests {
         assert_eq!(parse_uint("007"), Ok(7));
         assert_eq!(parse_uint("18446744073709551615"), Ok(u64::MAX));
         assert_eq!(parse_uint("00000000000000000000000000000001"), Ok(1));
+    }
+
+    #[test]
+    fn signed_numbers() {
+        assert_eq!(parse_int("-9223372036854775808"), Ok(i64::MIN));
+        assert_eq!(parse_int("+7"), Ok(7));
+        let refused = |text: &str| parse_int(text).map_err(|error| error.to_string());
+        let syntax = "strconv.Atoi: parsing \"-\": invalid syntax".to_owned();
+        assert_eq!(refused("-"), Err(syntax));
+        let range = "strconv.Atoi: parsing \"9223372036854775808\": value out of range".to_owned();
+        assert_eq!(refused("9223372036854775808"), Err(range));
+    }
+
+    #[test]
+    fn booleans() {
+        for (text, value) in [
+            ("1", true),
+            ("T", true),
+            ("True", true),
+            ("0", false),
+            ("f", false),
+            ("FALSE", false),
+        ] {
+            assert_eq!(parse_bool(text), Ok(value), "{text}");
+        }
+        let refused = parse_bool("yes").map_err(|error| error.to_string());
+        assert_eq!(
+            refused,
+            Err("strconv.ParseBool: parsing \"yes\": invalid syntax".to_owned())
+        );
     }
 
     #[test]

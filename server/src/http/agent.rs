@@ -5,13 +5,7 @@ use serde_json::{Map, Value, json};
 use super::reply::Reply;
 use super::request::Request;
 use crate::config::Config;
-use crate::version::Behaviour;
-
-/// The gossip ports; nothing listens on them.
-const SERF_LAN_PORT: u16 = 8301;
-const SERF_WAN_PORT: u16 = 8302;
-/// The build date of releases that report one. Not Consul's: this is no build of it.
-const BUILD_DATE: &str = "1970-01-01T00:00:01Z";
+use crate::version::{BUILD_DATE, Behaviour};
 
 /// The address of the leader: this agent's RPC address.
 pub(crate) fn leader(request: &Request) -> Reply {
@@ -59,7 +53,7 @@ pub(crate) fn this_agent(request: &Request) -> Reply {
             "serf_lan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
             "serf_wan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
         },
-        "Meta": {"consul-network-segment": ""},
+        "Meta": own_meta(config),
     });
     Reply::json(request, &answer)
 }
@@ -103,27 +97,37 @@ fn debug_config(config: &Config) -> Value {
     })
 }
 
+/// What the node says of itself.
+fn own_meta(config: &Config) -> Value {
+    let mut meta = config.node_meta.clone();
+    meta.insert("consul-network-segment".into(), String::new());
+    json!(meta)
+}
+
 fn member(request: &Request) -> Value {
     let config = &request.context.config;
+    let mut tags = json!({
+        "acls": "0",
+        "build": format!("{}:", config.version),
+        "dc": config.datacenter,
+        "ft_fs": "1",
+        "id": config.node_id,
+        "port": config.server_port.to_string(),
+        "raft_vsn": "3",
+        "role": "consul",
+        "segment": "",
+        "vsn": "2",
+        "vsn_max": "3",
+        "vsn_min": "2",
+    });
+    if let Some(port) = config.serf_wan_port {
+        tags["wan_join_port"] = port.to_string().into();
+    }
     json!({
         "Name": config.node_name,
         "Addr": config.advertise_address.to_string(),
-        "Port": SERF_LAN_PORT,
-        "Tags": {
-            "acls": "0",
-            "build": format!("{}:", config.version),
-            "dc": config.datacenter,
-            "ft_fs": "1",
-            "id": config.node_id,
-            "port": config.server_port.to_string(),
-            "raft_vsn": "3",
-            "role": "consul",
-            "segment": "",
-            "vsn": "2",
-            "vsn_max": "3",
-            "vsn_min": "2",
-            "wan_join_port": SERF_WAN_PORT.to_string(),
-        },
+        "Port": config.serf_lan_port,
+        "Tags": tags,
         "Status": 1,
         "ProtocolMin": 1,
         "ProtocolMax": 5,

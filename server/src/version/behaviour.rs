@@ -40,7 +40,7 @@ pub struct Row {
     /// The first version that no longer behaves so.
     pub until: Option<Version>,
     /// How this is known, in the contract's letters: S = source read, G = run on Go's own layers, D = changelog,
-    /// H = dated by commit, V = seen on a running 1.8.7.
+    /// H = dated by commit, I = inferred, V = seen on a running 1.8.7.
     pub evidence: &'static str,
 }
 
@@ -312,6 +312,8 @@ behaviours! {
     CliWatchProbe = "cli.watch_probe", [onward(1, 10, 2)], None, "S D";
     /// Consul's own client sends a Content-Type with every request.
     CliClientContentType = "cli.client_content_type", [onward(1, 20, 2)], None, "S D";
+    /// What an agent prints at its start has one line for each sort of encryption.
+    CliBannerLong = "cli.banner", [onward(1, 12, 0)], None, "S I";
     /// `Consul agent running!` is a line of the log; before, `==> Consul agent running!` outside of it.
     LogRunningLine = "log.running_line", [onward(1, 11, 0)], None, "S H";
     /// The line of an HTTP listener is `Starting server: ...`; before, `Started HTTP server: ...`.

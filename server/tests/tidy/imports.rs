@@ -32,6 +32,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "clock", "config", "engine", "entropy", "http", "store", "version",
         ],
     ),
+    ("cli", &["clock", "config", "go", "server", "version"]),
 ];
 
 /// Crates that a part must not use, wherever the import table would allow it.

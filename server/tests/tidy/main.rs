@@ -57,7 +57,7 @@ fn collect(folder: &Path, found: &mut Vec<File>) {
             ) {
                 collect(&path, found);
             }
-        } else if name != "Cargo.lock"
+        } else if !matches!(&*name, "Cargo.lock" | ".git")
             && let Ok(text) = std::fs::read_to_string(&path)
         {
             let relative = path

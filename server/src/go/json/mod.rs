@@ -3,12 +3,14 @@
 //! Reading: [`decode`] walks a body and fills the [`kinds`] of places that a type names; `scan` is the syntax check before
 //! it, `value` the walking, [`context`] the rules and the error texts. Writing: [`encode`], with `formatter` for what Go
 //! prints differently from `serde_json`.
+//! [`document`] is for texts that are no request bodies.
 //!
 //! Bodies are not parsed by `serde_json`: its error texts, its limit of depth, and what it does with invalid UTF-8 and
 //! lone surrogates are all visible on the wire, and none of them is Go's.
 
 pub(crate) mod context;
 pub(crate) mod decode;
+pub(crate) mod document;
 pub(crate) mod encode;
 mod find;
 mod formatter;

@@ -1,0 +1,332 @@
+//! `agent`: a server in this process, until a signal ends it.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use tracing::{error, info, warn};
+
+use super::environment::Image;
+use super::flags::FLAGS;
+use super::go_flags::{self, Given, Refusal};
+use super::load::{Loaded, load};
+use super::log::Log;
+use super::resolve::{Resolved, resolve};
+use super::signals::{Caught, Signals};
+use super::{banner, os_error, output};
+use crate::config::Config;
+use crate::server::{self, Address};
+use crate::version::Behaviour;
+
+/// What the help says before the list of flags.
+const SYNOPSIS: &str = "agent [options]\n\n  Starts a stand-in for a Consul agent, and runs until it is interrupted. \
+                        It takes the flags\n  and the configuration files of Consul; what has no effect is named in \
+                        its log.\n";
+
+/// Runs the verb.
+pub(super) fn run(
+    program: &str,
+    arguments: &[String],
+    variable: impl Fn(&str) -> Option<String>,
+) -> ExitCode {
+    let prepared = match prepare(arguments, &variable) {
+        Ok(prepared) => prepared,
+        Err(Stop::Help) => {
+            output::out(&format!(
+                "Usage: {program} {SYNOPSIS}\n{}",
+                go_flags::long_usage(FLAGS)
+            ));
+            return ExitCode::SUCCESS;
+        }
+        Err(Stop::BadFlag(text)) => {
+            let usage = go_flags::short_usage(FLAGS);
+            output::err(&format!("{text}\n{usage}==> error parsing flags: {text}\n"));
+            return ExitCode::FAILURE;
+        }
+        Err(Stop::Refused(text)) => {
+            output::err(&format!("==> {text}\n"));
+            return ExitCode::FAILURE;
+        }
+    };
+    output::out(&banner::text(&prepared.resolved));
+    Log::new(&prepared.resolved.config).install();
+    prepared.remark();
+    let reload = || match prepare(arguments, &variable) {
+        Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
+        Ok(_) | Err(Stop::Help) => Ok(()),
+    };
+    let code = match serve(&prepared.resolved, reload) {
+        Ok(code) => code,
+        Err(text) => {
+            error!(target: "agent", error = text, "Error starting agent");
+            1
+        }
+    };
+    info!(target: "agent", code, "Exit code");
+    ExitCode::from(code)
+}
+
+/// Why no agent is started.
+enum Stop {
+    Help,
+    /// Go's sentence about a flag, which the list of flags follows.
+    BadFlag(String),
+    /// A sentence about anything else.
+    Refused(String),
+}
+
+/// All that is known before anything is done.
+struct Prepared {
+    loaded: Loaded,
+    resolved: Resolved,
+}
+
+fn prepare(
+    arguments: &[String],
+    variable: &impl Fn(&str) -> Option<String>,
+) -> Result<Prepared, Stop> {
+    let image = Image::read(variable).map_err(Stop::Refused)?;
+    // As the image's start script does: the user's arguments come later, and win.
+    let arguments = [&image.arguments[..], arguments].concat();
+    let given: Given = go_flags::cut(&arguments, FLAGS).map_err(|refusal| match refusal {
+        Refusal::HelpWanted => Stop::Help,
+        Refusal::Bad(text) => Stop::BadFlag(text),
+    })?;
+    if !given.rest.is_empty() {
+        return Err(Stop::Refused(format!(
+            "Unexpected extra arguments: [{}]",
+            given.rest.join(" ")
+        )));
+    }
+    let loaded = load(&given, &image, variable).map_err(Stop::Refused)?;
+    let resolved = resolve(&loaded.settings).map_err(Stop::Refused)?;
+    Ok(Prepared { loaded, resolved })
+}
+
+impl Prepared {
+    /// Says in the log what Consul would warn of, and once what has no effect here.
+    fn remark(&self) {
+        for file in &self.loaded.skipped {
+            warn!(
+                target: "agent",
+                "skipping file {file}, extension must be .hcl or .json, or config format must be set"
+            );
+        }
+        for warning in &self.resolved.warnings {
+            warn!(target: "agent", "{warning}");
+        }
+        let remarks = &self.loaded.remarks;
+        let ignored = [&self.loaded.ignored_flags[..], &remarks.ignored[..]].concat();
+        if !ignored.is_empty() {
+            let names = ignored.join(" ");
+            warn!(target: "agent", names, "Accepted and ignored: proconsul does nothing about these");
+        }
+        if !remarks.unknown.is_empty() {
+            let names = remarks.unknown.join(" ");
+            warn!(target: "agent", names, "Unknown configuration keys, which Consul refuses");
+        }
+    }
+}
+
+/// Serves until a signal ends it, and returns the exit code.
+///
+/// # Errors
+/// Consul's text about a file that cannot be written or an address that cannot be listened on.
+fn serve(resolved: &Resolved, reload: impl Fn() -> Result<(), String>) -> Result<u8, String> {
+    let config = &resolved.config;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| os_error::text(&error))?;
+    let _pid_file = config.pid_file.as_deref().map(write_pid_file).transpose()?;
+    let port_file = resolved
+        .port_file
+        .as_deref()
+        .map(PortFile::claim)
+        .transpose()?;
+
+    let addresses = RefCell::new(Vec::new());
+    let unwritten = RefCell::new(None);
+    let caught = RefCell::new(None);
+    runtime.block_on(async {
+        let mut signals = Signals::listen().map_err(|error| os_error::text(&error))?;
+        let ready = |bound: &[Address]| {
+            bound.clone_into(&mut addresses.borrow_mut());
+            match announce_port(resolved, port_file.as_ref(), bound) {
+                Ok(()) => announce(config, bound),
+                Err(text) => *unwritten.borrow_mut() = Some(text),
+            }
+        };
+        let stop = async {
+            if unwritten.borrow().is_none() {
+                *caught.borrow_mut() = Some(wait(&mut signals, config, &reload).await);
+            }
+        };
+        server::run(config.clone(), ready, stop)
+            .await
+            .map_err(|error| error.to_string())
+    })?;
+    if let Some(text) = unwritten.into_inner() {
+        return Err(text);
+    }
+    let leaves = match caught.into_inner() {
+        Some(Caught::Interrupt) => resolved.leave_on_interrupt,
+        Some(Caught::Terminate) => resolved.leave_on_terminate,
+        Some(Caught::Hangup) | None => false,
+    };
+    say_goodbye(config, &addresses.into_inner(), leaves);
+    Ok(u8::from(!leaves))
+}
+
+/// Waits for a signal that ends the agent. SIGHUP does not: what the sources say now is checked, and holds from the
+/// next start on.
+async fn wait(
+    signals: &mut Signals,
+    config: &Config,
+    reload: &impl Fn() -> Result<(), String>,
+) -> Caught {
+    loop {
+        let caught = signals.next().await;
+        if config.log_json {
+            info!(target: "agent", signal = caught.number(), "Caught");
+        } else {
+            info!(target: "agent", signal = caught.name(), "Caught");
+        }
+        match caught {
+            Caught::Interrupt | Caught::Terminate => return caught,
+            Caught::Hangup => match reload() {
+                Ok(()) => {
+                    info!(target: "agent", "Reloading configuration: it is in order, and holds from the next start on");
+                }
+                Err(error) => error!(target: "agent", error, "Reload config failed"),
+            },
+        }
+    }
+}
+
+/// The lines that harnesses wait for.
+fn announce(config: &Config, addresses: &[Address]) {
+    for address in addresses {
+        let (address, network) = described(address);
+        if config.version.has(Behaviour::LogStartingServer) {
+            info!(target: "agent", address, network, protocol = "http", "Starting server");
+        } else {
+            info!(target: "agent", address, network, "Started HTTP server");
+        }
+    }
+    info!(target: "agent", "started state syncer");
+    if config.version.has(Behaviour::LogRunningLine) {
+        info!(target: "agent", "Consul agent running!");
+    } else {
+        output::out("==> Consul agent running!\n");
+    }
+    if config.server {
+        info!(target: "agent.server", "cluster leadership acquired");
+        info!(target: "agent.server", payload = config.node_name, "New leader elected");
+        info!(target: "agent.server", member = config.node_name, "member joined, marking health alive");
+    }
+    info!(target: "agent", "Synced node info");
+}
+
+/// The lines that Consul writes on its way out.
+fn say_goodbye(config: &Config, addresses: &[Address], leaves: bool) {
+    if leaves {
+        info!(target: "agent", "Gracefully shutting down agent...");
+        info!(target: "agent", "Graceful exit completed");
+    } else {
+        info!(target: "agent", "Graceful shutdown disabled. Exiting");
+    }
+    info!(target: "agent", "Requesting shutdown");
+    if config.server {
+        info!(target: "agent.server", "shutting down server");
+        info!(target: "agent", "consul server down");
+    } else {
+        info!(target: "agent.client", "shutting down client");
+        info!(target: "agent", "consul client down");
+    }
+    info!(target: "agent", "shutdown complete");
+    for address in addresses {
+        let (address, network) = described(address);
+        if config.version.has(Behaviour::LogStartingServer) {
+            info!(target: "agent", address, network, protocol = "http", "Stopping server");
+        } else {
+            info!(target: "agent", protocol = "HTTP", address, network, "Stopping server");
+        }
+    }
+    info!(target: "agent", "Waiting for endpoints to shut down");
+    info!(target: "agent", "Endpoints down");
+}
+
+fn described(address: &Address) -> (String, &'static str) {
+    match address {
+        Address::Tcp(address) => (address.to_string(), "tcp"),
+        Address::Unix(path) => (path.display().to_string(), "unix"),
+    }
+}
+
+/// Tells the address of HTTP to whoever asked for it: one line of JSON, `{"http":"127.0.0.1:43211"}`.
+fn announce_port(
+    resolved: &Resolved,
+    file: Option<&PortFile>,
+    addresses: &[Address],
+) -> Result<(), String> {
+    let address = addresses.first().map(ToString::to_string);
+    let line = format!("{}\n", serde_json::json!({ "http": address }));
+    if let Some(file) = file {
+        file.write(&line)?;
+    }
+    if resolved.print_port {
+        output::out(&line);
+    }
+    Ok(())
+}
+
+/// A file that goes away with the agent.
+struct OwnFile(PathBuf);
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        // Gone already is as good.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn write_pid_file(path: &Path) -> Result<OwnFile, String> {
+    match fs::write(path, std::process::id().to_string()) {
+        Ok(()) => Ok(OwnFile(path.to_owned())),
+        Err(error) => {
+            let path = path.display();
+            Err(format!(
+                "Could not open pid file: open {path}: {}",
+                os_error::text(&error)
+            ))
+        }
+    }
+}
+
+/// The file for the address of HTTP. It exists only while the agent can be reached there, and is never seen half.
+struct PortFile(OwnFile);
+
+impl PortFile {
+    /// Takes away what an earlier agent left.
+    fn claim(path: &Path) -> Result<PortFile, String> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(format!(
+                "-port-file: {}: {}",
+                path.display(),
+                os_error::text(&error)
+            )),
+            _ => Ok(PortFile(OwnFile(path.to_owned()))),
+        }
+    }
+
+    fn write(&self, line: &str) -> Result<(), String> {
+        let path = &self.0.0;
+        let mut unfinished = path.clone().into_os_string();
+        unfinished.push(".new");
+        fs::write(&unfinished, line)
+            .and_then(|()| fs::rename(&unfinished, path))
+            .map_err(|error| format!("-port-file: {}: {}", path.display(), os_error::text(&error)))
+    }
+}

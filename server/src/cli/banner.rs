@@ -1,0 +1,189 @@
+//! What an agent prints before its log.
+
+use super::resolve::Resolved;
+use crate::version::{BUILD_DATE, Behaviour};
+
+/// The block from `==> Starting Consul agent...` to the announcement of the log.
+pub(super) fn text(resolved: &Resolved) -> String {
+    let has = |behaviour| resolved.config.version.has(behaviour);
+    let (rows, width) = if has(Behaviour::CliBannerLong) {
+        (long_rows(resolved), 22)
+    } else {
+        (short_rows(resolved), 18)
+    };
+    let mut text = "==> Starting Consul agent...\n".to_owned();
+    for (label, value) in rows {
+        text += &format!("{label:>width$}: {value}\n");
+    }
+    text + "\n==> Log data will now stream in as it occurs:\n\n"
+}
+
+type Row = (&'static str, String);
+
+fn common_rows(resolved: &Resolved) -> Vec<Row> {
+    let config = &resolved.config;
+    let segment = if config.server { "<all>" } else { "" };
+    let mut rows = vec![("Version", format!("'{}'", config.version))];
+    if config.version.has(Behaviour::JsonAgentSelfBuildDate) {
+        let date = BUILD_DATE.replace('T', " ").replace('Z', " +0000 UTC");
+        rows.push(("Build Date", format!("'{date}'")));
+    }
+    rows.extend([
+        ("Node ID", format!("'{}'", config.node_id)),
+        ("Node name", format!("'{}'", config.node_name)),
+        (
+            "Datacenter",
+            format!("'{}' (Segment: '{segment}')", config.datacenter),
+        ),
+        (
+            "Server",
+            format!("{} (Bootstrap: {})", config.server, resolved.bootstrap),
+        ),
+        ("Client Addr", client_addresses(resolved)),
+        ("Cluster Addr", cluster_address(resolved)),
+    ]);
+    rows
+}
+
+fn short_rows(resolved: &Resolved) -> Vec<Row> {
+    let mut rows = common_rows(resolved);
+    let encryption =
+        "Gossip: false, TLS-Outgoing: false, TLS-Incoming: false, Auto-Encrypt-TLS: false";
+    rows.push(("Encrypt", encryption.to_owned()));
+    rows
+}
+
+fn long_rows(resolved: &Resolved) -> Vec<Row> {
+    let mut rows = common_rows(resolved);
+    rows.push(("Gossip Encryption", "false".to_owned()));
+    rows.push(("Auto-Encrypt-TLS", "false".to_owned()));
+    rows.push(("ACL Enabled", "false".to_owned()));
+    if resolved.config.server {
+        rows.push(("Reporting Enabled", "false".to_owned()));
+    }
+    let min = "Min Version: TLSv1_2";
+    rows.extend([
+        (
+            "ACL Default Policy",
+            resolved.config.acl_default_policy.clone(),
+        ),
+        (
+            "HTTPS TLS",
+            format!("Verify Incoming: false, Verify Outgoing: false, {min}"),
+        ),
+        ("gRPC TLS", format!("Verify Incoming: false, {min}")),
+        (
+            "Internal RPC TLS",
+            format!(
+                "Verify Incoming: false, Verify Outgoing: false (Verify Hostname: false), {min}"
+            ),
+        ),
+    ]);
+    rows
+}
+
+fn client_addresses(resolved: &Resolved) -> String {
+    let addresses: Vec<String> = resolved
+        .client_addresses
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let ports = &resolved.ports;
+    let grpc_tls = if resolved.config.version.has(Behaviour::PortGrpcTls) {
+        format!(", gRPC-TLS: {}", ports.grpc_tls)
+    } else {
+        String::new()
+    };
+    format!(
+        "[{}] (HTTP: {}, HTTPS: {}, gRPC: {}{grpc_tls}, DNS: {})",
+        addresses.join(" "),
+        ports.http,
+        ports.https,
+        ports.grpc,
+        ports.dns
+    )
+}
+
+fn cluster_address(resolved: &Resolved) -> String {
+    let ports = &resolved.ports;
+    format!(
+        "{} (LAN: {}, WAN: {})",
+        resolved.config.advertise_address, ports.serf_lan, ports.serf_wan
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::resolve::resolve;
+    use super::super::settings::Settings;
+    use super::*;
+
+    fn banner(version: &str) -> String {
+        let settings = Settings {
+            as_version: Some(version.to_owned()),
+            dev: Some(true),
+            node_name: Some("vm".to_owned()),
+            ..Settings::default()
+        };
+        text(&resolve(&settings).expect("these settings are in order"))
+    }
+
+    #[test]
+    fn the_banner_of_1_8_7_was_taken_down_from_it() {
+        let expected = "\
+==> Starting Consul agent...
+           Version: '1.8.7'
+           Node ID: 'NODE-ID'
+         Node name: 'vm'
+        Datacenter: 'dc1' (Segment: '<all>')
+            Server: true (Bootstrap: false)
+       Client Addr: [127.0.0.1] (HTTP: 8500, HTTPS: -1, gRPC: 8502, DNS: 8600)
+      Cluster Addr: 127.0.0.1 (LAN: 8301, WAN: 8302)
+           Encrypt: Gossip: false, TLS-Outgoing: false, TLS-Incoming: false, Auto-Encrypt-TLS: false
+
+==> Log data will now stream in as it occurs:
+
+";
+        let id = crate::config::Config::node_id_from_seed(0);
+        assert_eq!(banner("1.8.7"), expected.replace("NODE-ID", &id));
+    }
+
+    #[test]
+    fn the_banner_of_1_22_has_the_lines_of_the_contract() {
+        // 1.22.md part C.
+        let labels = [
+            "Version",
+            "Build Date",
+            "Node ID",
+            "Node name",
+            "Datacenter",
+            "Server",
+            "Client Addr",
+            "Cluster Addr",
+            "Gossip Encryption",
+            "Auto-Encrypt-TLS",
+            "ACL Enabled",
+            "Reporting Enabled",
+            "ACL Default Policy",
+            "HTTPS TLS",
+            "gRPC TLS",
+            "Internal RPC TLS",
+        ];
+        let banner = banner("1.22.0");
+        let lines: Vec<&str> = banner.lines().collect();
+        assert_eq!(lines[0], "==> Starting Consul agent...");
+        for (line, label) in lines[1..].iter().zip(labels) {
+            assert!(
+                line.starts_with(&format!("{label:>22}: ")),
+                "{line:?} is the line {label}"
+            );
+        }
+        assert_eq!(
+            lines[17..],
+            ["", "==> Log data will now stream in as it occurs:", ""]
+        );
+        assert!(banner.contains(
+            " [127.0.0.1] (HTTP: 8500, HTTPS: -1, gRPC: 8502, gRPC-TLS: 8503, DNS: 8600)\n"
+        ));
+    }
+}

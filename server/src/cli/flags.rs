@@ -1,0 +1,365 @@
+//! The table of the flags of `agent`.
+//!
+//! What is not in the table is refused with Go's text. `-x v`, `-x=v`, `--x v` and `--x=v` are the same: see
+//! [`go_flags`](super::go_flags).
+
+use super::settings::Settings;
+use super::slot::Slot;
+
+/// One flag.
+pub(super) struct Flag {
+    /// Without its dashes.
+    pub(super) name: &'static str,
+    pub(super) effect: Effect,
+    /// A sentence for the help.
+    pub(super) usage: &'static str,
+}
+
+/// What is done with a flag.
+#[derive(Clone, Copy)]
+pub(super) enum Effect {
+    /// Honoured: its argument goes to this field.
+    Sets(fn(&mut Settings) -> Slot<'_>),
+    /// The same, and Consul does not know it. `PROCONSUL_` and the name in capitals is an environment variable that
+    /// says the same, for harnesses that do not let their users choose the arguments.
+    Own(fn(&mut Settings) -> Slot<'_>),
+    /// Accepted without effect, and named at the start. Its argument is looked at no further.
+    Ignored(Argument),
+}
+
+/// Whether a flag without effect takes an argument.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Argument {
+    None,
+    One,
+}
+
+impl Flag {
+    /// Whether the flag stands alone, as `-dev` does.
+    pub(super) fn is_switch(&self) -> bool {
+        match self.effect {
+            Effect::Sets(slot) | Effect::Own(slot) => slot(&mut Settings::default()).is_switch(),
+            Effect::Ignored(argument) => argument == Argument::None,
+        }
+    }
+
+    /// The environment variable that stands in for the flag, if there is one.
+    pub(super) fn variable(&self) -> Option<String> {
+        match self.effect {
+            Effect::Own(_) => Some(format!(
+                "PROCONSUL_{}",
+                self.name.to_uppercase().replace('-', "_")
+            )),
+            Effect::Sets(_) | Effect::Ignored(_) => None,
+        }
+    }
+
+    /// Takes the argument into its field.
+    ///
+    /// # Errors
+    /// Go's text about an argument that does not fit.
+    pub(super) fn take(&self, argument: &str, settings: &mut Settings) -> Result<(), String> {
+        match self.effect {
+            Effect::Sets(slot) | Effect::Own(slot) => slot(settings).take_text(self.name, argument),
+            Effect::Ignored(_) => Ok(()),
+        }
+    }
+}
+
+const fn sets(
+    name: &'static str,
+    slot: fn(&mut Settings) -> Slot<'_>,
+    usage: &'static str,
+) -> Flag {
+    Flag {
+        name,
+        effect: Effect::Sets(slot),
+        usage,
+    }
+}
+
+const fn own(name: &'static str, slot: fn(&mut Settings) -> Slot<'_>, usage: &'static str) -> Flag {
+    Flag {
+        name,
+        effect: Effect::Own(slot),
+        usage,
+    }
+}
+
+const fn ignored(name: &'static str, argument: Argument) -> Flag {
+    Flag {
+        name,
+        effect: Effect::Ignored(argument),
+        usage: "Accepted, without effect.",
+    }
+}
+
+/// Takes the environment variables that stand in for our own flags; an empty one counts as none.
+///
+/// # Errors
+/// As [`Flag::take`].
+pub(super) fn take_variables(
+    table: &[Flag],
+    variable: impl Fn(&str) -> Option<String>,
+    settings: &mut Settings,
+) -> Result<(), String> {
+    for flag in table {
+        let value = flag
+            .variable()
+            .and_then(|name| variable(&name))
+            .filter(|value| !value.is_empty());
+        if let Some(value) = value {
+            flag.take(&value, settings)?;
+        }
+    }
+    Ok(())
+}
+
+use Argument::{None as NoArgument, One};
+
+const AS_VERSION: Flag = own(
+    "as-version",
+    |settings| Slot::Text(&mut settings.as_version),
+    "The release of Consul that is emulated, such as 1.8.7 (proconsul only).",
+);
+
+/// The flags of `version`.
+pub(super) const VERSION_FLAGS: &[Flag] = &[
+    AS_VERSION,
+    sets(
+        "format",
+        |settings| Slot::Text(&mut settings.format),
+        "pretty or json.",
+    ),
+];
+
+/// All flags of `agent`, in the order of their names.
+pub(super) const FLAGS: &[Flag] = &[
+    sets(
+        "advertise",
+        |settings| Slot::Text(&mut settings.advertise_addr),
+        "The address that the node is registered with.",
+    ),
+    ignored("advertise-wan", One),
+    sets(
+        "allow-write-http-from",
+        |settings| Slot::List(&mut settings.allow_write_http_from),
+        "A network in CIDR form from which writing is allowed. May be repeated.",
+    ),
+    ignored("alt-domain", One),
+    AS_VERSION,
+    ignored("auto-reload-config", NoArgument),
+    sets(
+        "bind",
+        |settings| Slot::Text(&mut settings.bind_addr),
+        "The address shown as that of the cluster.",
+    ),
+    sets(
+        "bootstrap",
+        |settings| Slot::Bool(&mut settings.bootstrap),
+        "A server that elects itself.",
+    ),
+    sets(
+        "bootstrap-expect",
+        |settings| Slot::Integer(&mut settings.bootstrap_expect),
+        "How many servers to wait for. There is one, and it does not wait.",
+    ),
+    ignored("check_output_max_size", One),
+    sets(
+        "client",
+        |settings| Slot::Text(&mut settings.client_addr),
+        "The addresses at which HTTP is served.",
+    ),
+    sets(
+        "config-dir",
+        |settings| Slot::List(&mut settings.config_paths),
+        "A directory whose .json and .hcl files are read in the order of their names. May be repeated.",
+    ),
+    sets(
+        "config-file",
+        |settings| Slot::List(&mut settings.config_paths),
+        "A .json or .hcl file to read. May be repeated.",
+    ),
+    sets(
+        "config-format",
+        |settings| Slot::Text(&mut settings.config_format),
+        "The language of all files whatever their names: hcl or json.",
+    ),
+    ignored("data-dir", One),
+    sets(
+        "datacenter",
+        |settings| Slot::Text(&mut settings.datacenter),
+        "The name of the datacenter.",
+    ),
+    sets(
+        "default-query-time",
+        |settings| Slot::Text(&mut settings.default_query_time),
+        "How long a blocking query waits that does not say.",
+    ),
+    sets(
+        "dev",
+        |settings| Slot::Bool(&mut settings.dev),
+        "Development mode: a server on 127.0.0.1 with pretty JSON, the page at /ui/ and a talkative log.",
+    ),
+    ignored("disable-host-node-id", NoArgument),
+    ignored("disable-keyring-file", NoArgument),
+    sets(
+        "dns-port",
+        |settings| Slot::Integer(&mut settings.ports.dns),
+        "Shown; DNS is not served.",
+    ),
+    ignored("domain", One),
+    ignored("enable-local-script-checks", NoArgument),
+    ignored("enable-script-checks", NoArgument),
+    ignored("encrypt", One),
+    sets(
+        "grpc-port",
+        |settings| Slot::Integer(&mut settings.ports.grpc),
+        "Shown; gRPC is not served.",
+    ),
+    sets(
+        "grpc-tls-port",
+        |settings| Slot::Integer(&mut settings.ports.grpc_tls),
+        "Shown; gRPC is not served.",
+    ),
+    sets(
+        "hcl",
+        |settings| Slot::List(&mut settings.hcl),
+        "A piece of configuration, which wins over all files and flags. May be repeated.",
+    ),
+    sets(
+        "http-port",
+        |settings| Slot::Integer(&mut settings.ports.http),
+        "The port at which HTTP is served; 0 or less disables it.",
+    ),
+    own(
+        "http-port-ephemeral",
+        |settings| Slot::Bool(&mut settings.http_port_ephemeral),
+        "Serve HTTP at a free port, and print one line of JSON that says which (proconsul only).",
+    ),
+    sets(
+        "https-port",
+        |settings| Slot::Integer(&mut settings.ports.https),
+        "Shown; HTTPS is not served.",
+    ),
+    ignored("join", One),
+    ignored("join-wan", One),
+    ignored("log-file", One),
+    sets(
+        "log-json",
+        |settings| Slot::Bool(&mut settings.log_json),
+        "Print the log as JSON.",
+    ),
+    sets(
+        "log-level",
+        |settings| Slot::Text(&mut settings.log_level),
+        "The least important lines to print.",
+    ),
+    ignored("log-rotate-bytes", One),
+    ignored("log-rotate-duration", One),
+    ignored("log-rotate-max-files", One),
+    sets(
+        "max-query-time",
+        |settings| Slot::Text(&mut settings.max_query_time),
+        "How long a blocking query may wait at most.",
+    ),
+    sets(
+        "node",
+        |settings| Slot::Text(&mut settings.node_name),
+        "The name of the node.",
+    ),
+    sets(
+        "node-id",
+        |settings| Slot::Text(&mut settings.node_id),
+        "The id of the node, a UUID.",
+    ),
+    sets(
+        "node-meta",
+        |settings| Slot::Map(&mut settings.node_meta),
+        "A key:value that the node says of itself. May be repeated.",
+    ),
+    ignored("non-voting-server", NoArgument),
+    sets(
+        "pid-file",
+        |settings| Slot::Text(&mut settings.pid_file),
+        "A file for the id of the process.",
+    ),
+    own(
+        "port-file",
+        |settings| Slot::Text(&mut settings.port_file),
+        "Serve HTTP at a free port unless one is given, and write one line of JSON into this file that says which \
+         (proconsul only).",
+    ),
+    ignored("primary-gateway", One),
+    ignored("protocol", One),
+    ignored("raft-protocol", One),
+    ignored("read-replica", NoArgument),
+    ignored("recursor", One),
+    ignored("rejoin", NoArgument),
+    ignored("retry-interval", One),
+    ignored("retry-interval-wan", One),
+    ignored("retry-join", One),
+    ignored("retry-join-wan", One),
+    ignored("retry-max", One),
+    ignored("retry-max-wan", One),
+    own(
+        "seed",
+        |settings| Slot::Unsigned(&mut settings.seed),
+        "What ids and jitter are drawn from: the same seed gives the same (proconsul only).",
+    ),
+    ignored("segment", One),
+    ignored("serf-lan-allowed-cidrs", One),
+    ignored("serf-lan-bind", One),
+    sets(
+        "serf-lan-port",
+        |settings| Slot::Integer(&mut settings.ports.serf_lan),
+        "Shown; nothing listens.",
+    ),
+    ignored("serf-wan-allowed-cidrs", One),
+    ignored("serf-wan-bind", One),
+    sets(
+        "serf-wan-port",
+        |settings| Slot::Integer(&mut settings.ports.serf_wan),
+        "Shown; nothing listens.",
+    ),
+    sets(
+        "server",
+        |settings| Slot::Bool(&mut settings.server),
+        "A server and not a client agent.",
+    ),
+    sets(
+        "server-port",
+        |settings| Slot::Integer(&mut settings.ports.server),
+        "Shown, by status/leader too; nothing listens.",
+    ),
+    ignored("syslog", NoArgument),
+    sets(
+        "ui",
+        |settings| Slot::Bool(&mut settings.ui),
+        "Serve the page at /ui/.",
+    ),
+    ignored("ui-content-path", One),
+    ignored("ui-dir", One),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_names() {
+        assert!(FLAGS.is_sorted_by(|former, latter| former.name < latter.name));
+    }
+
+    #[test]
+    fn only_our_own_flags_have_variables() {
+        let variables: Vec<_> = FLAGS.iter().filter_map(Flag::variable).collect();
+        let expected = [
+            "PROCONSUL_AS_VERSION",
+            "PROCONSUL_HTTP_PORT_EPHEMERAL",
+            "PROCONSUL_PORT_FILE",
+            "PROCONSUL_SEED",
+        ];
+        assert_eq!(variables, expected);
+    }
+}

@@ -1,0 +1,166 @@
+//! Go's `flag` package: how arguments are cut into flags, and what it says about those that it cannot take.
+
+use super::flags::Flag;
+use super::settings::Settings;
+
+/// The arguments of a command, cut up.
+#[derive(Default)]
+pub(super) struct Given {
+    /// Flags and their arguments, in the order in which they were given.
+    pub(super) flags: Vec<(&'static Flag, String)>,
+    /// From the first argument on that is no flag.
+    pub(super) rest: Vec<String>,
+}
+
+/// Why arguments were not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// `-h` or `-help`.
+    HelpWanted,
+    /// Go's sentence.
+    Bad(String),
+}
+
+/// Cuts arguments into flags of `table`, and checks each flag's argument.
+///
+/// # Errors
+/// The first flag that is unknown, lacks its argument or has one that does not fit.
+pub(super) fn cut(arguments: &[String], table: &'static [Flag]) -> Result<Given, Refusal> {
+    let mut given = Given::default();
+    let mut scratch = Settings::default();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            break;
+        }
+        let Some(flag) = argument.strip_prefix('-').filter(|flag| !flag.is_empty()) else {
+            given.rest.push(argument.clone());
+            break;
+        };
+        let flag = flag.strip_prefix('-').unwrap_or(flag);
+        if flag.is_empty() || flag.starts_with(['-', '=']) {
+            return Err(Refusal::Bad(format!("bad flag syntax: {argument}")));
+        }
+        let (name, value) = match flag.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (flag, None),
+        };
+        let Some(flag) = table.iter().find(|flag| flag.name == name) else {
+            return Err(match name {
+                "h" | "help" => Refusal::HelpWanted,
+                _ => Refusal::Bad(format!("flag provided but not defined: -{name}")),
+            });
+        };
+        let value = match value {
+            Some(value) => value,
+            None if flag.is_switch() => "true".to_owned(),
+            None => match arguments.next() {
+                Some(value) => value.clone(),
+                None => return Err(Refusal::Bad(format!("flag needs an argument: -{name}"))),
+            },
+        };
+        flag.take(&value, &mut scratch).map_err(Refusal::Bad)?;
+        given.flags.push((flag, value));
+    }
+    given.rest.extend(arguments.cloned());
+    Ok(given)
+}
+
+/// The list of flags that Go prints below its sentence about a bad one.
+pub(super) fn short_usage(table: &[Flag]) -> String {
+    let mut text = "Usage:\n".to_owned();
+    for flag in table {
+        let argument = if flag.is_switch() { "" } else { " value" };
+        text += &format!("  -{}{argument}\n    \t{}\n", flag.name, flag.usage);
+    }
+    text
+}
+
+/// The list of flags of a command's help.
+pub(super) fn long_usage(table: &[Flag]) -> String {
+    let mut text = "Command Options\n".to_owned();
+    for flag in table {
+        let argument = if flag.is_switch() { "" } else { "=<value>" };
+        text += &format!("\n  -{}{argument}\n     {}\n", flag.name, flag.usage);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::flags::FLAGS;
+
+    /// Flags as `name=argument`, then the rest after a bar; or the refusal.
+    fn cut_line(line: &str) -> String {
+        let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        match cut(&arguments, FLAGS) {
+            Ok(given) => {
+                let flags: Vec<_> = given
+                    .flags
+                    .iter()
+                    .map(|(flag, value)| format!("{}={value}", flag.name))
+                    .collect();
+                format!("{} | {}", flags.join(" "), given.rest.join(" "))
+            }
+            Err(Refusal::HelpWanted) => "help".to_owned(),
+            Err(Refusal::Bad(text)) => text,
+        }
+    }
+
+    #[test]
+    fn flags_in_all_forms() {
+        let rows = [
+            ("", " | "),
+            ("-dev", "dev=true | "),
+            ("--dev -dev=false --dev=0", "dev=true dev=false dev=0 | "),
+            (
+                "-node a -node=b --node c --node=d=e",
+                "node=a node=b node=c node=d=e | ",
+            ),
+            ("-node= -dev", "node= dev=true | "),
+            ("-node -dev", "node=-dev | "),
+            ("-dev true -node a", "dev=true | true -node a"),
+            ("-dev - -node a", "dev=true | - -node a"),
+            ("-dev -- -node a", "dev=true | -node a"),
+            ("-hcl a=1 -hcl=b=1", "hcl=a=1 hcl=b=1 | "),
+            ("-http-port -1", "http-port=-1 | "),
+            (
+                "-data-dir x -syslog -as-version 1.8.7",
+                "data-dir=x syslog=true as-version=1.8.7 | ",
+            ),
+        ];
+        for (line, expected) in rows {
+            assert_eq!(cut_line(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_go_refuses_is_refused_in_its_words() {
+        let rows = [
+            ("-nope", "flag provided but not defined: -nope"),
+            ("-dev --nope=1", "flag provided but not defined: -nope"),
+            ("-node", "flag needs an argument: -node"),
+            ("---dev", "bad flag syntax: ---dev"),
+            ("-=x", "bad flag syntax: -=x"),
+            ("--=x", "bad flag syntax: --=x"),
+            (
+                "-bootstrap-expect=x",
+                "invalid value \"x\" for flag -bootstrap-expect: strconv.Atoi: parsing \"x\": invalid syntax",
+            ),
+            ("-h", "help"),
+            ("-dev --help -nope", "help"),
+        ];
+        for (line, expected) in rows {
+            assert_eq!(cut_line(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_lists_of_flags_have_gos_form() {
+        assert!(short_usage(FLAGS).starts_with("Usage:\n  -advertise value\n    \tThe address"));
+        assert!(short_usage(FLAGS).contains("\n  -dev\n    \tDevelopment mode"));
+        assert!(long_usage(FLAGS).contains("\n\n  -http-port=<value>\n     The port"));
+        assert!(long_usage(FLAGS).contains("\n\n  -dev\n     Development mode"));
+    }
+}

@@ -1,0 +1,279 @@
+//! HCL 1, the language of Consul's configuration files.
+//!
+//! The `hcl` crates of today read HCL 2, another language: `acl { enabled = true default_policy = "deny" }` on one
+//! line and quoted names are what Consul's users write, and both are errors there. Grammar and error texts were taken
+//! down from a running 1.8.7.
+
+mod token;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use self::token::{Kind, Scanner, Token};
+use super::tree::{JsonNumbers, Tree};
+
+/// Why a text is not HCL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum HclError {
+    /// Something at a place; both numbers count from 1.
+    At {
+        line: usize,
+        column: usize,
+        message: String,
+    },
+    /// A number that is none, or is too large.
+    Number(String),
+    /// The text starts as JSON does and is not.
+    Json(String),
+}
+
+impl fmt::Display for HclError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HclError::At {
+                line,
+                column,
+                message,
+            } => write!(formatter, "At {line}:{column}: {message}"),
+            HclError::Number(message) | HclError::Json(message) => formatter.write_str(message),
+        }
+    }
+}
+
+/// Reads a document.
+///
+/// # Errors
+/// What and where, in the words of Consul's reader.
+pub(super) fn parse(text: &str) -> Result<Tree, HclError> {
+    if text.trim_start().starts_with('{') {
+        return Tree::from_json(text, JsonNumbers::Integers).map_err(HclError::Json);
+    }
+    let mut parser = Parser {
+        scanner: Scanner::new(text),
+        held_back: None,
+    };
+    let body = parser.body(Until::End)?;
+    Ok(Tree::Object(body))
+}
+
+/// Where a body ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    End,
+    CloseBrace,
+}
+
+struct Parser {
+    scanner: Scanner,
+    /// A word that was looked at and belongs to what follows.
+    held_back: Option<Token>,
+}
+
+impl Parser {
+    fn next(&mut self) -> Result<Token, HclError> {
+        match self.held_back.take() {
+            Some(token) => Ok(token),
+            None => self.scanner.scan(),
+        }
+    }
+
+    /// Items up to the end; commas between them are allowed.
+    fn body(&mut self, until: Until) -> Result<BTreeMap<String, Tree>, HclError> {
+        let mut body = BTreeMap::new();
+        loop {
+            let token = self.next()?;
+            match (token.kind, until) {
+                (Kind::End, Until::End) | (Kind::CloseBrace, Until::CloseBrace) => return Ok(body),
+                (Kind::End, Until::CloseBrace) => {
+                    return Err(self.error(&token, "object expected closing RBRACE got: EOF"));
+                }
+                _ => self.held_back = Some(token),
+            }
+            let names = self.names()?;
+            let value = self.value()?;
+            if let Some(value) = value {
+                insert(&mut body, &names, value);
+            }
+            let token = self.next()?;
+            if token.kind != Kind::Comma {
+                self.held_back = Some(token);
+            }
+        }
+    }
+
+    /// The names of an item, up to its `=`, which is taken, or its `{`, which is not.
+    fn names(&mut self) -> Result<Vec<String>, HclError> {
+        let mut names: Vec<Token> = Vec::new();
+        loop {
+            let token = self.next()?;
+            match token.kind {
+                Kind::Identifier | Kind::Text => {
+                    names.push(token);
+                    continue;
+                }
+                Kind::Assign | Kind::OpenBrace if names.is_empty() => {
+                    return Err(self.error(&token, "no object keys found!"));
+                }
+                Kind::Assign if names.len() > 1 => {
+                    return Err(self.error(&token, "nested object expected: LBRACE got: ASSIGN"));
+                }
+                Kind::Assign => {}
+                Kind::OpenBrace => self.held_back = Some(token),
+                Kind::End | Kind::CloseBrace if !names.is_empty() => {
+                    let keys: Vec<String> = names.iter().map(as_written).collect();
+                    let message = format!(
+                        "key '{}' expected start of object ('{{') or assignment ('=')",
+                        keys.join(" ")
+                    );
+                    return Err(self.error(&token, message));
+                }
+                other => {
+                    let message = format!(
+                        "expected: IDENT | STRING | ASSIGN | LBRACE got: {}",
+                        other.name()
+                    );
+                    return Err(self.error(&token, message));
+                }
+            }
+            return Ok(names.into_iter().map(|name| name.text).collect());
+        }
+    }
+
+    /// A value; none where the document ends instead, which Consul's reader lets pass.
+    fn value(&mut self) -> Result<Option<Tree>, HclError> {
+        let token = self.next()?;
+        match token.kind {
+            Kind::End => {
+                self.held_back = Some(token);
+                Ok(None)
+            }
+            Kind::OpenBrace => self.object().map(Some),
+            Kind::OpenBracket => self.list().map(Some),
+            _ => match literal(&token)? {
+                Some(literal) => Ok(Some(literal)),
+                None => {
+                    let (line, column) = self.scanner.position(token.start);
+                    let name = token.kind.name();
+                    let message = format!("Unknown token: {line}:{column} {name} {}", token.text);
+                    Err(self.error(&token, message))
+                }
+            },
+        }
+    }
+
+    /// An object, after its brace: a list of one, to which blocks of the same name add.
+    fn object(&mut self) -> Result<Tree, HclError> {
+        Ok(Tree::List(vec![Tree::Object(
+            self.body(Until::CloseBrace)?,
+        )]))
+    }
+
+    /// A list, after its bracket.
+    fn list(&mut self) -> Result<Tree, HclError> {
+        let mut items = Vec::new();
+        let mut comma_needed = false;
+        loop {
+            let token = self.next()?;
+            match token.kind {
+                Kind::CloseBracket => return Ok(Tree::List(items)),
+                Kind::Comma => {
+                    comma_needed = false;
+                    continue;
+                }
+                kind if comma_needed => {
+                    let name = kind.name();
+                    let message =
+                        format!("error parsing list, expected comma or list end, got: {name}");
+                    return Err(self.error(&token, message));
+                }
+                Kind::OpenBrace => items.push(Tree::Object(self.body(Until::CloseBrace)?)),
+                Kind::OpenBracket => items.push(self.list()?),
+                kind => match literal(&token)? {
+                    Some(literal) => items.push(literal),
+                    None => {
+                        let message =
+                            format!("unexpected token while parsing list: {}", kind.name());
+                        return Err(self.error(&token, message));
+                    }
+                },
+            }
+            comma_needed = true;
+        }
+    }
+
+    fn error(&self, token: &Token, message: impl Into<String>) -> HclError {
+        self.scanner.error_at(token.start, message)
+    }
+}
+
+/// A name as an error shows it: quoted if it was.
+fn as_written(name: &Token) -> String {
+    match name.kind {
+        Kind::Text => format!("\"{}\"", name.text),
+        _ => name.text.clone(),
+    }
+}
+
+/// The value of a word, if it is one.
+fn literal(token: &Token) -> Result<Option<Tree>, HclError> {
+    Ok(Some(match token.kind {
+        Kind::Bool => Tree::Bool(token.text == "true"),
+        Kind::Text | Kind::Heredoc => Tree::Text(token.text.clone()),
+        Kind::Number => Tree::Integer(integer(&token.text)?),
+        Kind::Float => {
+            let number: Option<f64> = token.text.parse().ok();
+            let error = |problem: &str| {
+                HclError::Number(format!(
+                    "strconv.ParseFloat: parsing \"{}\": {problem}",
+                    token.text
+                ))
+            };
+            match number {
+                None => return Err(error("invalid syntax")),
+                Some(number) if number.is_infinite() => return Err(error("value out of range")),
+                Some(number) => Tree::Float(number),
+            }
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// A whole number: hexadecimal after `0x`, octal after another `0`, decimal else.
+fn integer(text: &str) -> Result<i64, HclError> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text),
+    };
+    let (radix, digits) = match digits.strip_prefix("0x") {
+        Some(digits) => (16, digits),
+        None if digits.len() > 1 && digits.starts_with('0') => (8, &digits[1..]),
+        None => (10, digits),
+    };
+    i64::from_str_radix(&format!("{sign}{digits}"), radix).map_err(|error| {
+        use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+        let problem = match error.kind() {
+            PosOverflow | NegOverflow => "value out of range",
+            _ => "invalid syntax",
+        };
+        HclError::Number(format!("strconv.ParseInt: parsing \"{text}\": {problem}"))
+    })
+}
+
+/// Puts an item into a body: objects and lists of the same name add up, any other value takes the place of the former.
+fn insert(body: &mut BTreeMap<String, Tree>, names: &[String], value: Tree) {
+    let Some((first, labels)) = names.split_first() else {
+        return;
+    };
+    let value = labels.iter().rev().fold(value, |inner, label| {
+        Tree::List(vec![Tree::Object(BTreeMap::from([(label.clone(), inner)]))])
+    });
+    match (body.get_mut(first), value) {
+        (Some(Tree::List(former)), Tree::List(items)) => former.extend(items),
+        (_, value) => {
+            body.insert(first.clone(), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

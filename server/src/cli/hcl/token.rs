@@ -1,0 +1,351 @@
+//! The words of HCL 1.
+
+use super::HclError;
+
+/// A word, where it starts and what it says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    /// Index of its first character.
+    pub(super) start: usize,
+    /// As written; for strings, what they stand for.
+    pub(super) text: String,
+}
+
+/// What sort of word it is. The names that errors print are those of Consul's reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    End,
+    Identifier,
+    Number,
+    Float,
+    Bool,
+    Text,
+    Heredoc,
+    OpenBrace,
+    CloseBrace,
+    OpenBracket,
+    CloseBracket,
+    Comma,
+    Assign,
+    Plus,
+    Minus,
+}
+
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::End => "EOF",
+            Kind::Identifier => "IDENT",
+            Kind::Number => "NUMBER",
+            Kind::Float => "FLOAT",
+            Kind::Bool => "BOOL",
+            Kind::Text => "STRING",
+            Kind::Heredoc => "HEREDOC",
+            Kind::OpenBrace => "LBRACE",
+            Kind::CloseBrace => "RBRACE",
+            Kind::OpenBracket => "LBRACK",
+            Kind::CloseBracket => "RBRACK",
+            Kind::Comma => "COMMA",
+            Kind::Assign => "ASSIGN",
+            Kind::Plus => "ADD",
+            Kind::Minus => "SUB",
+        }
+    }
+}
+
+/// Reads one word after the other.
+pub(super) struct Scanner {
+    text: Vec<char>,
+    next: usize,
+}
+
+impl Scanner {
+    pub(super) fn new(text: &str) -> Scanner {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        Scanner {
+            text: text.chars().collect(),
+            next: 0,
+        }
+    }
+
+    /// The error that `message` describes, at the character with this index.
+    pub(super) fn error_at(&self, index: usize, message: impl Into<String>) -> HclError {
+        let (line, column) = self.position(index);
+        HclError::At {
+            line,
+            column,
+            message: message.into(),
+        }
+    }
+
+    /// Line and column of a character, both counted from 1.
+    pub(super) fn position(&self, index: usize) -> (usize, usize) {
+        let before = &self.text[..index.min(self.text.len())];
+        let line = before
+            .iter()
+            .filter(|character| **character == '\n')
+            .count()
+            + 1;
+        let column = before
+            .iter()
+            .rev()
+            .take_while(|character| **character != '\n')
+            .count()
+            + 1;
+        (line, column)
+    }
+
+    pub(super) fn scan(&mut self) -> Result<Token, HclError> {
+        self.skip_blanks_and_comments()?;
+        let start = self.next;
+        let Some(first) = self.peek() else {
+            return Ok(Token {
+                kind: Kind::End,
+                start,
+                text: String::new(),
+            });
+        };
+        let kind = match first {
+            '"' => return self.string(),
+            '<' if self.text.get(start + 1) == Some(&'<') => return self.heredoc(),
+            '{' => Kind::OpenBrace,
+            '}' => Kind::CloseBrace,
+            '[' => Kind::OpenBracket,
+            ']' => Kind::CloseBracket,
+            ',' => Kind::Comma,
+            '=' => Kind::Assign,
+            '+' => Kind::Plus,
+            '-' if self
+                .text
+                .get(start + 1)
+                .is_none_or(|next| !next.is_ascii_digit()) =>
+            {
+                Kind::Minus
+            }
+            '-' | '.' | '0'..='9' => return self.number(),
+            _ if first.is_alphabetic() || first == '_' => return Ok(self.identifier()),
+            _ => return Err(self.error_at(start, "illegal char")),
+        };
+        self.next += 1;
+        Ok(self.token(kind, start))
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.text.get(self.next).copied()
+    }
+
+    fn take_while(&mut self, belongs: impl Fn(char) -> bool) {
+        while self.peek().is_some_and(&belongs) {
+            self.next += 1;
+        }
+    }
+
+    fn token(&self, kind: Kind, start: usize) -> Token {
+        Token {
+            kind,
+            start,
+            text: self.text[start..self.next].iter().collect(),
+        }
+    }
+
+    fn skip_blanks_and_comments(&mut self) -> Result<(), HclError> {
+        loop {
+            self.take_while(|character| matches!(character, ' ' | '\t' | '\n' | '\r'));
+            match (self.peek(), self.text.get(self.next + 1)) {
+                (Some('#'), _) | (Some('/'), Some('/')) => {
+                    self.take_while(|character| character != '\n');
+                }
+                (Some('/'), Some('*')) => {
+                    self.next += 2;
+                    while !self.text[self.next..].starts_with(&['*', '/']) {
+                        if self.next == self.text.len() {
+                            return Err(self.error_at(self.next, "comment not terminated"));
+                        }
+                        self.next += 1;
+                    }
+                    self.next += 2;
+                }
+                (Some('/'), _) => return Err(self.error_at(self.next, "expected '/' for comment")),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn identifier(&mut self) -> Token {
+        let start = self.next;
+        self.take_while(|character| {
+            character.is_alphanumeric() || matches!(character, '_' | '-' | '.')
+        });
+        let mut token = self.token(Kind::Identifier, start);
+        if matches!(&token.text[..], "true" | "false") {
+            token.kind = Kind::Bool;
+        }
+        token
+    }
+
+    fn number(&mut self) -> Result<Token, HclError> {
+        let start = self.next;
+        if self.peek() == Some('-') {
+            self.next += 1;
+        }
+        if self.text[self.next..].starts_with(&['0', 'x']) {
+            self.next += 2;
+            let digits = self.next;
+            self.take_while(|character| character.is_ascii_hexdigit());
+            if self.next == digits {
+                return Err(self.error_at(digits, "illegal hexadecimal number"));
+            }
+            return Ok(self.token(Kind::Number, start));
+        }
+        self.take_while(|character| character.is_ascii_digit());
+        let whole = self.next;
+        if self.peek() == Some('.') {
+            self.next += 1;
+            self.take_while(|character| character.is_ascii_digit());
+        }
+        if matches!(self.peek(), Some('e' | 'E')) {
+            self.next += 1;
+            if matches!(self.peek(), Some('+' | '-')) {
+                self.next += 1;
+            }
+            self.take_while(|character| character.is_ascii_digit());
+        }
+        let kind = if self.next == whole {
+            Kind::Number
+        } else {
+            Kind::Float
+        };
+        Ok(self.token(kind, start))
+    }
+
+    /// A string in double quotes. What stands between `${` and its `}` is taken as it is, quotes included.
+    fn string(&mut self) -> Result<Token, HclError> {
+        let start = self.next;
+        self.next += 1;
+        let mut text = String::new();
+        let mut braces = 0_usize;
+        loop {
+            let character = match self.peek() {
+                None => return Err(self.error_at(self.next, "literal not terminated")),
+                Some('\n') if braces == 0 => {
+                    return Err(self.error_at(self.next, "literal not terminated"));
+                }
+                Some('"') if braces == 0 => {
+                    self.next += 1;
+                    return Ok(Token {
+                        kind: Kind::Text,
+                        start,
+                        text,
+                    });
+                }
+                Some('\\') if braces == 0 => {
+                    text.push(self.escape()?);
+                    continue;
+                }
+                Some(character) => character,
+            };
+            self.next += 1;
+            text.push(character);
+            match character {
+                '$' if braces == 0 && self.peek() == Some('{') => {
+                    self.next += 1;
+                    text.push('{');
+                    braces = 1;
+                }
+                '{' if braces > 0 => braces += 1,
+                '}' if braces > 0 => braces -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// One escape of Go's strings, from its backslash on.
+    fn escape(&mut self) -> Result<char, HclError> {
+        self.next += 1;
+        let letter = self.peek();
+        self.next += 1;
+        let (radix, digits) = match letter {
+            Some('a') => return Ok('\u{7}'),
+            Some('b') => return Ok('\u{8}'),
+            Some('f') => return Ok('\u{c}'),
+            Some('n') => return Ok('\n'),
+            Some('r') => return Ok('\r'),
+            Some('t') => return Ok('\t'),
+            Some('v') => return Ok('\u{b}'),
+            Some(quoted @ ('\\' | '"')) => return Ok(quoted),
+            Some('x') => (16, 2),
+            Some('u') => (16, 4),
+            Some('U') => (16, 8),
+            Some('0'..='7') => {
+                self.next -= 1;
+                (8, 3)
+            }
+            _ => return Err(self.error_at(self.next - 1, "illegal char escape")),
+        };
+        let mut code = 0_u32;
+        for _ in 0..digits {
+            let digit = self.peek().and_then(|character| character.to_digit(radix));
+            let Some(digit) = digit else {
+                return Err(self.error_at(self.next, "illegal char escape"));
+            };
+            code = code.wrapping_mul(radix) | digit;
+            self.next += 1;
+        }
+        char::from_u32(code).ok_or_else(|| self.error_at(self.next - 1, "illegal char escape"))
+    }
+
+    /// `<<WORD`, lines, `WORD`; with `<<-WORD` the lines lose the indentation that all of them have.
+    fn heredoc(&mut self) -> Result<Token, HclError> {
+        let start = self.next;
+        self.next += 2;
+        let indented = self.peek() == Some('-');
+        if indented {
+            self.next += 1;
+        }
+        let anchor_start = self.next;
+        self.take_while(|character| character.is_alphanumeric());
+        let anchor: String = self.text[anchor_start..self.next].iter().collect();
+        if self.peek() == Some('\r') {
+            self.next += 1;
+        }
+        match self.peek() {
+            Some('\n') if anchor.is_empty() => {
+                return Err(self.error_at(self.next, "zero-length heredoc anchor"));
+            }
+            Some('\n') => self.next += 1,
+            None => return Err(self.error_at(self.next, "heredoc not terminated")),
+            Some(_) => return Err(self.error_at(self.next, "invalid characters in heredoc anchor")),
+        }
+        let mut lines: Vec<String> = Vec::new();
+        loop {
+            let line_start = self.next;
+            self.take_while(|character| character != '\n');
+            let line: String = self.text[line_start..self.next].iter().collect();
+            if line.trim() == anchor {
+                break;
+            }
+            if self.peek().is_none() {
+                return Err(self.error_at(self.next, "heredoc not terminated"));
+            }
+            self.next += 1;
+            lines.push(line);
+        }
+        if indented {
+            let margin = lines
+                .iter()
+                .map(|line| line.len() - line.trim_start().len())
+                .min()
+                .unwrap_or(0);
+            lines
+                .iter_mut()
+                .for_each(|line| *line = line.split_off(margin));
+        }
+        let text = lines.into_iter().map(|line| line + "\n").collect();
+        Ok(Token {
+            kind: Kind::Heredoc,
+            start,
+            text,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Where HTTP is served: `client_addr`, `addresses.http` and `ports.http`, and our own flags for a free port.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use super::address;
+use super::resolve::Errors;
+use super::settings::Settings;
+use crate::config::Listener;
+
+/// What HTTP is served at.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Http {
+    pub(super) listeners: Vec<Listener>,
+    /// `client_addr`, which is where HTTP is served unless `addresses.http` says otherwise.
+    pub(super) client_addresses: Vec<IpAddr>,
+}
+
+/// Consul's port for HTTP.
+const DEFAULT_PORT: i64 = 8500;
+
+/// Resolves everything about HTTP but its [`port`].
+///
+/// # Errors
+/// Templates that are not known, and two listeners at one address. All else goes to `errors`.
+pub(super) fn http(
+    settings: &Settings,
+    port: Option<u16>,
+    errors: &mut Errors,
+) -> Result<Http, String> {
+    let client_addresses = client_addresses(settings, errors)?;
+    let hosts = match settings
+        .addresses_http
+        .as_ref()
+        .filter(|addresses| !addresses.trim().is_empty())
+    {
+        Some(addresses) => http_hosts(addresses, errors)?,
+        None => client_addresses.iter().copied().map(Host::Ip).collect(),
+    };
+    let mut listeners = Vec::new();
+    if let Some(port) = port {
+        let mut taken = BTreeSet::new();
+        for host in hosts {
+            listeners.push(match host {
+                Host::Unix(path) => Listener::Unix(path),
+                Host::Ip(address) => {
+                    let address = SocketAddr::new(address, port);
+                    if port != 0 && !taken.insert(address) {
+                        return Err(format!(
+                            "HTTP address {address} already configured for HTTP"
+                        ));
+                    }
+                    Listener::Tcp(address)
+                }
+            });
+        }
+    }
+    Ok(Http {
+        listeners,
+        client_addresses,
+    })
+}
+
+/// The port; 0 for a free one. Consul's 0 turns HTTP off, as every negative number does.
+pub(super) fn port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
+    let given = settings.ports.http;
+    if settings.http_port_ephemeral == Some(true)
+        || (settings.port_file.is_some() && given.is_none())
+    {
+        return Some(0);
+    }
+    let port = given.unwrap_or(DEFAULT_PORT);
+    if port <= 0 {
+        return None;
+    }
+    u16::try_from(port)
+        .map_err(|_| errors.push(format!("ports.http: invalid port: {port}")))
+        .ok()
+}
+
+fn client_addresses(settings: &Settings, errors: &mut Errors) -> Result<Vec<IpAddr>, String> {
+    let Some(text) = &settings.client_addr else {
+        return Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]);
+    };
+    let expanded = address::expand(text).map_err(|error| format!("client_addr: {error}"))?;
+    let mut addresses = Vec::new();
+    for text in expanded.split_whitespace() {
+        match text.parse() {
+            Ok(address) => addresses.push(address),
+            Err(_) if text.starts_with("unix://") => {
+                errors.push("client_addr cannot be a unix socket".to_owned());
+            }
+            Err(_) => errors.push(format!("client_addr: invalid ip address: {text}")),
+        }
+    }
+    Ok(addresses)
+}
+
+enum Host {
+    Ip(IpAddr),
+    Unix(PathBuf),
+}
+
+fn http_hosts(addresses: &str, errors: &mut Errors) -> Result<Vec<Host>, String> {
+    let expanded =
+        address::expand(addresses).map_err(|error| format!("addresses.http: {error}"))?;
+    let mut hosts = Vec::new();
+    for text in expanded.split_whitespace() {
+        match (text.strip_prefix("unix://"), text.parse()) {
+            (Some(path), _) => hosts.push(Host::Unix(PathBuf::from(path))),
+            (None, Ok(address)) => hosts.push(Host::Ip(address)),
+            (None, Err(_)) => errors.push(format!("addresses.http: invalid ip address: {text}")),
+        }
+    }
+    Ok(hosts)
+}

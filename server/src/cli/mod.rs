@@ -1,0 +1,163 @@
+//! The command line: `proconsul agent` takes what `consul agent` takes.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `flags`, `go_flags` | the table of flags; Go's way of cutting arguments |
+//! | `keys`, `tree`, `hcl`, `sources` | the table of configuration keys; JSON and HCL; finding files |
+//! | `settings`, `slot`, `load` | what was said; how a value gets there; in which order |
+//! | `environment`, `address` | the variables of Consul's image; the addresses of this machine |
+//! | `resolve`, `listen` | what holds: a [`Config`](crate::config::Config) |
+//! | `agent`, `banner`, `log`, `signals` | running, and all that is printed meanwhile |
+//! | `version` | the other verb |
+//!
+//! Only here are the environment and files read.
+
+mod address;
+mod agent;
+mod banner;
+mod environment;
+mod flags;
+mod go_flags;
+mod hcl;
+mod keys;
+mod listen;
+mod load;
+mod log;
+mod os_error;
+mod output;
+mod resolve;
+mod settings;
+mod signals;
+mod slot;
+mod sources;
+mod tree;
+mod version;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use self::flags::VERSION_FLAGS;
+use self::go_flags::Refusal;
+use self::settings::Settings;
+
+/// Consul's exit code for a command line that it does not understand.
+const NOT_UNDERSTOOD: u8 = 127;
+
+/// Consul's other verbs: clients of the HTTP API, which work against proconsul as they are.
+const CLIENT_VERBS: &[&str] = &[
+    "acl",
+    "catalog",
+    "config",
+    "connect",
+    "debug",
+    "event",
+    "exec",
+    "force-leave",
+    "info",
+    "intention",
+    "join",
+    "keygen",
+    "keyring",
+    "kv",
+    "leave",
+    "lock",
+    "login",
+    "logout",
+    "maint",
+    "members",
+    "monitor",
+    "operator",
+    "peering",
+    "reload",
+    "resource",
+    "rtt",
+    "services",
+    "snapshot",
+    "tls",
+    "troubleshoot",
+    "validate",
+    "watch",
+];
+
+/// Runs the command line of this process, and returns its exit code.
+pub fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let program = arguments.next().unwrap_or_default();
+    let program = Path::new(&program)
+        .file_name()
+        .map_or("proconsul".into(), |name| name.to_string_lossy());
+    let arguments: Vec<String> = arguments.collect();
+    let variable =
+        |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+    let Some((verb, rest)) = arguments.split_first() else {
+        output::err(&help(&program));
+        return ExitCode::from(NOT_UNDERSTOOD);
+    };
+    match &verb[..] {
+        "agent" => agent::run(&program, rest, variable),
+        "version" => print_version(rest, variable),
+        "-v" | "-version" | "--version" => print_version(&[], variable),
+        "-h" | "-help" | "--help" | "help" => {
+            output::err(&help(&program));
+            ExitCode::SUCCESS
+        }
+        verb if CLIENT_VERBS.contains(&verb) => {
+            output::err(&format!(
+                "{program} {verb}: proconsul is a server only. Consul's own command line works against it, and so \
+                 does every client of the HTTP API.\n"
+            ));
+            ExitCode::FAILURE
+        }
+        _ => {
+            output::err(&help(&program));
+            ExitCode::from(NOT_UNDERSTOOD)
+        }
+    }
+}
+
+fn help(program: &str) -> String {
+    format!(
+        "Usage: {program} [--version] [--help] <command> [<args>]\n\n\
+         Available commands are:\n    \
+         agent      Runs a stand-in for a Consul agent\n    \
+         version    Prints which Consul is emulated\n\n"
+    )
+}
+
+fn print_version(arguments: &[String], variable: impl Fn(&str) -> Option<String>) -> ExitCode {
+    match version_text(arguments, variable) {
+        Ok(text) => {
+            output::out(&text);
+            ExitCode::SUCCESS
+        }
+        Err(text) => {
+            output::err(&text);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What `version` prints, or why not.
+fn version_text(
+    arguments: &[String],
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<String, String> {
+    let given = match go_flags::cut(arguments, VERSION_FLAGS) {
+        Ok(given) => given,
+        Err(Refusal::HelpWanted) => return Ok(go_flags::long_usage(VERSION_FLAGS)),
+        Err(Refusal::Bad(text)) => {
+            return Err(format!("{text}\n{}", go_flags::short_usage(VERSION_FLAGS)));
+        }
+    };
+    let mut settings = Settings::default();
+    flags::take_variables(VERSION_FLAGS, variable, &mut settings)?;
+    for (flag, argument) in &given.flags {
+        flag.take(argument, &mut settings)?;
+    }
+    let version = resolve::version(&settings).map_err(|error| format!("{error}\n"))?;
+    match settings.format.as_deref() {
+        None | Some("pretty") => Ok(version::pretty(version)),
+        Some("json") => Ok(version::json(version)),
+        Some(other) => Err(format!("Unknown format: {other}\n")),
+    }
+}

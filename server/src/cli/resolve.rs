@@ -1,0 +1,469 @@
+//! From what was said to what holds: defaults, checks in Consul's order, and the remarks of the start.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::address::{self, IpVersion};
+use super::listen;
+use super::settings::{Ports, Settings};
+use crate::config::{Config, LogLevel, Network};
+use crate::go::duration::{self, DurationQuotes};
+use crate::version::{Behaviour, Version};
+
+/// What an agent is started with.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Resolved {
+    pub(super) config: Config,
+    /// `client_addr`, as the banner shows it.
+    pub(super) client_addresses: Vec<IpAddr>,
+    /// The ports as the banner shows them; -1 for those that are off.
+    pub(super) ports: ShownPorts,
+    /// Whether the server elects itself, as the banner shows it.
+    pub(super) bootstrap: bool,
+    /// Whether SIGINT, and whether SIGTERM, lets the agent leave with exit code 0.
+    pub(super) leave_on_interrupt: bool,
+    pub(super) leave_on_terminate: bool,
+    /// Where the address of HTTP is written to.
+    pub(super) port_file: Option<PathBuf>,
+    /// Whether that address is printed.
+    pub(super) print_port: bool,
+    /// Warnings for the log.
+    pub(super) warnings: Vec<String>,
+}
+
+/// All ports of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ShownPorts {
+    pub(super) dns: i64,
+    pub(super) grpc: i64,
+    pub(super) grpc_tls: i64,
+    pub(super) http: i64,
+    pub(super) https: i64,
+    pub(super) serf_lan: i64,
+    pub(super) serf_wan: i64,
+}
+
+/// The emulated version.
+///
+/// # Errors
+/// A text that is no version, or one that is not emulated.
+pub(super) fn version(settings: &Settings) -> Result<Version, String> {
+    match &settings.as_version {
+        Some(text) => text
+            .parse()
+            .map_err(|error| format!("-as-version: {error}")),
+        None => Ok(Version::default()),
+    }
+}
+
+/// Puts in the defaults and checks everything.
+///
+/// # Errors
+/// Consul's text about the first thing (in some cases all things) that cannot be.
+pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
+    let dev = settings.dev.unwrap_or(false);
+    let base = if dev {
+        Config::dev()
+    } else {
+        Config::default()
+    };
+    let server = settings.server.unwrap_or(dev);
+    let mut config = Config {
+        version: version(settings)?,
+        server,
+        ..base
+    };
+    let mut warnings = Vec::new();
+
+    take_datacenters(settings, &mut config)?;
+    let bootstrap = bootstrap(settings, &config, &mut warnings)?;
+    config.bind_address = bind_address(settings, dev)?;
+    let (client_addresses, http_port) = take_collected(settings, &mut config)?;
+    take_node(settings, &mut config, &mut warnings)?;
+    take_values(settings, &mut config);
+    config.acl_default_policy = acl_default_policy(settings)?;
+    config.log_level = log_level(settings, config.log_level)?;
+
+    Ok(Resolved {
+        ports: shown_ports(&settings.ports, http_port, &config),
+        config,
+        client_addresses,
+        bootstrap,
+        leave_on_interrupt: !settings.skip_leave_on_interrupt.unwrap_or(server),
+        leave_on_terminate: settings.leave_on_terminate.unwrap_or(!server),
+        port_file: settings.port_file.as_ref().map(PathBuf::from),
+        print_port: settings.http_port_ephemeral.unwrap_or(false),
+        warnings,
+    })
+}
+
+fn take_datacenters(settings: &Settings, config: &mut Config) -> Result<(), String> {
+    if let Some(name) = &settings.datacenter {
+        config.datacenter = name.to_lowercase();
+    }
+    check_datacenter("datacenter", &config.datacenter)?;
+    let primary = settings
+        .primary_datacenter
+        .as_ref()
+        .unwrap_or(&config.datacenter);
+    config.primary_datacenter = primary.to_lowercase();
+    check_datacenter("acl_datacenter", &config.primary_datacenter)
+}
+
+/// Everything of which Consul collects the errors. Returns `client_addr` and the port of HTTP for the banner.
+fn take_collected(settings: &Settings, config: &mut Config) -> Result<(Vec<IpAddr>, i64), String> {
+    let mut errors = Errors::default();
+    let port = listen::port(settings, &mut errors);
+    config.advertise_address = advertise_address(settings, config.bind_address, &mut errors)?;
+    let http = listen::http(settings, port, &mut errors)?;
+    config.listeners = http.listeners;
+    config.allow_write_http_from = networks(&settings.allow_write_http_from, &mut errors);
+    let mut duration = |key, text| duration_of(key, text, &mut errors);
+    let default_query_time = duration("default_query_time", settings.default_query_time.as_deref());
+    if let Some(time) = default_query_time.filter(|time| *time >= 0) {
+        config.default_query_time = nanoseconds(time);
+    }
+    if let Some(time) = duration("max_query_time", settings.max_query_time.as_deref()) {
+        config.max_query_time = nanoseconds(time);
+    }
+    // 0 is Go's "not set".
+    let session_ttl_min = duration("session_ttl_min", settings.session_ttl_min.as_deref());
+    if let Some(time) = session_ttl_min.filter(|time| *time != 0) {
+        config.session_ttl_min = nanoseconds(time);
+    }
+    errors.into_result()?;
+    Ok((http.client_addresses, port.map_or(-1, i64::from)))
+}
+
+fn take_node(
+    settings: &Settings,
+    config: &mut Config,
+    warnings: &mut Vec<String>,
+) -> Result<(), String> {
+    config.node_name = node_name(settings, warnings);
+    config.seed = settings.seed.unwrap_or_default();
+    config.node_id = node_id(settings, config.seed)?;
+    config.node_meta.clone_from(&settings.node_meta);
+    let path = settings.pid_file.as_ref().filter(|path| !path.is_empty());
+    config.pid_file = path.map(PathBuf::from);
+    Ok(())
+}
+
+/// What needs no check.
+fn take_values(settings: &Settings, config: &mut Config) {
+    fn take<T: Copy>(place: &mut T, value: Option<T>) {
+        *place = value.unwrap_or(*place);
+    }
+    let ports = &settings.ports;
+    take(&mut config.server_port, port(ports.server));
+    take(&mut config.serf_lan_port, port(ports.serf_lan));
+    take(
+        &mut config.serf_wan_port,
+        ports.serf_wan.map(|given| port(Some(given))),
+    );
+    take(&mut config.kv_max_value_size, settings.kv_max_value_size);
+    take(&mut config.txn_max_req_len, settings.txn_max_req_len);
+    let connections = settings
+        .http_max_conns_per_client
+        .map(|limit| usize::try_from(limit).unwrap_or(0));
+    take(&mut config.http_max_conns_per_client, connections);
+    let header_bytes = settings
+        .max_header_bytes
+        .and_then(|bytes| usize::try_from(bytes).ok());
+    take(
+        &mut config.max_header_bytes,
+        header_bytes.filter(|bytes| *bytes > 0),
+    );
+    take(&mut config.use_cache, settings.use_cache);
+    take(
+        &mut config.disable_http_unprintable_char_filter,
+        settings.disable_http_unprintable_char_filter,
+    );
+    take(
+        &mut config.disable_kv_key_validation,
+        settings.disable_kv_key_validation,
+    );
+    take(
+        &mut config.translate_wan_addrs,
+        settings.translate_wan_addrs,
+    );
+    take(&mut config.ui, settings.ui);
+    take(&mut config.log_json, settings.log_json);
+    config.block_endpoints.clone_from(&settings.block_endpoints);
+    config.response_headers = settings.response_headers.clone().into_iter().collect();
+}
+
+/// What is wrong, as Consul collects it.
+#[derive(Default)]
+pub(super) struct Errors(Vec<String>);
+
+impl Errors {
+    pub(super) fn push(&mut self, error: String) {
+        self.0.push(error);
+    }
+
+    fn into_result(self) -> Result<(), String> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let (count, noun) = (
+            self.0.len(),
+            if self.0.len() == 1 { "error" } else { "errors" },
+        );
+        let lines: Vec<String> = self
+            .0
+            .iter()
+            .map(|error| format!("\t* {error}\n"))
+            .collect();
+        Err(format!("{count} {noun} occurred:\n{}\n", lines.concat()))
+    }
+}
+
+fn check_datacenter(key: &str, name: &str) -> Result<(), String> {
+    if name.is_empty() {
+        return Err(format!("{key} cannot be empty"));
+    }
+    let allowed = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_');
+    if !name.chars().all(allowed) {
+        return Err(format!(
+            "{key} cannot be {name:?}. Please use only [a-z0-9-_]"
+        ));
+    }
+    Ok(())
+}
+
+fn bootstrap(
+    settings: &Settings,
+    config: &Config,
+    warnings: &mut Vec<String>,
+) -> Result<bool, String> {
+    let (dev, server) = (config.dev, config.server);
+    let expected = settings.bootstrap_expect.unwrap_or(0);
+    if expected < 0 {
+        return Err(format!(
+            "bootstrap_expect cannot be {expected}. Must be greater than or equal to zero"
+        ));
+    }
+    if expected > 1 && dev {
+        return Err("'bootstrap_expect > 0' not allowed in dev mode".to_owned());
+    }
+    if expected > 1 && settings.bootstrap == Some(true) {
+        return Err(
+            "'bootstrap_expect > 0' and 'bootstrap = true' are mutually exclusive".to_owned(),
+        );
+    }
+    let bootstrap = settings.bootstrap.unwrap_or(false) || expected == 1;
+    if bootstrap && !server {
+        return Err("'bootstrap = true' requires 'server = true'".to_owned());
+    }
+    if expected > 1 && !server {
+        return Err("'bootstrap_expect > 0' requires 'server = true'".to_owned());
+    }
+    if expected == 1 {
+        warnings
+            .push("BootstrapExpect is set to 1; this is the same as Bootstrap mode.".to_owned());
+    }
+    if bootstrap {
+        warnings.push("bootstrap = true: do not enable unless necessary".to_owned());
+    }
+    if expected > 1 {
+        warnings.push(format!(
+            "bootstrap_expect > 0: expecting {expected} servers"
+        ));
+    }
+    if !dev && !bootstrap {
+        warnings.push(
+            "Consul would wait for other servers now; proconsul is the only one, and leads at once"
+                .to_owned(),
+        );
+    }
+    Ok(bootstrap)
+}
+
+fn bind_address(settings: &Settings, dev: bool) -> Result<IpAddr, String> {
+    let Some(text) = &settings.bind_addr else {
+        return Ok(IpAddr::V4(if dev {
+            Ipv4Addr::LOCALHOST
+        } else {
+            Ipv4Addr::UNSPECIFIED
+        }));
+    };
+    let expanded = address::expand(text).map_err(|error| format!("bind_addr: {error}"))?;
+    match expanded.split_whitespace().collect::<Vec<_>>()[..] {
+        [one] => one.parse().map_err(|_| "bind_addr cannot be empty".to_owned()),
+        [] => Err("bind_addr cannot be empty".to_owned()),
+        _ => Err("bind_addr cannot contain multiple addresses. Use 'addresses.{dns,http,https}' instead.".to_owned()),
+    }
+}
+
+fn advertise_address(
+    settings: &Settings,
+    bind_address: IpAddr,
+    errors: &mut Errors,
+) -> Result<IpAddr, String> {
+    let of_this_machine = || match bind_address {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address::of_this_machine(IpVersion::Four),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address::of_this_machine(IpVersion::Six),
+        given => given,
+    };
+    let Some(text) = settings
+        .advertise_addr
+        .as_ref()
+        .filter(|text| !text.trim().is_empty())
+    else {
+        return Ok(of_this_machine());
+    };
+    let expanded = address::expand(text).map_err(|error| format!("advertise_addr: {error}"))?;
+    match expanded.trim().parse::<IpAddr>() {
+        Ok(address) if address.is_unspecified() => {
+            Err("Advertise address cannot be 0.0.0.0, :: or [::]".to_owned())
+        }
+        Ok(address) => Ok(address),
+        Err(_) => {
+            // Once for the LAN and once for the WAN.
+            errors.push(format!("advertise_addr: invalid ip address: {expanded}"));
+            errors.push(format!("advertise_addr: invalid ip address: {expanded}"));
+            Ok(bind_address)
+        }
+    }
+}
+
+fn networks(texts: &[String], errors: &mut Errors) -> Vec<Network> {
+    let mut networks = Vec::new();
+    for text in texts {
+        let network = text.split_once('/').and_then(|(address, prefix)| {
+            Network::new(address.parse().ok()?, prefix.parse().ok()?)
+        });
+        match network {
+            Some(network) => networks.push(network),
+            None => errors.push(format!("allow_write_http_from: invalid cidr: {text}")),
+        }
+    }
+    networks
+}
+
+/// Nanoseconds. A text that is no duration hides all errors before it, as it does in Consul.
+fn duration_of(key: &str, text: Option<&str>, errors: &mut Errors) -> Option<i64> {
+    let text = text?;
+    match duration::parse(text) {
+        Ok(nanoseconds) => Some(nanoseconds),
+        Err(error) => {
+            let error = error.message(DurationQuotes::Bare);
+            *errors = Errors(vec![format!("{key}: invalid duration: {text:?}: {error}")]);
+            None
+        }
+    }
+}
+
+fn nanoseconds(nanoseconds: i64) -> Duration {
+    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
+}
+
+fn port(port: Option<i64>) -> Option<u16> {
+    port.and_then(|port| u16::try_from(port).ok())
+        .filter(|port| *port > 0)
+}
+
+fn node_name(settings: &Settings, warnings: &mut Vec<String>) -> String {
+    let given = settings
+        .node_name
+        .as_deref()
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let name = match given {
+        Some(name) => name.to_owned(),
+        None => hostname::get().map_or_else(
+            |_| "proconsul".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        ),
+    };
+    if !name
+        .chars()
+        .all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+    {
+        warnings.push(format!(
+            "Node name {name:?} will not be discoverable via DNS due to invalid characters. \
+             Valid characters include all alpha-numerics and dashes."
+        ));
+    }
+    name
+}
+
+fn node_id(settings: &Settings, seed: u64) -> Result<String, String> {
+    let Some(id) = settings.node_id.as_ref().filter(|id| !id.is_empty()) else {
+        return Ok(Config::node_id_from_seed(seed));
+    };
+    let invalid =
+        |reason: String| format!("failed to setup node ID: specified NodeID is invalid: {reason}");
+    if id.len() != 36 {
+        return Err(invalid("uuid string is wrong length".to_owned()));
+    }
+    for (index, letter) in id.char_indices() {
+        if matches!(index, 8 | 13 | 18 | 23) && letter != '-' {
+            return Err(invalid("uuid is improperly formatted".to_owned()));
+        }
+    }
+    match id
+        .chars()
+        .find(|letter| *letter != '-' && !letter.is_ascii_hexdigit())
+    {
+        Some(letter) => {
+            let code = u32::from(letter);
+            Err(invalid(format!(
+                "encoding/hex: invalid byte: U+{code:04X} '{letter}'"
+            )))
+        }
+        None => Ok(id.to_lowercase()),
+    }
+}
+
+fn acl_default_policy(settings: &Settings) -> Result<String, String> {
+    match settings.acl_default_policy.as_deref() {
+        None => Ok("allow".to_owned()),
+        Some(policy @ ("allow" | "deny" | "extend-cache")) => Ok(policy.to_owned()),
+        Some(other) => Err(format!(
+            "Failed to start Consul server: Unsupported default ACL policy: {other}"
+        )),
+    }
+}
+
+fn log_level(settings: &Settings, default: LogLevel) -> Result<LogLevel, String> {
+    let Some(text) = &settings.log_level else {
+        return Ok(default);
+    };
+    match &text.to_uppercase()[..] {
+        "TRACE" => Ok(LogLevel::Trace),
+        "DEBUG" => Ok(LogLevel::Debug),
+        "INFO" => Ok(LogLevel::Info),
+        "WARN" => Ok(LogLevel::Warn),
+        "ERR" | "ERROR" => Ok(LogLevel::Error),
+        _ => Err(format!(
+            "Invalid log level: {text}. Valid log levels are: [TRACE DEBUG INFO WARN ERR ERROR]"
+        )),
+    }
+}
+
+fn shown_ports(ports: &Ports, http: i64, config: &Config) -> ShownPorts {
+    let shown = |port: Option<i64>, default: i64| match port.unwrap_or(default) {
+        off if off <= 0 => -1,
+        port => port,
+    };
+    let grpc_tls = if config.server && config.version.has(Behaviour::PortGrpcTls) {
+        8503
+    } else {
+        -1
+    };
+    ShownPorts {
+        dns: shown(ports.dns, 8600),
+        grpc: shown(ports.grpc, if config.dev { 8502 } else { -1 }),
+        grpc_tls: shown(ports.grpc_tls, grpc_tls),
+        http,
+        https: shown(ports.https, -1),
+        serf_lan: shown(ports.serf_lan, 8301),
+        serf_wan: shown(ports.serf_wan, 8302),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! Finding and reading configuration files, in Consul's order.
+
+use std::fs;
+use std::path::Path;
+
+use super::hcl;
+use super::os_error;
+use super::tree::{JsonNumbers, Tree};
+
+/// A piece of configuration that was read, but not understood yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    /// The name that an error shows.
+    pub(super) name: String,
+    pub(super) language: Language,
+    pub(super) text: String,
+}
+
+/// The language of a piece of configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    Json,
+    Hcl,
+}
+
+impl Language {
+    /// Reads the value of `-config-format`.
+    ///
+    /// # Errors
+    /// Consul's text about any other format.
+    pub(super) fn of_format(format: &str) -> Result<Language, String> {
+        match format {
+            "json" => Ok(Language::Json),
+            "hcl" => Ok(Language::Hcl),
+            _ => Err("config: -config-format must be either 'hcl' or 'json'".to_owned()),
+        }
+    }
+
+    fn of_name(name: &Path) -> Option<Language> {
+        match name.extension()?.to_str()? {
+            "json" => Some(Language::Json),
+            "hcl" => Some(Language::Hcl),
+            _ => None,
+        }
+    }
+}
+
+/// `CONSUL_LOCAL_CONFIG`: a file of this text that stands in the directory as `local.json`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocalConfig {
+    /// The directory; without one, the text is read before everything else.
+    pub(super) directory: Option<String>,
+    pub(super) text: String,
+}
+
+impl LocalConfig {
+    /// The name of the file that the image's start script would write.
+    const NAME: &'static str = "local.json";
+
+    fn source(&self, name: String) -> Source {
+        Source {
+            name,
+            language: Language::Json,
+            text: self.text.clone(),
+        }
+    }
+}
+
+/// What was found at the paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) sources: Vec<Source>,
+    /// Files of which the language is not known.
+    pub(super) skipped: Vec<String>,
+}
+
+/// Reads files, and directories in the order of their files' names, without what is in directories below.
+///
+/// # Errors
+/// Consul's text about what cannot be opened.
+pub(super) fn find(
+    paths: &[String],
+    format: Option<Language>,
+    local: Option<&LocalConfig>,
+) -> Result<Found, String> {
+    let mut found = Found::default();
+    if let Some(
+        local @ LocalConfig {
+            directory: None, ..
+        },
+    ) = local
+    {
+        found
+            .sources
+            .push(local.source(LocalConfig::NAME.to_owned()));
+    }
+    for path in paths {
+        let metadata = fs::metadata(path).map_err(|error| open_failed(path, &error))?;
+        if metadata.is_dir() {
+            let local = local.filter(|local| local.directory.as_ref() == Some(path));
+            find_in_directory(path, format, local, &mut found)?;
+        } else {
+            read_file(path, format, &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+fn find_in_directory(
+    directory: &str,
+    format: Option<Language>,
+    local: Option<&LocalConfig>,
+    found: &mut Found,
+) -> Result<(), String> {
+    let entries = fs::read_dir(directory).map_err(|error| open_failed(directory, &error))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| open_failed(directory, &error))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    if local.is_some() && !names.iter().any(|name| name == LocalConfig::NAME) {
+        names.push(LocalConfig::NAME.to_owned());
+    }
+    names.sort();
+    for name in names {
+        let path = Path::new(directory)
+            .join(&name)
+            .to_string_lossy()
+            .into_owned();
+        match local {
+            Some(local) if name == LocalConfig::NAME => found.sources.push(local.source(path)),
+            _ if fs::metadata(&path).is_ok_and(|metadata| metadata.is_dir()) => {}
+            _ => read_file(&path, format, found)?,
+        }
+    }
+    Ok(())
+}
+
+fn read_file(path: &str, format: Option<Language>, found: &mut Found) -> Result<(), String> {
+    let Some(language) = format.or_else(|| Language::of_name(Path::new(path))) else {
+        found.skipped.push(path.to_owned());
+        return Ok(());
+    };
+    let bytes = fs::read(path).map_err(|error| open_failed(path, &error))?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    found.sources.push(Source {
+        name: path.to_owned(),
+        language,
+        text,
+    });
+    Ok(())
+}
+
+fn open_failed(path: &str, error: &std::io::Error) -> String {
+    format!(
+        "config: Open failed on {path}. open {path}: {}",
+        os_error::text(error)
+    )
+}
+
+impl Source {
+    /// Understands the text.
+    ///
+    /// # Errors
+    /// Consul's text, which names the source.
+    pub(super) fn parse(&self) -> Result<Tree, String> {
+        let tree = match self.language {
+            Language::Json => Tree::from_json(&self.text, JsonNumbers::Floats),
+            Language::Hcl => hcl::parse(&self.text).map_err(|error| error.to_string()),
+        };
+        tree.map_err(|error| self.failed(&error))
+    }
+
+    /// The text of a source that is refused for this reason.
+    pub(super) fn failed(&self, reason: &str) -> String {
+        format!("failed to parse {}: {reason}", self.name)
+    }
+}

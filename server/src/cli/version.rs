@@ -1,0 +1,106 @@
+//! `version`: which Consul this is taken for, and what it is.
+
+use serde::Serialize;
+
+use crate::version::{BUILD_DATE, Behaviour, Version};
+
+/// What `version` prints. Tools read the first line; the second says what really runs.
+pub(super) fn pretty(version: Version) -> String {
+    format!(
+        "Consul v{version}\n\
+         proconsul {}: a stand-in for Consul's KV store and sessions, for tests; not Consul\n\
+         Protocol 2 spoken by default, understands 2 to 3 \
+         (agent will automatically use protocol >2 when speaking to compatible agents)\n\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// What `version -format=json` prints, with the fields and the indentation of the version.
+pub(super) fn json(version: Version) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Answer {
+        version: String,
+        revision: &'static str,
+        prerelease: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        build_date: Option<&'static str>,
+        #[serde(rename = "RPC")]
+        rpc: Protocols,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Protocols {
+        default: u8,
+        min: u8,
+        max: u8,
+    }
+    let answer = Answer {
+        version: version.to_string(),
+        revision: "",
+        prerelease: "",
+        build_date: version
+            .has(Behaviour::JsonAgentSelfBuildDate)
+            .then_some(BUILD_DATE),
+        rpc: Protocols {
+            default: 2,
+            min: 2,
+            max: 3,
+        },
+    };
+    let mut text = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"   ");
+    answer
+        .serialize(&mut serde_json::Serializer::with_formatter(
+            &mut text, formatter,
+        ))
+        .expect("numbers and texts are JSON");
+    String::from_utf8(text).expect("JSON is UTF-8") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_is_consuls_and_the_second_tells_the_truth() {
+        let text = pretty(Version::V1_22_0);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "Consul v1.22.0");
+        assert!(
+            lines[1].starts_with("proconsul ") && lines[1].ends_with("not Consul"),
+            "{}",
+            lines[1]
+        );
+        assert!(
+            lines[2].starts_with("Protocol 2 spoken by default"),
+            "{}",
+            lines[2]
+        );
+    }
+
+    #[test]
+    fn json_has_the_bytes_of_1_8_7() {
+        let expected = r#"{
+   "Version": "1.8.7",
+   "Revision": "",
+   "Prerelease": "",
+   "RPC": {
+      "Default": 2,
+      "Min": 2,
+      "Max": 3
+   }
+}
+"#;
+        assert_eq!(json(Version::V1_8_7), expected);
+    }
+
+    #[test]
+    fn json_has_a_build_date_since_releases_say_theirs() {
+        let text = json(Version::V1_22_0);
+        assert!(
+            text.contains("\n   \"BuildDate\": \"1970-01-01T00:00:01Z\",\n"),
+            "{text}"
+        );
+    }
+}
