@@ -22,6 +22,7 @@ pub mod normalize;
 pub mod report;
 pub mod runner;
 pub mod selection;
+pub mod sequence;
 pub mod target;
 pub mod time;
 pub mod transcript;

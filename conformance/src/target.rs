@@ -228,6 +228,15 @@ impl Target {
         }
     }
 
+    /// Where the one server listens that all cases share; none where they do not.
+    #[must_use]
+    pub fn shared_address(&self) -> Option<&Address> {
+        match &self.sites {
+            Sites::Shared(site) => Some(site.address()),
+            Sites::Fresh(_) | Sites::Pool(_) => None,
+        }
+    }
+
     /// What reports call it.
     #[must_use]
     pub fn name(&self) -> &str {

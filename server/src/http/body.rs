@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -51,8 +51,25 @@ impl Body {
     }
 
     /// A list that is rendered while it is sent.
-    pub(crate) fn list(list: JsonList) -> Self {
-        Self::new(Source::List(Box::new(list)))
+    pub(crate) fn list(list: Box<JsonList>) -> Self {
+        Self::new(Source::List(list))
+    }
+
+    /// The length that a head can name.
+    pub(crate) fn length(&self) -> Option<usize> {
+        match &self.source {
+            Source::Sized(bytes) => Some(bytes.len()),
+            Source::Chunked(_) | Source::List(_) => None,
+        }
+    }
+
+    /// The same body for a head that already names its length: hyper, which would name it behind all other
+    /// headers, is not told.
+    pub(crate) fn with_length_in_head(self) -> Self {
+        match self.source {
+            Source::Sized(bytes) => Self::chunked(bytes),
+            source @ (Source::Chunked(_) | Source::List(_)) => Self::new(source),
+        }
     }
 
     fn new(source: Source) -> Self {
@@ -88,7 +105,7 @@ impl http_body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.source, Source::Sized(bytes) | Source::Chunked(bytes) if bytes.is_empty())
+        matches!(&self.source, Source::Sized(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -103,8 +120,11 @@ impl http_body::Body for Body {
 pub(crate) struct JsonList {
     entries: std::vec::IntoIter<Entry>,
     /// Gone when the end of the array is written.
-    writer: Option<ListWriter<Output>>,
-    style: Style,
+    writer: Option<ListWriter<Vec<u8>>>,
+    /// What has been rendered ahead.
+    ready: Bytes,
+    /// Gone when the end of the compressed stream is written, or never there.
+    encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
 impl fmt::Debug for JsonList {
@@ -119,79 +139,66 @@ impl JsonList {
     pub(crate) fn new(entries: Vec<Entry>, style: Style) -> Self {
         Self {
             entries: entries.into_iter(),
-            writer: Some(ListWriter::new(Output::Plain(Vec::new()), style)),
-            style,
+            writer: Some(ListWriter::new(Vec::new(), style)),
+            ready: Bytes::new(),
+            encoder: None,
         }
     }
 
-    /// The same list, compressed. Nothing has been taken from it yet.
-    pub(crate) fn compressed(self) -> Self {
-        let encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        Self {
-            writer: Some(ListWriter::new(Output::Gzip(encoder), self.style)),
-            ..self
+    /// The whole list, if it is short, and else the list as it was.
+    pub(crate) fn whole_if_short(mut self: Box<Self>) -> Result<Bytes, Box<Self>> {
+        self.ready = self.render();
+        if self.writer.is_none() {
+            return Ok(self.ready);
         }
+        Err(self)
+    }
+
+    /// The same list, compressed.
+    pub(crate) fn compressed(mut self: Box<Self>) -> Box<Self> {
+        self.encoder = Some(GzEncoder::new(Vec::new(), Compression::fast()));
+        self
     }
 
     /// The next bytes; none when all have been given.
     fn next_piece(&mut self) -> Bytes {
+        loop {
+            let plain = if self.ready.is_empty() {
+                self.render()
+            } else {
+                std::mem::take(&mut self.ready)
+            };
+            let Some(mut encoder) = self.encoder.take() else {
+                return plain;
+            };
+            if plain.is_empty() {
+                let rest = encoder.finish();
+                return rest.expect("memory takes every body").into();
+            }
+            encoder.write_all(&plain).expect("memory takes every body");
+            let piece = std::mem::take(encoder.get_mut());
+            self.encoder = Some(encoder);
+            if !piece.is_empty() {
+                return piece.into();
+            }
+        }
+    }
+
+    /// Renders some entries; nothing when all have been.
+    fn render(&mut self) -> Bytes {
         let Some(mut writer) = self.writer.take() else {
             return Bytes::new();
         };
-        while writer.writer().written() < PIECE_BYTES {
+        while writer.writer().len() < PIECE_BYTES {
             let Some((key, row)) = self.entries.next() else {
-                let output = writer.finish().expect("memory takes the end of a list");
-                return output.into_rest().into();
+                let rest = writer.finish().expect("memory takes the end of a list");
+                return rest.into();
             };
             let entry = KvEntry::new(&key, &row, true);
             writer.push(&entry).expect("memory takes every entry");
         }
-        let piece = writer.writer().take();
+        let piece = std::mem::take(writer.writer());
         self.writer = Some(writer);
         piece.into()
-    }
-}
-
-/// Where a list is rendered into.
-enum Output {
-    Plain(Vec<u8>),
-    Gzip(GzEncoder<Vec<u8>>),
-}
-
-impl Output {
-    fn written(&self) -> usize {
-        match self {
-            Output::Plain(bytes) => bytes.len(),
-            Output::Gzip(encoder) => encoder.get_ref().len(),
-        }
-    }
-
-    /// What has been written since the last call.
-    fn take(&mut self) -> Vec<u8> {
-        match self {
-            Output::Plain(bytes) => std::mem::take(bytes),
-            Output::Gzip(encoder) => std::mem::take(encoder.get_mut()),
-        }
-    }
-
-    /// What has been written since the last call, and the end of the compressed stream.
-    fn into_rest(self) -> Vec<u8> {
-        match self {
-            Output::Plain(bytes) => bytes,
-            Output::Gzip(encoder) => encoder.finish().expect("memory takes every body"),
-        }
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Output::Plain(rendered) => rendered.write(bytes),
-            Output::Gzip(encoder) => encoder.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

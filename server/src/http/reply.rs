@@ -3,7 +3,6 @@
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use http_body::Body as _;
 use serde::Serialize;
 
 use super::Context;
@@ -59,7 +58,7 @@ pub(crate) enum Content {
     /// Bytes as they are.
     Whole(Bytes),
     /// A list that is rendered while it is sent.
-    List(JsonList),
+    List(Box<JsonList>),
 }
 
 impl Reply {
@@ -103,7 +102,7 @@ impl Reply {
     pub(crate) fn json_list(list: JsonList) -> Self {
         Self {
             content_type: Some(JSON),
-            content: Content::List(list),
+            content: Content::List(Box::new(list)),
             ..Self::empty(StatusCode::OK)
         }
     }
@@ -198,7 +197,16 @@ pub(crate) fn style(request: &Request) -> Style {
 /// headers: those that were set, sorted; `Date`; `Content-Length`; a type that it had to guess.
 pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Response<Body> {
     let mut headers = reply.headers;
+    let is_exact = matches!(reply.content, Content::Exact(_));
     let (body, encoding) = encode_body(context, accepts_gzip, reply.content);
+    let length = body.length().map(HeaderValue::from);
+    let length = length.map(|length| (CONTENT_LENGTH, length));
+    let (set_length, counted_length) = if is_exact && encoding.is_none() {
+        (length, None)
+    } else {
+        (None, length)
+    };
+    headers.extend(set_length);
     let (set_type, guessed_type) = if reply.type_was_guessed {
         (None, reply.content_type)
     } else {
@@ -215,11 +223,10 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Res
         headers.push((TRANSLATE_ADDRESSES, TRUE));
     }
     headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
-    let length = body.size_hint().exact().map(HeaderValue::from);
     headers.push((DATE, clock::http_date()));
-    headers.extend(length.map(|length| (CONTENT_LENGTH, length)));
+    headers.extend(counted_length);
     headers.extend(guessed_type.map(|guessed| (CONTENT_TYPE, guessed)));
-    let mut response = Response::new(body);
+    let mut response = Response::new(body.with_length_in_head());
     *response.status_mut() = reply.status;
     response.headers_mut().extend(headers);
     response
@@ -255,8 +262,11 @@ fn encode_body(
         }
         Content::Exact(bytes) => (Body::sized(bytes), None),
         Content::Whole(bytes) => (sized(bytes), None),
-        Content::List(list) if accepts_gzip => (Body::list(list.compressed()), gzip),
-        Content::List(list) => (Body::list(list), None),
+        Content::List(list) => match list.whole_if_short() {
+            Ok(bytes) => encode_body(context, accepts_gzip, Content::Whole(bytes)),
+            Err(list) if accepts_gzip => (Body::list(list.compressed()), gzip),
+            Err(list) => (Body::list(list), None),
+        },
     }
 }
 

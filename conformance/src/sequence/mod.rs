@@ -1,0 +1,118 @@
+//! Differential sequences: random operations, played on two servers, whose answers must be the same.
+//!
+//! What differs by nature (ids, absolute indexes, dates) is replaced by reference, as for recordings; then every
+//! header and every byte counts. A sequence that tells two servers apart is shrunk to a short one.
+//!
+//! Both servers must be used by nobody else: sequences list all sessions, and compare which of two indexes is
+//! the higher one.
+
+mod operation;
+mod play;
+
+use std::cell::Cell;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher as _;
+
+use proptest::strategy::Strategy as _;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+
+pub use self::operation::{CasIndex, Condition, Operation, Read, TxnStep};
+
+use self::play::Player;
+use crate::difference::difference;
+use crate::normalize::normalize;
+use crate::wire::Address;
+
+/// Operations in the longest sequence.
+const LONGEST: usize = 40;
+/// Attempts to make a sequence that tells two servers apart shorter.
+const SHRINKS: u32 = 400;
+
+/// One of the two servers.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// Where it listens.
+    pub address: Address,
+    /// The name of its agent's node.
+    pub node: String,
+}
+
+/// A sequence that two servers answer differently.
+#[derive(Debug)]
+pub struct Disagreement {
+    /// What makes the same sequences again.
+    pub seed: u64,
+    /// The shortest such sequence that was found.
+    pub operations: Vec<Operation>,
+    /// The lines in which the two transcripts differ: `-` the left server, `+` the right one.
+    pub difference: String,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "seed {}: the servers differ after", self.seed)?;
+        for operation in &self.operations {
+            writeln!(formatter, "    {operation:?}")?;
+        }
+        write!(formatter, "{}", self.difference)
+    }
+}
+
+/// A seed of chance, for runs that repeat nothing; whoever uses it prints it.
+#[must_use]
+pub fn new_seed() -> u64 {
+    RandomState::new().hash_one("seed")
+}
+
+/// Plays sequences of `operations` operations in all on both servers. How many were played.
+///
+/// # Errors
+/// The first sequence that tells the servers apart, shrunk.
+pub fn compare(
+    left: &Side,
+    right: &Side,
+    operations: usize,
+    seed: u64,
+) -> Result<usize, Box<Disagreement>> {
+    let config = Config {
+        failure_persistence: None,
+        max_shrink_iters: SHRINKS,
+        ..Config::default()
+    };
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let played = Cell::new(0);
+    let attempts = Cell::new(0);
+    while played.get() < operations {
+        let sequence = operation::sequences(LONGEST).new_tree(&mut runner);
+        let sequence = sequence.expect("the generator refuses nothing");
+        let outcome = runner.run_one(sequence, |sequence| {
+            attempts.set(attempts.get() + 1);
+            played.set(played.get() + sequence.len());
+            match play_both(left, right, &format!("s{}", attempts.get()), &sequence) {
+                None => Ok(()),
+                Some(difference) => Err(TestCaseError::fail(difference)),
+            }
+        });
+        if let Err(TestError::Fail(reason, operations)) = outcome {
+            return Err(Box::new(Disagreement {
+                seed,
+                operations,
+                difference: reason.message().to_owned(),
+            }));
+        }
+    }
+    Ok(played.get())
+}
+
+/// Plays one sequence on both servers; the difference of what they say.
+fn play_both(left: &Side, right: &Side, tag: &str, operations: &[Operation]) -> Option<String> {
+    let said = |side: &Side| match Player::new(&side.address, &side.node, tag) {
+        Ok(player) => normalize(&player.play(operations)),
+        Err(error) => vec![format!("{} is gone: {error}", side.address)],
+    };
+    difference(&said(left), &said(right))
+}

@@ -1,0 +1,249 @@
+//! What sequences are made of: requests over a few keys and sessions, so that they get in each other's way.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// The keys that sequences use: neighbours in order, in the tree and by prefix.
+pub(super) const KEYS: [&str; 7] = ["a", "a/b", "a/b/c", "a/d", "aa", "b", "b/"];
+/// How many sessions a sequence has at most.
+pub(super) const SESSIONS: usize = 3;
+
+/// A key by its place in [`KEYS`].
+type KeySlot = usize;
+/// A session by the order of creation; one that was not created yet is an unknown one.
+type SessionSlot = usize;
+
+/// One step of a sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A write of a key.
+    Put {
+        /// Which key.
+        key: KeySlot,
+        /// The value; there are few, so that identical writes happen.
+        value: &'static str,
+        /// The flags, if any are sent.
+        flags: Option<u64>,
+        /// On which condition.
+        condition: Condition,
+    },
+    /// A read of a key or a tree.
+    Get {
+        /// Which key, or the root of the sequence.
+        key: Option<KeySlot>,
+        /// How.
+        read: Read,
+    },
+    /// A read that waits for the write of a fresh value, which follows.
+    Watch {
+        /// Which key is written.
+        key: KeySlot,
+        /// How it is read.
+        read: Read,
+    },
+    /// A deletion.
+    Delete {
+        /// Which key.
+        key: KeySlot,
+        /// Everything below it, too.
+        recurse: bool,
+        /// On which condition.
+        cas: Option<CasIndex>,
+    },
+    /// `session/create`.
+    CreateSession {
+        /// `release` or `delete`.
+        behavior: &'static str,
+        /// Long enough to last, or none at all.
+        lock_delay: &'static str,
+    },
+    /// `session/destroy`.
+    DestroySession(SessionSlot),
+    /// `session/renew`.
+    RenewSession(SessionSlot),
+    /// `session/info`.
+    SessionInfo(SessionSlot),
+    /// `session/list`.
+    SessionList,
+    /// A transaction.
+    Txn(Vec<TxnStep>),
+}
+
+/// Under which condition a key is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// None.
+    Always,
+    /// `cas`.
+    Cas(CasIndex),
+    /// `acquire`.
+    Acquire(SessionSlot),
+    /// `release`.
+    Release(SessionSlot),
+}
+
+/// Which index a conditional write names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CasIndex {
+    /// 0.
+    Zero,
+    /// The key's own, read just before; 0 when there is no key.
+    Current,
+    /// One that no key has.
+    Stale,
+}
+
+/// How a key is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// The entry.
+    Entry,
+    /// The value as it is.
+    Raw,
+    /// All entries below.
+    Recurse,
+    /// All keys below.
+    Keys,
+    /// The keys up to a slash.
+    Folders,
+}
+
+/// One operation of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TxnStep {
+    /// The verb; one of them is unknown.
+    pub verb: &'static str,
+    /// Which key.
+    pub key: KeySlot,
+    /// The value of writes.
+    pub value: &'static str,
+    /// The index of conditional verbs.
+    pub index: CasIndex,
+    /// The session of lock verbs.
+    pub session: SessionSlot,
+}
+
+const VERBS: [&str; 14] = [
+    "set",
+    "set",
+    "cas",
+    "lock",
+    "unlock",
+    "get",
+    "get-tree",
+    "check-index",
+    "check-session",
+    "check-not-exists",
+    "delete",
+    "delete-cas",
+    "delete-tree",
+    "bogus",
+];
+
+impl Read {
+    /// The parameter that asks for it.
+    pub(super) fn parameter(self) -> &'static str {
+        match self {
+            Read::Entry => "",
+            Read::Raw => "raw",
+            Read::Recurse => "recurse",
+            Read::Keys => "keys",
+            Read::Folders => "keys&separator=/",
+        }
+    }
+}
+
+/// Sequences of up to `length` operations.
+pub(super) fn sequences(length: usize) -> impl Strategy<Value = Vec<Operation>> {
+    prop::collection::vec(operation(), 1..=length)
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let put = (key(), value(), flags(), condition());
+    let put = put.prop_map(|(key, value, flags, condition)| Operation::Put {
+        key,
+        value,
+        flags,
+        condition,
+    });
+    let get = (prop::option::weighted(0.9, key()), read());
+    let get = get.prop_map(|(key, read)| Operation::Get { key, read });
+    let watch = (key(), read()).prop_map(|(key, read)| Operation::Watch { key, read });
+    let delete = (
+        key(),
+        prop::bool::weighted(0.3),
+        prop::option::weighted(0.3, cas()),
+    );
+    let delete = delete.prop_map(|(key, recurse, cas)| Operation::Delete { key, recurse, cas });
+    let create = (
+        select(&["release", "delete"][..]),
+        select(&["0s", "15s"][..]),
+    );
+    let create = create.prop_map(|(behavior, lock_delay)| Operation::CreateSession {
+        behavior,
+        lock_delay,
+    });
+    prop_oneof![
+        10 => put,
+        8 => get,
+        2 => watch,
+        4 => delete,
+        3 => create,
+        2 => session().prop_map(Operation::DestroySession),
+        1 => session().prop_map(Operation::RenewSession),
+        1 => session().prop_map(Operation::SessionInfo),
+        1 => Just(Operation::SessionList),
+        3 => prop::collection::vec(txn_step(), 0..5).prop_map(Operation::Txn),
+    ]
+}
+
+fn key() -> impl Strategy<Value = KeySlot> {
+    0..KEYS.len()
+}
+
+fn session() -> impl Strategy<Value = SessionSlot> {
+    0..SESSIONS
+}
+
+fn value() -> impl Strategy<Value = &'static str> {
+    select(&["", "x", "y"][..])
+}
+
+fn flags() -> impl Strategy<Value = Option<u64>> {
+    prop::option::weighted(0.3, select(&[0, 1, u64::MAX][..]))
+}
+
+fn condition() -> impl Strategy<Value = Condition> {
+    prop_oneof![
+        4 => Just(Condition::Always),
+        2 => cas().prop_map(Condition::Cas),
+        4 => session().prop_map(Condition::Acquire),
+        2 => session().prop_map(Condition::Release),
+    ]
+}
+
+fn cas() -> impl Strategy<Value = CasIndex> {
+    select(&[CasIndex::Zero, CasIndex::Current, CasIndex::Stale][..])
+}
+
+fn read() -> impl Strategy<Value = Read> {
+    let all = [
+        Read::Entry,
+        Read::Raw,
+        Read::Recurse,
+        Read::Keys,
+        Read::Folders,
+    ];
+    select(all.to_vec())
+}
+
+fn txn_step() -> impl Strategy<Value = TxnStep> {
+    let parts = (select(&VERBS[..]), key(), value(), cas(), session());
+    parts.prop_map(|(verb, key, value, index, session)| TxnStep {
+        verb,
+        key,
+        value,
+        index,
+        session,
+    })
+}

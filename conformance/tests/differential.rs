@@ -1,0 +1,79 @@
+//! Random sequences on the emulator and on a real Consul: every answer must be the same.
+//!
+//! `CONFORMANCE_OPERATIONS` sets how many operations are played (default 20,000), `CONFORMANCE_SEED` plays the
+//! sequences of an earlier run again.
+
+use std::io::{Write, stderr};
+
+use proconsul::config::Config;
+use proconsul::version::Version;
+use proconsul_conformance::consul::{self, Agent};
+use proconsul_conformance::sequence::{self, Side};
+use proconsul_conformance::wire::Address;
+
+const OPERATIONS: usize = 20_000;
+
+fn say(line: &str) {
+    // Past the capture of the test harness: it must be seen.
+    writeln!(stderr(), "{line}").expect("standard error is open");
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{variable} is a number")),
+    )
+}
+
+/// The emulator in `-dev`.
+fn emulator(version: Version) -> (proconsul::Server, Side) {
+    let config = Config {
+        version,
+        ..Config::dev()
+    };
+    let node = config.node_name.clone();
+    let server = proconsul::Server::builder().config(config).start();
+    let server = server.expect("the emulator starts");
+    let address = Address::parse(&server.addr().to_string()).expect("an address");
+    (server, Side { address, node })
+}
+
+#[test]
+fn the_emulator_answers_as_a_real_consul() {
+    let Some(binary) = consul::find() else {
+        say("skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)");
+        return;
+    };
+    let target = consul::start(&binary, &Agent::default());
+    let target = target.unwrap_or_else(|error| panic!("{error}"));
+    let real = Side {
+        address: target.shared_address().expect("one agent for all").clone(),
+        node: target.facts().node.clone(),
+    };
+    let (_server, emulated) = emulator(Version::V1_8_7);
+    let operations = number("CONFORMANCE_OPERATIONS").map_or(OPERATIONS, |number| {
+        usize::try_from(number).expect("a number of operations")
+    });
+    let seed = number("CONFORMANCE_SEED").unwrap_or_else(sequence::new_seed);
+    say(&format!("differential: seed {seed}"));
+    match sequence::compare(&real, &emulated, operations, seed) {
+        Ok(played) => assert!(played >= operations),
+        Err(disagreement) => panic!("- consul, + emulator\n{disagreement}"),
+    }
+}
+
+/// The comparison sees what it should, and nothing else.
+#[test]
+fn another_version_is_told_apart_and_the_same_is_not() {
+    let (_old, old) = emulator(Version::V1_8_7);
+    let (_same, same) = emulator(Version::V1_8_7);
+    let (_new, new) = emulator(Version::V1_22_0);
+    sequence::compare(&old, &same, 500, 1).expect("equal servers agree");
+    let found = sequence::compare(&old, &new, 500, 1).expect_err("versions differ");
+    assert_eq!(
+        found.operations.len(),
+        1,
+        "shrunk to one operation: {found}"
+    );
+}
