@@ -225,7 +225,7 @@ fn check_printable(context: &Context, target: &Target) -> Result<(), Early> {
     }
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::BAD_REQUEST;
-    Err(response.into())
+    Err(reply::dated(response).into())
 }
 
 /// The paths outside of the API: `/`, and the inspection page. They carry none of the API's headers.
@@ -252,7 +252,7 @@ fn pages(context: &Context, method: &Method, target: &Target) -> Option<Response
 fn page(content_type: HeaderValue, text: &'static str) -> Response<Body> {
     let mut response = Response::new(Body::sized(text.into()));
     response.headers_mut().insert(CONTENT_TYPE, content_type);
-    response
+    reply::dated(response)
 }
 
 /// The route of a target and what follows it in the path; or the redirect, or the answer to an unknown path.
@@ -302,7 +302,7 @@ fn redirect(method: &Method, to: &Redirect) -> Response<Body> {
     if let Ok(location) = HeaderValue::from_str(&to.location()) {
         headers.insert(LOCATION, location);
     }
-    response
+    reply::dated(response)
 }
 
 /// The answer to a path that is nobody's (kv.md 6.6, 1.22.md A6). Said once a path in the log, since it may be
@@ -320,11 +320,13 @@ fn unknown_path(context: &Context, path: &[u8]) -> Response<Body> {
     };
     let mut response = Response::new(Body::sized(text.into()));
     *response.status_mut() = StatusCode::NOT_FOUND;
-    if !text.is_empty() {
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, reply::TEXT);
-        reply::add_configured(context, headers);
+    if text.is_empty() {
+        return reply::dated(response);
     }
+    reply::add_configured(context, response.headers_mut());
+    let mut response = reply::dated(response);
+    // Go's server guesses the type when everything else stands.
+    response.headers_mut().insert(CONTENT_TYPE, reply::TEXT);
     response
 }
 

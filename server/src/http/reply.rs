@@ -1,8 +1,9 @@
 //! Answers: what a handler returns, and how it becomes status line, headers and body.
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE, VARY};
+use http::header::{ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use hyper::ext::ReasonPhrase;
 use serde::Serialize;
 
 use super::Context;
@@ -29,10 +30,15 @@ pub(super) const JSON_UTF_8: HeaderValue =
 pub(super) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
 
 /// Up to this size Go's server knows the length of a body before it sends the head.
 const BUFFERED_BODY: usize = 2048;
+/// Up to this size Go's server reads what a handler has left of a request's body.
+const UNREAD_BODY: u64 = 256 * 1024;
+/// What Go calls status 413.
+const TOO_LARGE: ReasonPhrase = ReasonPhrase::from_static(b"Request Entity Too Large");
 /// Since 1.9 smaller bodies are not worth compressing to Consul (`http.gzip_min`).
 const GZIP_MINIMUM: usize = 1400;
 
@@ -43,6 +49,8 @@ pub(crate) struct Reply {
     pub(crate) content_type: Option<HeaderValue>,
     /// Nobody set the type, Go's server guessed it: then it stands behind all other headers.
     pub(crate) type_was_guessed: bool,
+    /// So much of the request's body was left unread that Go's server ends the connection.
+    pub(crate) closes: bool,
     /// Other headers.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) content: Content,
@@ -68,6 +76,7 @@ impl Reply {
             status,
             content_type: None,
             type_was_guessed: false,
+            closes: false,
             headers: Vec::new(),
             content: Content::Empty,
         }
@@ -120,6 +129,7 @@ impl Reply {
             content_type: Some(TEXT),
             type_was_guessed: failure.is_direct()
                 || !version.has(Behaviour::HttpErrorContentTypeFirst),
+            closes: failure.unread_bytes() > UNREAD_BODY,
             headers,
             content: Content::Whole(text.into()),
             ..Self::empty(failure.status())
@@ -194,7 +204,7 @@ pub(crate) fn style(request: &Request) -> Style {
 }
 
 /// What all answers of registered endpoints share (kv.md 0, step 4), in the order in which Go's server writes
-/// headers: those that were set, sorted; `Date`; `Content-Length`; a type that it had to guess.
+/// headers: those that were set, sorted; `Date`; `Content-Length`; a type that it had to guess; `Connection`.
 pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Response<Body> {
     let mut headers = reply.headers;
     let is_exact = matches!(reply.content, Content::Exact(_));
@@ -226,10 +236,25 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Res
     headers.push((DATE, clock::http_date()));
     headers.extend(counted_length);
     headers.extend(guessed_type.map(|guessed| (CONTENT_TYPE, guessed)));
+    if reply.closes {
+        headers.push((CONNECTION, CLOSE));
+    }
     let mut response = Response::new(body.with_length_in_head());
     *response.status_mut() = reply.status;
+    if reply.status == StatusCode::PAYLOAD_TOO_LARGE {
+        response.extensions_mut().insert(TOO_LARGE);
+    }
     response.headers_mut().extend(headers);
     response
+}
+
+/// Ends the head as Go's server does, for answers that no handler of the API gives: `Date`, then `Content-Length`.
+pub(crate) fn dated(mut response: Response<Body>) -> Response<Body> {
+    let length = response.body().length().map(HeaderValue::from);
+    let headers = response.headers_mut();
+    headers.insert(DATE, clock::http_date());
+    headers.extend(length.map(|length| (CONTENT_LENGTH, length)));
+    response.map(Body::with_length_in_head)
 }
 
 /// The headers that the agent's configuration adds to every answer.

@@ -72,7 +72,7 @@ impl CreateBody {
 }
 
 impl Object for CreateBody {
-    const GO_TYPE: &'static str = "structs.Session";
+    const GO_TYPE: &'static str = "struct { LockDelay interface {}; *structs.Alias }";
     const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
 
     fn fields(&mut self) -> Vec<Field<'_>> {
@@ -86,7 +86,9 @@ impl Object for CreateBody {
             field("TTL", &mut self.ttl).embedded_in("Alias"),
             field("NodeChecks", &mut self.node_checks).embedded_in("Alias"),
             field("ServiceChecks", &mut self.service_checks).embedded_in("Alias"),
-            field("Checks", &mut self.checks).embedded_in("Alias"),
+            field("Checks", &mut self.checks)
+                .embedded_in("Alias")
+                .of_type("[]types.CheckID"),
         ]
     }
 
