@@ -3,8 +3,8 @@
 //! Nothing is blanked: what varies is replaced by a reference that keeps its identity and, for indexes, its order. The second session of a
 //! trial is `<session:2>` wherever it stands; `<index:3>` is the third smallest of the indexes that the target showed, so equal stays equal
 //! and later stays later. `<run>` is the trial's own part of names, `<node>` the agent's node, `<host>` the target's address, `<date>` a
-//! date, `<length>` the true length of the body beside it. An upper-case id is `<SESSION:2>`. Looks that a later look replaced
-//! (`Trial::eventually`) are left out, for their number says nothing.
+//! date, `<length>` the true length of the body beside it. In upper case they are `<SESSION:2>` and `<NODE>`. Looks that a later look replaced
+//! (`Trial::eventually`) are left out, for their number says nothing, and so are notes, for they are the suite's own words.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -39,7 +39,8 @@ pub fn normalize(transcript: &Transcript) -> Vec<String> {
     let mut lines = Vec::new();
     for line in &transcript.lines {
         match line {
-            Line::Note(note) => lines.push(format!("-- {note}")),
+            // How the suite let time pass depends on the target's clock, and is nothing that the target said.
+            Line::Note(_) => {}
             Line::Exchange(exchange) if exchange.superseded => {}
             Line::Exchange(exchange) => references.exchange(exchange, &mut lines),
         }
@@ -183,10 +184,12 @@ impl<'t> References<'t> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text.as_str();
         while let Some(first) = rest.chars().next() {
+            let loud = names.node.to_uppercase();
             let known = [
                 (names.tag.as_str(), "<run>"),
                 (names.host.as_str(), "<host>"),
                 (names.node.as_str(), "<node>"),
+                (loud.as_str(), "<NODE>"),
             ];
             // A node may be called `n1`: only whole words are names.
             let inside = out.ends_with(char::is_alphanumeric);

@@ -253,17 +253,24 @@ fn replaced_looks_and_times_are_left_out() {
     if let Line::Exchange(exchange) = &mut told.0.lines[0] {
         exchange.superseded = true;
     }
+    told.0.lines.push(Line::Note("time passes: 3s".to_owned()));
     let lines = told.lines().join("\n");
     assert!(!lines.contains("/a") && lines.contains("/b"), "{lines}");
+    assert!(!lines.contains("time"), "{lines}");
 }
 
 #[test]
 fn only_whole_words_are_names() {
     let lines = Told::new("t-1")
-        .say("GET /t-1/t-12/agent-1/agent-10/xagent-1", 200, &[], "")
+        .say(
+            "GET /t-1/t-12/agent-1/agent-10/xagent-1/AGENT-1",
+            200,
+            &[],
+            "",
+        )
         .lines();
     assert_eq!(
         lines[0],
-        "> GET /<run>/t-12/<node>/agent-10/xagent-1 HTTP/1.1"
+        "> GET /<run>/t-12/<node>/agent-10/xagent-1/<NODE> HTTP/1.1"
     );
 }
