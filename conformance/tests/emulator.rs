@@ -1,18 +1,15 @@
 //! Every case on the emulator, in this process: once for each profile, one trial each.
 //! `cargo test -p proconsul-conformance --test emulator -- kv/cas` runs the matching ones.
 
+mod in_process;
+
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use proconsul::config::{Config, LogLevel};
 use proconsul::version::Version;
 use proconsul_conformance::report::console;
-use proconsul_conformance::target::Site;
-use proconsul_conformance::time::Clock;
-use proconsul_conformance::wire::Address;
-use proconsul_conformance::{Runner, State, Target, ToolError, cases};
+use proconsul_conformance::{Runner, State, Target, cases};
 
 /// A version and a mode that are held against every case.
 #[derive(Clone, Copy)]
@@ -45,42 +42,13 @@ const PROFILES: &[Profile] = &[
     },
 ];
 
-/// The clock of a server in this process: waiting costs nothing.
-#[derive(Debug)]
-struct ServerClock(Arc<proconsul::Server>);
-
-impl Clock for ServerClock {
-    fn pass(&self, duration: Duration) -> Result<(), String> {
-        self.0.advance(duration);
-        Ok(())
-    }
-
-    fn is_virtual(&self) -> bool {
-        true
-    }
-}
-
-/// A server of its own for each case, so that a case can move the clock.
-fn open(profile: Profile) -> Result<Site, ToolError> {
-    let config = Config {
-        version: profile.version,
-        dev: profile.dev,
-        ui: profile.dev,
-        log_level: LogLevel::Error,
-        ..Config::default()
-    };
-    let server = proconsul::Server::builder().config(config).start();
-    let server = Arc::new(server.map_err(|error| ToolError(error.to_string()))?);
-    let address = Address::parse(&server.addr().to_string()).map_err(ToolError)?;
-    let clock = ServerClock(Arc::clone(&server));
-    Ok(Site::new(address).with_clock(clock).keeping(server))
-}
-
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for profile in PROFILES {
-        let target = Target::fresh(&format!("proconsul {}", profile.name), || open(*profile));
+        let target = Target::fresh(&format!("proconsul {}", profile.name), || {
+            in_process::open(in_process::config(profile.version, profile.dev))
+        });
         let target = Arc::new(target.expect("the emulator starts"));
         for case in cases::all() {
             let target = Arc::clone(&target);

@@ -1,0 +1,46 @@
+//! The emulator in this process as a place for trials: one server per case, whose clock the case can move.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proconsul::config::{Config, LogLevel};
+use proconsul::version::Version;
+use proconsul_conformance::ToolError;
+use proconsul_conformance::target::Site;
+use proconsul_conformance::time::Clock;
+use proconsul_conformance::wire::Address;
+
+/// The clock of a server in this process: waiting costs nothing.
+#[derive(Debug)]
+struct ServerClock(Arc<proconsul::Server>);
+
+impl Clock for ServerClock {
+    fn pass(&self, duration: Duration) -> Result<(), String> {
+        self.0.advance(duration);
+        Ok(())
+    }
+
+    fn is_virtual(&self) -> bool {
+        true
+    }
+}
+
+/// The settings of a server of this version and mode.
+pub(crate) fn config(version: Version, dev: bool) -> Config {
+    Config {
+        version,
+        dev,
+        ui: dev,
+        log_level: LogLevel::Error,
+        ..Config::default()
+    }
+}
+
+/// Starts a server for one case.
+pub(crate) fn open(config: Config) -> Result<Site, ToolError> {
+    let server = proconsul::Server::builder().config(config).start();
+    let server = Arc::new(server.map_err(|error| ToolError(error.to_string()))?);
+    let address = Address::parse(&server.addr().to_string()).map_err(ToolError)?;
+    let clock = ServerClock(Arc::clone(&server));
+    Ok(Site::new(address).with_clock(clock).keeping(server))
+}
