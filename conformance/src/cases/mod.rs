@@ -8,6 +8,7 @@ mod index;
 mod index_slide;
 mod index_still;
 mod kv_basic;
+mod lock_delay;
 mod session_checks;
 mod session_create;
 mod session_destroy;
@@ -17,6 +18,13 @@ mod session_read;
 mod session_renew;
 mod session_ttl_input;
 mod sessions;
+mod txn_limits;
+mod txn_locks;
+mod txn_ops;
+mod txn_parse;
+mod txn_paths;
+mod txn_semantics;
+mod txn_verbs;
 pub mod uncovered;
 
 use crate::case::Case;
@@ -38,6 +46,13 @@ const TOPICS: &[&[Case]] = &[
     blocking::CASES,
     blocking_wakes::CASES,
     blocking_missing::CASES,
+    txn_parse::CASES,
+    txn_limits::CASES,
+    txn_verbs::CASES,
+    txn_locks::CASES,
+    txn_paths::CASES,
+    txn_semantics::CASES,
+    lock_delay::CASES,
 ];
 
 /// Every case, topic by topic.
