@@ -9,7 +9,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "index/single/is-its-modify-index",
         claim: "The index of an existing key is its ModifyIndex, whatever has been written elsewhere since",
-        source: "kv.md 4.2",
+        source: "kv.md 4.2, trap 10",
         run: |t| {
             let (key, other) = (t.key("k"), t.key("other"));
             t.put(&key, "", "v").is(200, "true");
@@ -29,7 +29,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "index/single/missing-is-the-newest-of-all",
         claim: "The index of a missing key is that of the last change to any key",
-        source: "kv.md 4.2",
+        source: "kv.md 4.2, trap 10",
         run: |t| {
             let (missing, other) = (t.key("a/missing"), t.key("b/other"));
             let before = t.get(&missing, "").is(404, "").index();
@@ -66,7 +66,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "index/prefix/is-the-newest-below-it",
         claim: "The index of a prefix is the greatest ModifyIndex below it, for lists and for keys",
-        source: "kv.md 4.2",
+        source: "kv.md 4.2, trap 10",
         run: |t| {
             let (prefix, first, second) = (t.key("p/"), t.key("p/1"), t.key("p/2"));
             t.put(&first, "", "a").is(200, "true");
@@ -100,7 +100,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "index/prefix/remembers-deletes",
         claim: "Deleting a key moves the index of every prefix above it, though less is left below",
-        source: "kv.md 4.2",
+        source: "kv.md 4.2, trap 10",
         run: |t| {
             t.put(&t.key("p/a/1"), "", "v").is(200, "true");
             t.put(&t.key("p/a/2"), "", "v").is(200, "true");
@@ -117,7 +117,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "index/prefix/unknown-is-the-newest-of-all",
         claim: "The index of a prefix that never had keys is that of the last change to any key",
-        source: "kv.md 4.2",
+        source: "kv.md 4.2, trap 10",
         run: |t| {
             let (unknown, other) = (t.key("never/"), t.key("b/other"));
             for query in ["recurse", "keys"] {
@@ -199,7 +199,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "index/fresh/is-one",
         claim: "On a server that has never had a key every KV read has the index 1, never 0",
-        source: "kv.md 4.2",
+        source: "kv.md 4.2, trap 11",
         needs: &[Feature::OwnServer],
         run: |t| {
             for query in ["", "raw", "recurse", "keys"] {
