@@ -92,7 +92,6 @@ async fn serve(
     let _ = http1::Builder::new()
         .title_case_headers(true)
         .max_buf_size(head_limit)
-        .pipeline_flush(true)
         .serve_connection(stream, service)
         .await;
 }
@@ -197,12 +196,14 @@ Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n431 Request 
     }
 }
 
-/// Whether these bytes are an answer of hyper's own making: a head without a `Vary`, and no body.
+/// Whether these bytes are an answer of hyper's own making. Those of ours never name the end of the connection
+/// first.
 fn is_bare_refusal(write: &[u8]) -> bool {
+    const FIRST_HEADERS: &[u8] = b"\r\nConnection: close\r\nContent-Length: 0\r\nDate: ";
+    let status_line = write.iter().position(|&byte| byte == b'\r');
     write.starts_with(b"HTTP/1.1 4")
         && write.ends_with(b"\r\n\r\n")
-        && write.len() < 256
-        && !write.windows(6).any(|window| window == b"\r\nVary")
+        && status_line.is_some_and(|end| write[end..].starts_with(FIRST_HEADERS))
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for GoRefusals<S> {
