@@ -1,20 +1,31 @@
 //! `/v1/agent/` and `/v1/status/`: what the agent says of itself (session.md 4.1, 4.5; 1.22.md B4.4).
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
+use super::errors::Failure;
 use super::reply::Reply;
 use super::request::Request;
 use crate::config::Config;
 use crate::version::{BUILD_DATE, Behaviour};
 
 /// The address of the leader: this agent's RPC address.
-pub(crate) fn leader(request: &Request) -> Reply {
-    Reply::json(request, &rpc_address(&request.context.config))
+pub(crate) fn leader(request: &Request) -> Result<Reply, Failure> {
+    check_status_request(request)?;
+    Ok(Reply::json(request, &rpc_address(&request.context.config)))
 }
 
 /// The addresses of all servers.
-pub(crate) fn peers(request: &Request) -> Reply {
-    Reply::json(request, &[rpc_address(&request.context.config)])
+pub(crate) fn peers(request: &Request) -> Result<Reply, Failure> {
+    check_status_request(request)?;
+    let peers = [rpc_address(&request.context.config)];
+    Ok(Reply::json(request, &peers))
+}
+
+/// Looks at the parameters of a read, though there is nothing to wait for.
+fn check_status_request(request: &Request) -> Result<(), Failure> {
+    request.read_options()?;
+    request.check_datacenter()
 }
 
 fn rpc_address(config: &Config) -> String {
@@ -23,61 +34,117 @@ fn rpc_address(config: &Config) -> String {
 
 /// All members of the cluster: this agent.
 pub(crate) fn members(request: &Request) -> Reply {
-    Reply::json(request, &[member(request)])
+    Reply::json(request, &[Member::new(request)])
 }
 
 /// What the agent is and how it was configured; of the statistics, those that tools look at.
 pub(crate) fn this_agent(request: &Request) -> Reply {
-    let config = &request.context.config;
-    let version = config.version.to_string();
-    let applied = request.context.engine.snapshot().applied().to_string();
-    let answer = json!({
-        "Config": own_config(request),
-        "DebugConfig": debug_config(config),
-        "Coord": {"Vec": [0, 0, 0, 0, 0, 0, 0, 0], "Error": 1.5, "Adjustment": 0, "Height": 0.000_01},
-        "Member": member(request),
-        "Stats": {
-            "agent": {"check_monitors": "0", "check_ttls": "0", "checks": "0", "services": "0"},
-            "build": {"prerelease": "", "revision": "", "version": version},
-            "consul": {
-                "acl": "disabled",
-                "bootstrap": "false",
-                "known_datacenters": "1",
-                "leader": "true",
-                "leader_addr": rpc_address(config),
-                "server": config.server.to_string(),
-            },
-            "raft": {"applied_index": applied, "commit_index": applied, "last_log_index": applied,
-                "num_peers": "0", "state": "Leader"},
-            "runtime": {"arch": std::env::consts::ARCH, "os": std::env::consts::OS},
-            "serf_lan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
-            "serf_wan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
+    let answer = Agent {
+        config: OwnConfig::new(request),
+        debug_config: debug_config(&request.context.config),
+        coord: Coordinate {
+            vec: [0; 8],
+            error: 1.5,
+            adjustment: 0,
+            height: 0.000_01,
         },
-        "Meta": own_meta(config),
-    });
+        member: Member::new(request),
+        stats: statistics(request),
+        meta: own_meta(&request.context.config),
+    };
     Reply::json(request, &answer)
 }
 
-fn own_config(request: &Request) -> Value {
+/// The answer of agent/self. What Consul keeps in maps is printed in the order of its names, as [`Value`] is.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Agent<'a> {
+    config: OwnConfig<'a>,
+    debug_config: Value,
+    coord: Coordinate,
+    member: Member<'a>,
+    stats: Value,
+    meta: Value,
+}
+
+/// Where the agent's node lies in the network, as far as anybody has measured.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Coordinate {
+    vec: [u8; 8],
+    error: f64,
+    adjustment: u8,
+    height: f64,
+}
+
+/// The part of agent/self that clients rely on; its fields came with the versions (`json.agent_self`).
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct OwnConfig<'a> {
+    datacenter: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    primary_datacenter: Option<&'a str>,
+    node_name: &'a str,
+    #[serde(rename = "NodeID")]
+    node_id: &'a str,
+    revision: &'static str,
+    server: bool,
+    version: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    build_date: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bind_addr: Option<String>,
+}
+
+impl<'a> OwnConfig<'a> {
+    fn new(request: &'a Request) -> Self {
+        let config = &request.context.config;
+        let has = |behaviour| request.has(behaviour);
+        Self {
+            datacenter: &config.datacenter,
+            primary_datacenter: has(Behaviour::JsonAgentSelfPrimaryDatacenter)
+                .then_some(config.primary_datacenter.as_str()),
+            node_name: &config.node_name,
+            node_id: &config.node_id,
+            revision: "",
+            server: config.server,
+            version: config.version.to_string(),
+            build_date: has(Behaviour::JsonAgentSelfBuildDate).then_some(BUILD_DATE),
+            bind_addr: has(Behaviour::JsonAgentSelfBindAddress)
+                .then(|| config.bind_address.to_string()),
+        }
+    }
+}
+
+fn statistics(request: &Request) -> Value {
     let config = &request.context.config;
-    let mut own = Map::new();
-    own.insert("Datacenter".into(), config.datacenter.clone().into());
-    if request.has(Behaviour::JsonAgentSelfPrimaryDatacenter) {
-        let primary = config.primary_datacenter.clone();
-        own.insert("PrimaryDatacenter".into(), primary.into());
+    let applied = request.context.engine.snapshot().applied().to_string();
+    json!({
+        "agent": {"check_monitors": "0", "check_ttls": "0", "checks": "0", "services": "0"},
+        "build": {"prerelease": "", "revision": "", "version": config.version.to_string()},
+        "consul": {
+            "acl": "disabled",
+            "bootstrap": "false",
+            "known_datacenters": "1",
+            "leader": "true",
+            "leader_addr": rpc_address(config),
+            "server": config.server.to_string(),
+        },
+        "raft": {"applied_index": applied, "commit_index": applied, "last_log_index": applied,
+            "num_peers": "0", "state": "Leader"},
+        "runtime": {"arch": go_architecture(), "os": std::env::consts::OS},
+        "serf_lan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
+        "serf_wan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
+    })
+}
+
+/// The machine's architecture in the words of Go, where they are others.
+fn go_architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
     }
-    own.insert("NodeName".into(), config.node_name.clone().into());
-    own.insert("NodeID".into(), config.node_id.clone().into());
-    own.insert("Revision".into(), "".into());
-    own.insert("Server".into(), config.server.into());
-    own.insert("Version".into(), config.version.to_string().into());
-    if request.has(Behaviour::JsonAgentSelfBuildDate) {
-        own.insert("BuildDate".into(), BUILD_DATE.into());
-    }
-    if request.has(Behaviour::JsonAgentSelfBindAddress) {
-        own.insert("BindAddr".into(), config.bind_address.to_string().into());
-    }
-    own.into()
 }
 
 /// The settings that clients read from here and find nowhere else.
@@ -104,36 +171,56 @@ fn own_meta(config: &Config) -> Value {
     json!(meta)
 }
 
-fn member(request: &Request) -> Value {
-    let config = &request.context.config;
-    let mut tags = json!({
-        "acls": "0",
-        "build": format!("{}:", config.version),
-        "dc": config.datacenter,
-        "ft_fs": "1",
-        "id": config.node_id,
-        "port": config.server_port.to_string(),
-        "raft_vsn": "3",
-        "role": "consul",
-        "segment": "",
-        "vsn": "2",
-        "vsn_max": "3",
-        "vsn_min": "2",
-    });
-    if let Some(port) = config.serf_wan_port {
-        tags["wan_join_port"] = port.to_string().into();
+/// A member of the cluster.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Member<'a> {
+    name: &'a str,
+    addr: String,
+    port: u16,
+    tags: Value,
+    status: u8,
+    protocol_min: u8,
+    protocol_max: u8,
+    protocol_cur: u8,
+    delegate_min: u8,
+    delegate_max: u8,
+    delegate_cur: u8,
+}
+
+impl<'a> Member<'a> {
+    /// This agent, alive.
+    fn new(request: &'a Request) -> Self {
+        let config = &request.context.config;
+        let mut tags = json!({
+            "acls": "0",
+            "build": format!("{}:", config.version),
+            "dc": config.datacenter,
+            "ft_fs": "1",
+            "id": config.node_id,
+            "port": config.server_port.to_string(),
+            "raft_vsn": "3",
+            "role": "consul",
+            "segment": "",
+            "vsn": "2",
+            "vsn_max": "3",
+            "vsn_min": "2",
+        });
+        if let Some(port) = config.serf_wan_port {
+            tags["wan_join_port"] = port.to_string().into();
+        }
+        Self {
+            name: &config.node_name,
+            addr: config.advertise_address.to_string(),
+            port: config.serf_lan_port,
+            tags,
+            status: 1,
+            protocol_min: 1,
+            protocol_max: 5,
+            protocol_cur: 2,
+            delegate_min: 2,
+            delegate_max: 5,
+            delegate_cur: 4,
+        }
     }
-    json!({
-        "Name": config.node_name,
-        "Addr": config.advertise_address.to_string(),
-        "Port": config.serf_lan_port,
-        "Tags": tags,
-        "Status": 1,
-        "ProtocolMin": 1,
-        "ProtocolMax": 5,
-        "ProtocolCur": 2,
-        "DelegateMin": 2,
-        "DelegateMax": 5,
-        "DelegateCur": 4,
-    })
 }

@@ -10,15 +10,26 @@ use super::wire_catalog::{Node, NodeService, NodeWithServices, ServiceTags};
 use crate::blocking;
 use crate::store::{Answer, Query, Rows, ServiceRow};
 
-/// The names of all datacenters: the one there is. Not a read that has an index.
+/// The names of all datacenters: the one there is. Not a read that has an index. What is wrong with the parameters
+/// is said, and the answer follows all the same, as Consul's handler goes on.
 pub(crate) fn datacenters(request: &Request) -> Reply {
-    Reply::json(request, &[request.context.config.datacenter.as_str()])
+    let reply = Reply::json(request, &[request.context.config.datacenter.as_str()]);
+    let checked = request.consistency().map(|_| ());
+    match checked.and_then(|()| request.check_cache_control()) {
+        Ok(()) => reply,
+        Err(failure) => reply.behind(&failure, request.context.config.version),
+    }
 }
 
 /// All nodes, in the order of their names.
 pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
-    let options = read_options(request)?;
-    let answer = read(request, Query::Nodes, options).await;
+    // Nodes belong to no namespace.
+    request.check_partition()?;
+    let options = request.read_options()?;
+    let answer = match read(request, Query::Nodes, options).await {
+        Ok(answer) => answer,
+        Err(failed) => return Ok(failed),
+    };
     let Rows::Nodes(rows) = &answer.rows else {
         unreachable!("the nodes are answered with nodes");
     };
@@ -29,7 +40,10 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
 /// The names of all services, with their tags.
 pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    let answer = read(request, Query::Services, options).await;
+    let answer = match read(request, Query::Services, options).await {
+        Ok(answer) => answer,
+        Err(failed) => return Ok(failed),
+    };
     let Rows::Services(rows) = &answer.rows else {
         unreachable!("the services are answered with services");
     };
@@ -57,7 +71,10 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     if name.is_empty() {
         return Err(Failure::Missing("node name"));
     }
-    let answer = read(request, Query::Node(name), options).await;
+    let answer = match read(request, Query::Node(name), options).await {
+        Ok(answer) => answer,
+        Err(failed) => return Ok(failed),
+    };
     let Rows::Node(row) = &answer.rows else {
         unreachable!("a node is answered with a node");
     };
@@ -75,15 +92,20 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
 /// The parameters of a read of the catalog or of health.
 pub(super) fn read_options(request: &Request) -> Result<ReadOptions, Failure> {
     request.check_tenancy()?;
-    let options = request.read_options()?;
-    request.check_datacenter()?;
-    Ok(options)
+    request.read_options()
 }
 
-/// Runs a read that cannot be refused.
-pub(super) async fn read(request: &Request, query: Query, options: ReadOptions) -> Answer {
+/// Runs a read, which only another datacenter can make fail; or gives the answer to that.
+pub(super) async fn read(
+    request: &Request,
+    query: Query,
+    options: ReadOptions,
+) -> Result<Answer, Reply> {
+    if let Err(failure) = request.check_datacenter() {
+        return Err(Reply::failed_read(request, &failure));
+    }
     let answer = blocking::answer(&request.context.engine, &query, options.wait).await;
-    answer.expect("only reads of sessions are refused")
+    Ok(answer.expect("only reads of sessions are refused"))
 }
 
 /// The answer of a read that reports its consistency.

@@ -27,7 +27,10 @@ async fn checks(
     if name.is_empty() {
         return Err(Failure::Missing(what));
     }
-    let answer = read(request, query(name), options).await;
+    let answer = match read(request, query(name), options).await {
+        Ok(answer) => answer,
+        Err(failed) => return Ok(failed),
+    };
     let Rows::Checks(rows) = &answer.rows else {
         unreachable!("checks are answered with checks");
     };

@@ -408,8 +408,8 @@ async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply, Failure> 
         Endpoint::SessionNode => session::node(&request).await,
         Endpoint::SessionList => session::list(&request).await,
         Endpoint::SessionRenew => session::renew(&request),
-        Endpoint::StatusLeader => Ok(agent::leader(&request)),
-        Endpoint::StatusPeers => Ok(agent::peers(&request)),
+        Endpoint::StatusLeader => agent::leader(&request),
+        Endpoint::StatusPeers => agent::peers(&request),
         Endpoint::Txn => txn::txn(request).await,
     }
 }

@@ -144,12 +144,22 @@ impl Reply {
         self
     }
 
-    /// The same with those headers as they are when the read itself failed (session.md 0.9).
-    pub(crate) fn with_failed_index(mut self, request: &Request) -> Self {
-        self.headers.push((INDEX, HeaderValue::from(1)));
-        self.push_leader(false);
-        self.push_backend(request);
-        self
+    /// The failure of a read itself, which still carries the headers of one (session.md 0.9).
+    pub(crate) fn failed_read(request: &Request, failure: &Failure) -> Self {
+        let mut reply = Self::failure(failure, request.context.config.version);
+        reply.headers.push((INDEX, HeaderValue::from(1)));
+        reply.push_leader(false);
+        reply.push_backend(request);
+        reply
+    }
+
+    /// The same behind the text of a failure, and with its status.
+    pub(crate) fn behind(self, failure: &Failure, version: Version) -> Self {
+        let mut reply = Self::failure(failure, version);
+        if let (Content::Whole(text), Content::Whole(own)) = (&reply.content, &self.content) {
+            reply.content = Content::Whole([text.as_ref(), own.as_ref()].concat().into());
+        }
+        reply
     }
 
     /// The same with only what a read-only transaction says (kv.md 7.2).

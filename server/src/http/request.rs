@@ -107,15 +107,14 @@ impl Request {
     }
 
     /// Consul reads two numbers out of the header, and minds only when they are none.
-    fn check_cache_control(&self) -> Result<(), Failure> {
+    pub(crate) fn check_cache_control(&self) -> Result<(), Failure> {
         let Some(value) = self.headers.get(http::header::CACHE_CONTROL) else {
             return Ok(());
         };
         let value = String::from_utf8_lossy(value.as_bytes()).to_lowercase();
         for directive in value.split(',') {
             let (name, number) = directive.trim().split_once('=').unwrap_or_default();
-            if matches!(name, "max-age" | "stale-if-error") && number.trim().parse::<i64>().is_err()
-            {
+            if matches!(name, "max-age" | "stale-if-error") && number.parse::<i64>().is_err() {
                 return Err(Failure::CacheControl);
             }
         }
@@ -139,7 +138,7 @@ impl Request {
         Ok(wait.min(config.max_query_time))
     }
 
-    /// That the request is meant for this datacenter.
+    /// That the request is meant for this datacenter, whose name has one spelling.
     pub(crate) fn check_datacenter(&self) -> Result<(), Failure> {
         let alias = self.query.get("datacenter");
         let asked = if self.has(Behaviour::HttpDatacenterAlias) && !alias.is_empty() {
@@ -148,7 +147,7 @@ impl Request {
             self.query.get("dc")
         };
         let own = self.context.config.datacenter.as_bytes();
-        if asked.is_empty() || asked.eq_ignore_ascii_case(own) {
+        if asked.is_empty() || asked == own {
             Ok(())
         } else {
             Err(Failure::Datacenter)
@@ -158,6 +157,11 @@ impl Request {
     /// That the request uses no tenancy of Consul Enterprise (kv.md 6.2).
     pub(crate) fn check_tenancy(&self) -> Result<(), Failure> {
         self.refuse("ns", "X-Consul-Namespace", "Namespaces")?;
+        self.check_partition()
+    }
+
+    /// That the request uses no partitions, which are older versions' unknown parameter.
+    pub(crate) fn check_partition(&self) -> Result<(), Failure> {
         if self.has(Behaviour::HttpPartitionRefused) {
             self.refuse("partition", "X-Consul-Partition", "Partitions")?;
         }

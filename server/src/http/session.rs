@@ -11,9 +11,7 @@ use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::context::{EmbeddedNames, Rules, UnknownFields};
 use crate::go::json::decode::{Decoder, Field, Object, decode, field};
 use crate::go::json::kinds::Any;
-use crate::store::{
-    Behavior, Command, NewSession, Query, Refusal, Reply as Applied, Rows, ServiceCheck,
-};
+use crate::store::{Behavior, Command, NewSession, Query, Reply as Applied, Rows, ServiceCheck};
 use crate::version::Behaviour;
 
 /// The longest TTL that Consul takes.
@@ -129,9 +127,9 @@ impl Object for ServiceCheckBody {
 
 /// Creates a session.
 pub(crate) async fn create(mut request: Request) -> Result<Reply, Failure> {
-    request.check_datacenter()?;
     request.check_tenancy()?;
     let body = read_body(&mut request).await?;
+    request.check_datacenter()?;
     let session = new_session(&request, body)?;
     match request
         .context
@@ -218,9 +216,9 @@ fn ttl(request: &Request, text: &str) -> Result<Duration, Failure> {
 
 /// Destroys a session; one that does not exist is destroyed already (session.md trap 15).
 pub(crate) fn destroy(request: &Request) -> Result<Reply, Failure> {
-    request.check_datacenter()?;
     request.check_tenancy()?;
     let id = session_id(request)?;
+    request.check_datacenter()?;
     let applied = request.context.engine.apply(Command::SessionDestroy { id });
     applied.map_err(Failure::SessionRefused)?;
     Ok(Reply::boolean(request, true))
@@ -229,9 +227,9 @@ pub(crate) fn destroy(request: &Request) -> Result<Reply, Failure> {
 /// Starts the TTL of a session anew. The answer is a list of one, without an index (session.md trap 16).
 pub(crate) fn renew(request: &Request) -> Result<Reply, Failure> {
     request.read_options()?;
-    request.check_datacenter()?;
     request.check_tenancy()?;
     let id = session_id(request)?;
+    request.check_datacenter()?;
     match request.context.engine.apply(Command::SessionRenew { id }) {
         Ok(Applied::Session(row)) => Ok(Reply::json(request, &[Session::new(&row)])),
         Ok(_) => unreachable!("a session is renewed or refused"),
@@ -242,6 +240,7 @@ pub(crate) fn renew(request: &Request) -> Result<Reply, Failure> {
 /// A session by its id: a list of one or none.
 pub(crate) async fn info(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
+    request.check_tenancy()?;
     let id = session_id(request)?;
     read(request, Query::SessionInfo(id), options).await
 }
@@ -249,12 +248,14 @@ pub(crate) async fn info(request: &Request) -> Result<Reply, Failure> {
 /// All sessions.
 pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
+    request.check_tenancy()?;
     read(request, Query::SessionList, options).await
 }
 
 /// The sessions of a node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
+    request.check_tenancy()?;
     let node = request.rest_text();
     if node.is_empty() {
         return Err(Failure::Missing("node name"));
@@ -275,24 +276,22 @@ async fn read(
     query: Query,
     options: super::request::ReadOptions,
 ) -> Result<Reply, Failure> {
-    request.check_tenancy()?;
-    request.check_datacenter()?;
+    if let Err(failure) = request.check_datacenter() {
+        return Ok(Reply::failed_read(request, &failure));
+    }
     let engine = &request.context.engine;
     let answer = match blocking::answer(engine, &query, options.wait).await {
         Ok(answer) => answer,
-        // What fails inside the read still carries the headers of one (session.md 0.9).
-        Err(refusal) => return Ok(failed_read(request, refusal)),
+        Err(refusal) => {
+            let failure = Failure::SessionRefused(refusal);
+            return Ok(Reply::failed_read(request, &failure));
+        }
     };
     let Rows::Sessions(rows) = &answer.rows else {
         unreachable!("sessions are answered with sessions");
     };
     let sessions: Vec<Session<'_>> = rows.iter().map(|row| Session::new(row)).collect();
     Ok(Reply::json(request, &sessions).with_index(request, answer.index))
-}
-
-fn failed_read(request: &Request, refusal: Refusal) -> Reply {
-    let failure = Failure::SessionRefused(refusal);
-    Reply::failure(&failure, request.context.config.version).with_failed_index(request)
 }
 
 /// How Go quotes a text that is no duration.

@@ -57,10 +57,13 @@ impl Consul {
 
     /// A server whose clock stands still.
     pub(crate) fn frozen(version: Version) -> Self {
-        let config = Config {
-            version,
-            ..Config::default()
-        };
+        Self::frozen_with(|config| config.version = version)
+    }
+
+    /// A server whose clock stands still, with another setting.
+    pub(crate) fn frozen_with(change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config::default();
+        change(&mut config);
         Self::start(config, true)
     }
 
@@ -124,6 +127,28 @@ impl Consul {
         self.ask_with("PUT", target, &[], body.as_ref())
     }
 
+    /// Sends a GET that will block, on a connection of its own. When this returns, the server has looked and waits.
+    pub(crate) fn block(&self, target: &str) -> Blocked {
+        let mut wire = self.connect();
+        // The connection is being served, and what it sends next is there before what is asked for behind it:
+        // the server, which has one thread, takes them in this order.
+        wire.send(&request("GET", "/v1/status/leader", &[], b""));
+        wire.answer();
+        wire.send(&request("GET", target, &[], b""));
+        self.get("/v1/status/leader");
+        Blocked { wire }
+    }
+
+    /// Whether the answer of a blocked read has come, now that the server has done all that it had to do.
+    pub(crate) fn has_answered(&self, blocked: &mut Blocked) -> bool {
+        // What another thread has woken may have to wait for one turn of the server, and what that wakes for the
+        // next.
+        for _ in 0..3 {
+            self.get("/v1/status/leader");
+        }
+        blocked.wire.has_something_to_read()
+    }
+
     /// A DELETE.
     pub(crate) fn delete(&self, target: &str) -> Answer {
         self.ask("DELETE", target)
@@ -143,6 +168,18 @@ pub(crate) fn request(method: &str, target: &str, headers: &[&str], body: &[u8])
     bytes.extend_from_slice(b"\r\n");
     bytes.extend_from_slice(body);
     bytes
+}
+
+/// A read that may be waiting.
+pub(crate) struct Blocked {
+    wire: Wire,
+}
+
+impl Blocked {
+    /// The answer, once it comes.
+    pub(crate) fn answer(&mut self) -> Answer {
+        self.wire.answer()
+    }
 }
 
 /// One connection.
@@ -231,6 +268,14 @@ impl Wire {
     /// Whether the server closes without a further byte.
     pub(crate) fn is_closed(&mut self) -> bool {
         self.unread.is_empty() && !self.read_more()
+    }
+
+    fn has_something_to_read(&mut self) -> bool {
+        let set = |nonblocking| self.stream.set_nonblocking(nonblocking);
+        set(true).expect("a socket can be asked");
+        let found = self.stream.peek(&mut [0]).is_ok();
+        set(false).expect("a socket can be waited for");
+        found || !self.unread.is_empty()
     }
 
     fn chunks(&mut self) -> Vec<u8> {
