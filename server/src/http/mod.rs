@@ -25,7 +25,9 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, LOCATION};
+use http::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, LOCATION, X_CONTENT_TYPE_OPTIONS,
+};
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version as HttpVersion,
 };
@@ -233,6 +235,9 @@ fn pages(context: &Context, method: &Method, target: &Target) -> Option<Response
     let ui = context.config.ui;
     match target.path() {
         b"/" | b"/ui" if ui => Some(redirect(method, &Redirect::to("/ui/"))),
+        b"/api" if context.has(Behaviour::HttpApiPrefix) => {
+            Some(redirect(method, &Mux::redirect_to_slash(target)))
+        }
         b"/" => {
             let text = if context.has(Behaviour::HttpUiOffText) {
                 "Consul Agent: UI disabled. To enable, set ui_config.enabled=true in the agent configuration and restart."
@@ -309,10 +314,11 @@ fn redirect(method: &Method, to: &Redirect) -> Response<Body> {
 /// an endpoint that this server does not have.
 fn unknown_path(context: &Context, path: &[u8]) -> Response<Body> {
     context.note_unknown(path);
+    if path.starts_with(b"/api/") && context.has(Behaviour::HttpApiPrefix) {
+        return unknown_resource();
+    }
     let text = if !context.has(Behaviour::HttpUnknownPathText) {
         ""
-    } else if path.starts_with(b"/api/") && context.has(Behaviour::HttpApiPrefix) {
-        "404 page not found\n"
     } else if path.windows(4).any(|window| window == b"/v1/") {
         "Invalid URL path: not a recognized HTTP API endpoint\n"
     } else {
@@ -328,6 +334,17 @@ fn unknown_path(context: &Context, path: &[u8]) -> Response<Body> {
     // Go's server guesses the type when everything else stands.
     response.headers_mut().insert(CONTENT_TYPE, reply::TEXT);
     response
+}
+
+/// What the API of resources, which is beside that of `/v1/`, answers to a path that is nobody's (1.22.md A6).
+fn unknown_resource() -> Response<Body> {
+    let mut response = Response::new(Body::sized("404 page not found\n".into()));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, reply::TEXT);
+    let no_sniff = HeaderValue::from_static("nosniff");
+    headers.insert(X_CONTENT_TYPE_OPTIONS, no_sniff);
+    reply::dated(response)
 }
 
 /// A query string that cannot be read (kv.md 0, step 5).

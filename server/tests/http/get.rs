@@ -313,19 +313,15 @@ fn a_body_of_more_than_2048_bytes_is_chunked() {
         // The rest of the list is 80 bytes, and 4 of Base64 stand for 3 of the value.
         for (length, chunked) in [(1476, false), (1477, true)] {
             consul.put("/v1/kv/a", vec![b'x'; length]);
-            let answer = consul.get("/v1/kv/a");
-            let framing = (
-                answer.header("Transfer-Encoding"),
-                answer.header("Content-Length").map(str::to_owned),
-            );
-            let size = answer.body.len();
-            assert_eq!(size > 2048, chunked, "{size}");
-            let expected = if chunked {
-                (Some("chunked"), None)
-            } else {
-                (None, Some(size.to_string()))
-            };
-            assert_eq!(framing, expected);
+            for target in ["/v1/kv/a", "/v1/kv/a?recurse"] {
+                let answer = consul.get(target);
+                let size = answer.body.len();
+                assert_eq!(size > 2048, chunked, "{size}");
+                let encoding = answer.header("Transfer-Encoding");
+                assert_eq!(encoding, chunked.then_some("chunked"), "{target}");
+                let length = answer.header("Content-Length").map(str::to_owned);
+                assert_eq!(length, (!chunked).then(|| size.to_string()));
+            }
         }
     }
 }

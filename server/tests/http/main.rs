@@ -2,12 +2,16 @@
 //! contract that gives bytes. One module per topic, in the order of the contract.
 
 mod blocking;
+mod configured;
 mod consistency;
 mod delete;
 mod get;
+mod gzip;
 mod key_rules;
 mod keys;
+mod limits;
 mod lock;
+mod methods;
 mod path;
 mod put;
 mod raw;
