@@ -26,7 +26,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, LOCATION, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version as HttpVersion,
@@ -114,11 +115,18 @@ async fn respond(
     request: http::Request<Incoming>,
     guard: AnsweringGuard,
 ) -> Result<Response<Body>, Dropped> {
-    match steps(context, peer, request).await {
-        Ok(response) => Ok(response.map(|body| body.guarded(guard))),
-        Err(Early::Answer(response)) => Ok(response.map(|body| body.guarded(guard))),
-        Err(Early::Dropped) => Err(Dropped),
+    let is_head = *request.method() == Method::HEAD;
+    let mut response = match steps(context, peer, request).await {
+        Ok(response) => response,
+        Err(Early::Answer(response)) => *response,
+        Err(Early::Dropped) => return Err(Dropped),
+    };
+    let length = response.headers().get(CONTENT_LENGTH);
+    if is_head && length.is_some_and(|length| length == "0") {
+        // Go does not know whether there would have been a body.
+        response.headers_mut().remove(CONTENT_LENGTH);
     }
+    Ok(response.map(|body| body.guarded(guard)))
 }
 
 /// Why a request ends before its endpoint has answered it.

@@ -48,7 +48,7 @@ fn writing_can_be_left_to_some_networks() {
             let address = IpAddr::V4(Ipv4Addr::from(address));
             let network = Network::new(address, 8).expect("8 bits fit");
             of(version, |config| {
-                config.allow_write_http_from = vec![network]
+                config.allow_write_http_from = vec![network];
             })
         };
         let consul = writing_from([10, 0, 0, 0]);

@@ -377,14 +377,6 @@ impl Answer {
         lines.join("\n")
     }
 
-    /// The names of the headers, sorted, without `Date`.
-    pub(crate) fn header_names(&self) -> Vec<&str> {
-        let names = self.headers.iter().map(|(name, _)| name.as_str());
-        let mut names: Vec<&str> = names.filter(|name| *name != "Date").collect();
-        names.sort_unstable();
-        names
-    }
-
     /// That this is the answer: the status and the whole body.
     #[track_caller]
     pub(crate) fn is(&self, code: u16, text: &str) -> &Self {
