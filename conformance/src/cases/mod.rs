@@ -4,10 +4,24 @@ mod blocking;
 mod blocking_missing;
 mod blocking_wakes;
 mod catalog;
+mod http_headers;
 mod index;
 mod index_slide;
 mod index_still;
 mod kv_basic;
+mod kv_cas;
+mod kv_delete;
+mod kv_get;
+mod kv_json;
+mod kv_keys;
+mod kv_lock;
+mod kv_lock_errors;
+mod kv_names;
+mod kv_path;
+mod kv_put;
+mod kv_raw;
+mod kv_redirect;
+mod kv_value;
 mod lock_delay;
 mod session_checks;
 mod session_create;
@@ -31,6 +45,20 @@ use crate::case::Case;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
 const TOPICS: &[&[Case]] = &[
+    kv_get::CASES,
+    kv_json::CASES,
+    kv_keys::CASES,
+    kv_raw::CASES,
+    kv_path::CASES,
+    kv_redirect::CASES,
+    kv_names::CASES,
+    kv_put::CASES,
+    kv_value::CASES,
+    kv_cas::CASES,
+    kv_lock::CASES,
+    kv_lock_errors::CASES,
+    kv_delete::CASES,
+    http_headers::CASES,
     kv_basic::CASES,
     index::CASES,
     index_still::CASES,
