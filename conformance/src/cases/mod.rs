@@ -4,7 +4,14 @@ mod blocking;
 mod blocking_missing;
 mod blocking_wakes;
 mod catalog;
+mod http_consistency;
+mod http_errors;
+mod http_gzip;
 mod http_headers;
+mod http_methods;
+mod http_order;
+mod http_parser;
+mod http_tenancy;
 mod index;
 mod index_slide;
 mod index_still;
@@ -59,6 +66,13 @@ const TOPICS: &[&[Case]] = &[
     kv_lock_errors::CASES,
     kv_delete::CASES,
     http_headers::CASES,
+    http_order::CASES,
+    http_parser::CASES,
+    http_methods::CASES,
+    http_consistency::CASES,
+    http_tenancy::CASES,
+    http_errors::CASES,
+    http_gzip::CASES,
     kv_basic::CASES,
     index::CASES,
     index_still::CASES,
