@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use proconsul::version::Version;
+use proconsul_conformance::deviation::Deviations;
 use proconsul_conformance::report::console;
 use proconsul_conformance::{Runner, State, Target, cases};
 
@@ -44,6 +45,8 @@ const PROFILES: &[Profile] = &[
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
+    let deviations =
+        Deviations::of_the_emulator(&cases::all()).expect("deviations.toml names cases");
     let mut trials = Vec::new();
     for profile in PROFILES {
         let target = Target::fresh(&format!("proconsul {}", profile.name), || {
@@ -51,14 +54,15 @@ fn main() -> ExitCode {
         });
         let target = Arc::new(target.expect("the emulator starts"));
         for case in cases::all() {
-            let target = Arc::clone(&target);
+            let (target, deviations) = (Arc::clone(&target), deviations.clone());
             let skipped = case.skip_reason(target.facts()).is_some();
             let name = format!("{} {}", profile.name, case.id);
             let trial = Trial::test(name, move || {
-                let result = Runner::new(&target).run_one(case);
+                let runner = Runner::new(&target).deviations(deviations);
+                let result = runner.run_one(case);
                 match result.state {
-                    State::Pass | State::Skip(_) => Ok(()),
-                    State::Fail(_) | State::Deviation { .. } | State::Error(_) => {
+                    State::Pass | State::Skip(_) | State::Deviation { .. } => Ok(()),
+                    State::Fail(_) | State::Error(_) => {
                         Err(Failed::from(console::details(&result)))
                     }
                 }

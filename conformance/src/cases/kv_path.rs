@@ -65,6 +65,13 @@ pub(super) const CASES: &[Case] = &[
         until: None,
         ..ESCAPES
     },
+    FORBIDDEN,
+    Case {
+        id: "kv/path/forbidden-characters-since-1-22",
+        since: Version::V1_22,
+        until: None,
+        ..FORBIDDEN
+    },
     BYTES,
     Case {
         id: "kv/path/bytes-as-they-are-since-1-22",
@@ -324,7 +331,6 @@ const ESCAPES: Case = Case {
             &[
                 ("sp%20ace", "sp ace"),
                 ("%C3%A9", "é"),
-                ("é2", "é2"),
                 ("%F0%9F%98%80", "😀"),
                 ("q%3Fmark", "q?mark"),
                 ("h%23ash", "h#ash"),
@@ -332,12 +338,20 @@ const ESCAPES: Case = Case {
                 ("am&p=1", "am&p=1"),
                 ("%7E", "~"),
                 ("$@:!*'(),", "$@:!*'(),"),
-                ("<b>\"{}|\\^`", "<b>\"{}|\\^`"),
                 ("100%25", "100%"),
             ],
         );
     },
     ..Case::MUST
+};
+
+const FORBIDDEN: Case = Case {
+    id: "kv/path/forbidden-characters",
+    claim: "Characters that no URL may hold as they are stand for themselves in a path",
+    source: "kv.md 1.6, 1.22.md A1.6",
+    until: Some(Version::V1_21_5),
+    run: |t| stores(t, &[("<b>", "<b>"), ("\"{}|\\^`[]", "\"{}|\\^`[]")]),
+    ..Case::REAL
 };
 
 const BYTES: Case = Case {
