@@ -1,7 +1,7 @@
 //! The only file that reads the machine's time or sleeps (design rule 1).
 //!
 //! A [`Clock`] is the machine's time plus an offset, at a rate: at rate 1 it runs, at rate 0 it is frozen and
-//! only [`Clock::advance`] moves it. Its epoch is its own creation, so a frozen clock starts at the same
+//! only [`Clock::advance_to`] moves it. Its epoch is its own creation, so a frozen clock starts at the same
 //! [`Timestamp`] in every run. It never goes back, and reading it changes nothing.
 
 #![expect(

@@ -135,6 +135,12 @@ impl Prepared {
 /// Consul's text about a file that cannot be written or an address that cannot be listened on.
 fn serve(resolved: &Resolved, reload: impl Fn() -> Result<(), String>) -> Result<u8, String> {
     let config = &resolved.config;
+    let policy = &config.acl_default_policy;
+    if !matches!(&policy[..], "allow" | "deny" | "extend-cache") {
+        return Err(format!(
+            "Failed to start Consul server: Unsupported default ACL policy: {policy}"
+        ));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
@@ -328,5 +334,26 @@ impl PortFile {
         fs::write(&unfinished, line)
             .and_then(|()| fs::rename(&unfinished, path))
             .map_err(|error| format!("-port-file: {}: {}", path.display(), os_error::text(&error)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_agent_left_is_gone_before_this_one_listens() {
+        let path = std::env::temp_dir().join(format!("proconsul-port-file-{}", std::process::id()));
+        fs::write(&path, "{\"http\":\"127.0.0.1:1\"}\n")
+            .expect("the machine has a folder for this");
+        let file = PortFile::claim(&path).expect("the file can be removed");
+        assert!(
+            !path.exists(),
+            "nobody reads the address of an agent that is gone"
+        );
+        file.write("{}\n").expect("the file can be written");
+        assert!(path.exists());
+        drop(file);
+        assert!(!path.exists());
     }
 }

@@ -88,10 +88,15 @@ fn client_addresses(settings: &Settings, errors: &mut Errors) -> Result<Vec<IpAd
     for text in expanded.split_whitespace() {
         match text.parse() {
             Ok(address) => addresses.push(address),
-            Err(_) if text.starts_with("unix://") => {
-                errors.push("client_addr cannot be a unix socket".to_owned());
+            // Of a list, Consul names the first that is wrong.
+            Err(_) => {
+                errors.push(if text.starts_with("unix://") {
+                    "client_addr cannot be a unix socket".to_owned()
+                } else {
+                    format!("client_addr: invalid ip address: {text}")
+                });
+                break;
             }
-            Err(_) => errors.push(format!("client_addr: invalid ip address: {text}")),
         }
     }
     Ok(addresses)
@@ -110,7 +115,10 @@ fn http_hosts(addresses: &str, errors: &mut Errors) -> Result<Vec<Host>, String>
         match (text.strip_prefix("unix://"), text.parse()) {
             (Some(path), _) => hosts.push(Host::Unix(PathBuf::from(path))),
             (None, Ok(address)) => hosts.push(Host::Ip(address)),
-            (None, Err(_)) => errors.push(format!("addresses.http: invalid ip address: {text}")),
+            (None, Err(_)) => {
+                errors.push(format!("addresses.http: invalid ip address: {text}"));
+                break;
+            }
         }
     }
     Ok(hosts)

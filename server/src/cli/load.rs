@@ -35,6 +35,7 @@ pub(super) fn load(
     let format = by_flags
         .config_format
         .as_deref()
+        .filter(|format| !format.is_empty())
         .map(Language::of_format)
         .transpose()?;
     let found = sources::find(&by_flags.config_paths, format, image.local_config.as_ref())?;

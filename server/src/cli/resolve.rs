@@ -1,5 +1,6 @@
 //! From what was said to what holds: defaults, checks in Consul's order, and the remarks of the start.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -76,17 +77,22 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     };
     let mut warnings = Vec::new();
 
-    take_datacenters(settings, &mut config)?;
-    let bootstrap = bootstrap(settings, &config, &mut warnings)?;
+    // The order of Consul's checks, of which only the first that fails is seen.
     config.bind_address = bind_address(settings, dev)?;
-    let (client_addresses, http_port) = take_collected(settings, &mut config)?;
+    let mut errors = Errors::default();
+    let port = listen::port(settings, &mut errors);
+    config.advertise_address = advertise_address(settings, config.bind_address, &mut errors)?;
+    take_datacenter(settings, &mut config)?;
+    let bootstrap = bootstrap(settings, &config, &mut warnings)?;
+    take_primary_datacenter(settings, &mut config)?;
+    check_node_meta(&settings.node_meta)?;
+    let client_addresses = take_collected(settings, port, errors, &mut config)?;
+    config.log_level = log_level(settings, config.log_level)?;
     take_node(settings, &mut config, &mut warnings)?;
     take_values(settings, &mut config);
-    config.acl_default_policy = acl_default_policy(settings)?;
-    config.log_level = log_level(settings, config.log_level)?;
 
     Ok(Resolved {
-        ports: shown_ports(&settings.ports, http_port, &config),
+        ports: shown_ports(&settings.ports, port, &config),
         config,
         client_addresses,
         bootstrap,
@@ -98,11 +104,14 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     })
 }
 
-fn take_datacenters(settings: &Settings, config: &mut Config) -> Result<(), String> {
+fn take_datacenter(settings: &Settings, config: &mut Config) -> Result<(), String> {
     if let Some(name) = &settings.datacenter {
         config.datacenter = name.to_lowercase();
     }
-    check_datacenter("datacenter", &config.datacenter)?;
+    check_datacenter("datacenter", &config.datacenter)
+}
+
+fn take_primary_datacenter(settings: &Settings, config: &mut Config) -> Result<(), String> {
     let primary = settings
         .primary_datacenter
         .as_ref()
@@ -111,11 +120,13 @@ fn take_datacenters(settings: &Settings, config: &mut Config) -> Result<(), Stri
     check_datacenter("acl_datacenter", &config.primary_datacenter)
 }
 
-/// Everything of which Consul collects the errors. Returns `client_addr` and the port of HTTP for the banner.
-fn take_collected(settings: &Settings, config: &mut Config) -> Result<(Vec<IpAddr>, i64), String> {
-    let mut errors = Errors::default();
-    let port = listen::port(settings, &mut errors);
-    config.advertise_address = advertise_address(settings, config.bind_address, &mut errors)?;
+/// Everything of which Consul collects the errors. Returns `client_addr` for the banner.
+fn take_collected(
+    settings: &Settings,
+    port: Option<u16>,
+    mut errors: Errors,
+    config: &mut Config,
+) -> Result<Vec<IpAddr>, String> {
     let http = listen::http(settings, port, &mut errors)?;
     config.listeners = http.listeners;
     config.allow_write_http_from = networks(&settings.allow_write_http_from, &mut errors);
@@ -133,7 +144,7 @@ fn take_collected(settings: &Settings, config: &mut Config) -> Result<(Vec<IpAdd
         config.session_ttl_min = nanoseconds(time);
     }
     errors.into_result()?;
-    Ok((http.client_addresses, port.map_or(-1, i64::from)))
+    Ok(http.client_addresses)
 }
 
 fn take_node(
@@ -191,6 +202,9 @@ fn take_values(settings: &Settings, config: &mut Config) {
     take(&mut config.ui, settings.ui);
     take(&mut config.log_json, settings.log_json);
     config.block_endpoints.clone_from(&settings.block_endpoints);
+    if let Some(policy) = &settings.acl_default_policy {
+        config.acl_default_policy.clone_from(policy);
+    }
     config.response_headers = settings.response_headers.clone().into_iter().collect();
 }
 
@@ -228,6 +242,36 @@ fn check_datacenter(key: &str, name: &str) -> Result<(), String> {
     if !name.chars().all(allowed) {
         return Err(format!(
             "{key} cannot be {name:?}. Please use only [a-z0-9-_]"
+        ));
+    }
+    Ok(())
+}
+
+/// The limits that Consul sets to what a node says of itself.
+fn check_node_meta(meta: &BTreeMap<String, String>) -> Result<(), String> {
+    if meta.len() > 64 {
+        return Err(
+            "node_meta invalid: Node metadata cannot contain more than 64 key/value pairs"
+                .to_owned(),
+        );
+    }
+    for (key, value) in meta {
+        let allowed = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+        let reason = if key.is_empty() {
+            "Key cannot be blank"
+        } else if !key.chars().all(allowed) {
+            "Key contains invalid characters"
+        } else if key.len() > 128 {
+            "Key is too long (limit: 128 characters)"
+        } else if key.starts_with("consul-") {
+            "Key prefix 'consul-' is reserved for internal use"
+        } else if value.len() > 512 {
+            "Value is too long (limit: 512 characters)"
+        } else {
+            continue;
+        };
+        return Err(format!(
+            "node_meta invalid: Couldn't load metadata pair ('{key}', '{value}'): {reason}"
         ));
     }
     Ok(())
@@ -418,16 +462,6 @@ fn node_id(settings: &Settings, seed: u64) -> Result<String, String> {
     }
 }
 
-fn acl_default_policy(settings: &Settings) -> Result<String, String> {
-    match settings.acl_default_policy.as_deref() {
-        None => Ok("allow".to_owned()),
-        Some(policy @ ("allow" | "deny" | "extend-cache")) => Ok(policy.to_owned()),
-        Some(other) => Err(format!(
-            "Failed to start Consul server: Unsupported default ACL policy: {other}"
-        )),
-    }
-}
-
 fn log_level(settings: &Settings, default: LogLevel) -> Result<LogLevel, String> {
     let Some(text) = &settings.log_level else {
         return Ok(default);
@@ -444,7 +478,7 @@ fn log_level(settings: &Settings, default: LogLevel) -> Result<LogLevel, String>
     }
 }
 
-fn shown_ports(ports: &Ports, http: i64, config: &Config) -> ShownPorts {
+fn shown_ports(ports: &Ports, http: Option<u16>, config: &Config) -> ShownPorts {
     let shown = |port: Option<i64>, default: i64| match port.unwrap_or(default) {
         off if off <= 0 => -1,
         port => port,
@@ -458,7 +492,7 @@ fn shown_ports(ports: &Ports, http: i64, config: &Config) -> ShownPorts {
         dns: shown(ports.dns, 8600),
         grpc: shown(ports.grpc, if config.dev { 8502 } else { -1 }),
         grpc_tls: shown(ports.grpc_tls, grpc_tls),
-        http,
+        http: http.map_or(-1, i64::from),
         https: shown(ports.https, -1),
         serf_lan: shown(ports.serf_lan, 8301),
         serf_wan: shown(ports.serf_wan, 8302),

@@ -34,7 +34,7 @@ impl Tree {
     /// # Errors
     /// Go's sentence about what is not JSON, or is no object.
     pub(super) fn from_json(text: &str, numbers: JsonNumbers) -> Result<Tree, String> {
-        if text.trim().is_empty() {
+        if text.is_empty() {
             return Ok(Tree::Object(BTreeMap::new()));
         }
         let value = document(text.as_bytes())?;

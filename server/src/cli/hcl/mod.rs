@@ -85,7 +85,9 @@ impl Parser {
             match (token.kind, until) {
                 (Kind::End, Until::End) | (Kind::CloseBrace, Until::CloseBrace) => return Ok(body),
                 (Kind::End, Until::CloseBrace) => {
-                    return Err(self.error(&token, "object expected closing RBRACE got: EOF"));
+                    // Consul's reader looks once more behind the end.
+                    let message = "object expected closing RBRACE got: EOF";
+                    return Err(self.scanner.error_at(token.start + 1, message));
                 }
                 _ => self.held_back = Some(token),
             }

@@ -62,7 +62,6 @@ pub(super) struct Scanner {
 
 impl Scanner {
     pub(super) fn new(text: &str) -> Scanner {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Scanner {
             text: text.chars().collect(),
             next: 0,
@@ -79,7 +78,7 @@ impl Scanner {
         }
     }
 
-    /// Line and column of a character, both counted from 1.
+    /// Line and column of a character, or of one behind the end, both counted from 1.
     pub(super) fn position(&self, index: usize) -> (usize, usize) {
         let before = &self.text[..index.min(self.text.len())];
         let line = before
@@ -93,7 +92,7 @@ impl Scanner {
             .take_while(|character| **character != '\n')
             .count()
             + 1;
-        (line, column)
+        (line, column + index - before.len())
     }
 
     pub(super) fn scan(&mut self) -> Result<Token, HclError> {

@@ -270,13 +270,76 @@ fn what_cannot_be_is_refused_in_consuls_words() {
             "failed to setup node ID: specified NodeID is invalid: encoding/hex: invalid byte: U+0067 'g'",
         ),
         (
-            "acl { default_policy = \"bogus\" }",
-            "Failed to start Consul server: Unsupported default ACL policy: bogus",
+            "node_meta { \"a.b\" = \"x\" }",
+            "node_meta invalid: Couldn't load metadata pair ('a.b', 'x'): Key contains invalid characters",
+        ),
+        (
+            "node_meta { consul-x = \"y\" }",
+            "node_meta invalid: Couldn't load metadata pair ('consul-x', 'y'): \
+             Key prefix 'consul-' is reserved for internal use",
         ),
     ];
     for (document, expected) in rows {
         assert_eq!(refusal(document), expected, "{document}");
     }
+}
+
+#[test]
+fn of_several_errors_the_one_that_consul_finds_first_is_told() {
+    // Each document is refused for its first reason and, without it, for its second, and so on.
+    let reasons = [
+        "bind_addr = \"\"",
+        "advertise_addr = \"::\"",
+        "datacenter = \"\"",
+        "bootstrap_expect = -1",
+        "primary_datacenter = \"\"",
+        "node_meta { \"\" = \"x\" }",
+        "client_addr = \"q\"",
+        "log_level = \"loud\"",
+        "node_id = \"foo\"",
+    ];
+    for index in 0..reasons.len() {
+        assert_eq!(
+            refusal(&reasons[index..].join(" ")),
+            refusal(reasons[index]),
+            "{}",
+            reasons[index]
+        );
+    }
+}
+
+#[test]
+fn the_limits_of_node_meta_are_those_of_consul() {
+    let with = |key: String, value: String| {
+        let settings = Settings {
+            dev: Some(true),
+            node_meta: [(key, value)].into(),
+            ..Settings::default()
+        };
+        resolve(&settings).map(|_| ())
+    };
+    assert_eq!(with("k".repeat(128), "v".repeat(512)), Ok(()));
+    let refused = with("k".repeat(129), String::new()).expect_err("the key is too long");
+    assert!(
+        refused.ends_with(": Key is too long (limit: 128 characters)"),
+        "{refused}"
+    );
+    let refused = with("k".to_owned(), "v".repeat(513)).expect_err("the value is too long");
+    assert!(
+        refused.ends_with(": Value is too long (limit: 512 characters)"),
+        "{refused}"
+    );
+    let many = (0..65)
+        .map(|number| (format!("k{number}"), String::new()))
+        .collect();
+    let settings = Settings {
+        dev: Some(true),
+        node_meta: many,
+        ..Settings::default()
+    };
+    let refused = resolve(&settings).map(|_| ());
+    let expected = "node_meta invalid: Node metadata cannot contain more than 64 key/value pairs";
+    assert_eq!(refused, Err(expected.to_owned()));
 }
 
 #[test]
@@ -286,14 +349,14 @@ fn some_errors_are_collected_and_durations_hide_the_others() {
         "1 error occurred:\n\t* session_ttl_min: invalid duration: \"abc\": time: invalid duration \"abc\"\n\n"
     );
     let others = r#"
-        client_addr = "q unix:///s" ports { http = 99999 } addresses { http = "w" } advertise_addr = "nope"
+        client_addr = "q r" ports { http = 99999 } addresses { http = "w" } advertise_addr = "nope"
         http_config { allow_write_http_from = ["z", "10.0.0.0"] }
     "#;
     assert_eq!(
         refusal(others),
-        "8 errors occurred:\n\t* ports.http: invalid port: 99999\n\t* advertise_addr: invalid ip address: nope\n\
+        "7 errors occurred:\n\t* ports.http: invalid port: 99999\n\t* advertise_addr: invalid ip address: nope\n\
          \t* advertise_addr: invalid ip address: nope\n\t* client_addr: invalid ip address: q\n\
-         \t* client_addr cannot be a unix socket\n\t* addresses.http: invalid ip address: w\n\
+         \t* addresses.http: invalid ip address: w\n\
          \t* allow_write_http_from: invalid cidr: z\n\t* allow_write_http_from: invalid cidr: 10.0.0.0\n\n"
     );
     let all = format!("{others} max_query_time = \"10\"");

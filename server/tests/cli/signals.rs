@@ -1,0 +1,128 @@
+//! How an agent ends, and by what it does not.
+
+use crate::agent::Run;
+
+fn dev(name: &str) -> crate::agent::Agent {
+    Run::agent(name, &["-dev"]).at_a_free_port().start().ready()
+}
+
+#[test]
+fn interrupt_and_terminate_end_a_server_with_exit_code_1() {
+    for (signal, name) in [("INT", "interrupt"), ("TERM", "terminated")] {
+        let mut agent = dev(&format!("end-{signal}"));
+        let address = agent.address();
+        agent.signal(signal);
+        let (code, log) = agent.end();
+        assert_eq!(code, Some(1), "{signal}");
+        let expected = [
+            format!("[INFO]  agent: Caught: signal={name}"),
+            "[INFO]  agent: Graceful shutdown disabled. Exiting".to_owned(),
+            "[INFO]  agent: Requesting shutdown".to_owned(),
+            "[INFO]  agent.server: shutting down server".to_owned(),
+            "[INFO]  agent: consul server down".to_owned(),
+            "[INFO]  agent: shutdown complete".to_owned(),
+            format!("[INFO]  agent: Stopping server: address={address} network=tcp protocol=http"),
+            "[INFO]  agent: Waiting for endpoints to shut down".to_owned(),
+            "[INFO]  agent: Endpoints down".to_owned(),
+            "[INFO]  agent: Exit code: code=1".to_owned(),
+        ];
+        let lines: Vec<&str> = log.lines().collect();
+        for (line, expected) in lines[lines.len() - expected.len()..].iter().zip(&expected) {
+            assert!(line.ends_with(expected), "{line:?} is {expected:?}");
+        }
+        assert!(
+            std::net::TcpStream::connect(address).is_err(),
+            "the port is free"
+        );
+    }
+}
+
+#[test]
+fn a_client_agent_leaves_with_exit_code_0() {
+    for signal in ["INT", "TERM"] {
+        let agent = Run::agent(&format!("leave-{signal}"), &["-data-dir", "d"])
+            .at_a_free_port()
+            .start()
+            .ready();
+        agent.signal(signal);
+        let (code, log) = agent.end();
+        assert_eq!(code, Some(0), "{log}");
+        assert!(
+            log.contains("agent: Gracefully shutting down agent...")
+                && log.contains("Exit code: code=0"),
+            "{log}"
+        );
+    }
+}
+
+#[test]
+fn the_keys_about_leaving_are_honoured() {
+    let hcl = "skip_leave_on_interrupt = false";
+    let agent = Run::agent("leave-on-interrupt", &["-dev", "-hcl", hcl])
+        .at_a_free_port()
+        .start()
+        .ready();
+    agent.signal("INT");
+    assert_eq!(agent.end().0, Some(0));
+}
+
+#[test]
+fn a_hangup_checks_the_files_and_keeps_running() {
+    let run = Run::agent("hangup", &["-dev", "-config-file", "c.json"])
+        .file("c.json", r#"{"node_name": "a"}"#);
+    let file = run.folder().join("c.json");
+    let mut agent = run.at_a_free_port().start().ready();
+    agent.put("/v1/kv/key", "kept");
+
+    agent.signal("HUP");
+    agent.wait_for("agent: Caught: signal=hangup");
+    agent.wait_for("agent: Reloading configuration");
+    std::fs::write(file, r#"{"node_name": 5}"#).expect("the file can be written");
+    agent.signal("HUP");
+    agent.wait_for(
+        "[ERROR] agent: Reload config failed: error=\"failed to parse c.json: 1 error(s) decoding:",
+    );
+    assert_eq!(agent.get("/v1/kv/key?raw"), "kept");
+}
+
+#[test]
+fn files_of_the_agent_go_away_with_it() {
+    let arguments = ["-dev", "-pid-file", "pid", "--port-file", "port"];
+    let mut agent = Run::agent("files", &arguments)
+        .file("port", "left by another")
+        .start()
+        .ready();
+    let line = std::fs::read_to_string(agent.folder().join("port"))
+        .expect("the file is written before the line");
+    let address = crate::agent::address_of(line.trim_end());
+    assert!(
+        agent
+            .wait_for("Starting server")
+            .contains(&format!("address={address} "))
+    );
+    let folder = agent.folder().to_owned();
+    agent.signal("TERM");
+    assert_eq!(agent.end().0, Some(1));
+    let left: Vec<_> = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn in_json_signals_are_numbers() {
+    let mut agent = Run::agent("json", &["-dev", "-log-json"])
+        .at_a_free_port()
+        .start();
+    let running = agent.wait_for("\"@message\":\"Consul agent running!\"");
+    assert!(
+        running.starts_with("{\"@level\":\"info\",") && running.contains("\"@module\":\"agent\""),
+        "{running}"
+    );
+    agent.signal("INT");
+    assert!(
+        agent
+            .wait_for("\"@message\":\"Caught\"")
+            .ends_with("Z\",\"signal\":2}")
+    );
+}
