@@ -197,6 +197,8 @@ fn may_be_large(query: &Query) -> bool {
         | Query::Nodes
         | Query::Node(_)
         | Query::Services
+        | Query::Service(_)
+        | Query::ServiceChecks(_)
         | Query::NodeChecks(_)
         | Query::ChecksInState(_) => true,
     }

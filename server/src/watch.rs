@@ -130,12 +130,20 @@ impl<H: Clone> Registry<H> {
                 add(self.others.get(&Watch::Node(node.clone())));
                 add(self.others.get(&Watch::Nodes));
             }
-            Touched::Service { node, name: _ } => {
+            Touched::ServiceHealth(name) => add(self.others.get(&Watch::Service(name.clone()))),
+            Touched::Service { node, name } => {
+                add(self.others.get(&Watch::Service(name.clone())));
                 add(self.others.get(&Watch::Node(node.clone())));
                 add(self.others.get(&Watch::Nodes));
                 add(self.others.get(&Watch::Services));
             }
-            Touched::Check { .. } => add(self.others.get(&Watch::Checks)),
+            Touched::Check {
+                node: _,
+                service_name,
+            } => {
+                add(self.others.get(&Watch::Checks));
+                add(self.others.get(&Watch::Service(service_name.clone())));
+            }
         }
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::errors::Failure;
 use super::reply::Reply;
 use super::request::{ReadOptions, Request};
-use super::wire_catalog::{Node, NodeService, NodeWithServices, ServiceTags};
+use super::wire_catalog::{CatalogService, Node, NodeService, NodeWithServices, ServiceTags};
 use crate::blocking;
-use crate::store::{Answer, Query, Rows, ServiceRow};
+use crate::store::{Answer, Instance, Query, Rows, ServiceRow};
 
 /// The names of all datacenters: the one there is. Not a read that has an index. What is wrong with the parameters
 /// is said, and the answer follows all the same, as Consul's handler goes on.
@@ -87,6 +87,41 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
             .collect(),
     });
     Ok(reply(request, &node, &answer, options))
+}
+
+/// The instances of a service; those with all the tags that are asked for.
+pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
+    let options = read_options(request)?;
+    let name = service_name(request)?;
+    let answer = read(request, Query::Service(name), options).await;
+    let Rows::Instances(rows) = &answer.rows else {
+        unreachable!("a service is answered with its instances");
+    };
+    let version = request.context.config.version;
+    let rows = rows.iter().filter(|row| has_tags(request, row));
+    let instances: Vec<_> = rows.map(|row| CatalogService::new(row, version)).collect();
+    Ok(reply(request, &instances, &answer, options))
+}
+
+/// The service that the path names.
+pub(super) fn service_name(request: &Request) -> Result<String, Failure> {
+    let name = request.rest_text();
+    if name.is_empty() {
+        return Err(Failure::Missing("service name"));
+    }
+    Ok(name)
+}
+
+/// Whether an instance has every `tag` of the query, whatever the case.
+pub(super) fn has_tags(request: &Request, instance: &Instance) -> bool {
+    let tags = &instance.service.service.tags;
+    let mut wanted = request.query.all("tag");
+    wanted.all(|wanted| {
+        wanted.is_empty()
+            || tags
+                .iter()
+                .any(|tag| tag.as_bytes().eq_ignore_ascii_case(wanted))
+    })
 }
 
 /// The parameters of a read of the catalog or of health.

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 
+use super::errors_catalog::{RegisterFailure, catalog_refusal_text};
 use crate::go::number::NumberError;
 use crate::go::quote::Quoted;
 use crate::store::{IdError, Refusal, TxnError, TxnRefusal};
@@ -102,6 +103,12 @@ pub(crate) enum Failure {
     SessionRefused(Refusal),
     /// The body ended before its time, or was no HTTP body at all.
     BodyUnreadable,
+    /// A registration is refused before it reaches the store.
+    Register(RegisterFailure),
+    /// The store refused a change of the catalog.
+    CatalogRefused(Refusal),
+    /// `?passing` is neither true nor false.
+    Passing,
     /// A transaction on nodes, services or checks, which this server does not have yet.
     TxnCatalog,
     /// No answer: the connection is closed, as Consul's is when a handler dies.
@@ -144,7 +151,8 @@ impl Failure {
             | Failure::ConflictingFlags(_)
             | Failure::TxnParse(_)
             | Failure::Decode(_)
-            | Failure::Missing(_) => StatusCode::BAD_REQUEST,
+            | Failure::Missing(_)
+            | Failure::Passing => StatusCode::BAD_REQUEST,
             Failure::BodyTooLarge { .. }
             | Failure::ChunkedValueTooLarge { .. }
             | Failure::TxnValueTooLarge { .. }
@@ -161,6 +169,8 @@ impl Failure {
             | Failure::KvRefused(_)
             | Failure::SessionRefused(_)
             | Failure::BodyUnreadable
+            | Failure::Register(_)
+            | Failure::CatalogRefused(_)
             | Failure::Dropped => StatusCode::INTERNAL_SERVER_ERROR,
             Failure::TxnCatalog => StatusCode::NOT_IMPLEMENTED,
         }
@@ -261,6 +271,9 @@ impl Failure {
             }
             Failure::KvRefused(refusal) | Failure::SessionRefused(refusal) => refusal_text(refusal),
             Failure::BodyUnreadable => "unexpected EOF".into(),
+            Failure::Register(failure) => failure.text(version),
+            Failure::CatalogRefused(refusal) => catalog_refusal_text(refusal, version),
+            Failure::Passing => "Invalid value for ?passing".into(),
             Failure::TxnCatalog => {
                 "proconsul does not emulate Node, Service and Check operations in /v1/txn".into()
             }
@@ -317,7 +330,7 @@ impl Refusal {
 }
 
 /// The text of a refusal of the store, without any prefix.
-fn refusal_text(refusal: &Refusal) -> String {
+pub(super) fn refusal_text(refusal: &Refusal) -> String {
     match refusal {
         Refusal::MissingSession => "missing session".into(),
         Refusal::InvalidSession(id) => format!("invalid session {}", Quoted(id.as_bytes())),

@@ -10,8 +10,10 @@ mod body;
 mod catalog;
 mod connection;
 mod errors;
+mod errors_catalog;
 mod health;
 mod kv;
+mod registration;
 mod reply;
 mod request;
 mod routes;
@@ -421,11 +423,16 @@ async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply, Failure> 
         Endpoint::Kv => kv::kv(request).await,
         Endpoint::AgentSelf => Ok(agent::this_agent(&request)),
         Endpoint::AgentMembers => Ok(agent::members(&request)),
+        Endpoint::CatalogRegister => registration::register(request).await,
+        Endpoint::CatalogDeregister => registration::deregister(request).await,
         Endpoint::CatalogDatacenters => Ok(catalog::datacenters(&request)),
         Endpoint::CatalogNodes => catalog::nodes(&request).await,
         Endpoint::CatalogServices => catalog::services(&request).await,
+        Endpoint::CatalogService => catalog::service(&request).await,
         Endpoint::CatalogNode => catalog::node(&request).await,
         Endpoint::HealthNode => health::node(&request).await,
+        Endpoint::HealthChecks => health::service_checks(&request).await,
+        Endpoint::HealthService => health::service(&request).await,
         Endpoint::HealthState => health::state(&request).await,
         Endpoint::SessionCreate => session::create(request).await,
         Endpoint::SessionDestroy => session::destroy(&request),

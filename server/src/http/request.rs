@@ -146,6 +146,18 @@ impl Request {
         } else {
             self.query.get("dc")
         };
+        self.check_is_own_datacenter(asked)
+    }
+
+    /// The same for a request whose body may name one, too; the body counts.
+    pub(crate) fn check_datacenter_is(&self, named: &str) -> Result<(), Failure> {
+        if named.is_empty() {
+            return self.check_datacenter();
+        }
+        self.check_is_own_datacenter(named.as_bytes())
+    }
+
+    fn check_is_own_datacenter(&self, asked: &[u8]) -> Result<(), Failure> {
         let own = self.context.config.datacenter.as_bytes();
         if asked.is_empty() || asked == own {
             Ok(())

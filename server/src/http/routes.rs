@@ -9,16 +9,26 @@ pub(crate) enum Endpoint {
     AgentSelf,
     /// `/v1/agent/members`
     AgentMembers,
+    /// `/v1/catalog/register`
+    CatalogRegister,
+    /// `/v1/catalog/deregister`
+    CatalogDeregister,
     /// `/v1/catalog/datacenters`
     CatalogDatacenters,
     /// `/v1/catalog/nodes`
     CatalogNodes,
     /// `/v1/catalog/services`
     CatalogServices,
+    /// `/v1/catalog/service/<service>`
+    CatalogService,
     /// `/v1/catalog/node/<node>`
     CatalogNode,
     /// `/v1/health/node/<node>`
     HealthNode,
+    /// `/v1/health/checks/<service>`
+    HealthChecks,
+    /// `/v1/health/service/<service>`
+    HealthService,
     /// `/v1/health/state/<state>`
     HealthState,
     /// `/v1/kv/<key>`
@@ -61,11 +71,16 @@ const PUT: &[Method] = &[Method::PUT];
 pub(crate) const ROUTES: &[Route] = &[
     route("/v1/agent/self", GET, Endpoint::AgentSelf),
     route("/v1/agent/members", GET, Endpoint::AgentMembers),
+    route("/v1/catalog/register", PUT, Endpoint::CatalogRegister),
+    route("/v1/catalog/deregister", PUT, Endpoint::CatalogDeregister),
     route("/v1/catalog/datacenters", GET, Endpoint::CatalogDatacenters),
     route("/v1/catalog/nodes", GET, Endpoint::CatalogNodes),
     route("/v1/catalog/services", GET, Endpoint::CatalogServices),
+    route("/v1/catalog/service/", GET, Endpoint::CatalogService),
     route("/v1/catalog/node/", GET, Endpoint::CatalogNode),
     route("/v1/health/node/", GET, Endpoint::HealthNode),
+    route("/v1/health/checks/", GET, Endpoint::HealthChecks),
+    route("/v1/health/service/", GET, Endpoint::HealthService),
     route("/v1/health/state/", GET, Endpoint::HealthState),
     route(
         "/v1/kv/",

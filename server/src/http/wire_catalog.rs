@@ -1,11 +1,13 @@
 //! The JSON of nodes, services and checks (session.md 4.5, 1.22.md B4.5).
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::store::{CheckRow, Labels, NodeRow, ServiceRow};
+use crate::go::duration;
+use crate::store::{CheckDefinition, CheckRow, Instance, Labels, NewService, NodeRow, ServiceRow};
 use crate::version::{Behaviour, Version};
 
 /// A node.
@@ -43,11 +45,15 @@ impl<'a> Node<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct NodeService<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    kind: &'a str,
     #[serde(rename = "ID")]
     id: &'a str,
     service: &'a str,
     tags: &'a [String],
     address: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tagged_addresses: Option<BTreeMap<&'a str, Address<'a>>>,
     meta: Option<&'a Labels>,
     #[serde(skip_serializing_if = "Option::is_none")]
     port: Option<i64>,
@@ -81,27 +87,60 @@ struct Proxy {
 #[derive(Serialize)]
 struct Empty {}
 
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Address<'a> {
+    address: &'a str,
+    port: i64,
+}
+
+impl Weights {
+    fn new(service: &NewService) -> Self {
+        Self {
+            passing: service.weights.passing,
+            warning: service.weights.warning,
+        }
+    }
+}
+
+impl Proxy {
+    fn new(version: Version) -> Self {
+        Self {
+            mode: version.has(Behaviour::JsonNodeServiceMode).then_some(""),
+            mesh_gateway: Empty {},
+            expose: Empty {},
+        }
+    }
+}
+
+fn addresses(service: &NewService) -> Option<BTreeMap<&str, Address<'_>>> {
+    let addresses = service.tagged_addresses.as_ref()?.iter();
+    let address = addresses.map(|(tag, address)| {
+        let shown = Address {
+            address: &address.address,
+            port: address.port,
+        };
+        (tag.as_str(), shown)
+    });
+    Some(address.collect())
+}
+
 impl<'a> NodeService<'a> {
     pub(crate) fn new(row: &'a ServiceRow, version: Version) -> Self {
         let service = &row.service;
         let has_mode = version.has(Behaviour::JsonNodeServiceMode);
         Self {
+            kind: &service.kind,
             id: &service.id,
             service: &service.name,
             tags: &service.tags,
             address: &service.address,
+            tagged_addresses: addresses(service),
             meta: service.meta.as_ref(),
             port: (service.port != 0 || !has_mode).then_some(service.port),
-            weights: Weights {
-                passing: service.weights.passing,
-                warning: service.weights.warning,
-            },
+            weights: Weights::new(service),
             enable_tag_override: service.enable_tag_override,
-            proxy: Proxy {
-                mode: has_mode.then_some(""),
-                mesh_gateway: Empty {},
-                expose: Empty {},
-            },
+            proxy: Proxy::new(version),
             connect: Empty {},
             peer_name: version
                 .has(Behaviour::JsonNodeServicePeerName)
@@ -155,7 +194,7 @@ pub(crate) struct Check<'a> {
     timeout: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exposed_port: Option<u16>,
-    definition: Empty,
+    definition: Definition<'a>,
     create_index: u64,
     modify_index: u64,
 }
@@ -178,9 +217,153 @@ impl<'a> Check<'a> {
             interval: has_interval.then_some(""),
             timeout: has_interval.then_some(""),
             exposed_port: version.has(Behaviour::JsonCheckExposedPort).then_some(0),
-            definition: Empty {},
+            definition: Definition::new(&check.definition),
             create_index: row.create_index.0,
             modify_index: row.modify_index.0,
+        }
+    }
+}
+
+/// How a check is run: what was given, durations as Go prints them and the TTL as a number (session.md 4.2).
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Definition<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deregister_critical_service_after: Option<String>,
+    #[serde(rename = "HTTP", skip_serializing_if = "str::is_empty")]
+    http: &'a str,
+    #[serde(rename = "TLSSkipVerify", skip_serializing_if = "std::ops::Not::not")]
+    tls_skip_verify: bool,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    header: &'a BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    method: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    body: &'a str,
+    #[serde(rename = "TCP", skip_serializing_if = "str::is_empty")]
+    tcp: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    script_args: &'a [String],
+    #[serde(rename = "TTL", skip_serializing_if = "Option::is_none")]
+    ttl: Option<u64>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    session_name: &'a str,
+}
+
+impl<'a> Definition<'a> {
+    fn new(definition: &'a CheckDefinition) -> Self {
+        let nanoseconds =
+            |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        let text = |duration: Duration| {
+            let nanoseconds = i64::try_from(nanoseconds(duration)).unwrap_or(i64::MAX);
+            (nanoseconds > 0).then(|| duration::format(nanoseconds))
+        };
+        Self {
+            interval: text(definition.interval),
+            timeout: text(definition.timeout),
+            deregister_critical_service_after: text(definition.deregister_critical_service_after),
+            http: &definition.http,
+            tls_skip_verify: definition.tls_skip_verify,
+            header: &definition.header,
+            method: &definition.method,
+            body: &definition.body,
+            tcp: &definition.tcp,
+            script_args: &definition.script_args,
+            ttl: Some(nanoseconds(definition.ttl)).filter(|ttl| *ttl > 0),
+            session_name: &definition.session_name,
+        }
+    }
+}
+
+/// A service instance with its node, as `catalog/service` shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct CatalogService<'a> {
+    #[serde(rename = "ID")]
+    id: &'a str,
+    node: &'a str,
+    address: &'a str,
+    datacenter: &'a str,
+    tagged_addresses: Option<&'a Labels>,
+    node_meta: Option<&'a Labels>,
+    service_kind: &'a str,
+    #[serde(rename = "ServiceID")]
+    service_id: &'a str,
+    service_name: &'a str,
+    service_tags: &'a [String],
+    service_address: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tagged_addresses: Option<BTreeMap<&'a str, Address<'a>>>,
+    service_weights: Weights,
+    service_meta: Option<&'a Labels>,
+    service_port: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_ports: Option<()>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_socket_path: Option<&'static str>,
+    service_enable_tag_override: bool,
+    service_proxy: Proxy,
+    service_connect: Empty,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_locality: Option<()>,
+    create_index: u64,
+    modify_index: u64,
+}
+
+impl<'a> CatalogService<'a> {
+    pub(crate) fn new(instance: &'a Instance, version: Version) -> Self {
+        let (node, service) = (&instance.node.node, &instance.service.service);
+        let null_since = |behaviour| version.has(behaviour).then_some(());
+        Self {
+            id: &node.id,
+            node: &instance.service.node,
+            address: &node.address,
+            datacenter: &node.datacenter,
+            tagged_addresses: node.tagged_addresses.as_ref(),
+            node_meta: node.meta.as_ref(),
+            service_kind: &service.kind,
+            service_id: &service.id,
+            service_name: &service.name,
+            service_tags: &service.tags,
+            service_address: &service.address,
+            service_tagged_addresses: addresses(service),
+            service_weights: Weights::new(service),
+            service_meta: service.meta.as_ref(),
+            service_port: service.port,
+            service_ports: null_since(Behaviour::JsonCatalogServicePorts),
+            service_socket_path: version
+                .has(Behaviour::JsonCatalogServiceSocketPath)
+                .then_some(""),
+            service_enable_tag_override: service.enable_tag_override,
+            service_proxy: Proxy::new(version),
+            service_connect: Empty {},
+            service_locality: null_since(Behaviour::JsonCatalogServiceLocality),
+            create_index: instance.service.create_index.0,
+            modify_index: instance.service.modify_index.0,
+        }
+    }
+}
+
+/// A service instance with its node and all checks, as `health/service` shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct HealthEntry<'a> {
+    node: Node<'a>,
+    service: NodeService<'a>,
+    checks: Vec<Check<'a>>,
+}
+
+impl<'a> HealthEntry<'a> {
+    pub(crate) fn new(instance: &'a Instance, version: Version) -> Self {
+        let checks = instance.checks.iter();
+        Self {
+            node: Node::new(&instance.node),
+            service: NodeService::new(&instance.service, version),
+            checks: checks.map(|row| Check::new(row, version)).collect(),
         }
     }
 }

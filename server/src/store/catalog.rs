@@ -1,168 +1,17 @@
 //! The catalog: nodes and services, and the registrations that write them (session.md 4).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use imbl::OrdMap;
+use imbl::{OrdMap, OrdSet};
 
 use super::command::Refusal;
 use super::effects::{Cause, Touched};
 use super::index::Index;
 use super::query::{Answer, Rows, Watch};
+use super::registration::{
+    CheckRow, Deregistration, NewNode, NewService, NodeRow, Registration, ServiceRow,
+};
 use super::{Change, Store};
-
-/// Named strings, in the order of their names.
-pub type Labels = BTreeMap<String, String>;
-
-/// A node as registered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewNode {
-    /// The name; compared without regard to case.
-    pub node: String,
-    /// The node id; empty for nodes that have none.
-    pub id: String,
-    /// The address.
-    pub address: String,
-    /// The datacenter.
-    pub datacenter: String,
-    /// The tagged addresses; none is JSON's `null`.
-    pub tagged_addresses: Option<Labels>,
-    /// The meta data; none is JSON's `null`.
-    pub meta: Option<Labels>,
-}
-
-/// A node's row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeRow {
-    /// As registered.
-    pub node: NewNode,
-    /// The index of the first registration.
-    pub create_index: Index,
-    /// The index of the last change of the row.
-    pub modify_index: Index,
-}
-
-/// The weights of a service instance in DNS answers; kept and shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Weights {
-    /// While passing.
-    pub passing: i64,
-    /// While in warning.
-    pub warning: i64,
-}
-
-impl Default for Weights {
-    fn default() -> Self {
-        Self {
-            passing: 1,
-            warning: 1,
-        }
-    }
-}
-
-/// A service instance as registered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewService {
-    /// The id, unique on its node.
-    pub id: String,
-    /// The name of the service.
-    pub name: String,
-    /// The tags, in the order given.
-    pub tags: Vec<String>,
-    /// The address; empty for the node's.
-    pub address: String,
-    /// The meta data; none is JSON's `null`.
-    pub meta: Option<Labels>,
-    /// The port; 0 for none.
-    pub port: i64,
-    /// The DNS weights.
-    pub weights: Weights,
-    /// Whether others may change the tags; kept and shown.
-    pub enable_tag_override: bool,
-}
-
-/// A service instance's row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServiceRow {
-    /// The node, spelled as registered.
-    pub node: String,
-    /// As registered.
-    pub service: NewService,
-    /// The index of the first registration.
-    pub create_index: Index,
-    /// The index of the last change of the row.
-    pub modify_index: Index,
-}
-
-/// A check as registered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewCheck {
-    /// The id, unique on its node; compared without regard to case when sessions are bound to it.
-    pub check_id: String,
-    /// The name.
-    pub name: String,
-    /// The status. Consul takes any string; only `critical` ends sessions.
-    pub status: String,
-    /// Notes for people.
-    pub notes: String,
-    /// What the check last said.
-    pub output: String,
-    /// The service instance on the same node that this is a check of; empty for a check of the node.
-    pub service_id: String,
-    /// The kind of check: `ttl`, `http` and so on; empty if none.
-    pub kind: String,
-}
-
-/// A check's row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckRow {
-    /// The node, spelled as registered.
-    pub node: String,
-    /// As registered.
-    pub check: NewCheck,
-    /// The name of the service instance's service; empty for a check of the node.
-    pub service_name: String,
-    /// The tags of the service instance.
-    pub service_tags: Vec<String>,
-    /// The index of the first registration.
-    pub create_index: Index,
-    /// The index of the last change of the row.
-    pub modify_index: Index,
-}
-
-/// What to put into the catalog, all or nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Registration {
-    /// The node. Its row is replaced as a whole.
-    pub node: NewNode,
-    /// Leave the node's row alone if it exists.
-    pub skip_node_update: bool,
-    /// A service instance on it.
-    pub service: Option<NewService>,
-    /// Checks of it or of its services.
-    pub checks: Vec<NewCheck>,
-}
-
-/// What to take out of the catalog. Names are compared without regard to case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deregistration {
-    /// A node, with all its services, checks and sessions.
-    Node(String),
-    /// A service instance, with its checks.
-    Service {
-        /// The node.
-        node: String,
-        /// The service id.
-        id: String,
-    },
-    /// A check.
-    Check {
-        /// The node.
-        node: String,
-        /// The check id.
-        id: String,
-    },
-}
 
 /// The catalog's tables. Node names are keys in lower case.
 #[derive(Clone, Debug, Default)]
@@ -179,6 +28,12 @@ pub(super) struct Catalog {
     pub(super) node_deleted: Index,
     pub(super) services_newest: Index,
     pub(super) checks_newest: Index,
+    /// (name, node, id) of every service instance, the node in lower case.
+    pub(super) instances: OrdSet<(String, String, String)>,
+    /// The index of the last change of anything that a read of a service shows, while it has instances.
+    pub(super) newest_by_service: OrdMap<String, Index>,
+    /// The index at which the last instance of any service went.
+    pub(super) service_extinct: Index,
 }
 
 impl Catalog {
@@ -302,6 +157,7 @@ impl Change<'_> {
         catalog.nodes_newest = self.index;
         catalog.newest_by_node.insert(name.to_owned(), self.index);
         self.effects.touched.push(Touched::Node(name.to_owned()));
+        self.services_on_node_changed(name);
     }
 
     fn put_service(&mut self, node: &str, service: NewService) {
@@ -316,8 +172,17 @@ impl Change<'_> {
             modify_index: self.index,
             service,
         };
+        let renamed = current
+            .map(|current| current.service.name.clone())
+            .filter(|name| *name != row.service.name);
+        if let Some(name) = renamed {
+            self.instance_gone(node, &name, &place.1);
+        }
         let name = row.service.name.clone();
+        let instance = (name.clone(), place.0.clone(), place.1.clone());
+        self.store.catalog.instances.insert(instance);
         self.store.catalog.services.insert(place, Arc::new(row));
+        self.service_changed(&name);
         self.service_touched(node, name);
     }
 
@@ -382,6 +247,7 @@ impl Change<'_> {
                 self.remove_check(node, &check.check.check_id.to_lowercase());
             }
         }
+        self.instance_gone(node, &row.service.name, id);
         self.service_touched(node, row.service.name.clone());
     }
 

@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
-use super::catalog::{CheckRow, NewCheck};
 use super::command::Refusal;
 use super::effects::{Cause, Touched};
 use super::query::{Answer, Rows, Watch};
+use super::registration::{CheckRow, NewCheck};
+use super::session::SessionRow;
 use super::{Change, Store};
 
 /// The status that ends the sessions bound to a check, and keeps new ones from being bound to it.
 const CRITICAL: &str = "critical";
+/// The status of a check of type `session` while its session lives.
+const PASSING: &str = "passing";
+/// The type of the checks that follow sessions, since 1.21.
+const SESSION: &str = "session";
 
 impl Store {
     pub(super) fn node_checks(&self, node: &str) -> Answer {
@@ -31,12 +36,18 @@ impl Store {
         }
     }
 
+    /// Whether a check follows the sessions that its definition names (1.22.md B3).
+    fn follows_sessions(&self, check: &NewCheck) -> bool {
+        self.rules.session_checks && check.kind == SESSION
+    }
+
     /// That a session may be bound to a check; the node in lower case.
     pub(super) fn require_check_for_session(&self, node: &str, check: &str) -> Result<(), Refusal> {
         let place = (node.to_owned(), check.to_lowercase());
         match self.catalog.checks.get(&place) {
             None => Err(Refusal::MissingCheck(check.to_owned())),
-            Some(row) if row.check.status == CRITICAL => {
+            // A session makes its own checks pass, so they do not keep it from being created (1.22.md B1).
+            Some(row) if row.check.status == CRITICAL && !self.follows_sessions(&row.check) => {
                 Err(Refusal::CriticalCheck(check.to_owned()))
             }
             Some(_) => Ok(()),
@@ -83,6 +94,35 @@ impl Change<'_> {
         Ok(())
     }
 
+    /// Sets the checks that follow a session which was created or has ended. Their own modify index stays
+    /// (1.22.md B3); one that turns critical ends the sessions that are bound to it.
+    pub(super) fn session_checks_follow(&mut self, session: &SessionRow, alive: bool) {
+        let node = session.session.node.to_lowercase();
+        for row in self.store.catalog.checks_of(&node) {
+            let follows = self.store.follows_sessions(&row.check)
+                && row.check.definition.session_name == session.session.name;
+            if !follows {
+                continue;
+            }
+            let (status, state) = if alive {
+                (PASSING, "in force")
+            } else {
+                (CRITICAL, "is invalid")
+            };
+            let mut changed = CheckRow::clone(&row);
+            changed.check.status = status.to_owned();
+            changed.check.output = format!("Session '{}' {state}", session.session.id);
+            let id = row.check.check_id.to_lowercase();
+            let place = (node.clone(), id.clone());
+            self.store.catalog.checks.insert(place, Arc::new(changed));
+            self.check_touched(&node, row.service_name.clone());
+            if !alive {
+                let cause = Cause::CheckCritical(row.check.check_id.clone());
+                self.invalidate_check(&node, &id, &cause);
+            }
+        }
+    }
+
     fn service_of(&self, node: &str, check: &NewCheck) -> Result<(String, Vec<String>), Refusal> {
         if check.service_id.is_empty() {
             return Ok((String::new(), Vec::new()));
@@ -99,6 +139,16 @@ impl Change<'_> {
 
     pub(super) fn check_touched(&mut self, node: &str, service_name: String) {
         self.store.catalog.checks_newest = self.index;
+        if service_name.is_empty() {
+            self.services_on_node_changed(node);
+        } else if self
+            .store
+            .catalog
+            .newest_by_service
+            .contains_key(&service_name)
+        {
+            self.service_changed(&service_name);
+        }
         self.effects.touched.push(Touched::Check {
             node: node.to_owned(),
             service_name,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::catalog::{Deregistration, Registration};
 use super::index::Index;
 use super::key::Key;
+use super::registration::{Deregistration, Registration};
 use super::session::{NewSession, SessionRow};
 use super::session_id::{IdError, SessionId};
 use super::txn::{TxnOperation, TxnOutcome};

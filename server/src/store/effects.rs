@@ -39,6 +39,9 @@ pub enum Touched {
         /// The name of the service, as written.
         name: String,
     },
+    /// What a read of this service shows has changed, without a row of the service itself: a check of the node,
+    /// the node, or the loss of an instance.
+    ServiceHealth(String),
     /// A check was written or deleted.
     Check {
         /// The node, in lower case.

@@ -42,6 +42,7 @@ impl Change<'_> {
             }
         }
         self.effects.ended.push(end);
+        self.session_checks_follow(&row, false);
     }
 
     fn unbind(&mut self, row: &Arc<SessionRow>) {

@@ -20,7 +20,9 @@ mod kv;
 mod lock_delay;
 mod query;
 mod radix;
+mod registration;
 mod rules;
+mod service;
 mod session;
 mod session_id;
 mod tombstone;
@@ -31,16 +33,16 @@ mod tests;
 
 use std::time::Duration;
 
-pub use catalog::{
-    CheckRow, Deregistration, Labels, NewCheck, NewNode, NewService, NodeRow, Registration,
-    ServiceRow, Weights,
-};
 pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
 pub use effects::{Cause, Effects, SessionEnd, Touched};
 pub use index::Index;
 pub use key::Key;
 pub use kv::KvRow;
-pub use query::{Answer, Entry, Query, ReadSet, Rows, Watch};
+pub use query::{Answer, Entry, Instance, Query, ReadSet, Rows, Watch};
+pub use registration::{
+    CheckDefinition, CheckRow, Deregistration, Labels, NewCheck, NewNode, NewService, NodeRow,
+    Registration, ServiceAddress, ServiceRow, Weights,
+};
 pub use rules::Rules;
 pub use session::{Behavior, NewSession, ServiceCheck, SessionRow};
 pub use session_id::{IdError, SessionId};
@@ -176,6 +178,8 @@ impl Store {
             Query::Nodes => Ok(self.nodes()),
             Query::Node(node) => Ok(self.node(node)),
             Query::Services => Ok(self.services()),
+            Query::Service(name) => Ok(self.service(name)),
+            Query::ServiceChecks(name) => Ok(self.service_checks(name)),
             Query::NodeChecks(node) => Ok(self.node_checks(node)),
             Query::ChecksInState(state) => Ok(self.checks_in_state(state)),
         }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::catalog::{CheckRow, NodeRow, ServiceRow};
 use super::index::Index;
 use super::key::Key;
 use super::kv::KvRow;
+use super::registration::{CheckRow, NodeRow, ServiceRow};
 use super::session::SessionRow;
 use super::session_id::SessionId;
 
@@ -28,6 +28,10 @@ pub enum Query {
     Node(String),
     /// All services: name and tags.
     Services,
+    /// The instances of a service, with their health.
+    Service(String),
+    /// The checks of a service's instances.
+    ServiceChecks(String),
     /// The checks of a node.
     NodeChecks(String),
     /// The checks with a status; `any` means all.
@@ -65,6 +69,19 @@ pub enum Rows {
     Services(Vec<Arc<ServiceRow>>),
     /// Checks, in the order of node and id.
     Checks(Vec<Arc<CheckRow>>),
+    /// The instances of one service, in the order of node and id.
+    Instances(Vec<Instance>),
+}
+
+/// A service instance with its node, and the checks of both.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The node.
+    pub node: Arc<NodeRow>,
+    /// The instance.
+    pub service: Arc<ServiceRow>,
+    /// The checks of the node, then those of the instance.
+    pub checks: Vec<Arc<CheckRow>>,
 }
 
 /// A key with its row.
@@ -92,6 +109,8 @@ pub enum Watch {
     Node(String),
     /// Every service.
     Services,
+    /// All that a read of this service shows.
+    Service(String),
     /// Every check.
     Checks,
 }

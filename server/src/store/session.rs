@@ -256,6 +256,7 @@ impl Change<'_> {
         sessions.rows.insert(id, Arc::clone(&row));
         sessions.newest = self.index;
         self.effects.touched.push(Touched::Session { id, node });
+        self.session_checks_follow(&row, true);
         Ok(row)
     }
 

@@ -68,6 +68,7 @@ fn read(verb: &str, words: &mut Words<'_>) -> Result<Read, String> {
         "nodes" => Query::Nodes,
         "node" => Query::Node(words.take()?.to_owned()),
         "services" => Query::Services,
+        "health" if words.take_if("of") => Query::Service(words.take()?.to_owned()),
         "checks" if words.take_if("of") => Query::NodeChecks(words.take()?.to_owned()),
         "checks" if words.take_if("in") => Query::ChecksInState(words.take()?.to_owned()),
         _ => return Err(format!("no command {verb:?}")),

@@ -111,6 +111,13 @@ fn rows(rows: &Rows, names_only: bool) -> Vec<String> {
         }
         Rows::Services(found) => found.iter().map(|row| service(row)).collect(),
         Rows::Checks(found) => found.iter().map(|row| check(row)).collect(),
+        Rows::Instances(found) => found
+            .iter()
+            .flat_map(|instance| {
+                let checks = instance.checks.iter().map(|row| check(row));
+                std::iter::once(service(&instance.service)).chain(checks)
+            })
+            .collect(),
     }
 }
 

@@ -1,0 +1,82 @@
+//! The refusals of catalog registrations, with their exact texts (session.md 4.2, 1.22.md B4.2).
+
+use crate::store::Refusal;
+use crate::version::{Behaviour, Version};
+
+/// Why a registration is refused before it reaches the store. All are answered with 500.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RegisterFailure {
+    /// No name of a node.
+    Node,
+    /// No address, although the node's row is to be written.
+    Address,
+    /// The node's id is no UUID.
+    NodeId,
+    /// A name of a peer, which only Consul itself may give.
+    PeerName,
+    /// A service with an id and no name.
+    ServiceName,
+    /// A service with neither, since 1.21.2.
+    ServiceEmpty,
+    /// A service with neither, before.
+    ServiceKey,
+    /// A check of another node.
+    CheckNode {
+        /// The node that the check names.
+        named: String,
+        /// The id of the check.
+        check: String,
+        /// The node that is registered.
+        node: String,
+    },
+    /// A check with neither id nor name; on this node.
+    CheckKey(String),
+}
+
+impl RegisterFailure {
+    /// The text of the answer.
+    pub(super) fn text(&self, version: Version) -> String {
+        match self {
+            RegisterFailure::Node => "Must provide node".into(),
+            RegisterFailure::Address => "Must provide address if SkipNodeUpdate is not set".into(),
+            RegisterFailure::NodeId => "Bad node ID: uuid string is wrong length".into(),
+            RegisterFailure::PeerName => "cannot register requests with PeerName in them".into(),
+            RegisterFailure::ServiceName if version.has(Behaviour::CatalogServiceNameText) => {
+                "Must provide service name (Service.Service) when service ID is provided".into()
+            }
+            RegisterFailure::ServiceName => "Must provide service name with ID".into(),
+            RegisterFailure::ServiceEmpty => "service name (Service.Service) is required; \
+                both Service ID (Service.ID) and Service Name cannot be empty"
+                .into(),
+            RegisterFailure::ServiceKey => {
+                "failed inserting service: failed inserting service: object missing primary index"
+                    .into()
+            }
+            RegisterFailure::CheckNode { named, check, node }
+                if version.has(Behaviour::CatalogRegisterTexts) =>
+            {
+                format!(
+                    "Node '{named}' for check '{check}' doesn't match register request node '{node}'"
+                )
+            }
+            RegisterFailure::CheckNode { named, node, .. } => {
+                format!("check node \"{named}\" does not match node \"{node}\"")
+            }
+            RegisterFailure::CheckKey(node) => format!(
+                "failed inserting check: failed inserting check: object missing primary index on node \"{node}\""
+            ),
+        }
+    }
+}
+
+/// The text of a refusal of the store to change the catalog.
+pub(super) fn catalog_refusal_text(refusal: &Refusal, version: Version) -> String {
+    match refusal {
+        Refusal::MissingService { service, check, .. }
+            if version.has(Behaviour::CatalogRegisterTexts) =>
+        {
+            format!("Unknown service ID '{service}' for check ID '{check}'")
+        }
+        other => super::errors::refusal_text(other),
+    }
+}

@@ -1,0 +1,203 @@
+//! What the catalog holds: nodes, service instances and checks, as registered and as stored (session.md 4).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::index::Index;
+
+/// Named strings, in the order of their names.
+pub type Labels = BTreeMap<String, String>;
+
+/// A node as registered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewNode {
+    /// The name; compared without regard to case.
+    pub node: String,
+    /// The node id; empty for nodes that have none.
+    pub id: String,
+    /// The address.
+    pub address: String,
+    /// The datacenter.
+    pub datacenter: String,
+    /// The tagged addresses; none is JSON's `null`.
+    pub tagged_addresses: Option<Labels>,
+    /// The meta data; none is JSON's `null`.
+    pub meta: Option<Labels>,
+}
+
+/// A node's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeRow {
+    /// As registered.
+    pub node: NewNode,
+    /// The index of the first registration.
+    pub create_index: Index,
+    /// The index of the last change of the row.
+    pub modify_index: Index,
+}
+
+/// The weights of a service instance in DNS answers; kept and shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// While passing.
+    pub passing: i64,
+    /// While in warning.
+    pub warning: i64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            passing: 1,
+            warning: 1,
+        }
+    }
+}
+
+/// A service instance as registered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewService {
+    /// The id, unique on its node.
+    pub id: String,
+    /// The name of the service.
+    pub name: String,
+    /// The tags, in the order given.
+    pub tags: Vec<String>,
+    /// The address; empty for the node's.
+    pub address: String,
+    /// The meta data; none is JSON's `null`.
+    pub meta: Option<Labels>,
+    /// The port; 0 for none.
+    pub port: i64,
+    /// The DNS weights.
+    pub weights: Weights,
+    /// Whether others may change the tags; kept and shown.
+    pub enable_tag_override: bool,
+    /// The kind of a proxy or gateway; empty for a service of its own. Kept and shown.
+    pub kind: String,
+    /// Addresses by their tag; none where none were given.
+    pub tagged_addresses: Option<BTreeMap<String, ServiceAddress>>,
+}
+
+/// An address of a service instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServiceAddress {
+    /// The host.
+    pub address: String,
+    /// The port.
+    pub port: i64,
+}
+
+/// A service instance's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceRow {
+    /// The node, spelled as registered.
+    pub node: String,
+    /// As registered.
+    pub service: NewService,
+    /// The index of the first registration.
+    pub create_index: Index,
+    /// The index of the last change of the row.
+    pub modify_index: Index,
+}
+
+/// A check as registered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewCheck {
+    /// The id, unique on its node; compared without regard to case when sessions are bound to it.
+    pub check_id: String,
+    /// The name.
+    pub name: String,
+    /// The status. Consul takes any string; only `critical` ends sessions.
+    pub status: String,
+    /// Notes for people.
+    pub notes: String,
+    /// What the check last said.
+    pub output: String,
+    /// The service instance on the same node that this is a check of; empty for a check of the node.
+    pub service_id: String,
+    /// The kind of check: `ttl`, `http` and so on; empty if none.
+    pub kind: String,
+    /// How the check is run by whoever runs it. The catalog runs nothing.
+    pub definition: CheckDefinition,
+}
+
+/// How a check is run: kept and shown. Empty and zero fields were not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckDefinition {
+    /// The time between two runs.
+    pub interval: Duration,
+    /// How long a run may take.
+    pub timeout: Duration,
+    /// After how long in a critical state the service is deregistered.
+    pub deregister_critical_service_after: Duration,
+    /// The URL that is asked.
+    pub http: String,
+    /// Whether certificates are believed without looking.
+    pub tls_skip_verify: bool,
+    /// The headers of the request.
+    pub header: BTreeMap<String, Vec<String>>,
+    /// The method of the request.
+    pub method: String,
+    /// The body of the request.
+    pub body: String,
+    /// The address that is connected to.
+    pub tcp: String,
+    /// How long a status lasts that a client reports.
+    pub ttl: Duration,
+    /// The command that is run.
+    pub script_args: Vec<String>,
+    /// The name of the sessions that a check of type `session` follows.
+    pub session_name: String,
+}
+
+/// A check's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRow {
+    /// The node, spelled as registered.
+    pub node: String,
+    /// As registered.
+    pub check: NewCheck,
+    /// The name of the service instance's service; empty for a check of the node.
+    pub service_name: String,
+    /// The tags of the service instance.
+    pub service_tags: Vec<String>,
+    /// The index of the first registration.
+    pub create_index: Index,
+    /// The index of the last change of the row.
+    pub modify_index: Index,
+}
+
+/// What to put into the catalog, all or nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Registration {
+    /// The node. Its row is replaced as a whole.
+    pub node: NewNode,
+    /// Leave the node's row alone if it exists.
+    pub skip_node_update: bool,
+    /// A service instance on it.
+    pub service: Option<NewService>,
+    /// Checks of it or of its services.
+    pub checks: Vec<NewCheck>,
+}
+
+/// What to take out of the catalog. Names are compared without regard to case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deregistration {
+    /// A node, with all its services, checks and sessions.
+    Node(String),
+    /// A service instance, with its checks.
+    Service {
+        /// The node.
+        node: String,
+        /// The service id.
+        id: String,
+    },
+    /// A check.
+    Check {
+        /// The node.
+        node: String,
+        /// The check id.
+        id: String,
+    },
+}
