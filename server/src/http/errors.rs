@@ -2,7 +2,9 @@
 
 use http::StatusCode;
 
-use super::errors_catalog::{RegisterFailure, catalog_refusal_text};
+use super::errors_catalog::{
+    RegisterFailure, catalog_refusal_text, subject_text, txn_refusal_text, unknown_verb_text,
+};
 use crate::go::number::NumberError;
 use crate::go::quote::Quoted;
 use crate::store::{IdError, Refusal, TxnError, TxnRefusal};
@@ -109,8 +111,6 @@ pub(crate) enum Failure {
     CatalogRefused(Refusal),
     /// `?passing` is neither true nor false.
     Passing,
-    /// A transaction on nodes, services or checks, which this server does not have yet.
-    TxnCatalog,
     /// No answer: the connection is closed, as Consul's is when a handler dies.
     Dropped,
 }
@@ -172,7 +172,6 @@ impl Failure {
             | Failure::Register(_)
             | Failure::CatalogRefused(_)
             | Failure::Dropped => StatusCode::INTERNAL_SERVER_ERROR,
-            Failure::TxnCatalog => StatusCode::NOT_IMPLEMENTED,
         }
     }
 
@@ -274,9 +273,6 @@ impl Failure {
             Failure::Register(failure) => failure.text(version),
             Failure::CatalogRefused(refusal) => catalog_refusal_text(refusal, version),
             Failure::Passing => "Invalid value for ?passing".into(),
-            Failure::TxnCatalog => {
-                "proconsul does not emulate Node, Service and Check operations in /v1/txn".into()
-            }
             Failure::Dropped => String::new(),
         }
     }
@@ -397,6 +393,23 @@ pub(crate) fn txn_error_text(error: &TxnError, version: Version) -> String {
             Quoted(expected.as_bytes())
         ),
         TxnRefusal::KeyExists => format!("key {key} exists"),
-        TxnRefusal::Session(refusal) => refusal_text(refusal),
+        TxnRefusal::Session(refusal) | TxnRefusal::Catalog(refusal) => txn_refusal_text(refusal),
+        TxnRefusal::UnknownCatalogVerb { kind, verb } => unknown_verb_text(kind, verb, version),
+        TxnRefusal::NodeNameMissing => RegisterFailure::Node.text(version),
+        TxnRefusal::NodeIdMalformed => RegisterFailure::NodeId.text(version),
+        TxnRefusal::ServiceNameMissing => RegisterFailure::ServiceName.text(version),
+        TxnRefusal::ServiceKeyMissing if version.has(Behaviour::CatalogServiceEmptyText) => {
+            RegisterFailure::ServiceEmpty.text(version)
+        }
+        TxnRefusal::ServiceKeyMissing => {
+            "failed inserting service: object missing primary index".into()
+        }
+        TxnRefusal::CatalogMissing(subject) => format!("{} doesn't exist", subject_text(subject)),
+        TxnRefusal::CatalogStaleSet(subject) => {
+            format!("failed to set {}, index is stale", subject_text(subject))
+        }
+        TxnRefusal::CatalogStaleDelete(subject) => {
+            format!("failed to delete {}, index is stale", subject_text(subject))
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The refusals of catalog registrations, with their exact texts (session.md 4.2, 1.22.md B4.2).
 
-use crate::store::Refusal;
+use crate::go::quote::Quoted;
+use crate::store::{CatalogSubject, Refusal};
 use crate::version::{Behaviour, Version};
 
 /// Why a registration is refused before it reaches the store. All are answered with 500.
@@ -78,5 +79,40 @@ pub(super) fn catalog_refusal_text(refusal: &Refusal, version: Version) -> Strin
             format!("Unknown service ID '{service}' for check ID '{check}'")
         }
         other => super::errors::refusal_text(other),
+    }
+}
+
+/// What a transaction says of a refusal of the store: without what a registration says before it.
+pub(super) fn txn_refusal_text(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::MissingService { .. } => "Missing service registration".into(),
+        other => super::errors::refusal_text(other),
+    }
+}
+
+/// The text for a verb that is unknown for nodes, services or checks (kv.md 7.5, 1.22.md A7).
+pub(super) fn unknown_verb_text(kind: &str, verb: &str, version: Version) -> String {
+    if version.has(Behaviour::TxnUnknownVerbEarly) {
+        return format!("unknown {kind} operation: {verb}");
+    }
+    let (first, rest) = kind.split_at(1);
+    format!(
+        "unknown {}{rest} verb {}",
+        first.to_uppercase(),
+        Quoted(verb.as_bytes())
+    )
+}
+
+/// How a transaction names what an operation is about.
+pub(super) fn subject_text(subject: &CatalogSubject) -> String {
+    let quoted = |text: &str| Quoted(text.as_bytes()).to_string();
+    match subject {
+        CatalogSubject::Node(node) => format!("node {}", quoted(&node.node)),
+        CatalogSubject::Service { node, service } => {
+            format!("service {} on node {}", quoted(&service.id), quoted(node))
+        }
+        CatalogSubject::Check { node, check } => {
+            format!("check {} on node {}", quoted(&check.check_id), quoted(node))
+        }
     }
 }

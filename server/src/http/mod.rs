@@ -19,6 +19,7 @@ mod request;
 mod routes;
 mod session;
 mod txn;
+mod txn_catalog;
 mod wire;
 mod wire_catalog;
 

@@ -1,6 +1,7 @@
 //! `/v1/catalog/register` and `/v1/catalog/deregister`: what is put into the catalog and taken out of it
 //! (session.md 4.2, 4.3; 1.22.md B4.2).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -10,9 +11,10 @@ use super::reply::Reply;
 use super::request::Request;
 use super::session::embedded_names;
 use crate::go::duration::{self, DurationQuotes};
-use crate::go::json::context::{Rules, UnknownFields};
+use crate::go::json::context::{Context as DecodeContext, Rules, UnknownFields};
 use crate::go::json::decode::{Decode, Decoder, Field, Object, decode, field};
 use crate::go::json::kinds::Any;
+use crate::go::json::value::Value;
 use crate::store::{
     CheckDefinition, Command, Deregistration, Labels, NewCheck, NewNode, NewService, Registration,
     ServiceAddress, Weights,
@@ -20,7 +22,7 @@ use crate::store::{
 use crate::version::Behaviour;
 
 /// The status of a check that is registered without one (session.md trap 26).
-const CRITICAL: &str = "critical";
+pub(super) const CRITICAL: &str = "critical";
 
 #[derive(Default)]
 struct RegisterBody {
@@ -75,7 +77,7 @@ pub(super) struct ServiceBody {
     port: i64,
     weights: Option<WeightsBody>,
     enable_tag_override: bool,
-    modify_index: u64,
+    pub(super) modify_index: u64,
     ignored: [Any; 7],
 }
 
@@ -262,10 +264,21 @@ fn kind_of(definition: &CheckDefinition) -> &'static str {
 
 /// A duration that may be written as Go's text or as nanoseconds.
 #[derive(Default)]
-struct AnyDuration(Any);
+pub(super) struct AnyDuration(Any);
+
+impl Decode for AnyDuration {
+    fn decode(&mut self, value: Value<'_>, context: &mut DecodeContext) {
+        self.0.decode(value, context);
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        Any::go_type()
+    }
+}
 
 impl AnyDuration {
-    fn take(&self) -> Result<Duration, String> {
+    /// The duration; negative ones are none.
+    pub(super) fn take(&self) -> Result<Duration, String> {
         let nanoseconds = match &self.0 {
             Any::Null | Any::Bool(_) | Any::Container => 0,
             Any::String(text) if text.is_empty() => 0,
@@ -305,10 +318,10 @@ impl Object for DefinitionBody {
             field("TCP", &mut definition.tcp),
             field("ScriptArgs", &mut definition.script_args),
             field("SessionName", &mut definition.session_name),
-            field("Interval", &mut self.interval.0),
-            field("Timeout", &mut self.timeout.0),
-            field("DeregisterCriticalServiceAfter", &mut self.deregister.0),
-            field("TTL", &mut self.ttl.0),
+            field("Interval", &mut self.interval),
+            field("Timeout", &mut self.timeout),
+            field("DeregisterCriticalServiceAfter", &mut self.deregister),
+            field("TTL", &mut self.ttl),
         ]
     }
 

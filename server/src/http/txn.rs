@@ -7,23 +7,22 @@ use super::errors::{Failure, txn_error_text};
 use super::reply::{self, Reply};
 use super::request::{BodyError, Request};
 use super::session::embedded_names;
+use super::txn_catalog::CatalogBodies;
 use super::wire::{KvEntry, TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
+use super::wire_catalog::{Check, Node, NodeService};
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::{Field, Object, decode, field};
-use crate::go::json::kinds::Any;
 use crate::store::{
     Command, Content, Index, Key, KvVerb, Reply as Applied, TxnOperation, TxnOutcome, TxnRefusal,
-    TxnVerb,
+    TxnResult as Shown, TxnVerb,
 };
-use crate::version::Behaviour;
+use crate::version::{Behaviour, Version};
 
 /// An operation of the body: what it has more of than one is decided by the order of these fields.
 #[derive(Default)]
 struct OperationBody {
     kv: Option<KvBody>,
-    node: Any,
-    service: Any,
-    check: Any,
+    catalog: CatalogBodies,
 }
 
 #[derive(Default)]
@@ -44,9 +43,9 @@ impl Object for OperationBody {
     fn fields(&mut self) -> Vec<Field<'_>> {
         vec![
             field("KV", &mut self.kv),
-            field("Node", &mut self.node),
-            field("Service", &mut self.service),
-            field("Check", &mut self.check),
+            field("Node", &mut self.catalog.node),
+            field("Service", &mut self.catalog.service),
+            field("Check", &mut self.catalog.check),
         ]
     }
 }
@@ -125,12 +124,8 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
 /// One operation; none for an empty object, which Consul passes over.
 fn operation(request: &Request, body: OperationBody) -> Result<Option<TxnOperation>, Failure> {
     let Some(kv) = body.kv else {
-        let others = [body.node, body.service, body.check];
-        return if others.iter().all(|other| *other == Any::Null) {
-            Ok(None)
-        } else {
-            Err(Failure::TxnCatalog)
-        };
+        let catalog = body.catalog.into_operation(request);
+        return Ok(catalog.map(|operation| TxnOperation::Catalog(Box::new(operation))));
     };
     let limit = request.context.config.kv_max_value_size;
     if kv.value.len() as u64 > limit {
@@ -140,7 +135,7 @@ fn operation(request: &Request, body: OperationBody) -> Result<Option<TxnOperati
             limit,
         });
     }
-    Ok(Some(TxnOperation {
+    Ok(Some(TxnOperation::Kv {
         key: Key::new(&kv.key),
         verb: verb(request, kv),
     }))
@@ -219,6 +214,20 @@ fn read(request: &Request, operations: &[TxnOperation]) -> Result<Reply, Failure
     Ok(reply.with_leader(known_leader))
 }
 
+/// A result as it is sent.
+fn shown(result: &Shown, version: Version) -> TxnResult<'_> {
+    match result {
+        Shown::Kv {
+            key,
+            row,
+            with_value,
+        } => TxnResult::Kv(KvEntry::new(key, row, *with_value)),
+        Shown::Node(row) => TxnResult::Node(Node::new(row)),
+        Shown::Service(row) => TxnResult::Service(NodeService::new(row, version).in_txn()),
+        Shown::Check(row) => TxnResult::Check(Box::new(Check::new(row, version).in_txn())),
+    }
+}
+
 fn answer(
     request: &Request,
     outcome: &TxnOutcome,
@@ -226,9 +235,8 @@ fn answer(
 ) -> Reply {
     match outcome {
         Ok(results) => {
-            let results = results.iter().map(|result| TxnResult {
-                kv: KvEntry::new(&result.key, &result.row, result.with_value),
-            });
+            let version = request.context.config.version;
+            let results = results.iter().map(|result| shown(result, version));
             render(TxnAnswer {
                 results: Some(results.collect()),
                 errors: None,

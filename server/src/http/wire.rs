@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::wire_catalog::{Check, Node, NodeService};
 use crate::go::json::encode::{Base64, Text};
 use crate::store::{Key, KvRow, SessionRow};
 
@@ -116,9 +117,12 @@ pub(crate) struct TxnAnswer<'a> {
 
 /// A result of a transaction; which member it has says what it is of.
 #[derive(Serialize)]
-pub(crate) struct TxnResult<'a> {
+pub(crate) enum TxnResult<'a> {
     #[serde(rename = "KV")]
-    pub(crate) kv: KvEntry<'a>,
+    Kv(KvEntry<'a>),
+    Node(Node<'a>),
+    Service(NodeService<'a>),
+    Check(Box<Check<'a>>),
 }
 
 /// A failed operation of a transaction.

@@ -50,7 +50,7 @@ pub(crate) struct NodeService<'a> {
     #[serde(rename = "ID")]
     id: &'a str,
     service: &'a str,
-    tags: &'a [String],
+    tags: Option<&'a [String]>,
     address: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tagged_addresses: Option<BTreeMap<&'a str, Address<'a>>>,
@@ -133,7 +133,7 @@ impl<'a> NodeService<'a> {
             kind: &service.kind,
             id: &service.id,
             service: &service.name,
-            tags: &service.tags,
+            tags: Some(&service.tags),
             address: &service.address,
             tagged_addresses: addresses(service),
             meta: service.meta.as_ref(),
@@ -148,6 +148,22 @@ impl<'a> NodeService<'a> {
             create_index: row.create_index.0,
             modify_index: row.modify_index.0,
         }
+    }
+}
+
+impl NodeService<'_> {
+    /// The same as a transaction shows it: no tags are `null` (kv.md 7.5).
+    pub(crate) fn in_txn(mut self) -> Self {
+        self.tags = self.tags.filter(|tags| !tags.is_empty());
+        self
+    }
+}
+
+impl Check<'_> {
+    /// The same as a transaction shows it: no tags are `null` (kv.md 7.5).
+    pub(crate) fn in_txn(mut self) -> Self {
+        self.service_tags = self.service_tags.filter(|tags| !tags.is_empty());
+        self
     }
 }
 
@@ -186,7 +202,7 @@ pub(crate) struct Check<'a> {
     #[serde(rename = "ServiceID")]
     service_id: &'a str,
     service_name: &'a str,
-    service_tags: &'a [String],
+    service_tags: Option<&'a [String]>,
     r#type: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<&'static str>,
@@ -212,7 +228,7 @@ impl<'a> Check<'a> {
             output: &check.output,
             service_id: &check.service_id,
             service_name: &row.service_name,
-            service_tags: &row.service_tags,
+            service_tags: Some(&row.service_tags),
             r#type: &check.kind,
             interval: has_interval.then_some(""),
             timeout: has_interval.then_some(""),

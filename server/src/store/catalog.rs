@@ -142,7 +142,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    fn put_node(&mut self, name: &str, node: NewNode) {
+    pub(super) fn put_node(&mut self, name: &str, node: NewNode) {
         let current = self.store.catalog.nodes.get(name);
         if current.is_some_and(|current| current.node == node) {
             return;
@@ -160,7 +160,7 @@ impl Change<'_> {
         self.services_on_node_changed(name);
     }
 
-    fn put_service(&mut self, node: &str, service: NewService) {
+    pub(super) fn put_service(&mut self, node: &str, service: NewService) {
         let place = (node.to_owned(), service.id.clone());
         let current = self.store.catalog.services.get(&place);
         if current.is_some_and(|current| current.service == service) {
@@ -217,7 +217,7 @@ impl Change<'_> {
         }
     }
 
-    fn remove_node(&mut self, node: &str) {
+    pub(super) fn remove_node(&mut self, node: &str) {
         if !self.store.catalog.nodes.contains_key(node) {
             return;
         }
@@ -237,7 +237,7 @@ impl Change<'_> {
         self.effects.touched.push(Touched::Node(node.to_owned()));
     }
 
-    fn remove_service(&mut self, node: &str, id: &str) {
+    pub(super) fn remove_service(&mut self, node: &str, id: &str) {
         let place = (node.to_owned(), id.to_owned());
         let Some(row) = self.store.catalog.services.remove(&place) else {
             return;
@@ -251,7 +251,7 @@ impl Change<'_> {
         self.service_touched(node, row.service.name.clone());
     }
 
-    fn remove_check(&mut self, node: &str, id: &str) {
+    pub(super) fn remove_check(&mut self, node: &str, id: &str) {
         let place = (node.to_owned(), id.to_owned());
         let Some(row) = self.store.catalog.checks.remove(&place) else {
             return;

@@ -27,6 +27,7 @@ mod session;
 mod session_id;
 mod tombstone;
 mod txn;
+mod txn_catalog;
 
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,7 @@ pub use rules::Rules;
 pub use session::{Behavior, NewSession, ServiceCheck, SessionRow};
 pub use session_id::{IdError, SessionId};
 pub use txn::{TxnError, TxnOperation, TxnOutcome, TxnRefusal, TxnResult, TxnVerb};
+pub use txn_catalog::{CatalogOperation, CatalogSubject, CatalogVerb};
 
 use crate::timestamp::Timestamp;
 

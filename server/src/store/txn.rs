@@ -7,16 +7,23 @@ use super::effects::Effects;
 use super::index::Index;
 use super::key::Key;
 use super::kv::KvRow;
+use super::registration::{CheckRow, NodeRow, ServiceRow};
+use super::txn_catalog::{CatalogOperation, CatalogSubject, CatalogVerb};
 use super::{Change, Store};
 use crate::timestamp::Timestamp;
 
 /// One operation of a transaction.
 #[derive(Clone, Debug)]
-pub struct TxnOperation {
-    /// The key, or the prefix of a tree.
-    pub key: Key,
-    /// What to do with it.
-    pub verb: TxnVerb,
+pub enum TxnOperation {
+    /// On a key.
+    Kv {
+        /// The key, or the prefix of a tree.
+        key: Key,
+        /// What to do with it.
+        verb: TxnVerb,
+    },
+    /// On a node, a service or a check.
+    Catalog(Box<CatalogOperation>),
 }
 
 /// What an operation does.
@@ -52,13 +59,22 @@ pub type TxnOutcome = Result<Vec<TxnResult>, Vec<TxnError>>;
 
 /// What an operation shows. Deletes and `check-not-exists` show nothing, trees any number of these.
 #[derive(Clone, Debug)]
-pub struct TxnResult {
-    /// The key.
-    pub key: Key,
-    /// Its row after the operation.
-    pub row: Arc<KvRow>,
-    /// Whether the value is shown; only reads do (kv.md trap 27).
-    pub with_value: bool,
+pub enum TxnResult {
+    /// A key.
+    Kv {
+        /// The key.
+        key: Key,
+        /// Its row after the operation.
+        row: Arc<KvRow>,
+        /// Whether the value is shown; only reads do (kv.md trap 27).
+        with_value: bool,
+    },
+    /// A node.
+    Node(Arc<NodeRow>),
+    /// A service instance.
+    Service(Arc<ServiceRow>),
+    /// A check.
+    Check(Arc<CheckRow>),
 }
 
 /// An operation that failed.
@@ -66,7 +82,7 @@ pub struct TxnResult {
 pub struct TxnError {
     /// Its place in the transaction.
     pub operation: usize,
-    /// Its key.
+    /// Its key; empty for operations on the catalog.
     pub key: Key,
     /// Why.
     pub refusal: TxnRefusal,
@@ -113,13 +129,47 @@ pub enum TxnRefusal {
     KeyExists,
     /// The session of a lock or unlock is refused.
     Session(Refusal),
+    /// A write of a node without a name.
+    NodeNameMissing,
+    /// A write of a node whose id is no UUID.
+    NodeIdMalformed,
+    /// A write of a service instance with an id and without a name.
+    ServiceNameMissing,
+    /// A write of a service instance with neither.
+    ServiceKeyMissing,
+    /// A verb that is unknown for nodes, services or checks.
+    UnknownCatalogVerb {
+        /// The kind, as [`CatalogSubject::kind`] says it.
+        kind: &'static str,
+        /// As sent.
+        verb: String,
+    },
+    /// A read of a node, service or check that is not there.
+    CatalogMissing(Box<CatalogSubject>),
+    /// A `cas` of one with another index.
+    CatalogStaleSet(Box<CatalogSubject>),
+    /// A `delete-cas` of one with another index.
+    CatalogStaleDelete(Box<CatalogSubject>),
+    /// What a node, service or check needs is not there.
+    Catalog(Refusal),
 }
 
 impl TxnOperation {
     /// Whether the operation makes its transaction a write (kv.md 7.2).
     #[must_use]
     pub fn is_write(&self) -> bool {
-        matches!(self.verb, TxnVerb::Write(_))
+        match self {
+            Self::Kv { verb, .. } => matches!(verb, TxnVerb::Write(_)),
+            Self::Catalog(operation) => operation.verb != CatalogVerb::Get,
+        }
+    }
+
+    /// The key; empty for operations on the catalog.
+    fn key(&self) -> Key {
+        match self {
+            Self::Kv { key, .. } => key.clone(),
+            Self::Catalog(_) => Key::new([]),
+        }
     }
 }
 
@@ -141,19 +191,34 @@ impl Store {
 
     /// The operations that fail before anything runs.
     pub(super) fn pre_check(&self, now: Timestamp, operations: &[TxnOperation]) -> Vec<TxnError> {
-        let refusal = |operation: &TxnOperation| match &operation.verb {
+        let early = self.rules.unknown_verb_fails_pre_check;
+        let refusal = |operation: &TxnOperation| match operation {
+            TxnOperation::Kv { key, verb } => self.pre_check_key(now, key, verb),
+            TxnOperation::Catalog(operation) => match &operation.verb {
+                CatalogVerb::Get => None,
+                CatalogVerb::Unknown(verb) if early => Some(TxnRefusal::UnknownCatalogVerb {
+                    kind: operation.subject.kind(),
+                    verb: verb.clone(),
+                }),
+                _ => operation.subject.invalid(),
+            },
+        };
+        collect_errors(operations, refusal)
+    }
+
+    fn pre_check_key(&self, now: Timestamp, key: &Key, verb: &TxnVerb) -> Option<TxnRefusal> {
+        match verb {
             TxnVerb::Write(KvVerb::DeleteTree) => None,
-            _ if operation.key.is_empty() => Some(TxnRefusal::EmptyKey),
+            _ if key.is_empty() => Some(TxnRefusal::EmptyKey),
             TxnVerb::Unknown(verb) if self.rules.unknown_verb_fails_pre_check => {
                 Some(TxnRefusal::UnknownVerb(verb.clone()))
             }
-            TxnVerb::Write(KvVerb::Acquire(..)) => self
-                .lock_delays
-                .left(now, &operation.key)
-                .map(|_| TxnRefusal::LockDelay),
+            TxnVerb::Write(KvVerb::Acquire(..)) => {
+                let left = self.lock_delays.left(now, key);
+                left.map(|_| TxnRefusal::LockDelay)
+            }
             _ => None,
-        };
-        collect_errors(operations, refusal)
+        }
     }
 }
 
@@ -165,7 +230,7 @@ fn collect_errors(
     let errors = numbered.filter_map(|(place, operation)| {
         Some(TxnError {
             operation: place,
-            key: operation.key.clone(),
+            key: operation.key(),
             refusal: refusal(operation)?,
         })
     });
@@ -198,8 +263,22 @@ impl Change<'_> {
         operation: &TxnOperation,
         results: &mut Vec<TxnResult>,
     ) -> Result<(), TxnRefusal> {
-        let key = &operation.key;
-        match &operation.verb {
+        match operation {
+            TxnOperation::Kv { key, verb } => self.key_operation(key, verb, results),
+            TxnOperation::Catalog(operation) => {
+                results.extend(self.catalog_operation(operation)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn key_operation(
+        &mut self,
+        key: &Key,
+        verb: &TxnVerb,
+        results: &mut Vec<TxnResult>,
+    ) -> Result<(), TxnRefusal> {
+        match verb {
             TxnVerb::Write(verb) => {
                 self.write_operation(key, verb)?;
                 if !matches!(
@@ -220,30 +299,30 @@ impl Change<'_> {
             }
             TxnVerb::GetTree => {
                 let entries = self.store.kv.under(key.as_bytes()).into_iter();
-                results.extend(entries.map(|(key, row)| TxnResult {
+                results.extend(entries.map(|(key, row)| TxnResult::Kv {
                     key,
                     row,
                     with_value: true,
                 }));
             }
             TxnVerb::CheckIndex(expected) => {
-                let found = self.result(key, false, TxnRefusal::CheckIndexMissing)?;
-                let (current, expected) = (found.row.modify_index, *expected);
+                let row = self.row(key, TxnRefusal::CheckIndexMissing)?;
+                let (current, expected) = (row.modify_index, *expected);
                 if current != expected {
                     return Err(TxnRefusal::CheckIndex { current, expected });
                 }
-                results.push(found);
+                results.push(shown(key, &row, false));
             }
             TxnVerb::CheckSession(expected) => {
-                let found = self.result(key, false, TxnRefusal::CheckSessionMissing)?;
-                let current = found.row.session.as_deref().unwrap_or_default();
+                let row = self.row(key, TxnRefusal::CheckSessionMissing)?;
+                let current = row.session.as_deref().unwrap_or_default();
                 if current != expected {
                     return Err(TxnRefusal::CheckSession {
                         current: current.to_owned(),
                         expected: expected.clone(),
                     });
                 }
-                results.push(found);
+                results.push(shown(key, &row, false));
             }
             TxnVerb::CheckNotExists => {
                 if self.store.kv.get(key.as_bytes()).is_some() {
@@ -280,12 +359,20 @@ impl Change<'_> {
         with_value: bool,
         missing: TxnRefusal,
     ) -> Result<TxnResult, TxnRefusal> {
-        let row = self.store.kv.get(key.as_bytes()).ok_or(missing)?;
-        Ok(TxnResult {
-            key: key.clone(),
-            row: Arc::clone(row),
-            with_value,
-        })
+        Ok(shown(key, &self.row(key, missing)?, with_value))
+    }
+
+    fn row(&self, key: &Key, missing: TxnRefusal) -> Result<Arc<KvRow>, TxnRefusal> {
+        let row = self.store.kv.get(key.as_bytes());
+        row.map(Arc::clone).ok_or(missing)
+    }
+}
+
+fn shown(key: &Key, row: &Arc<KvRow>, with_value: bool) -> TxnResult {
+    TxnResult::Kv {
+        key: key.clone(),
+        row: Arc::clone(row),
+        with_value,
     }
 }
 
@@ -299,9 +386,5 @@ fn empty(key: &Key, flags: u64, session: &str, index: Index) -> TxnResult {
         create_index: Index::ZERO,
         modify_index: index,
     };
-    TxnResult {
-        key: key.clone(),
-        row: Arc::new(row),
-        with_value: true,
-    }
+    shown(key, &Arc::new(row), true)
 }

@@ -142,9 +142,9 @@ fn operation(line: &str) -> Result<TxnOperation, String> {
                 "lock" => KvVerb::Acquire(content, session_option(&mut words)),
                 _ => KvVerb::Release(content, session_option(&mut words)),
             });
-            TxnOperation { key, verb }
+            TxnOperation::Kv { key, verb }
         }
-        _ => TxnOperation {
+        _ => TxnOperation::Kv {
             key: key(words.take()?),
             verb: verb_without_value(verb, &mut words)?,
         },

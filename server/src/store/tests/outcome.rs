@@ -203,10 +203,21 @@ fn transaction(outcome: &TxnOutcome) -> Vec<String> {
 
 /// A result that shows no value has none behind its key, not even `null`.
 fn txn_result(result: &TxnResult) -> String {
-    let value = value_name(&result.row.value);
-    let value = result.with_value.then(|| format!("={value}"));
-    let value = value.unwrap_or_default();
-    format!("{}{value}{}", key_name(&result.key), of_row(&result.row))
+    match result {
+        TxnResult::Kv {
+            key,
+            row,
+            with_value,
+        } => {
+            let value = value_name(&row.value);
+            let value = with_value.then(|| format!("={value}"));
+            let value = value.unwrap_or_default();
+            format!("{}{value}{}", key_name(key), of_row(row))
+        }
+        TxnResult::Node(row) => row.node.node.clone(),
+        TxnResult::Service(row) => service(row),
+        TxnResult::Check(row) => check(row),
+    }
 }
 
 fn txn_error(error: &TxnError) -> String {
@@ -229,7 +240,13 @@ fn txn_error(error: &TxnError) -> String {
             format!("session {current:?} is not {expected:?}")
         }
         TxnRefusal::KeyExists => "exists".to_owned(),
-        TxnRefusal::Session(refusal) => of_refusal(refusal),
+        TxnRefusal::Session(refusal) | TxnRefusal::Catalog(refusal) => of_refusal(refusal),
+        TxnRefusal::UnknownCatalogVerb { kind, verb } => format!("unknown {kind} verb {verb}"),
+        TxnRefusal::NodeNameMissing | TxnRefusal::ServiceNameMissing => "no name".to_owned(),
+        TxnRefusal::NodeIdMalformed => "malformed id".to_owned(),
+        TxnRefusal::ServiceKeyMissing => "neither id nor name".to_owned(),
+        TxnRefusal::CatalogMissing(_) => "missing".to_owned(),
+        TxnRefusal::CatalogStaleSet(_) | TxnRefusal::CatalogStaleDelete(_) => "stale".to_owned(),
     };
     format!("#{} {}: {why}", error.operation, key_name(key))
 }

@@ -1,0 +1,196 @@
+//! Operations of a transaction on nodes, services and checks (kv.md 7.5).
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::Change;
+use super::command::Refusal;
+use super::index::Index;
+use super::registration::{NewCheck, NewNode, NewService};
+use super::txn::{TxnRefusal, TxnResult};
+
+/// One operation on the catalog.
+#[derive(Clone, Debug)]
+pub struct CatalogOperation {
+    /// What to do.
+    pub verb: CatalogVerb,
+    /// With what.
+    pub subject: CatalogSubject,
+    /// The modify index that `cas` and `delete-cas` expect.
+    pub index: Index,
+}
+
+/// What a catalog operation does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CatalogVerb {
+    /// Show what must exist.
+    Get,
+    /// Write whatever is there.
+    Set,
+    /// Write if the modify index is the one that was sent; 0 means that nothing is there.
+    Cas,
+    /// Delete; what is not there is deleted already.
+    Delete,
+    /// Delete if the modify index is the one that was sent.
+    DeleteCas,
+    /// A verb that Consul does not know. It counts as a write.
+    Unknown(String),
+}
+
+/// What a catalog operation is about: what identifies it counts for reads, all of it for writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CatalogSubject {
+    /// A node.
+    Node(NewNode),
+    /// A service instance on a node.
+    Service {
+        /// The node.
+        node: String,
+        /// The instance.
+        service: NewService,
+    },
+    /// A check of a node or of a service instance on it.
+    Check {
+        /// The node.
+        node: String,
+        /// The check.
+        check: NewCheck,
+    },
+}
+
+impl CatalogSubject {
+    /// Consul's word for the kind.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Node(_) => "node",
+            Self::Service { .. } => "service",
+            Self::Check { .. } => "check",
+        }
+    }
+
+    /// What keeps a write of this from being tried at all.
+    pub(super) fn invalid(&self) -> Option<TxnRefusal> {
+        match self {
+            Self::Node(node) if node.node.is_empty() => Some(TxnRefusal::NodeNameMissing),
+            Self::Node(node) if !node.id.is_empty() && Uuid::try_parse(&node.id).is_err() => {
+                Some(TxnRefusal::NodeIdMalformed)
+            }
+            Self::Service { service, .. } if service.name.is_empty() => {
+                Some(if service.id.is_empty() {
+                    TxnRefusal::ServiceKeyMissing
+                } else {
+                    TxnRefusal::ServiceNameMissing
+                })
+            }
+            Self::Node(_) | Self::Service { .. } | Self::Check { .. } => None,
+        }
+    }
+
+    /// The node, in lower case.
+    fn node(&self) -> String {
+        match self {
+            Self::Node(node) => node.node.to_lowercase(),
+            Self::Service { node, .. } | Self::Check { node, .. } => node.to_lowercase(),
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Runs one operation; what it shows, if anything.
+    pub(super) fn catalog_operation(
+        &mut self,
+        operation: &CatalogOperation,
+    ) -> Result<Option<TxnResult>, TxnRefusal> {
+        let CatalogOperation {
+            verb,
+            subject,
+            index,
+        } = operation;
+        let current = self.current(subject);
+        let current_index = current.as_ref().map_or(Index::ZERO, modify_index);
+        match verb {
+            CatalogVerb::Get => match current {
+                Some(found) => Ok(Some(found)),
+                None => Err(TxnRefusal::CatalogMissing(Box::new(subject.clone()))),
+            },
+            CatalogVerb::Cas if current_index != *index => {
+                Err(TxnRefusal::CatalogStaleSet(Box::new(subject.clone())))
+            }
+            CatalogVerb::Set | CatalogVerb::Cas => {
+                self.put_subject(subject).map_err(TxnRefusal::Catalog)?;
+                Ok(self.current(subject))
+            }
+            CatalogVerb::DeleteCas if current_index != *index => {
+                Err(TxnRefusal::CatalogStaleDelete(Box::new(subject.clone())))
+            }
+            CatalogVerb::Delete | CatalogVerb::DeleteCas => {
+                self.remove_subject(subject);
+                Ok(None)
+            }
+            CatalogVerb::Unknown(verb) => Err(TxnRefusal::UnknownCatalogVerb {
+                kind: subject.kind(),
+                verb: verb.clone(),
+            }),
+        }
+    }
+
+    fn current(&self, subject: &CatalogSubject) -> Option<TxnResult> {
+        let catalog = &self.store.catalog;
+        let node = subject.node();
+        match subject {
+            CatalogSubject::Node(_) => {
+                let row = catalog.nodes.get(&node)?;
+                Some(TxnResult::Node(Arc::clone(row)))
+            }
+            CatalogSubject::Service { service, .. } => {
+                let row = catalog.services.get(&(node, service.id.clone()))?;
+                Some(TxnResult::Service(Arc::clone(row)))
+            }
+            CatalogSubject::Check { check, .. } => {
+                let row = catalog.checks.get(&(node, check.check_id.to_lowercase()))?;
+                Some(TxnResult::Check(Arc::clone(row)))
+            }
+        }
+    }
+
+    fn put_subject(&mut self, subject: &CatalogSubject) -> Result<(), Refusal> {
+        let node = subject.node();
+        if let CatalogSubject::Node(new) = subject {
+            self.put_node(&node, new.clone());
+            return Ok(());
+        }
+        if !self.store.catalog.nodes.contains_key(&node) {
+            return Err(Refusal::MissingNode);
+        }
+        match subject {
+            CatalogSubject::Node(_) => Ok(()),
+            CatalogSubject::Service { service, .. } => {
+                self.put_service(&node, service.clone());
+                Ok(())
+            }
+            CatalogSubject::Check { check, .. } => self.put_check(&node, check.clone()),
+        }
+    }
+
+    fn remove_subject(&mut self, subject: &CatalogSubject) {
+        let node = subject.node();
+        match subject {
+            CatalogSubject::Node(_) => self.remove_node(&node),
+            CatalogSubject::Service { service, .. } => self.remove_service(&node, &service.id),
+            CatalogSubject::Check { check, .. } => {
+                self.remove_check(&node, &check.check_id.to_lowercase());
+            }
+        }
+    }
+}
+
+fn modify_index(result: &TxnResult) -> Index {
+    match result {
+        TxnResult::Kv { row, .. } => row.modify_index,
+        TxnResult::Node(row) => row.modify_index,
+        TxnResult::Service(row) => row.modify_index,
+        TxnResult::Check(row) => row.modify_index,
+    }
+}
