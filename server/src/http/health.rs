@@ -27,7 +27,10 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let name = service_name(request)?;
     let only_passing = only_passing(request)?;
-    let answer = read(request, Query::Service(name), options).await;
+    let answer = match read(request, Query::Service(name), options).await {
+        Ok(answer) => answer,
+        Err(failed) => return Ok(failed),
+    };
     let Rows::Instances(rows) = &answer.rows else {
         unreachable!("a service is answered with its instances");
     };
