@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
@@ -56,6 +56,11 @@ impl Engine {
         &self.clock
     }
 
+    fn lock(&self) -> MutexGuard<'_, State> {
+        between_steps();
+        self.state.lock()
+    }
+
     /// Applies a command now.
     ///
     /// # Errors
@@ -63,7 +68,7 @@ impl Engine {
     pub fn apply(&self, command: Command) -> Result<Reply, Refusal> {
         let mut woken = Vec::new();
         let result = {
-            let mut state = self.state.lock();
+            let mut state = self.lock();
             let now = self.clock.now();
             let before = state.store.next_deadline();
             state.apply_due(now, &mut woken);
@@ -107,7 +112,7 @@ impl Engine {
     fn with_store<T>(&self, look: impl FnOnce(&Store, Timestamp) -> T) -> T {
         let mut woken = Vec::new();
         let result = {
-            let mut state = self.state.lock();
+            let mut state = self.lock();
             let now = self.clock.now();
             state.apply_due(now, &mut woken);
             look(&state.store, now)
@@ -184,6 +189,7 @@ impl State {
 /// Tells waiters, after the lock was dropped. One told twice looks once.
 fn wake(woken: &[Arc<Notify>]) {
     for told in woken {
+        between_steps();
         told.notify_one();
     }
 }
@@ -221,7 +227,7 @@ impl Waiter<'_> {
         if self.reads == *reads {
             return true;
         }
-        let waiters = &mut self.engine.state.lock().waiters;
+        let waiters = &mut self.engine.lock().waiters;
         waiters.deregister(self.id, &self.reads);
         waiters.register(self.id, &self.told, reads);
         self.reads.clone_from(reads);
@@ -230,6 +236,7 @@ impl Waiter<'_> {
 
     /// Until something that it waits for was touched since the last call.
     pub async fn told(&self) {
+        between_steps();
         self.told.notified().await;
     }
 }
@@ -237,8 +244,17 @@ impl Waiter<'_> {
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         if !self.reads.is_empty() {
-            let waiters = &mut self.engine.state.lock().waiters;
+            let waiters = &mut self.engine.lock().waiters;
             waiters.deregister(self.id, &self.reads);
         }
     }
 }
+
+/// A point at which another thread may come in. Tests run every order of these.
+#[cfg(not(test))]
+fn between_steps() {}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+use tests::between_steps;

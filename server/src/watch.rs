@@ -164,3 +164,6 @@ fn take<K: std::hash::Hash + Eq, H>(
     }
     empty
 }
+
+#[cfg(test)]
+mod tests;

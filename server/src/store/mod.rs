@@ -29,9 +29,6 @@ mod tombstone;
 mod txn;
 mod txn_catalog;
 
-#[cfg(test)]
-mod tests;
-
 use std::time::Duration;
 
 pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
@@ -291,3 +288,6 @@ impl Change<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@
 //!
 //! The outcome is compared as text with everything that the command came to, so what a line does not say did
 //! not happen. A script starts after the agent's own node `n1` with its check `serfHealth` was registered at
-//! index 10, at time zero. It runs on every profile of [`Version::PROFILES`], unless it says `with version`.
+//! index 10, at time zero. It runs on every profile of `Version::PROFILES`, unless it says `with version`.
 //!
 //! * `s1` is a session id, `S1` the same in upper case; anything else where an id belongs is meant literally.
 //! * `put k=v`, `delete`, `delete-tree`, `session create|destroy|renew`, `register`, `deregister` are commands;
@@ -36,8 +36,7 @@ mod tombstones;
 mod txn;
 mod waits;
 
-use super::Rules;
-use crate::version::{Behaviour, Version};
+use crate::server::rules_of;
 
 /// Runs a script and compares the outcome of each of its lines.
 ///
@@ -50,18 +49,6 @@ fn check(text: &str) {
         if let Err(failure) = run::Run::new(rules_of(*version)).steps(&script.steps) {
             panic!("on Consul {version}, {failure}");
         }
-    }
-}
-
-/// The store's rules in one version of Consul.
-fn rules_of(version: Version) -> Rules {
-    Rules {
-        session_ids_are_uuids: !version.has(Behaviour::KvSessionLookupByText),
-        missing_keeps_blocking: version.has(Behaviour::KvMissingKeyBlocks),
-        unknown_verb_fails_pre_check: version.has(Behaviour::TxnUnknownVerbEarly),
-        identical_check_moves_index: !version.has(Behaviour::CatalogCheckUnchangedKeepsIndex),
-        session_checks: version.has(Behaviour::SessionChecks),
-        index_per_node: version.has(Behaviour::CatalogNodeIndex),
     }
 }
 

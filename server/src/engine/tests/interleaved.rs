@@ -1,0 +1,198 @@
+//! Every order in which the steps of a wait and of the writes that should end it can fall.
+//!
+//! The engine's steps are atomic: each happens under its one lock, or is the telling of those who are woken. Between
+//! any two of them the scheduler may go on with another thread, and it goes through all the choices that there are.
+//! The clock stands still, so a wait that is never told is found as a deadlock.
+
+use std::cell::Cell;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use shuttle::scheduler::{DfsScheduler, RandomScheduler, Scheduler};
+use shuttle::thread::{self, JoinHandle};
+use shuttle::{Config, Runner, future};
+
+use super::{
+    Clock, Engine, Key, KvVerb, Query, Version, answer, create_session, engine, get, nobody_waits,
+    put, value, wait_past, write,
+};
+use crate::store::{Answer, Command, Index, Rows};
+
+thread_local! {
+    /// Whether this thread runs under the scheduler.
+    static SCHEDULED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets the scheduler go on with another thread, if there is one.
+pub(in crate::engine) fn between_steps() {
+    if SCHEDULED.get() {
+        thread::yield_now();
+    }
+}
+
+/// Runs `threads` on an engine of their own once for every order of their steps.
+fn in_every_order(version: Version, threads: impl Fn(&Arc<Engine>) + Send + Sync + 'static) {
+    let orders = in_orders(DfsScheduler::new(None, false), version, threads);
+    assert!(orders > 100, "there are orders to try: {orders}");
+}
+
+/// The same for a fixed choice out of more orders than can be run.
+fn in_many_orders(version: Version, threads: impl Fn(&Arc<Engine>) + Send + Sync + 'static) {
+    in_orders(RandomScheduler::new_from_seed(1, 3000), version, threads);
+}
+
+fn in_orders(
+    scheduler: impl Scheduler + 'static,
+    version: Version,
+    threads: impl Fn(&Arc<Engine>) + Send + Sync + 'static,
+) -> usize {
+    SCHEDULED.set(true);
+    Runner::new(scheduler, Config::new()).run(move || {
+        let engine = Arc::new(engine(version, Clock::frozen()));
+        threads(&engine);
+        assert!(
+            nobody_waits(&engine),
+            "all have been answered, or have gone"
+        );
+    })
+}
+
+/// Starts a thread that works on an engine.
+fn start(engine: &Arc<Engine>, work: impl FnOnce(&Engine) + Send + 'static) -> JoinHandle<()> {
+    let engine = Arc::clone(engine);
+    thread::spawn(move || work(&engine))
+}
+
+fn end(threads: impl IntoIterator<Item = JoinHandle<()>>) {
+    for thread in threads {
+        thread.join().expect("the thread does not panic");
+    }
+}
+
+/// Waits, again and again with the index of the last answer, until an answer is the one.
+fn wait_until(engine: &Engine, read: &Query, is_it: impl Fn(&Answer) -> bool) {
+    let mut known = Index(1);
+    loop {
+        let answer = future::block_on(answer(engine, read, wait_past(known.0)));
+        let answer = answer.expect("the store answers such a read");
+        assert!(
+            answer.index > known,
+            "no wait is over before its index is passed"
+        );
+        if is_it(&answer) {
+            return;
+        }
+        known = answer.index;
+    }
+}
+
+/// How many rows an answer has.
+fn count(answer: &Answer) -> usize {
+    match &answer.rows {
+        Rows::Entries(entries) => entries.len(),
+        Rows::Sessions(sessions) => sessions.len(),
+        other => panic!("not the answer to a read of keys or sessions: {other:?}"),
+    }
+}
+
+#[test]
+fn a_key_is_waited_for_while_its_neighbour_is_written() {
+    in_every_order(Version::V1_22_0, |engine| {
+        let wanted = start(engine, |engine| put(engine, "wanted", "1"));
+        let neighbour = start(engine, |engine| put(engine, "want", "1"));
+        wait_until(engine, &get("wanted"), |answer| {
+            value(&answer.rows).is_some()
+        });
+        end([wanted, neighbour]);
+    });
+}
+
+/// What is read while a key is missing depends on its neighbours in 1.8.7, so the waiter has to register anew.
+#[test]
+fn a_key_is_waited_for_though_what_it_hangs_on_changes() {
+    in_every_order(Version::V1_8_7, |engine| {
+        let writer = start(engine, |engine| {
+            put(engine, "want", "1");
+            put(engine, "wanted", "1");
+        });
+        wait_until(engine, &get("wanted"), |answer| {
+            value(&answer.rows).is_some()
+        });
+        end([writer]);
+    });
+}
+
+#[test]
+fn a_key_is_waited_for_that_goes_and_comes_back() {
+    in_every_order(Version::V1_22_0, |engine| {
+        put(engine, "a", "1");
+        let writer = start(engine, |engine| {
+            write(engine, "a", KvVerb::Delete);
+            put(engine, "a", "2");
+        });
+        wait_until(engine, &get("a"), |answer| {
+            value(&answer.rows).is_some_and(|value| value == "2")
+        });
+        end([writer]);
+    });
+}
+
+#[test]
+fn a_prefix_is_waited_for_until_all_is_under_it() {
+    in_every_order(Version::V1_22_0, |engine| {
+        let writer = start(engine, |engine| {
+            put(engine, "p/1", "1");
+            put(engine, "p/2", "1");
+        });
+        let read = Query::KvList(Key::new("p/"));
+        wait_until(engine, &read, |answer| count(answer) == 2);
+        end([writer]);
+    });
+}
+
+#[test]
+fn the_end_of_sessions_answers_who_waits_for_the_list() {
+    in_every_order(Version::V1_22_0, |engine| {
+        let sessions = [(); 2].map(|()| create_session(engine, Duration::ZERO));
+        let destroyer = start(engine, |engine| {
+            for id in sessions {
+                let destroyed = engine.apply(Command::SessionDestroy { id });
+                destroyed.expect("a session can be destroyed");
+            }
+        });
+        wait_until(engine, &Query::SessionList, |answer| count(answer) == 0);
+        end([destroyer]);
+    });
+}
+
+#[test]
+fn one_write_answers_all_who_wait() {
+    in_many_orders(Version::V1_22_0, |engine| {
+        let is_there = |answer: &Answer| value(&answer.rows).is_some();
+        let wait = move |engine: &Engine| wait_until(engine, &get("a"), is_there);
+        let threads = [start(engine, wait), start(engine, wait)];
+        let writer = start(engine, |engine| put(engine, "a", "1"));
+        wait(engine);
+        end(threads.into_iter().chain([writer]));
+    });
+}
+
+#[test]
+fn who_goes_while_a_write_tells_them_is_forgotten() {
+    in_every_order(Version::V1_22_0, |engine| {
+        put(engine, "a", "1");
+        let writer = start(engine, |engine| {
+            put(engine, "a", "2");
+            put(engine, "a", "3");
+        });
+        {
+            let read = get("a");
+            let mut waiting = pin!(answer(engine, &read, wait_past(2)));
+            let mut context = Context::from_waker(Waker::noop());
+            let _ = waiting.as_mut().poll(&mut context);
+        }
+        end([writer]);
+    });
+}
