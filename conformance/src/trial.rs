@@ -45,6 +45,8 @@ struct Made {
     keys: bool,
     sessions: Vec<String>,
     nodes: Vec<String>,
+    /// `check/deregister/<id>` and `service/deregister/<id>` of the agent.
+    agent: Vec<String>,
 }
 
 /// Eight letters and digits that no other run has; they only name things.
@@ -102,6 +104,24 @@ impl Trial {
             made.nodes.push(node.clone());
         }
         node
+    }
+
+    /// The id of a check of the agent's own; it is deregistered afterwards. This does not register it.
+    #[must_use]
+    pub fn agent_check(&self, name: &str) -> String {
+        self.of_agent("check", name)
+    }
+
+    /// The id of a service of the agent's own; it is deregistered afterwards. This does not register it.
+    #[must_use]
+    pub fn agent_service(&self, name: &str) -> String {
+        self.of_agent("service", name)
+    }
+
+    fn of_agent(&self, kind: &str, name: &str) -> String {
+        let id = format!("conformance-{}-{name}", self.tag);
+        self.made().agent.push(format!("{kind}/deregister/{id}"));
+        id
     }
 
     /// A well-formed session id that no session has.
@@ -446,6 +466,9 @@ impl Trial {
         for node in made.nodes {
             let body = json!({"Node": node}).to_string();
             requests.push(Request::put("/v1/catalog/deregister", body));
+        }
+        for path in made.agent {
+            requests.push(Request::put(&format!("/v1/agent/{path}"), ""));
         }
         for request in requests {
             if matches!(

@@ -34,3 +34,13 @@ pub(super) fn register(t: &Trial, node: &str, fields: &Value) {
     }
     t.register(&body);
 }
+/// `catalog/deregister` of a node or of what these further fields name on it.
+#[track_caller]
+pub(super) fn deregister(t: &Trial, node: &str, fields: &Value) {
+    let mut body = json!({"Node": node});
+    if let (Some(body), Some(fields)) = (body.as_object_mut(), fields.as_object()) {
+        body.extend(fields.clone());
+    }
+    t.api_put("/v1/catalog/deregister", body.to_string())
+        .is(200, "true");
+}

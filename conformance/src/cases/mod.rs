@@ -12,9 +12,13 @@ mod http_methods;
 mod http_order;
 mod http_parser;
 mod http_tenancy;
+mod endpoints;
 mod index;
 mod index_slide;
 mod index_still;
+mod invalidation;
+mod invalidation_agent;
+mod invalidation_effects;
 mod kv_basic;
 mod kv_cas;
 mod kv_delete;
@@ -30,15 +34,21 @@ mod kv_raw;
 mod kv_redirect;
 mod kv_value;
 mod lock_delay;
+mod own_node;
+mod session_blocking;
 mod session_checks;
 mod session_create;
+mod session_delays;
 mod session_destroy;
 mod session_fields;
 mod session_lock_delay;
+mod session_locks;
 mod session_read;
 mod session_renew;
+mod session_ttl;
 mod session_ttl_input;
 mod sessions;
+mod status;
 mod txn_limits;
 mod txn_locks;
 mod txn_ops;
@@ -85,6 +95,16 @@ const TOPICS: &[&[Case]] = &[
     session_read::CASES,
     session_renew::CASES,
     session_destroy::CASES,
+    session_ttl::CASES,
+    session_delays::CASES,
+    session_blocking::CASES,
+    session_locks::CASES,
+    invalidation::CASES,
+    invalidation_effects::CASES,
+    invalidation_agent::CASES,
+    endpoints::CASES,
+    status::CASES,
+    own_node::CASES,
     blocking::CASES,
     blocking_wakes::CASES,
     blocking_missing::CASES,

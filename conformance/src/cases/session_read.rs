@@ -1,8 +1,6 @@
 //! `session/info`, `session/node` and `session/list`.
 
-use std::time::Duration;
-
-use super::sessions::{LIST, Shown, fields, info, leaves_alone, of_node, renew};
+use super::sessions::{LIST, QUIET, Shown, fields, info, leaves_alone, of_node, renew};
 use crate::answer::Answer;
 use crate::case::Case;
 use crate::feature::Feature;
@@ -233,7 +231,7 @@ pub(super) const CASES: &[Case] = &[
                 of_node(&t.facts().node),
                 of_node(&t.node("unknown")),
             ];
-            t.eventually("they show the same index", Duration::from_secs(25), || {
+            t.eventually("they show the same index", QUIET, || {
                 let indexes = paths.each_ref().map(|path| t.api_get(path).index());
                 indexes
                     .iter()

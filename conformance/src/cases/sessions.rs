@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use crate::answer::Answer;
 use crate::trial::Trial;
+use crate::waiting::Waiting;
+use crate::wire::Request;
 
 /// How long a claim that something does not move may wait for a moment in which nobody else moves it.
-const QUIET: Duration = Duration::from_secs(25);
+pub(super) const QUIET: Duration = Duration::from_secs(25);
 
 /// The read that every session shows its index in.
 pub(super) const LIST: &str = "/v1/session/list";
@@ -115,6 +117,16 @@ pub(super) fn fields(answer: &Answer, name: &str) -> Vec<String> {
     answer.list().iter().map(text).collect()
 }
 
+/// The id of a session with this body, if the server creates one now.
+#[track_caller]
+pub(super) fn try_session(t: &Trial, body: &str) -> Option<String> {
+    let answer = t.create_session(body);
+    if answer.status() != 200 {
+        return None;
+    }
+    answer.json()["ID"].as_str().map(str::to_owned)
+}
+
 /// The session is there.
 #[track_caller]
 pub(super) fn lives(t: &Trial, session: &str) {
@@ -132,6 +144,20 @@ pub(super) fn is_session_id(text: &str) -> bool {
     let hexadecimal = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
     let lengths: Vec<usize> = text.split('-').map(str::len).collect();
     lengths == [8, 4, 4, 4, 12] && text.chars().all(|c| c == '-' || hexadecimal(c))
+}
+
+/// A blocking read of sessions that has slept through `act`; `None` when it was answered.
+///
+/// All session reads share an index, so a session of somebody else's that comes before the server looks for the first time ends the read
+/// at once, and a server under load looks late. Hence a case tries until it comes through ([`QUIET`]); a server that `act` wakes, or whose
+/// answer is wrong, never lets it.
+#[track_caller]
+pub(super) fn sleeping(t: &Trial, path: &str, act: impl Fn()) -> Option<Waiting> {
+    let index = t.api_get(path).index();
+    let waiting = t.start(&Request::get(&format!("{path}?index={index}&wait=60s")));
+    act();
+    t.settle();
+    waiting.peek().is_none().then_some(waiting)
 }
 
 /// Two reads of an index around an act come out equal at some moment.
