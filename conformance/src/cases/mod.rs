@@ -12,6 +12,7 @@ mod http_methods;
 mod http_order;
 mod http_parser;
 mod http_tenancy;
+mod endpoint_parameters;
 mod endpoints;
 mod index;
 mod index_slide;
@@ -103,6 +104,7 @@ const TOPICS: &[&[Case]] = &[
     invalidation_effects::CASES,
     invalidation_agent::CASES,
     endpoints::CASES,
+    endpoint_parameters::CASES,
     status::CASES,
     own_node::CASES,
     blocking::CASES,

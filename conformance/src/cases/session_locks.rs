@@ -340,7 +340,7 @@ pub(super) const CASES: &[Case] = &[
             t.same(
                 "the keys",
                 t.get(&prefix, "consistent=&keys=").strings(),
-                vec![contender.clone()],
+                vec![contender],
             );
             t.put(
                 &format!("{prefix}/.lock"),
