@@ -24,6 +24,7 @@ const BANNED: &[(&str, &str)] = &[
 const TIME_FILES: &[&str] = &[
     "server/src/clock.rs",
     "conformance/src/time.rs",
+    "server/benches/figures/stopwatch.rs",
     "server/tests/tidy/sources.rs",
 ];
 
