@@ -11,6 +11,7 @@ pub mod answer;
 pub mod case;
 pub mod cases;
 pub mod consul;
+pub mod coverage;
 pub mod deviation;
 pub mod diff;
 pub mod difference;

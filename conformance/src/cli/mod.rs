@@ -2,6 +2,7 @@
 
 mod output;
 mod target;
+mod verbs;
 
 use std::io;
 use std::num::NonZero;
@@ -42,6 +43,10 @@ enum Verb {
     Report(Merge),
     /// Lists cases with their claims.
     List(Choice),
+    /// Plays random sequences on two targets that nobody else uses, and shows the first that tells them apart.
+    Sequences(verbs::Sequences),
+    /// Makes the README's table and UNCOVERED.md anew, in the repository that is the current folder.
+    Coverage,
 }
 
 #[derive(Debug, Args)]
@@ -140,6 +145,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Replay(verb) => run_replay(verb),
         Verb::Report(verb) => merge(verb),
         Verb::List(choice) => list(choice),
+        Verb::Sequences(verb) => verb.run(),
+        Verb::Coverage => verbs::coverage(),
     };
     match done {
         Ok(status) => ExitCode::from(status),

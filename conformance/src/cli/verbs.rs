@@ -1,0 +1,77 @@
+//! Verbs that run no cases.
+
+use std::io;
+use std::path::Path;
+
+use clap::Args;
+use proconsul_conformance::deviation::Deviations;
+use proconsul_conformance::sequence::{self, Side};
+use proconsul_conformance::{Target, ToolError, cases, coverage};
+
+use super::output::{read, say};
+
+/// Two targets and how much to play on them.
+#[derive(Debug, Args)]
+pub(super) struct Sequences {
+    /// One server: host:port.
+    #[arg(value_name = "ADDRESS")]
+    left: String,
+    /// The other.
+    #[arg(value_name = "ADDRESS")]
+    right: String,
+    /// How many operations to play in all.
+    #[arg(long, default_value_t = 20_000)]
+    operations: usize,
+    /// Plays the sequences of an earlier run again.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+impl Sequences {
+    pub(super) fn run(&self) -> Result<u8, ToolError> {
+        let (left, right) = (side(&self.left)?, side(&self.right)?);
+        let seed = self.seed.unwrap_or_else(sequence::new_seed);
+        let mut out = io::stdout().lock();
+        say(&mut out, &format!("seed {seed}"));
+        match sequence::compare(&left, &right, self.operations, seed) {
+            Ok(played) => {
+                say(&mut out, &format!("{played} operations: the servers agree"));
+                Ok(0)
+            }
+            Err(disagreement) => {
+                let (left, right) = (&self.left, &self.right);
+                say(&mut out, &format!("- {left}, + {right}\n{disagreement}"));
+                Ok(1)
+            }
+        }
+    }
+}
+
+fn side(address: &str) -> Result<Side, ToolError> {
+    let target = Target::address(address)?;
+    let address = target.shared_address().expect("an address is one server");
+    Ok(Side {
+        address: address.clone(),
+        node: target.facts().node.clone(),
+    })
+}
+
+/// Makes the generated parts of documents anew.
+pub(super) fn coverage() -> Result<u8, ToolError> {
+    let cases = cases::all();
+    let deviations = Deviations::of_the_emulator(&cases)?;
+    let readme = Path::new("README.md");
+    let made = coverage::renewed(&read(readme)?, &coverage::table(&cases, &deviations));
+    let made = made.ok_or_else(|| {
+        ToolError(
+            "README.md has no place for the table: run this at the root of the repository".into(),
+        )
+    })?;
+    write(readme, &made)?;
+    write(Path::new("conformance/UNCOVERED.md"), &coverage::page())?;
+    Ok(0)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), ToolError> {
+    std::fs::write(path, text).map_err(|error| ToolError(format!("{}: {error}", path.display())))
+}
