@@ -121,8 +121,8 @@ impl Request {
         Ok(())
     }
 
-    /// The wait: the default where none, zero or a negative one is asked for, and never above the cap
-    /// (kv.md 5.1).
+    /// The wait: the default where none, zero or a negative one is asked for, and what is asked for up to the
+    /// cap (kv.md 5.1).
     fn wait(&self) -> Result<Duration, Failure> {
         let config = &self.context.config;
         let asked = match self.query.get("wait") {
@@ -130,12 +130,11 @@ impl Request {
             text => duration::parse(text).map_err(|_| Failure::Wait)?,
         };
         let asked = u64::try_from(asked).unwrap_or(0);
-        let wait = if asked == 0 {
+        Ok(if asked == 0 {
             config.default_query_time
         } else {
-            Duration::from_nanos(asked)
-        };
-        Ok(wait.min(config.max_query_time))
+            Duration::from_nanos(asked).min(config.max_query_time)
+        })
     }
 
     /// That the request is meant for this datacenter, whose name has one spelling.
