@@ -42,6 +42,9 @@ pub struct Case {
     pub until: Option<Version>,
     /// What the target must offer; without it the case is skipped.
     pub needs: &'static [Feature],
+    /// Settings of the agent, as JSON for its `-config-file`: the case gets a server that is started with them for it alone.
+    /// Empty for a claim that holds on any server.
+    pub settings: &'static str,
     /// How binding the claim is.
     pub level: Level,
     /// Makes the claim visible; returns when it holds and ends early (by an assertion of the trial) when not.
@@ -57,6 +60,7 @@ impl Case {
         since: Version::V1_8,
         until: None,
         needs: &[],
+        settings: "",
         level: Level::Must,
         run: |_| {},
     };
@@ -71,6 +75,12 @@ impl Case {
         ..Self::MUST
     };
 
+    /// Whether the case runs on a server of its own rather than on one that it shares.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        !self.settings.is_empty() || self.needs.contains(&Feature::OwnServer)
+    }
+
     /// Why the case says nothing about such a target, if so.
     #[must_use]
     pub fn skip_reason(&self, facts: &Facts) -> Option<String> {
@@ -84,7 +94,9 @@ impl Case {
         if let Some(until) = self.until.filter(|until| version >= *until) {
             return Some(format!("holds before {until}, the target is {version}"));
         }
-        let missing = self.needs.iter().find(|feature| !facts.has(**feature))?;
+        let configured = (!self.settings.is_empty()).then_some(&Feature::OwnSettings);
+        let mut needs = self.needs.iter().chain(configured);
+        let missing = needs.find(|feature| !facts.has(**feature))?;
         Some(format!("needs {missing}"))
     }
 }
@@ -137,6 +149,14 @@ mod tests {
             })
             .as_deref(),
             Some("needs session_ttl_min of 1s or less")
+        );
+        assert_eq!(
+            reason(Case {
+                settings: "{}",
+                ..case
+            })
+            .as_deref(),
+            Some("needs a server of its own with other settings")
         );
     }
 }

@@ -16,6 +16,8 @@ use crate::wire::{self, Address, Outcome, Request};
 const BOOT: Duration = Duration::from_secs(30);
 /// A port may be taken between asking for it and using it.
 const ATTEMPTS: usize = 3;
+/// Between two looks at an agent that boots.
+const POLL: Duration = Duration::from_millis(50);
 /// What every agent of the suite gets: short sessions, and room for all cases at once.
 const SETTINGS: &str =
     r#"{"session_ttl_min": "1s", "limits": {"http_max_conns_per_client": 4096}}"#;
@@ -27,6 +29,8 @@ pub struct Agent {
     pub plain: bool,
     /// Configuration files or directories for `-config-file`/`-config-dir`, after the suite's own settings.
     pub config: Vec<PathBuf>,
+    /// More settings as JSON, which count before all others; empty for none.
+    pub settings: String,
     /// Further arguments for `agent`.
     pub arguments: Vec<String>,
 }
@@ -79,7 +83,11 @@ pub fn start_pool(binary: &Path, agent: &Agent, size: usize) -> Result<Target, T
 
 fn with_own(target: Target, binary: &Path, agent: &Agent) -> Target {
     let (binary, agent) = (binary.to_owned(), agent.clone());
-    target.with_own_servers(move || start_site(&binary, &agent))
+    target.with_own_servers(move |settings| {
+        let settings = settings.to_owned();
+        let agent = agent.clone();
+        start_site(&binary, &Agent { settings, ..agent })
+    })
 }
 
 fn start_site(binary: &Path, agent: &Agent) -> Result<Site, ToolError> {
@@ -109,8 +117,8 @@ impl Process {
         let directory = own_directory().map_err(|error| cannot("make a directory", &error))?;
         let [http, server, lan, wan] =
             free_ports().map_err(|error| cannot("find ports", &error))?;
-        let settings = directory.join("settings.json");
-        fs::write(&settings, SETTINGS).map_err(|error| cannot("write settings", &error))?;
+        let configuration =
+            configuration(agent, &directory).map_err(|error| cannot("write settings", &error))?;
         let log = File::create(directory.join("log")).map_err(|error| cannot("log", &error))?;
         let errors = log.try_clone().map_err(|error| cannot("log", &error))?;
         let mut command = Command::new(binary);
@@ -130,12 +138,10 @@ impl Process {
             .arg(format!("-server-port={server}"))
             .arg(format!("-serf-lan-port={lan}"))
             .arg(format!("-serf-wan-port={wan}"))
-            .arg("-config-file")
-            .arg(&settings)
             .stdin(Stdio::null())
             .stdout(log)
             .stderr(errors);
-        for file in &agent.config {
+        for file in configuration {
             let flag = if file.is_dir() {
                 "-config-dir"
             } else {
@@ -157,6 +163,7 @@ impl Process {
     }
 
     /// A session bound to the agent's own check needs a leader, the node and the check: then everything is there.
+    /// Where nobody may make one, a leader must do.
     fn wait_until_it_serves(&self) -> Result<(), ToolError> {
         let deadline = Deadline::after(BOOT);
         let request = Request::put("/v1/session/create", "");
@@ -168,9 +175,14 @@ impl Process {
                     self.log()
                 )));
             }
-            if let Outcome::Reply(reply) = wire::exchange(&self.address, &request)
-                && reply.status == 200
-            {
+            let Outcome::Reply(reply) = wire::exchange(&self.address, &request) else {
+                pause(POLL);
+                continue;
+            };
+            if reply.status == 403 && self.has_leader() {
+                return Ok(());
+            }
+            if reply.status == 200 {
                 let body = String::from_utf8_lossy(&reply.body).into_owned();
                 if let Some(id) = body.split('"').nth(3) {
                     let destroy = format!("/v1/session/destroy/{id}");
@@ -179,12 +191,19 @@ impl Process {
                 }
                 return Ok(());
             }
-            pause(Duration::from_millis(50));
+            pause(POLL);
         }
         Err(ToolError(format!(
             "consul did not serve within {BOOT:?}: {}",
             self.log()
         )))
+    }
+
+    fn has_leader(&self) -> bool {
+        match wire::exchange(&self.address, &Request::get("/v1/status/leader")) {
+            Outcome::Reply(reply) => reply.body.starts_with(b"\"1"),
+            _ => false,
+        }
     }
 
     /// The last lines of its log.
@@ -205,6 +224,19 @@ impl Drop for Process {
             // The system's temporary directory is cleared by the system in the end.
         }
     }
+}
+
+/// Files and folders of settings, of which the last counts.
+fn configuration(agent: &Agent, directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let (first, last) = (directory.join("settings.json"), directory.join("more.json"));
+    fs::write(&first, SETTINGS)?;
+    let mut files = vec![first];
+    files.extend(agent.config.iter().cloned());
+    if !agent.settings.is_empty() {
+        fs::write(&last, &agent.settings)?;
+        files.push(last);
+    }
+    Ok(files)
 }
 
 fn own_directory() -> std::io::Result<PathBuf> {

@@ -25,6 +25,8 @@ pub enum Feature {
     AclsOff,
     /// ACLs are enabled.
     AclsOn,
+    /// ACL policies and tokens can be made, or could be if ACLs were on.
+    AclPolicies,
     /// One server alone, so that nothing is stale and no leader changes.
     SingleServer,
     /// Reads with `index=` block.
@@ -37,6 +39,8 @@ pub enum Feature {
     PreparedQueries,
     /// A server that is started for the case alone: it is empty, and the root of its keys may be watched or deleted.
     OwnServer,
+    /// The same, with settings of the case's own ([`crate::case::Case::settings`]).
+    OwnSettings,
     /// Time passes when the suite says so, hours of it in a moment.
     MovableClock,
     /// The test-only plane of the emulator.
@@ -45,18 +49,20 @@ pub enum Feature {
 
 impl Feature {
     /// Every feature, in the order of reports.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::DevMode,
         Self::CompactJson,
         Self::ShortTtl,
         Self::AclsOff,
         Self::AclsOn,
+        Self::AclPolicies,
         Self::SingleServer,
         Self::Blocking,
         Self::Registration,
         Self::AgentRegistration,
         Self::PreparedQueries,
         Self::OwnServer,
+        Self::OwnSettings,
         Self::MovableClock,
         Self::ControlPlane,
     ];
@@ -70,12 +76,14 @@ impl fmt::Display for Feature {
             Self::ShortTtl => "session_ttl_min of 1s or less",
             Self::AclsOff => "ACLs off",
             Self::AclsOn => "ACLs on",
+            Self::AclPolicies => "ACL policies and tokens",
             Self::SingleServer => "a single server",
             Self::Blocking => "blocking queries",
             Self::Registration => "catalog registration",
             Self::AgentRegistration => "registration with the agent",
             Self::PreparedQueries => "prepared queries",
             Self::OwnServer => "a server of its own",
+            Self::OwnSettings => "a server of its own with other settings",
             Self::MovableClock => "a clock that can be moved",
             Self::ControlPlane => "a control plane",
         })
@@ -123,7 +131,8 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
     let shortest_ttl = probe_ttl(address)?;
     let pretty = agent.body.starts_with(b"{\n");
     // 401 where ACLs are off, 404 where there is no such endpoint at all.
-    let acls = matches!(ask(address, "/v1/acl/tokens")?.status, 200 | 403);
+    let tokens = ask(address, "/v1/acl/tokens")?.status;
+    let acls = matches!(tokens, 200 | 403);
     let peers = ask(address, "/v1/status/peers")?;
     let single = serde_json::from_slice::<Vec<String>>(&peers.body)
         .is_ok_and(|addresses| addresses.len() == 1);
@@ -139,6 +148,7 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
         (Feature::ShortTtl, shortest_ttl <= Duration::from_secs(1)),
         (Feature::AclsOff, !acls),
         (Feature::AclsOn, acls),
+        (Feature::AclPolicies, tokens != 404),
         (Feature::SingleServer, single),
         (Feature::Blocking, probe_blocking(address)?),
         (Feature::Registration, registration),

@@ -164,7 +164,7 @@ fn a_server_of_its_own_is_for_the_cases_that_ask_for_one() {
         State::Skip("needs a server of its own".to_owned())
     );
     let address = own.address();
-    let with = target(&shared).with_own_servers(move || Ok(Site::new(address.clone())));
+    let with = target(&shared).with_own_servers(move |_| Ok(Site::new(address.clone())));
     let runner = Runner::new(&with);
     assert_eq!(runner.run_one(&LONELY).state, State::Pass);
     assert_eq!(runner.run_one(&GOOD).state, State::Pass);

@@ -76,6 +76,8 @@ impl Site {
 }
 
 type Open = dyn Fn() -> Result<Site, ToolError> + Send + Sync;
+/// The argument is [`Case::settings`].
+type OpenWith = dyn Fn(&str) -> Result<Site, ToolError> + Send + Sync;
 
 enum Sites {
     Shared(Site),
@@ -134,7 +136,7 @@ pub struct Target {
     name: String,
     sites: Sites,
     /// Starts a server for a case that needs one of its own; servers for every case are that already.
-    own: Option<Box<Open>>,
+    own: Option<Box<OpenWith>>,
     facts: Arc<Facts>,
 }
 
@@ -167,16 +169,17 @@ impl Target {
         })
     }
 
-    /// The same target, which can also start another server of its kind for a case that needs one of its own ([`Feature::OwnServer`]).
+    /// The same target, which can also start another server of its kind for a case that needs one of its own
+    /// ([`Feature::OwnServer`], [`Feature::OwnSettings`]); `open` is given the case's settings, or nothing.
     #[must_use]
     pub fn with_own_servers(
         mut self,
-        open: impl Fn() -> Result<Site, ToolError> + Send + Sync + 'static,
+        open: impl Fn(&str) -> Result<Site, ToolError> + Send + Sync + 'static,
     ) -> Self {
         self.own = Some(Box::new(open));
         Arc::make_mut(&mut self.facts)
             .features
-            .push(Feature::OwnServer);
+            .extend([Feature::OwnServer, Feature::OwnSettings]);
         self
     }
 
@@ -252,7 +255,7 @@ impl Target {
     /// The place for one trial of a case.
     pub(crate) fn open(&self, case: &Case) -> Result<Lease<'_>, ToolError> {
         let (site, pool) = match (&self.sites, self.own_for(case)) {
-            (_, Some(open)) => (open()?, None),
+            (_, Some(open)) => (open(case.settings)?, None),
             (Sites::Fresh(open), None) => (open()?, None),
             (Sites::Shared(site), None) => (site.clone(), None),
             (Sites::Pool(pool), None) => (pool.take(), Some(pool)),
@@ -261,10 +264,8 @@ impl Target {
     }
 
     /// How to start another server, if this case gets one.
-    fn own_for(&self, case: &Case) -> Option<&Open> {
-        self.own
-            .as_deref()
-            .filter(|_| case.needs.contains(&Feature::OwnServer))
+    fn own_for(&self, case: &Case) -> Option<&OpenWith> {
+        self.own.as_deref().filter(|_| case.is_alone())
     }
 
     /// Whether the server at `address` still answers; one that was opened for this case alone is nobody's loss.

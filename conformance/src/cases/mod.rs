@@ -1,5 +1,6 @@
 //! All cases, one file per topic.
 
+mod acl_kv;
 mod blocking;
 mod blocking_missing;
 mod blocking_wakes;
@@ -13,6 +14,7 @@ mod http_headers;
 mod http_methods;
 mod http_order;
 mod http_parser;
+mod http_settings;
 mod http_tenancy;
 mod index;
 mod index_slide;
@@ -84,6 +86,8 @@ const TOPICS: &[&[Case]] = &[
     http_tenancy::CASES,
     http_errors::CASES,
     http_gzip::CASES,
+    http_settings::CASES,
+    acl_kv::CASES,
     kv_basic::CASES,
     index::CASES,
     index_still::CASES,

@@ -63,6 +63,7 @@ impl Start {
         Agent {
             plain: self.plain,
             config: self.agent_config.clone(),
+            settings: String::new(),
             arguments: self.agent_arg.clone(),
         }
     }
