@@ -14,6 +14,8 @@ use crate::wire::Request;
 /// A server that allows nothing without a token, and knows one that may do everything.
 const SETTINGS: &str = r#"{"acl": {"enabled": true, "default_policy": "deny",
     "tokens": {"master": "11111111-1111-4111-8111-111111111111"}}}"#;
+/// The same before anybody has a token.
+const NOT_BOOTSTRAPPED: &str = r#"{"acl": {"enabled": true, "default_policy": "deny"}}"#;
 const ROOT: &str = "11111111-1111-4111-8111-111111111111";
 const UNKNOWN: &str = "22222222-2222-4222-8222-222222222222";
 /// What the cases' own token may do.
@@ -222,6 +224,33 @@ pub(super) const CASES: &[Case] = &[
             with(t, UNKNOWN, &Request::put("/v1/txn", get)).says(403, "ACL not found");
         },
         ..Case::MUST
+    },
+    Case {
+        id: "acl/unknown-token/words",
+        claim: "The whole text about an unknown token is `ACL not found`, also before ACLs were bootstrapped",
+        source: "kv.md 6.3",
+        until: Some(Version::V1_15),
+        needs: &[Feature::AclPolicies],
+        settings: NOT_BOOTSTRAPPED,
+        run: |t| {
+            with(t, UNKNOWN, &Request::get("/v1/kv/k")).is(403, "ACL not found");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "acl/unknown-token/words-since-1-15",
+        claim: "Before ACLs were bootstrapped the text about an unknown token says that they must be",
+        source: "1.22.md A6.3 [D]",
+        since: Version::V1_15,
+        needs: &[Feature::AclPolicies],
+        settings: NOT_BOOTSTRAPPED,
+        run: |t| {
+            with(t, UNKNOWN, &Request::get("/v1/kv/k")).is(
+                403,
+                "ACL system must be bootstrapped before making any requests that require authorization: ACL not found",
+            );
+        },
+        ..Case::REAL
     },
     Case {
         id: "acl/txn/reads-are-filtered",

@@ -230,6 +230,23 @@ pub(super) const CASES: &[Case] = &[
         run: |t| raw_of_nothing(t, "application/json; charset=utf-8"),
         ..Case::REAL
     },
+    Case {
+        id: "http/gzip/raw-of-nothing-takes-the-type-of-the-request",
+        claim: "The raw form of an empty value is called what the request calls its own body when gzip is accepted",
+        source: "1.22.md A1.2, A6.7 [G]",
+        since: Version::new(1, 20, 2),
+        run: |t| {
+            let key = t.key("k");
+            t.put(&key, "", "").is(200, "true");
+            let request = Request::get(&format!("/v1/kv/{key}?raw"))
+                .header("Accept-Encoding", "gzip")
+                .header("Content-Type", "text/x-conformance");
+            t.send(&request)
+                .is(200, "")
+                .header_is("Content-Type", "text/x-conformance");
+        },
+        ..Case::REAL
+    },
 ];
 
 fn get(t: &Trial, key: &str, query: &str, accept: &str) -> Answer {

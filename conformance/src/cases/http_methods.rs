@@ -208,6 +208,22 @@ pub(super) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "http/paths/api-since-1-17",
+        claim: "What lies below /api/ is unknown in other words, and /api leads there",
+        source: "1.22.md A6.6 [H]",
+        since: Version::V1_17,
+        run: |t| {
+            t.api_get("/api/nowhere")
+                .is(404, "404 page not found\n")
+                .header_is("Content-Type", "text/plain; charset=utf-8")
+                .header_is("X-Content-Type-Options", "nosniff");
+            t.api_get("/api")
+                .status_is(301)
+                .header_is("Location", "/api/");
+        },
+        ..Case::REAL
+    },
 ];
 
 /// Paths that nobody serves: another case, a slash too much, and nothing at all.

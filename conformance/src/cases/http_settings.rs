@@ -179,6 +179,87 @@ pub(super) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "settings/kv-max-value-size/small-refusals-keep-the-connection",
+        claim: "After a refusal that leaves at most 256 KiB of body unread the connection serves the next request",
+        source: "1.22.md A2 [G]; seen on 1.8.7",
+        settings: r#"{"limits": {"kv_max_value_size": 1000}}"#,
+        run: |t| {
+            let host = t.host();
+            let put =
+                format!("PUT /v1/kv/k HTTP/1.1\r\nHost: {host}\r\nContent-Length: 2000\r\n\r\n");
+            let get = format!("GET /v1/kv/k HTTP/1.1\r\nHost: {host}\r\n\r\n");
+            let mut connection = t.connect();
+            connection.send(format!("{put}{}{get}", "v".repeat(2000)).as_bytes());
+            connection
+                .answer()
+                .says(
+                    413,
+                    "Request body(2000 bytes) too large, max size: 1000 bytes.",
+                )
+                .has_no_header("Connection");
+            connection.answer().is(404, "");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/use-cache/off-and-cached",
+        claim: "Without a cache, cached and consistent are in conflict all the same",
+        source: "kv.md (a) 25",
+        until: Some(Version::V1_10),
+        settings: r#"{"http_config": {"use_cache": false}}"#,
+        run: |t| {
+            t.get("k", "cached&consistent")
+                .says(400, "Cannot specify ?cached with ?consistent");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/use-cache/off-and-cached-since-1-10",
+        claim: "Without a cache, cached says nothing, also beside consistent",
+        source: "1.22.md A6.1 [H]",
+        since: Version::V1_10,
+        settings: r#"{"http_config": {"use_cache": false}}"#,
+        run: |t| {
+            t.get("k", "cached&consistent").is(404, "");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/key-validation/off-since-1-22",
+        claim: "disable_kv_key_validation lets every name through with a warning in a header; paths are cleaned all the same",
+        source: "1.22.md A1.6b [S] [D]",
+        since: Version::V1_22,
+        settings: r#"{"disable_kv_key_validation": true}"#,
+        run: |t| {
+            let warning = "KV key validation bypassed: invalid key name, leading/trailing spaces are not allowed. Consider enabling key validation for security.";
+            t.put("a%20", "", "v")
+                .is(200, "true")
+                .header_is("X-Consul-Kv-Warning", warning);
+            t.get("a%20", "raw")
+                .is(200, "v")
+                .header_is("X-Consul-Kv-Warning", warning);
+            t.put("b%2F%2Fc", "", "v")
+                .is(200, "true")
+                .has_no_header("X-Consul-Kv-Warning");
+            let keys = t.get("", "keys").strings();
+            t.same("keys", keys, ["a ", "b/c"].map(str::to_owned).to_vec());
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/key-validation/off-in-1-21-5",
+        claim: "disable_http_unprintable_char_filter switches off the check of key names too",
+        source: "1.22.md A1.6b [D]",
+        since: Version::V1_21_5,
+        until: Some(Version::V1_22),
+        settings: r#"{"disable_http_unprintable_char_filter": true}"#,
+        run: |t| {
+            t.put("a%20b", "", "v").is(200, "true");
+            t.get("a%20b", "raw").is(200, "v");
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "settings/unprintable-filter/can-be-switched-off",
         claim: "disable_http_unprintable_char_filter lets control characters and NUL into keys",
         source: "kv.md 1.6",

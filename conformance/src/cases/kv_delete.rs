@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::case::Case;
 use crate::feature::Feature;
+use crate::version::Version;
 use crate::wire::Request;
 
 /// The cases of this topic.
@@ -272,6 +273,20 @@ pub(super) const CASES: &[Case] = &[
             t.same("index", t.get(&prefix, "recurse").index(), before);
             t.delete(&t.key("p/k"), "").is(200, "true");
             t.grew("index", before, t.get(&prefix, "recurse").index());
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "kv/delete/prefix-is-cleaned-since-1-21-5",
+        claim: "The prefix of a recursive delete is cleaned like a key",
+        source: "1.22.md A3 [S]",
+        since: Version::V1_21_5,
+        run: |t| {
+            t.put(&t.key("a/k"), "", "v").is(200, "true");
+            t.put(&t.key("ab"), "", "v").is(200, "true");
+            t.delete(&t.key("a%2F%2F"), "recurse").is(200, "true");
+            let keys = t.get(&t.key(""), "keys").strings();
+            t.same("keys", keys, vec![t.key("ab")]);
         },
         ..Case::REAL
     },

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::case::Case;
+use crate::feature::Feature;
 use crate::trial::Trial;
 use crate::version::Version;
 use crate::wire::Request;
@@ -275,6 +276,28 @@ pub(super) const CASES: &[Case] = &[
             t.send(&Request::delete(&target)).is(200, "true");
             t.same("key", shown, key);
             t.api_get(&target).is(404, "");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "kv/path/names-of-dots-and-slashes-since-1-21-5",
+        claim: "A path that cleaning empties is the key `.`, or `/` when it began with an encoded slash",
+        source: "1.22.md A1.6 [G]",
+        since: Version::V1_21_5,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            for (path, key) in [
+                ("%2E", "."),
+                ("a%2F..", "."),
+                ("a/%2E%2E", "."),
+                ("%2F", "/"),
+                ("%2F%2F", "/"),
+            ] {
+                t.put(path, "", path).is(200, "true");
+                t.get(path, "raw").is(200, path);
+                t.same(path, t.get("", "keys").strings(), vec![key.to_owned()]);
+                t.delete("", "recurse").is(200, "true");
+            }
         },
         ..Case::REAL
     },
