@@ -231,6 +231,12 @@ impl Wire {
         answer
     }
 
+    /// The next answer, unless the server closes before it begins.
+    pub(crate) fn next_answer(&mut self) -> Option<Answer> {
+        let there = !self.unread.is_empty() || self.read_more();
+        there.then(|| self.answer())
+    }
+
     /// The next answer, which is to a HEAD and so has no body whatever its head says.
     pub(crate) fn answer_to_head(&mut self) -> Answer {
         let end = loop {
