@@ -18,6 +18,7 @@ pub mod difference;
 pub mod entry;
 pub mod feature;
 pub mod fixtures;
+pub mod history;
 pub mod json;
 pub mod normalize;
 pub mod report;

@@ -5,6 +5,8 @@ mod blocking;
 mod blocking_missing;
 mod blocking_wakes;
 mod catalog;
+mod concurrent_key;
+mod concurrent_lock;
 mod endpoint_parameters;
 mod endpoints;
 mod http_consistency;
@@ -121,6 +123,8 @@ const TOPICS: &[&[Case]] = &[
     txn_paths::CASES,
     txn_semantics::CASES,
     lock_delay::CASES,
+    concurrent_key::CASES,
+    concurrent_lock::CASES,
 ];
 
 /// Every case, topic by topic.
