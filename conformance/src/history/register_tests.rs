@@ -106,12 +106,15 @@ fn concurrent_calls_may_take_effect_in_either_order() {
     }
 }
 
+/// What is wrong, what comes before it, and the wrong answer.
+type Wrong<'a> = (&'a str, &'a [(Op, Ret)], (Op, Ret));
+
 /// What a checker is for: each of these histories is wrong, and all but its last answer is right.
 #[test]
 fn wrong_answers_are_found() {
     let index_7 = [(Op::Put(1), YES), (Op::Read, shown(1, None, 0, 7))];
     let held = [(Op::Acquire(4, 1), YES)];
-    let bad: &[(&str, &[(Op, Ret)], (Op, Ret))] = &[
+    let bad: &[Wrong<'_>] = &[
         ("a write that is refused", &[], (Op::Put(1), NO)),
         (
             "a value that nobody wrote",
