@@ -39,7 +39,7 @@ fn in_turn(calls: &[(Op, Ret)]) -> bool {
     holds(&lines)
 }
 
-fn shown(value: u8, session: Option<usize>, lock_index: u64, modify_index: u64) -> Ret {
+const fn shown(value: u8, session: Option<usize>, lock_index: u64, modify_index: u64) -> Ret {
     Ret::Shown(Some(Shown {
         value,
         session,
@@ -109,88 +109,93 @@ fn concurrent_calls_may_take_effect_in_either_order() {
 /// What is wrong, what comes before it, and the wrong answer.
 type Wrong<'a> = (&'a str, &'a [(Op, Ret)], (Op, Ret));
 
-/// What a checker is for: each of these histories is wrong, and all but its last answer is right.
+/// What a checker is for: each of these answers is wrong, and what comes before it is right.
+#[track_caller]
+fn are_found(wrong: &[Wrong<'_>]) {
+    for (what, before, last) in wrong {
+        let calls = [*before, &[*last]].concat();
+        assert!(in_turn(before), "{what}: what comes before it is right");
+        assert!(!in_turn(&calls), "{what}");
+    }
+}
+
+const WRITTEN: &[(Op, Ret)] = &[(Op::Put(1), YES), (Op::Read, shown(1, None, 0, 7))];
+const HELD: &[(Op, Ret)] = &[(Op::Acquire(4, 1), YES)];
+
 #[test]
-fn wrong_answers_are_found() {
-    let index_7 = [(Op::Put(1), YES), (Op::Read, shown(1, None, 0, 7))];
-    let held = [(Op::Acquire(4, 1), YES)];
-    let bad: &[Wrong<'_>] = &[
+fn wrong_answers_about_values_are_found() {
+    are_found(&[
         ("a write that is refused", &[], (Op::Put(1), NO)),
         (
             "a value that nobody wrote",
-            &index_7,
+            WRITTEN,
             (Op::Read, shown(2, None, 0, 7)),
         ),
-        ("a write that is lost", &index_7, (Op::Read, GONE)),
+        ("a write that is lost", WRITTEN, (Op::Read, GONE)),
         (
             "an index that moves by itself",
-            &index_7,
+            WRITTEN,
             (Op::Read, shown(1, None, 0, 8)),
         ),
-        ("a missing key with a cas", &[], (Op::Cas(3, 1), YES)),
+        ("an answer of another kind", &[], (Op::Read, YES)),
+    ]);
+}
+
+#[test]
+fn wrong_answers_to_conditions_are_found() {
+    are_found(&[
+        ("a missing key with an index", &[], (Op::Cas(3, 1), YES)),
         (
-            "a cas that is refused though it is current",
-            &index_7,
+            "a current index that is refused",
+            WRITTEN,
             (Op::Cas(7, 2), NO),
         ),
-        ("a cas with an old index", &index_7, (Op::Cas(6, 2), YES)),
-        ("a creation of what exists", &index_7, (Op::Cas(0, 2), YES)),
+        ("an old index", WRITTEN, (Op::Cas(6, 2), YES)),
+        ("a creation of what exists", WRITTEN, (Op::Cas(0, 2), YES)),
         ("a creation that is refused", &[], (Op::Cas(0, 2), NO)),
-        (
-            "a delete that is refused though it is current",
-            &index_7,
-            (Op::DeleteCas(7), NO),
-        ),
+        ("a delete that is refused", WRITTEN, (Op::DeleteCas(7), NO)),
         (
             "a delete with an old index",
-            &index_7,
+            WRITTEN,
             (Op::DeleteCas(6), YES),
         ),
+        ("a refused delete of nothing", &[], (Op::DeleteCas(6), NO)),
+    ]);
+}
+
+#[test]
+fn wrong_answers_about_locks_are_found() {
+    are_found(&[
+        ("a second holder", HELD, (Op::Acquire(5, 1), YES)),
         (
-            "a delete of nothing that is refused",
-            &[],
-            (Op::DeleteCas(6), NO),
-        ),
-        ("a second holder", &held, (Op::Acquire(5, 1), YES)),
-        (
-            "an acquire of a free key that is refused",
-            &index_7,
+            "a free key that is refused",
+            WRITTEN,
             (Op::Acquire(4, 1), NO),
         ),
-        (
-            "a holder that cannot acquire again",
-            &held,
-            (Op::Acquire(4, 2), NO),
-        ),
-        ("a release by another", &held, (Op::Release(5, 1), YES)),
+        ("a holder that is refused", HELD, (Op::Acquire(4, 2), NO)),
+        ("a release by another", HELD, (Op::Release(5, 1), YES)),
         (
             "a holder that cannot release",
-            &held,
+            HELD,
             (Op::Release(4, 1), NO),
         ),
         ("a release of a missing key", &[], (Op::Release(4, 1), YES)),
         (
-            "a session that is not there but should be",
+            "a session that is denied",
             &[],
             (Op::Acquire(4, 1), Ret::NoSession),
         ),
         (
             "a holder that is not shown",
-            &held,
+            HELD,
             (Op::Read, shown(1, None, 1, 9)),
         ),
         (
-            "a lock index that does not count",
-            &held,
+            "a lock index that stands",
+            HELD,
             (Op::Read, shown(1, Some(4), 0, 9)),
         ),
-        ("an answer of another kind", &[], (Op::Read, YES)),
-    ];
-    for (what, before, last) in bad {
-        let calls = [*before, &[*last]].concat();
-        assert!(in_turn(before), "{what}: what comes before it is right");
-        assert!(!in_turn(&calls), "{what}");
-    }
+    ]);
 }
 
 #[test]
