@@ -26,4 +26,5 @@ mod slow;
 mod support;
 mod tenancy;
 mod txn;
+mod txn_catalog;
 mod txn_verbs;
