@@ -230,11 +230,6 @@ fn heads_that_end_early() {
             REFUSED,
         ),
         cut_off("closed without a word", "", "closed"),
-        cut_off(
-            "a whole request, and no more",
-            get("/v1/kv/a"),
-            "404 Not Found; closed",
-        ),
     ]);
 }
 
