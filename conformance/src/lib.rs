@@ -20,6 +20,7 @@ pub mod feature;
 pub mod fixtures;
 pub mod history;
 pub mod json;
+pub mod mutate;
 pub mod normalize;
 pub mod report;
 pub mod runner;

@@ -1,5 +1,6 @@
 //! What the topics about sessions share: paths, the form of a session on the wire, and claims that something does not move.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::answer::Answer;
@@ -8,7 +9,7 @@ use crate::waiting::Waiting;
 use crate::wire::Request;
 
 /// How long a claim that something does not move may wait for a moment in which nobody else moves it.
-pub(super) const QUIET: Duration = Duration::from_secs(25);
+pub(super) const QUIET: Duration = Duration::from_secs(40);
 
 /// The read that every session shows its index in.
 pub(super) const LIST: &str = "/v1/session/list";
@@ -160,12 +161,20 @@ pub(super) fn sleeping(t: &Trial, path: &str, act: impl Fn()) -> Option<Waiting>
     waiting.peek().is_none().then_some(waiting)
 }
 
+/// Claims that something does not move write while they look, and would keep each other waiting for ever: only one at a time may try.
+fn alone() -> MutexGuard<'static, ()> {
+    static TRYING: Mutex<()> = Mutex::new(());
+    // A case that ended while it tried leaves nothing half done here.
+    TRYING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Two reads of an index around an act come out equal at some moment.
 ///
 /// Others write on a shared server, so one difference proves nothing; an act that moves the index never leaves it alone.
 #[track_caller]
 pub(super) fn leaves_alone(t: &Trial, what: &str, read: impl Fn() -> u64, act: impl Fn()) {
     t.eventually(&format!("{what} stays as it was"), QUIET, || {
+        let _trying = alone();
         let before = read();
         act();
         (read() == before).then_some(())
@@ -186,6 +195,7 @@ pub(super) fn takes_raft_indexes(t: &Trial, expected: u64, act: impl Fn()) {
         &format!("it takes {expected} raft indexes and no more"),
         QUIET,
         || {
+            let _trying = alone();
             let before = index("before");
             act();
             let taken = index("after") - before - 1;

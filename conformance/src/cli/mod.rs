@@ -1,5 +1,6 @@
-//! `proconsul-conformance run|diff|record|replay|report|list`.
+//! `proconsul-conformance run|diff|record|replay|mutate|report|list`.
 
+mod mutate;
 mod output;
 mod target;
 mod verbs;
@@ -16,6 +17,7 @@ use proconsul_conformance::fixtures::{record, replay};
 use proconsul_conformance::report::document::Document;
 use proconsul_conformance::{Runner, Selection, ToolError, cases};
 
+use self::mutate::Mutate;
 use self::output::{Output, read, say};
 use self::target::{Start, TargetChoice};
 
@@ -39,6 +41,8 @@ enum Verb {
     Record(Record),
     /// Holds a target against what was written down, without any Consul.
     Replay(Replay),
+    /// Alters a good target in one way after the other, and shows which case finds it out.
+    Mutate(Mutate),
     /// Makes one report of several: targets beside each other.
     Report(Merge),
     /// Lists cases with their claims.
@@ -143,6 +147,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Diff(verb) => run_diff(verb),
         Verb::Record(verb) => run_record(verb),
         Verb::Replay(verb) => run_replay(verb),
+        Verb::Mutate(verb) => mutate::run(verb),
         Verb::Report(verb) => merge(verb),
         Verb::List(choice) => list(choice),
         Verb::Sequences(verb) => verb.run(),

@@ -1,0 +1,275 @@
+//! One request on its way through the proxy.
+
+/// A whole request, as it came; changed only where a mutant changes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) method: String,
+    /// Path and query as sent.
+    pub(super) target: String,
+    /// `HTTP/1.1`.
+    version: String,
+    /// The header lines, each with its end, without the empty line behind them.
+    headers: String,
+    /// The body with its framing, as sent.
+    body: Vec<u8>,
+}
+
+/// What the bytes that have come so far are.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// A request, and how many bytes it took.
+    Whole(Box<Asked>, usize),
+    /// The beginning of one.
+    Partial,
+    /// Nothing that a mutant could speak of.
+    Foreign,
+}
+
+impl Asked {
+    /// Looks for a request at the beginning of `bytes`.
+    pub(super) fn read(bytes: &[u8]) -> Reading {
+        let Some(head) = find(bytes, b"\r\n\r\n") else {
+            return Reading::Partial;
+        };
+        let Ok(text) = std::str::from_utf8(&bytes[..head + 2]) else {
+            return Reading::Foreign;
+        };
+        let (line, headers) = text.split_once("\r\n").unwrap_or((text, ""));
+        let mut parts = line.split(' ');
+        let (Some(method), Some(target), Some(version), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Reading::Foreign;
+        };
+        let Some(body) = body_length(headers, &bytes[head + 4..]) else {
+            return Reading::Foreign;
+        };
+        let Ok(length) = body else {
+            return Reading::Partial;
+        };
+        let end = head + 4 + length;
+        let asked = Self {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            version: version.to_owned(),
+            headers: headers.to_owned(),
+            body: bytes[head + 4..end].to_vec(),
+        };
+        Reading::Whole(Box::new(asked), end)
+    }
+
+    /// What goes to the target.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let Self {
+            method,
+            target,
+            version,
+            headers,
+            ..
+        } = self;
+        let mut bytes = format!("{method} {target} {version}\r\n{headers}\r\n").into_bytes();
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+
+    pub(super) fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+
+    fn query(&self) -> &str {
+        self.target.split_once('?').map_or("", |(_, query)| query)
+    }
+
+    /// The value of a parameter, as sent; empty when it has none.
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        self.query()
+            .split('&')
+            .map(|part| part.split_once('=').unwrap_or((part, "")))
+            .find(|(other, _)| *other == name)
+            .map(|(_, value)| value)
+    }
+
+    /// The value of a parameter that is a number.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.parameter(name)?.parse().ok()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.parameter(name).is_some()
+    }
+
+    /// Takes a parameter away.
+    pub(super) fn drop_parameter(&mut self, name: &str) {
+        let kept: Vec<&str> = self
+            .query()
+            .split('&')
+            .filter(|part| !part.is_empty() && part.split('=').next() != Some(name))
+            .collect();
+        self.target = match kept.is_empty() {
+            true => self.path().to_owned(),
+            false => format!("{}?{}", self.path(), kept.join("&")),
+        };
+    }
+
+    /// Adds a parameter, such as `recurse`.
+    pub(super) fn add_parameter(&mut self, parameter: &str) {
+        let mark = if self.target.contains('?') { '&' } else { '?' };
+        self.target = format!("{}{mark}{parameter}", self.target);
+    }
+
+    /// The key of a request to the KV store, as sent.
+    pub(super) fn key(&self) -> Option<&str> {
+        self.path().strip_prefix("/v1/kv/")
+    }
+
+    /// What follows the slash of a session endpoint: `destroy`, `renew`, `info`, `node`.
+    pub(super) fn session(&self, endpoint: &str) -> Option<&str> {
+        let rest = self.path().strip_prefix("/v1/session/")?;
+        let id = rest.strip_prefix(endpoint)?.strip_prefix('/')?;
+        (!id.is_empty()).then_some(id)
+    }
+
+    pub(super) fn is_get(&self) -> bool {
+        self.method == "GET"
+    }
+
+    pub(super) fn is_put(&self) -> bool {
+        self.method == "PUT"
+    }
+
+    /// A read of entries: neither keys nor raw.
+    pub(super) fn reads_entries(&self) -> bool {
+        self.is_get() && self.key().is_some() && !self.has("keys") && !self.has("raw")
+    }
+
+    /// A read that blocks.
+    pub(super) fn blocks(&self) -> bool {
+        self.is_get() && self.index().is_some_and(|index| index > 0)
+    }
+
+    /// The index to exceed.
+    pub(super) fn index(&self) -> Option<u64> {
+        let index = self.parameter("index")?;
+        // A sign, which Go refuses, would do for Rust.
+        let digits = index.bytes().all(|byte| byte.is_ascii_digit());
+        index.parse().ok().filter(|_| digits)
+    }
+
+    /// The body as text, where it is sized and text.
+    pub(super) fn body_text(&self) -> Option<&str> {
+        let sized = header(&self.headers, "Content-Length").is_some();
+        std::str::from_utf8(&self.body).ok().filter(|_| sized)
+    }
+
+    /// Sets a sized body.
+    pub(super) fn set_body(&mut self, body: &str) {
+        let lines = self.headers.split_inclusive("\r\n");
+        let other = |line: &&str| {
+            let line = line.to_ascii_lowercase();
+            !line.starts_with("content-length:") && !line.starts_with("transfer-encoding:")
+        };
+        let mut headers: String = lines.filter(other).collect();
+        headers.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        self.headers = headers;
+        self.body = body.as_bytes().to_vec();
+    }
+
+    /// The body with its framing.
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// How long the body is: `None` when that cannot be told, an error when it is not all there.
+fn body_length(headers: &str, bytes: &[u8]) -> Option<Result<usize, ()>> {
+    if header(headers, "Expect").is_some() {
+        // The client waits for leave to send its body: that is between the two.
+        return None;
+    }
+    if let Some(encoding) = header(headers, "Transfer-Encoding") {
+        if !encoding.eq_ignore_ascii_case("chunked") {
+            return None;
+        }
+        // A client that sends chunks waits for the answer: nothing follows the last one.
+        let ended = bytes == b"0\r\n\r\n" || bytes.ends_with(b"\r\n0\r\n\r\n");
+        return Some(ended.then_some(bytes.len()).ok_or(()));
+    }
+    let length = match header(headers, "Content-Length") {
+        None => 0,
+        Some(length) => length.parse().ok()?,
+    };
+    Some((bytes.len() >= length).then_some(length).ok_or(()))
+}
+
+fn header<'h>(headers: &'h str, name: &str) -> Option<&'h str> {
+    headers
+        .split("\r\n")
+        .filter_map(|line| line.split_once(':'))
+        .find(|(other, _)| other.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.trim())
+}
+
+fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(bytes: &[u8]) -> Asked {
+        match Asked::read(bytes) {
+            Reading::Whole(asked, end) => {
+                assert_eq!(end, bytes.len());
+                assert_eq!(asked.to_bytes(), bytes);
+                *asked
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn reads_whole_requests_and_gives_back_their_bytes() {
+        let asked = whole(b"GET /v1/kv/a/b?recurse&index=7 HTTP/1.1\r\nhOst:  x\r\n\r\n");
+        assert_eq!(
+            (asked.key(), asked.parameter("index")),
+            (Some("a/b"), Some("7"))
+        );
+        assert!(asked.blocks() && asked.has("recurse") && !asked.has("keys"));
+        whole(b"PUT /v1/kv/a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc");
+        whole(b"PUT /v1/kv/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n");
+        whole(b"PUT /v1/kv/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+    }
+
+    #[test]
+    fn tells_what_is_not_all_there_or_not_for_it() {
+        let partial = |bytes: &[u8]| assert_eq!(Asked::read(bytes), Reading::Partial);
+        partial(b"GET / HTTP/1.1\r\nHost: x\r\n");
+        partial(b"PUT / HTTP/1.1\r\nContent-Length: 3\r\n\r\nab");
+        partial(b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n");
+        let foreign = |bytes: &[u8]| assert_eq!(Asked::read(bytes), Reading::Foreign);
+        foreign(b"GET /a b HTTP/1.1\r\n\r\n");
+        foreign(b"PUT / HTTP/1.1\r\nContent-Length: x\r\n\r\n");
+        foreign(b"PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n");
+    }
+
+    #[test]
+    fn parameters_come_and_go() {
+        let mut asked = whole(b"PUT /v1/kv/a?cas=1&flags=2 HTTP/1.1\r\n\r\n");
+        asked.drop_parameter("cas");
+        assert_eq!(asked.target, "/v1/kv/a?flags=2");
+        asked.drop_parameter("flags");
+        assert_eq!(asked.target, "/v1/kv/a");
+        asked.add_parameter("recurse");
+        asked.add_parameter("cas=0");
+        assert_eq!(asked.target, "/v1/kv/a?recurse&cas=0");
+    }
+
+    #[test]
+    fn a_new_body_has_a_new_length() {
+        let mut asked = whole(b"PUT / HTTP/1.1\r\nContent-Length: 1\r\nA: b\r\n\r\na");
+        asked.set_body("long");
+        whole(&asked.to_bytes());
+        assert_eq!(asked.body_text(), Some("long"));
+    }
+}
