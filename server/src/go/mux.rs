@@ -1,5 +1,7 @@
 //! Go's `net/http.ServeMux`: which path the routes see, and where a request is redirected whose path is not clean.
 
+use std::borrow::Cow;
+
 use super::path::clean_rooted;
 use super::url::{Target, path_escape, path_unescape, push_query};
 
@@ -15,53 +17,59 @@ pub(crate) enum Mux {
 impl Mux {
     /// The path to compare with the patterns of routes, cleaned and decoded. A slash that the mux does not take for a
     /// separator stays `%2F`, so that it matches none in a pattern.
-    pub(crate) fn route_path(self, target: &Target) -> Vec<u8> {
+    pub(crate) fn route_path<'a>(self, target: &'a Target<'_>) -> Cow<'a, [u8]> {
         match self {
             Mux::Decoded => clean_rooted(target.path()),
-            Mux::Escaped => decode_segments(&clean_rooted(&target.escaped_path())),
+            Mux::Escaped => match target.escaped_path() {
+                Cow::Borrowed(path) => decode_segments(clean_rooted(path)),
+                Cow::Owned(path) => Cow::Owned(decode_segments(clean_rooted(&path)).into_owned()),
+            },
         }
     }
 
     /// Where a request goes whose path is not clean; nothing if it is. [`Mux::redirect_to_slash`] comes first.
-    pub(crate) fn redirect_to_clean(self, target: &Target) -> Option<Redirect> {
+    pub(crate) fn redirect_to_clean(self, target: &Target<'_>) -> Option<Redirect> {
         match self {
             Mux::Decoded => {
                 let cleaned = clean_rooted(target.path());
-                (cleaned != target.path()).then(|| Redirect::to(target.with_path(&cleaned)))
+                (*cleaned != *target.path()).then(|| Redirect::to(target.with_path(&cleaned)))
             }
             Mux::Escaped => {
                 let escaped = target.escaped_path();
                 let cleaned = clean_rooted(&escaped);
                 // Go takes the escaped path for a decoded one and escapes it again (1.22.md A1.6).
-                (cleaned != *escaped).then(|| Redirect::to_path(&cleaned, target.raw_query()))
+                (cleaned != escaped).then(|| Redirect::to_path(&cleaned, target.raw_query()))
             }
         }
     }
 
     /// Where a request for `/v1/kv` goes when the route is `/v1/kv/`, on either mux.
-    pub(crate) fn redirect_to_slash(target: &Target) -> Redirect {
-        let mut path = clean_rooted(target.path());
+    pub(crate) fn redirect_to_slash(target: &Target<'_>) -> Redirect {
+        let mut path = clean_rooted(target.path()).into_owned();
         path.push(b'/');
         Redirect::to_path(&path, target.raw_query())
     }
 }
 
 /// Decodes each segment of an escaped path and keeps the separators apart from slashes inside of segments.
-fn decode_segments(escaped: &[u8]) -> Vec<u8> {
+fn decode_segments(escaped: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    if !escaped.contains(&b'%') {
+        return escaped;
+    }
     let mut decoded = Vec::with_capacity(escaped.len());
     for (position, segment) in escaped.split(|&byte| byte == b'/').enumerate() {
         if position > 0 {
             decoded.push(b'/');
         }
-        let segment = path_unescape(segment).unwrap_or_else(|_| segment.to_vec());
-        for byte in segment {
+        let segment = path_unescape(segment).unwrap_or(Cow::Borrowed(segment));
+        for &byte in segment.iter() {
             match byte {
                 b'/' => decoded.extend_from_slice(b"%2F"),
                 _ => decoded.push(byte),
             }
         }
     }
-    decoded
+    Cow::Owned(decoded)
 }
 
 /// An answer `301 Moved Permanently`, as `http.Redirect` writes it.
@@ -119,7 +127,7 @@ mod tests {
     use super::{Mux, Redirect};
     use crate::go::url::Target;
 
-    fn target(text: &str) -> Target {
+    fn target(text: &str) -> Target<'_> {
         Target::parse(text.as_bytes()).expect("the target is well-formed")
     }
 

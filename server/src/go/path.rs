@@ -1,5 +1,7 @@
 //! Go's `path.Clean`, the cleaning of `net/http` on top of it, and the filter for unprintable paths.
 
+use std::borrow::Cow;
+
 use super::printable::{Unicode, is_printable};
 
 /// `path.Clean`: the shortest path that means the same. Repeated slashes become one, `.` goes, `..` takes its parent with
@@ -25,23 +27,38 @@ pub(crate) fn clean(path: &[u8]) -> Vec<u8> {
     cleaned
 }
 
-/// The cleaning of `net/http.ServeMux`: rooted, and a trailing slash is kept.
-pub(crate) fn clean_rooted(path: &[u8]) -> Vec<u8> {
-    let mut rooted = if path.starts_with(b"/") {
-        Vec::new()
-    } else {
-        b"/".to_vec()
-    };
-    rooted.extend_from_slice(path);
-    let mut cleaned = clean(&rooted);
-    if path.ends_with(b"/") && cleaned != b"/" {
+/// [`clean`], but a trailing slash is kept. Borrowed where there is nothing to clean, as nearly always.
+pub(crate) fn clean_up_to_slash(path: &[u8]) -> Cow<'_, [u8]> {
+    if is_plain(path) {
+        return Cow::Borrowed(path);
+    }
+    let mut cleaned = clean(path);
+    if path.ends_with(b"/") && !cleaned.ends_with(b"/") {
         cleaned.push(b'/');
     }
-    cleaned
+    Cow::Owned(cleaned)
+}
+
+/// Whether a path has no segment that cleaning could take away. Some that it would not take away count, too.
+fn is_plain(path: &[u8]) -> bool {
+    let may_go = |pair: &[u8]| pair[0] == b'/' && matches!(pair[1], b'/' | b'.');
+    path.first().is_some_and(|first| *first != b'.') && !path.windows(2).any(may_go)
+}
+
+/// The cleaning of `net/http.ServeMux`: rooted, and a trailing slash is kept.
+pub(crate) fn clean_rooted(path: &[u8]) -> Cow<'_, [u8]> {
+    if path.starts_with(b"/") {
+        return clean_up_to_slash(path);
+    }
+    let rooted = [b"/", path].concat();
+    Cow::Owned(clean_up_to_slash(&rooted).into_owned())
 }
 
 /// Whether every character of a decoded path is printable. A byte that is not UTF-8 counts as U+FFFD, which is (kv.md 1.6).
 pub(crate) fn is_printable_path(path: &[u8], unicode: Unicode) -> bool {
+    if path.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+        return true;
+    }
     path.utf8_chunks().all(|chunk| {
         chunk
             .valid()
@@ -52,7 +69,7 @@ pub(crate) fn is_printable_path(path: &[u8], unicode: Unicode) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{clean, clean_rooted, is_printable_path};
+    use super::{clean, clean_rooted, clean_up_to_slash, is_printable_path};
     use crate::go::printable::Unicode;
 
     #[test]
@@ -92,6 +109,7 @@ mod tests {
             ("//", "/"),
             ("v1", "/v1"),
             ("/v1/kv/", "/v1/kv/"),
+            ("/v1/kv/.a/..b", "/v1/kv/.a/..b"),
             ("/v1/kv/trail//", "/v1/kv/trail/"),
             ("/v1/kv/..", "/v1"),
             ("/v1/kv/.", "/v1/kv"),
@@ -100,6 +118,24 @@ mod tests {
             ("/../", "/"),
         ] {
             assert_eq!(clean_rooted(path.as_bytes()), cleaned.as_bytes(), "{path}");
+        }
+    }
+
+    #[test]
+    fn keys_keep_their_trailing_slash() {
+        for (path, cleaned) in [
+            ("a/b/", "a/b/"),
+            ("./a", "a"),
+            ("a//", "a/"),
+            ("/", "/"),
+            ("./", "./"),
+            ("", "."),
+        ] {
+            assert_eq!(
+                clean_up_to_slash(path.as_bytes()),
+                cleaned.as_bytes(),
+                "{path}"
+            );
         }
     }
 

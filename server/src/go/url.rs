@@ -7,12 +7,12 @@ use super::quote::Quoted;
 
 /// A request target: the path as sent and as decoded, and the raw query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct Target<'a> {
     /// `http://host` of an absolute-form target, else empty.
-    origin: Vec<u8>,
-    raw_path: Vec<u8>,
-    path: Vec<u8>,
-    query: Vec<u8>,
+    origin: &'a [u8],
+    raw_path: &'a [u8],
+    path: Cow<'a, [u8]>,
+    query: &'a [u8],
     /// A target that ends in its only `?` keeps it when it is printed.
     bare_question_mark: bool,
 }
@@ -45,13 +45,13 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-impl Target {
+impl<'a> Target<'a> {
     /// Splits and decodes the target of a request line as `url.ParseRequestURI` does. `#` has no meaning there: it is part of
     /// the path.
     ///
     /// # Errors
     /// Where Go's server answers 400 and closes the connection (kv.md 0 step 1).
-    pub(crate) fn parse(target: &[u8]) -> Result<Target, UrlError> {
+    pub(crate) fn parse(target: &'a [u8]) -> Result<Self, UrlError> {
         if target.iter().any(u8::is_ascii_control) {
             return Err(UrlError::ControlCharacter);
         }
@@ -67,11 +67,11 @@ impl Target {
             None => (rest, None),
         };
         Ok(Target {
-            origin: origin.to_vec(),
-            raw_path: raw_path.to_vec(),
+            origin,
+            raw_path,
             path: path_unescape(raw_path)?,
             bare_question_mark: query == Some(b""),
-            query: query.unwrap_or_default().to_vec(),
+            query: query.unwrap_or_default(),
         })
     }
 
@@ -82,7 +82,7 @@ impl Target {
 
     /// The query as sent, `URL.RawQuery`; empty when there is none.
     pub(crate) fn raw_query(&self) -> &[u8] {
-        &self.query
+        self.query
     }
 
     /// The path in escaped form, `URL.EscapedPath`: as sent if that is a valid encoding, else encoded anew.
@@ -92,7 +92,7 @@ impl Target {
             .iter()
             .all(|&byte| stands_in_escaped_path(byte));
         if as_sent {
-            Cow::Borrowed(&self.raw_path)
+            Cow::Borrowed(self.raw_path)
         } else {
             Cow::Owned(path_escape(&self.path).into_bytes())
         }
@@ -100,12 +100,12 @@ impl Target {
 
     /// The target with another decoded path and everything else kept, as `URL.String` prints it.
     pub(crate) fn with_path(&self, path: &[u8]) -> Vec<u8> {
-        let mut text = self.origin.clone();
+        let mut text = self.origin.to_vec();
         text.extend_from_slice(path_escape(path).as_bytes());
         if self.bare_question_mark {
             text.push(b'?');
         }
-        push_query(&mut text, &self.query);
+        push_query(&mut text, self.query);
         text
     }
 }
@@ -139,8 +139,12 @@ fn split_origin(target: &[u8]) -> (&[u8], &[u8]) {
 ///
 /// # Errors
 /// [`UrlError::Escape`] for a `%` that two hexadecimal digits do not follow.
-pub(crate) fn path_unescape(text: &[u8]) -> Result<Vec<u8>, UrlError> {
-    unescape(text, b'+')
+pub(crate) fn path_unescape(text: &[u8]) -> Result<Cow<'_, [u8]>, UrlError> {
+    if text.contains(&b'%') {
+        unescape(text, b'+').map(Cow::Owned)
+    } else {
+        Ok(Cow::Borrowed(text))
+    }
 }
 
 /// Decodes a name or value of a query, `url.QueryUnescape`: `+` is a space.
@@ -215,14 +219,39 @@ fn is_unreserved(byte: u8) -> bool {
 
 /// Whether Go lets the byte stand when it decides if a path as sent is a valid encoding of itself.
 fn stands_in_escaped_path(byte: u8) -> bool {
-    is_unreserved(byte) || b"!$&'()*+,;=:@[]%/".contains(&byte)
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'-' | b'_'
+                | b'.'
+                | b'~'
+                | b'!'
+                | b'$'
+                | b'&'
+                | b'\''
+                | b'('
+                | b')'
+                | b'*'
+                | b'+'
+                | b','
+                | b';'
+                | b'='
+                | b':'
+                | b'@'
+                | b'['
+                | b']'
+                | b'%'
+                | b'/'
+        )
 }
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::{Target, UrlError, path_escape, path_unescape, query_escape, query_unescape};
 
-    fn target(text: &str) -> Target {
+    fn target(text: &str) -> Target<'_> {
         Target::parse(text.as_bytes()).expect("the target is well-formed")
     }
 
@@ -304,7 +333,11 @@ mod tests {
 
     #[test]
     fn unescaping() {
-        assert_eq!(path_unescape(b"a+%2b%41%e9"), Ok(b"a++A\xe9".to_vec()));
+        assert_eq!(path_unescape(b"a+b"), Ok(Cow::Borrowed(&b"a+b"[..])));
+        assert_eq!(
+            path_unescape(b"a+%2b%41%e9"),
+            Ok(Cow::Borrowed(&b"a++A\xe9"[..]))
+        );
         assert_eq!(query_unescape(b"a+%2b%41%e9"), Ok(b"a +A\xe9".to_vec()));
         assert_eq!(
             query_unescape(b"%+1"),

@@ -1,5 +1,7 @@
 //! `/v1/kv/`: keys (kv.md 1 to 3).
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, StatusCode};
@@ -11,6 +13,7 @@ use super::request::{BodyError, ReadOptions, Request};
 use super::wire::KvEntry;
 use crate::blocking;
 use crate::go::json::encode::Text;
+use crate::go::url::path_unescape;
 use crate::go::{number, path};
 use crate::store::{
     Answer, Command, Content, Index, Key, KvVerb, KvWrite, Query, Reply as Applied, Rows,
@@ -38,21 +41,20 @@ pub(crate) async fn kv(mut request: Request) -> Result<Reply, Failure> {
 }
 
 /// The key that a path names: since 1.21.5 it is cleaned as a path is (1.22.md A1.6).
-fn clean_key(request: &Request) -> Vec<u8> {
-    let mut key = request.rest.clone();
-    if request.has(Behaviour::KvPathDecodedTwice)
-        && let Ok(decoded) = crate::go::url::path_unescape(&key)
-    {
-        key = decoded;
-    }
+fn clean_key(request: &Request) -> Cow<'_, [u8]> {
+    let key = request.rest.as_slice();
+    let decoded = request
+        .has(Behaviour::KvPathDecodedTwice)
+        .then(|| path_unescape(key).ok())
+        .flatten();
+    let key = decoded.unwrap_or(Cow::Borrowed(key));
     if key.is_empty() || !request.has(Behaviour::KvPathClean) {
         return key;
     }
-    let mut cleaned = path::clean(&key);
-    if key.ends_with(b"/") && !cleaned.ends_with(b"/") {
-        cleaned.push(b'/');
+    match key {
+        Cow::Borrowed(key) => path::clean_up_to_slash(key),
+        Cow::Owned(key) => Cow::Owned(path::clean_up_to_slash(&key).into_owned()),
     }
-    cleaned
 }
 
 /// Checks a key's name (1.22.md A1.6b). Where the check is switched off, the warning that goes with the answer.
@@ -100,9 +102,9 @@ fn broken_rule(request: &Request, key: &[u8]) -> Option<KeyRule> {
         return Some(KeyRule::Traversal);
     }
     // A key that is still percent-encoded is judged by what it would become.
-    let decoded = crate::go::url::path_unescape(key)
+    let decoded = path_unescape(key)
         .ok()
-        .filter(|decoded| decoded != key)?;
+        .filter(|decoded| **decoded != *key)?;
     if decoded.windows(2).any(|pair| pair == b"..") {
         return Some(KeyRule::Traversal);
     }

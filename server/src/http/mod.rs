@@ -225,7 +225,7 @@ fn unparsable(text: &'static str) -> Response<Body> {
     response
 }
 
-fn check_printable(context: &Context, target: &Target) -> Result<(), Early> {
+fn check_printable(context: &Context, target: &Target<'_>) -> Result<(), Early> {
     let unicode = if context.has(Behaviour::HttpMuxEscaped) {
         Unicode::V15
     } else {
@@ -242,7 +242,7 @@ fn check_printable(context: &Context, target: &Target) -> Result<(), Early> {
 }
 
 /// The paths outside of the API: `/`, and the inspection page. They carry none of the API's headers.
-fn pages(context: &Context, method: &Method, target: &Target) -> Option<Response<Body>> {
+fn pages(context: &Context, method: &Method, target: &Target<'_>) -> Option<Response<Body>> {
     let ui = context.config.ui;
     match target.path() {
         b"/" | b"/ui" if ui => Some(redirect(method, &Redirect::to("/ui/"))),
@@ -275,10 +275,10 @@ fn page(content_type: HeaderValue, text: &'static str) -> Response<Body> {
 fn find_route(
     context: &Context,
     method: &Method,
-    target: &Target,
+    target: &Target<'_>,
 ) -> Result<(&'static Route, Vec<u8>), Early> {
     let mux = context.mux();
-    let mut path = mux.route_path(target);
+    let path = mux.route_path(target);
     let found = routes::find(&path);
     if matches!(found, Found::Slash) {
         return Err(redirect(method, &Mux::redirect_to_slash(target)).into());
@@ -289,11 +289,11 @@ fn find_route(
     match found {
         Found::Route(route, start) => {
             // The handler sees the path decoded as a whole, whatever the mux matched.
-            let rest = match mux {
-                Mux::Decoded => path.split_off(start),
-                Mux::Escaped => target.path().get(start..).unwrap_or_default().to_vec(),
+            let path = match mux {
+                Mux::Decoded => &path,
+                Mux::Escaped => target.path(),
             };
-            Ok((route, rest))
+            Ok((route, path.get(start..).unwrap_or_default().to_vec()))
         }
         Found::Slash | Found::Unknown => Err(unknown_path(context, target.path()).into()),
     }
