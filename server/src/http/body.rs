@@ -120,7 +120,7 @@ impl http_body::Body for Body {
 pub(crate) struct JsonList {
     entries: std::vec::IntoIter<Entry>,
     /// Gone when the end of the array is written.
-    writer: Option<ListWriter<Vec<u8>>>,
+    writer: Option<ListWriter>,
     /// What has been rendered ahead.
     ready: Bytes,
     /// Gone when the end of the compressed stream is written, or never there.
@@ -139,7 +139,7 @@ impl JsonList {
     pub(crate) fn new(entries: Vec<Entry>, style: Style) -> Self {
         Self {
             entries: entries.into_iter(),
-            writer: Some(ListWriter::new(Vec::new(), style)),
+            writer: Some(ListWriter::new(style)),
             ready: Bytes::new(),
             encoder: None,
         }
@@ -189,15 +189,13 @@ impl JsonList {
         let Some(mut writer) = self.writer.take() else {
             return Bytes::new();
         };
-        while writer.writer().len() < PIECE_BYTES {
+        while writer.rendered().len() < PIECE_BYTES {
             let Some((key, row)) = self.entries.next() else {
-                let rest = writer.finish().expect("memory takes the end of a list");
-                return rest.into();
+                return writer.finish().into();
             };
-            let entry = KvEntry::new(&key, &row, true);
-            writer.push(&entry).expect("memory takes every entry");
+            writer.push(&KvEntry::new(&key, &row, true));
         }
-        let piece = std::mem::take(writer.writer());
+        let piece = std::mem::take(writer.rendered());
         self.writer = Some(writer);
         piece.into()
     }

@@ -1,15 +1,11 @@
 //! Answers: JSON as Go's `json.Marshal` and `json.MarshalIndent` print it.
 //!
-//! `serde_json` does the work; `formatter.rs` is what differs. Everything can be written into a writer, and a list also
-//! element by element ([`ListWriter`]), so that a large answer never stands in memory as one body.
+//! `serializer.rs` does the work. A list can also be rendered element by element ([`ListWriter`]), so that a large answer
+//! never stands in memory as one body.
 
-use std::io::{self, Write};
-
-use base64::display::Base64Display;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 
-use super::formatter::{GoFormatter, break_line};
+use super::serializer::{GoSerializer, TEXT, break_line};
 
 /// How control characters are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,92 +29,66 @@ pub(crate) struct Style {
 
 /// Renders a whole answer.
 pub(crate) fn to_vec<T: Serialize + ?Sized>(value: &T, style: Style) -> Vec<u8> {
-    let mut rendered = Vec::with_capacity(128);
-    write(&mut rendered, value, style)
-        .expect("memory takes every answer, and all names of members are text");
+    let mut rendered = Vec::with_capacity(512);
+    push(&mut rendered, value, style, 0);
+    end(&mut rendered, style);
     rendered
 }
 
-/// Renders a whole answer into a writer.
-///
-/// # Errors
-/// Those of the writer.
-pub(crate) fn write<W: Write, T: Serialize + ?Sized>(
-    mut writer: W,
-    value: &T,
-    style: Style,
-) -> io::Result<()> {
-    value.serialize(&mut serializer(&mut writer, style, 0))?;
-    end(&mut writer, style)
+fn push<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T, style: Style, depth: usize) {
+    let printed = value.serialize(GoSerializer::new(out, style, depth));
+    printed.expect("answers are made of what the serializer prints");
 }
 
-fn serializer<W: Write>(
-    writer: W,
-    style: Style,
-    depth: usize,
-) -> serde_json::Serializer<W, GoFormatter> {
-    serde_json::Serializer::with_formatter(writer, GoFormatter::new(style, depth))
-}
-
-fn end<W: Write>(writer: &mut W, style: Style) -> io::Result<()> {
+fn end(out: &mut Vec<u8>, style: Style) {
     if style.newline {
-        writer.write_all(b"\n")
-    } else {
-        Ok(())
+        out.push(b'\n');
     }
 }
 
 /// Renders an array element by element; the same bytes as for the array as a whole.
 #[derive(Debug)]
-pub(crate) struct ListWriter<W> {
-    writer: W,
+pub(crate) struct ListWriter {
+    rendered: Vec<u8>,
     style: Style,
     is_empty: bool,
 }
 
-impl<W: Write> ListWriter<W> {
-    /// A list that is rendered into `writer`. Nothing is written before the first element.
-    pub(crate) fn new(writer: W, style: Style) -> ListWriter<W> {
+impl ListWriter {
+    /// A list. Nothing is rendered before the first element.
+    pub(crate) fn new(style: Style) -> ListWriter {
         ListWriter {
-            writer,
+            rendered: Vec::new(),
             style,
             is_empty: true,
         }
     }
 
     /// Renders the next element.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub(crate) fn push<T: Serialize + ?Sized>(&mut self, element: &T) -> io::Result<()> {
-        self.writer
-            .write_all(if self.is_empty { b"[" } else { b"," })?;
+    pub(crate) fn push<T: Serialize + ?Sized>(&mut self, element: &T) {
+        self.rendered.push(if self.is_empty { b'[' } else { b',' });
         self.is_empty = false;
         if self.style.pretty {
-            break_line(&mut self.writer, 1)?;
+            break_line(&mut self.rendered, 1);
         }
-        element.serialize(&mut serializer(&mut self.writer, self.style, 1))?;
-        Ok(())
+        push(&mut self.rendered, element, self.style, 1);
     }
 
-    /// The writer, for instance to take what has gathered in it.
-    pub(crate) fn writer(&mut self) -> &mut W {
-        &mut self.writer
+    /// What has been rendered and not been taken, to take it or to make room for more.
+    pub(crate) fn rendered(&mut self) -> &mut Vec<u8> {
+        &mut self.rendered
     }
 
-    /// Renders the end of the list and gives the writer back.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub(crate) fn finish(mut self) -> io::Result<W> {
+    /// Renders the end of the list and gives what has not been taken.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
         if self.is_empty {
-            self.writer.write_all(b"[")?;
+            self.rendered.push(b'[');
         } else if self.style.pretty {
-            break_line(&mut self.writer, 0)?;
+            break_line(&mut self.rendered, 0);
         }
-        self.writer.write_all(b"]")?;
-        end(&mut self.writer, self.style)?;
-        Ok(self.writer)
+        self.rendered.push(b']');
+        end(&mut self.rendered, self.style);
+        self.rendered
     }
 }
 
@@ -128,11 +98,7 @@ pub(crate) struct Text<'a>(pub(crate) &'a [u8]);
 
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match str::from_utf8(self.0) {
-            Ok(text) => serializer.serialize_str(text),
-            // GoFormatter::write_byte_array knows that bytes are text.
-            Err(_) => serializer.serialize_bytes(self.0),
-        }
+        serializer.serialize_newtype_struct(TEXT, &Bytes(self.0))
     }
 }
 
@@ -144,8 +110,16 @@ impl Serialize for Base64<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             b"" => serializer.serialize_unit(),
-            bytes => serializer.collect_str(&Base64Display::new(bytes, &STANDARD)),
+            bytes => serializer.serialize_bytes(bytes),
         }
+    }
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Serialize for Bytes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
     }
 }
 
@@ -319,21 +293,16 @@ mod tests {
         for style in [COMPACT, PRETTY] {
             for count in 0..3 {
                 let entries: Vec<_> = (0..count).map(|_| entry(b"k<", b"v")).collect();
-                let mut list = ListWriter::new(Vec::new(), style);
+                let mut list = ListWriter::new(style);
                 let mut chunks = Vec::new();
                 for entry in &entries {
-                    list.push(entry).expect("memory takes every element");
-                    chunks.append(list.writer());
+                    list.push(entry);
+                    chunks.append(list.rendered());
                 }
-                chunks.extend(list.finish().expect("memory takes the end"));
+                chunks.extend(list.finish());
                 assert_eq!(String::from_utf8_lossy(&chunks), rendered(&entries, style));
             }
         }
-        assert_eq!(
-            ListWriter::new(Vec::new(), PRETTY)
-                .finish()
-                .expect("memory takes the end"),
-            b"[]\n"
-        );
+        assert_eq!(ListWriter::new(PRETTY).finish(), b"[]\n");
     }
 }

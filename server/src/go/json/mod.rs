@@ -1,8 +1,8 @@
 //! Go's `encoding/json`: what request bodies mean, and how answers look.
 //!
 //! Reading: [`decode`] walks a body and fills the [`kinds`] of places that a type names; `scan` is the syntax check before
-//! it, `value` the walking, [`context`] the rules and the error texts. Writing: [`encode`], with `formatter` for what Go
-//! prints differently from `serde_json`.
+//! it, `value` the walking, [`context`] the rules and the error texts. Writing: [`encode`], with `serializer` for how each
+//! kind of value is printed.
 //! [`document`] is for texts that are no request bodies.
 //!
 //! Bodies are not parsed by `serde_json`: its error texts, its limit of depth, and what it does with invalid UTF-8 and
@@ -13,7 +13,7 @@ pub(crate) mod decode;
 pub(crate) mod document;
 pub(crate) mod encode;
 mod find;
-mod formatter;
 pub(crate) mod kinds;
 mod scan;
+mod serializer;
 pub(crate) mod value;
