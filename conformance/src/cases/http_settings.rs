@@ -180,7 +180,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "settings/kv-max-value-size/small-refusals-keep-the-connection",
-        claim: "After a refusal that leaves at most 256 KiB of body unread the connection serves the next request",
+        claim: "After a refusal that leaves less than 256 KiB of body unread the connection serves the next request",
         source: "1.22.md A2 [G]; seen on 1.8.7",
         settings: r#"{"limits": {"kv_max_value_size": 1000}}"#,
         run: |t| {
@@ -283,7 +283,10 @@ pub(super) const CASES: &[Case] = &[
         until: Some(Version::new(1, 11, 2)),
         settings: r#"{"ui": false}"#,
         run: |t| {
-            t.api_get("/").is(200, "Consul Agent");
+            t.api_get("/")
+                .is(200, "Consul Agent")
+                .header_names_are(&["Date", "Content-Length", "Content-Type"])
+                .header_is("Content-Type", "text/plain; charset=utf-8");
             t.api_get("/ui/").status_is(404);
         },
         ..Case::REAL

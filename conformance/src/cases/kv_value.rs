@@ -155,6 +155,54 @@ pub(super) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "kv/value/unread-bodies-end-the-connection",
+        claim: "A refusal that leaves more than 256 KiB of body unread closes the connection, whatever it refuses",
+        source: "1.22.md A2 [G]; seen on 1.8.7",
+        run: |t| {
+            let length = 256 * 1024 + 1;
+            for query in [
+                "?cas=bad",
+                "?ns=x",
+                "?cas=0&acquire=x",
+                "?index=abc",
+                "?a=%zz",
+            ] {
+                let mut connection = t.connect();
+                connection.send(head(t, query, length, "").as_bytes());
+                connection
+                    .answer()
+                    .status_is_one_of(&[400, 500])
+                    .header_is("Connection", "close");
+                connection.answer().is_closed();
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "kv/value/read-bodies-keep-the-connection",
+        claim: "A refusal that leaves less than 256 KiB of body unread swallows it and keeps the connection",
+        source: "1.22.md A2 [G]; seen on 1.8.7",
+        run: |t| {
+            let length = 256 * 1024 - 1;
+            let mut connection = t.connect();
+            for query in [
+                "?cas=bad",
+                "?ns=x",
+                "?cas=0&acquire=x",
+                "?index=abc",
+                "?a=%zz",
+            ] {
+                connection.send(head(t, query, length, "").as_bytes());
+                connection.send(&vec![b'v'; length]);
+                connection
+                    .answer()
+                    .status_is_one_of(&[400, 500])
+                    .has_no_header("Connection");
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "kv/value/chunked-bodies-have-no-limit",
         claim: "Only the Content-Length is held against the limit: a chunked body of three times as much is stored",
         source: "kv.md 2.2; trap 26",

@@ -24,7 +24,6 @@ mod index_still;
 mod invalidation;
 mod invalidation_agent;
 mod invalidation_effects;
-mod kv_basic;
 mod kv_cas;
 mod kv_delete;
 mod kv_get;
@@ -90,7 +89,6 @@ const TOPICS: &[&[Case]] = &[
     http_gzip::CASES,
     http_settings::CASES,
     acl_kv::CASES,
-    kv_basic::CASES,
     index::CASES,
     index_still::CASES,
     index_slide::CASES,
