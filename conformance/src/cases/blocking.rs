@@ -354,6 +354,26 @@ pub(super) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "blocking/wait/default-and-cap-are-settings",
+        claim: "default_query_time is the wait that is left out or 0, and max_query_time the longest",
+        source: "kv.md 5.1",
+        needs: &[Feature::Blocking],
+        settings: r#"{"default_query_time": "1s", "max_query_time": "3s"}"#,
+        run: |t| {
+            let (key, index) = written(t);
+            let of = |wait: &str| t.start_get(&key, &format!("index={index}{wait}"));
+            for wait in ["", "&wait=0s"] {
+                t.runs_out(&of(wait), Duration::from_secs(1))
+                    .entry()
+                    .value_is("before");
+            }
+            t.runs_out(&of("&wait=60s"), Duration::from_secs(3))
+                .entry()
+                .value_is("before");
+        },
+        ..Case::SHOULD
+    },
+    Case {
         id: "blocking/hash/means-nothing-here",
         claim: "hash= does not make a KV read block",
         source: "kv.md 5.5",

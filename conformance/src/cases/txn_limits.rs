@@ -8,9 +8,6 @@ use crate::wire::Request;
 
 use super::txn_ops::{get, op, refused, results, set, txn};
 
-/// `txn_max_req_len` and `kv_max_value_size` where nobody has set them.
-const BYTES: usize = 512 * 1024;
-
 /// The cases of this topic.
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -41,27 +38,30 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "txn/limit/announced-length",
-        claim: "A body whose announced length is above 512 KiB is 413 before it is read, and one of just that size is not",
+        claim: "A body whose announced length is above the limit (512 KiB unless configured) is 413 before it is read, and one of just that size is not",
         source: "kv.md 7.1",
         run: |t| {
-            let text = "Request body(524289 bytes) too large, max size: 524288 bytes. See ";
-            announce(t, BYTES + 1)
-                .says(413, text)
+            let (limit, over) = (limit(t), limit(t) + 1);
+            let text =
+                format!("Request body({over} bytes) too large, max size: {limit} bytes. See ");
+            announce(t, over)
+                .says(413, &text)
                 .says(413, "#txn_max_req_len");
-            results(t.api_put("/v1/txn", list_of_bytes(BYTES)));
+            results(t.api_put("/v1/txn", list_of_bytes(limit)));
         },
         ..Case::MUST
     },
     Case {
         id: "txn/limit/chunked-body",
-        claim: "A chunked body above 512 KiB is 413, and one of just that size is not",
+        claim: "A chunked body above the limit is 413, and one of just that size is not",
         source: "kv.md 7.1",
         run: |t| {
-            let text = "Request body too large, max size: 524288 bytes. See ";
-            chunked(t, BYTES + 1)
-                .says(413, text)
+            let limit = limit(t);
+            let text = format!("Request body too large, max size: {limit} bytes. See ");
+            chunked(t, limit + 1)
+                .says(413, &text)
                 .says(413, "#txn_max_req_len");
-            results(chunked(t, BYTES));
+            results(chunked(t, limit));
         },
         ..Case::MUST
     },
@@ -116,6 +116,36 @@ pub(super) const CASES: &[Case] = &[
         },
         ..Case::MUST
     },
+    Case {
+        id: "txn/limit/is-the-greater-of-two-settings",
+        claim: "The limit of the body is the greater of txn_max_req_len and kv_max_value_size",
+        source: "kv.md 7.1",
+        settings: r#"{"limits": {"txn_max_req_len": 600000, "kv_max_value_size": 800000}}"#,
+        run: |t| {
+            t.same("the limit", limit(t), 800_000);
+            results(t.api_put("/v1/txn", list_of_bytes(800_000)));
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "txn/limit/one-value",
+        claim: "A value above kv_max_value_size is 413 with its key as Go quotes it, though the body is within its limit, and nothing runs",
+        source: "kv.md 7.1",
+        settings: r#"{"limits": {"txn_max_req_len": 2000000}}"#,
+        run: |t| {
+            t.same("the limit", limit(t), 2_000_000);
+            let most = "v".repeat(524_288);
+            txn(t, [set("most", &most)]).status_is(200);
+            t.get("most", "raw").body_is_exactly(&most);
+            let answer = txn(t, [set("before", "v"), set("t\"q", &"v".repeat(600_000))]);
+            answer.is(
+                413,
+                r#"Value for key "t\"q" is too large (600000 > 524288 bytes)"#,
+            );
+            t.get("before", "").is(404, "");
+        },
+        ..Case::REAL
+    },
 ];
 
 /// So many operations are the most.
@@ -158,7 +188,22 @@ fn chunked(t: &Trial, length: usize) -> Answer {
 
 #[track_caller]
 fn links(t: &Trial, link: &str) {
-    let size = "too large, max size: 524288 bytes. See";
-    announce(t, BYTES + 1).is(413, &format!("Request body(524289 bytes) {size} {link}"));
-    chunked(t, BYTES + 1).is(413, &format!("Request body {size} {link}"));
+    let (limit, over) = (limit(t), limit(t) + 1);
+    let size = format!("too large, max size: {limit} bytes. See {link}");
+    announce(t, over).is(413, &format!("Request body({over} bytes) {size}"));
+    chunked(t, over).is(413, &format!("Request body {size}"));
+}
+
+/// What the server says it takes at most, so that the cases hold wherever it is configured.
+#[track_caller]
+fn limit(t: &Trial) -> usize {
+    let text = announce(t, 1_000_000_000_000)
+        .says(413, "max size: ")
+        .text();
+    let number = text
+        .split_once("max size: ")
+        .and_then(|(_, rest)| rest.split_once(' '))
+        .and_then(|(number, _)| number.parse().ok());
+    t.check(number.is_some(), format!("no limit in {text:?}"));
+    number.unwrap_or_default()
 }

@@ -56,11 +56,6 @@ pub const UNCOVERED: &[Uncovered] = &[
         why: "Clients cannot rely on it; that it stays below a sixteenth has its cases",
     },
     Uncovered {
-        source: "kv.md 5.1",
-        statement: "default_query_time and max_query_time change the length of waits",
-        why: "The suite does not change the configuration of its target; the defaults have their cases",
-    },
-    Uncovered {
         source: "kv.md 5.2",
         statement: "An error ends a blocking read, and a client that goes away does not",
         why: "No error arises while a KV read waits, and nothing shows on the wire what a server does for a client that has gone",
@@ -94,21 +89,6 @@ pub const UNCOVERED: &[Uncovered] = &[
         source: "kv.md 6.7",
         statement: "The Content-Type of empty 200s of other endpoints",
         why: "KV has no such answer but OPTIONS and the raw form of an empty value, which have their cases",
-    },
-    Uncovered {
-        source: "kv.md 7.1",
-        statement: "A value in a transaction above kv_max_value_size is 413 with the key in Go's quotes",
-        why: "The body's own limit comes first unless txn_max_req_len is raised, and the suite does not change the configuration of its target",
-    },
-    Uncovered {
-        source: "kv.md 7.1",
-        statement: "The limit of a transaction's body is the greater of txn_max_req_len and kv_max_value_size",
-        why: "The suite does not change the configuration of its target; the defaults have their cases",
-    },
-    Uncovered {
-        source: "kv.md 7.4",
-        statement: "The pre-check of a transaction refuses operations that the ACLs do not allow",
-        why: "It needs a server with ACLs and tokens",
     },
     Uncovered {
         source: "kv.md 8",
