@@ -8,7 +8,7 @@ use proconsul::version::Version;
 use proconsul_conformance::ToolError;
 use proconsul_conformance::target::Site;
 use proconsul_conformance::time::Clock;
-use proconsul_conformance::wire::Address;
+use proconsul_conformance::wire::{self, Address, Outcome, Request};
 
 /// The clock of a server in this process: waiting costs nothing.
 #[derive(Debug)]
@@ -16,7 +16,13 @@ struct ServerClock(Arc<proconsul::Server>);
 
 impl Clock for ServerClock {
     fn pass(&self, duration: Duration) -> Result<(), String> {
-        self.0.advance(duration);
+        // The server takes requests in the order in which they came, on one thread: when this one is answered,
+        // every read that was sent before it waits.
+        let address = Address::parse(&self.0.addr().to_string())?;
+        match wire::exchange(&address, &Request::get("/v1/status/leader")) {
+            Outcome::Reply(_) => self.0.advance(duration),
+            other => return Err(format!("the emulator does not answer: {other:?}")),
+        }
         Ok(())
     }
 
