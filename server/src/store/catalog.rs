@@ -46,6 +46,19 @@ impl Catalog {
             .collect()
     }
 
+    /// Forgets an instance of a service. Whether it was the last one, and the service is gone with it.
+    pub(super) fn forget_instance(&mut self, node: &str, name: &str, id: &str) -> bool {
+        let instance = (name.to_owned(), node.to_owned(), id.to_owned());
+        self.instances.remove(&instance);
+        let first = (name.to_owned(), String::new(), String::new());
+        let next = self.instances.range(first..).next();
+        let gone = next.is_none_or(|(of, _, _)| of != name);
+        if gone {
+            self.newest_by_service.remove(name);
+        }
+        gone
+    }
+
     /// The checks of a node, in the order of their ids.
     pub(super) fn checks_of(&self, node: &str) -> Vec<Arc<CheckRow>> {
         self.checks
@@ -176,7 +189,7 @@ impl Change<'_> {
             .map(|current| current.service.name.clone())
             .filter(|name| *name != row.service.name);
         if let Some(name) = renamed {
-            self.instance_gone(node, &name, &place.1);
+            self.store.catalog.forget_instance(node, &name, &place.1);
         }
         let name = row.service.name.clone();
         let instance = (name.clone(), place.0.clone(), place.1.clone());

@@ -14,8 +14,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// The keys that cannot be acquired, and until when.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LockDelays {
-    by_key: OrdMap<Key, Timestamp>,
-    by_end: OrdSet<(Timestamp, Key)>,
+    pub(super) by_key: OrdMap<Key, Timestamp>,
+    pub(super) by_end: OrdSet<(Timestamp, Key)>,
 }
 
 impl LockDelays {

@@ -53,7 +53,7 @@ pub struct Answer {
 }
 
 /// The rows of an answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rows {
     /// A key's row, if there is one.
     Entry(Option<Entry>),
@@ -74,7 +74,7 @@ pub enum Rows {
 }
 
 /// A service instance with its node, and the checks of both.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     /// The node.
     pub node: Arc<NodeRow>,

@@ -99,18 +99,14 @@ impl Change<'_> {
         }
     }
 
-    /// Forgets an instance; with the last one the service goes.
+    /// Tells that an instance went. An instance that is given another name does not: it leaves the index of the
+    /// old name where it was, and nobody who waits for that one is told (seen on 1.8.7).
     pub(super) fn instance_gone(&mut self, node: &str, name: &str, id: &str) {
         let catalog = &mut self.store.catalog;
-        let instance = (name.to_owned(), node.to_owned(), id.to_owned());
-        catalog.instances.remove(&instance);
-        let first = (name.to_owned(), String::new(), String::new());
-        let next = catalog.instances.range(first..).next();
-        if next.is_some_and(|(of, _, _)| of == name) {
-            self.service_changed(name);
-        } else {
-            catalog.newest_by_service.remove(name);
+        if catalog.forget_instance(node, name, id) {
             catalog.service_extinct = self.index;
+        } else {
+            self.service_changed(name);
         }
         let name = name.to_owned();
         self.effects.touched.push(Touched::ServiceHealth(name));

@@ -90,9 +90,9 @@ pub(super) struct SessionTable {
     /// (session, key that it holds).
     pub(super) held: OrdSet<(SessionId, Key)>,
     /// When each session with a TTL lapses.
-    lapses: OrdMap<SessionId, Timestamp>,
+    pub(super) lapses: OrdMap<SessionId, Timestamp>,
     /// The same in the order of time, and of creation at the same time.
-    by_lapse: OrdSet<(Timestamp, Index, SessionId)>,
+    pub(super) by_lapse: OrdSet<(Timestamp, Index, SessionId)>,
     /// The index of the last creation or end of any session.
     pub(super) newest: Index,
 }

@@ -17,9 +17,9 @@ const GRANULARITY: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tombstones {
     /// Key or deleted prefix -> index of the delete.
-    by_key: OrdMap<Key, Index>,
+    pub(super) by_key: OrdMap<Key, Index>,
     /// When to reap -> the newest index to reap then.
-    reaps: OrdMap<Timestamp, Index>,
+    pub(super) reaps: OrdMap<Timestamp, Index>,
     /// The index of the last tombstone ever set. Reaping does not lower it.
     newest: Index,
 }

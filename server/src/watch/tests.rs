@@ -22,6 +22,9 @@ fn concerns(watch: &Watch, touched: &Touched) -> bool {
         }
         (Watch::Nodes, Touched::Node(_) | Touched::Service { .. }) => true,
         (Watch::Services, Touched::Service { .. }) => true,
+        (Watch::Service(service), Touched::Service { name, .. }) => service == name,
+        (Watch::Service(service), Touched::ServiceHealth(name)) => service == name,
+        (Watch::Service(service), Touched::Check { service_name, .. }) => service == service_name,
         (Watch::Checks, Touched::Check { .. }) => true,
         _ => false,
     }
@@ -39,6 +42,10 @@ fn node() -> impl Strategy<Value = String> {
     prop_oneof![Just("n1".to_owned()), Just("n2".to_owned())]
 }
 
+fn service() -> impl Strategy<Value = String> {
+    prop_oneof![Just("web".to_owned()), Just("db".to_owned())]
+}
+
 fn watch() -> impl Strategy<Value = Watch> {
     prop_oneof![
         key().prop_map(Watch::Key),
@@ -46,6 +53,7 @@ fn watch() -> impl Strategy<Value = Watch> {
         session().prop_map(Watch::Session),
         node().prop_map(Watch::NodeSessions),
         node().prop_map(Watch::Node),
+        service().prop_map(Watch::Service),
         Just(Watch::AnySession),
         Just(Watch::Nodes),
         Just(Watch::Services),
@@ -54,19 +62,13 @@ fn watch() -> impl Strategy<Value = Watch> {
 }
 
 fn touched() -> impl Strategy<Value = Touched> {
-    let name = "web".to_owned();
     prop_oneof![
         key().prop_map(Touched::Key),
         (session(), node()).prop_map(|(id, node)| Touched::Session { id, node }),
         node().prop_map(Touched::Node),
-        node().prop_map(move |node| Touched::Service {
-            node,
-            name: name.clone()
-        }),
-        node().prop_map(|node| Touched::Check {
-            node,
-            service_name: String::new()
-        }),
+        (node(), service()).prop_map(|(node, name)| Touched::Service { node, name }),
+        service().prop_map(Touched::ServiceHealth),
+        (node(), service()).prop_map(|(node, service_name)| Touched::Check { node, service_name }),
     ]
 }
 

@@ -247,6 +247,16 @@ impl Agent {
         assert!(status.success(), "the agent can be sent a signal");
     }
 
+    /// Stops the process until it is sent `CONT`. It stands still when this returns, which is a moment after the
+    /// signal was sent.
+    pub(crate) fn stand_still(&self) {
+        self.signal("STOP");
+        let state = format!("/proc/{}/stat", self.child.id());
+        while fs::read_to_string(&state).is_ok_and(|state| !state.contains(") T ")) {
+            thread::yield_now();
+        }
+    }
+
     /// Waits for the end, and returns the exit code and everything that was printed.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         loop {

@@ -310,7 +310,7 @@ fn patroni_creates_short_sessions_and_survives_an_outage() {
             .contains("ID")
     );
 
-    agent.signal("STOP");
+    agent.stand_still();
     let mut connection =
         std::net::TcpStream::connect(agent.address()).expect("the kernel still accepts");
     let unanswered = std::time::Duration::from_millis(200);

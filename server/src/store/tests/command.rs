@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::script::Step;
 use super::words::{Words, duration, key, list, nanoseconds, session_id, session_text, value};
 use crate::store::{
-    Behavior, Command, Content, Deregistration, Index, KvVerb, KvWrite, NewCheck, NewNode,
-    NewService, NewSession, Query, Registration, ServiceCheck, TxnOperation, TxnVerb,
+    Behavior, CheckDefinition, Command, Content, Deregistration, Index, KvVerb, KvWrite, NewCheck,
+    NewNode, NewService, NewSession, Query, Registration, ServiceCheck, TxnOperation, TxnVerb,
 };
 
 /// What one line of a script asks for.
@@ -70,6 +70,8 @@ fn read(verb: &str, words: &mut Words<'_>) -> Result<Read, String> {
         "services" => Query::Services,
         "health" if words.take_if("of") => Query::Service(words.take()?.to_owned()),
         "checks" if words.take_if("of") => Query::NodeChecks(words.take()?.to_owned()),
+        "checks" if words.take_if("for") => Query::ServiceChecks(words.take()?.to_owned()),
+        "instances" => Query::Service(words.take()?.to_owned()),
         "checks" if words.take_if("in") => Query::ChecksInState(words.take()?.to_owned()),
         _ => return Err(format!("no command {verb:?}")),
     };
@@ -262,6 +264,11 @@ fn new_check(words: &mut Words<'_>) -> Result<NewCheck, String> {
         status: words.option("status").unwrap_or("passing").to_owned(),
         output: words.option("output").unwrap_or_default().to_owned(),
         service_id: words.option("service_id").unwrap_or_default().to_owned(),
+        kind: words.option("kind").unwrap_or_default().to_owned(),
+        definition: CheckDefinition {
+            session_name: words.option("session_name").unwrap_or_default().to_owned(),
+            ..CheckDefinition::default()
+        },
         ..NewCheck::default()
     };
     words.end()?;

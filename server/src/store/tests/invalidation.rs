@@ -168,3 +168,33 @@ fn the_lock_delay_runs_from_the_lapse_also_when_it_is_noticed_late() {
     ",
     );
 }
+
+#[test]
+fn a_check_of_type_session_follows_the_sessions_of_its_name_since_1_21() {
+    check(
+        "
+        with version 1.21.0, 1.22.0
+        register n1 check=c1 kind=session session_name=x status=critical -> done, index 11
+        session create s1 name=y node_checks=       -> s1, index 12
+        checks in critical      -> n1/c1 critical created=11 modified=11, index 11
+        wait w checks in passing index=11           -> waits
+        session create s2 name=x node_checks=c1     -> s2, index 13; w: n1/c1 passing created=11 modified=11, \
+            n1/serfHealth passing created=10 modified=10, index 13
+        session create s3 name=x node_checks=       -> s3, index 14
+        session create s4 name=y node_checks=c1     -> s4, index 15
+        put a=1 acquire=s4                          -> true, index 16
+        session destroy s3  -> destroyed s3, critical c1 ended s2, critical c1 ended s4, released a, index 17
+        checks in critical      -> n1/c1 critical created=11 modified=11, index 17
+        sessions                                    -> s1, index 17
+    ",
+    );
+    check(
+        "
+        with version 1.8.7, 1.20.0
+        register n1 check=c1 kind=session session_name=x status=critical -> done, index 11
+        session create s1 name=x node_checks=c1     -> refused: check c1 is critical, index 12
+        session create s1 name=x                    -> s1, index 13
+        checks in critical      -> n1/c1 critical created=11 modified=11, index 11
+    ",
+    );
+}

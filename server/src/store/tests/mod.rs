@@ -15,7 +15,8 @@
 //! * `put k=v`, `delete`, `delete-tree`, `session create|destroy|renew`, `register`, `deregister` are commands;
 //!   their options are spelled as in Consul's API. A value `x*9` is nine times `x`.
 //! * `txn` is followed by its operations, one per line behind `|`, and by the line of its outcome.
-//! * `get`, `list`, `keys`, `info`, `sessions [of n]`, `nodes`, `node`, `services`, `checks [of n|in state]` read.
+//! * `get`, `list`, `keys`, `info`, `sessions [of n]`, `nodes`, `node`, `services`, `instances s`,
+//!   `checks of n|for s|in state` read.
 //! * `wait w <read> index=N` is a blocking query by the name of `w`; it answers where a later line says `w: ...`,
 //!   or at `stop w`, when its time is up.
 //! * `tick 10s` lets time pass.
@@ -31,6 +32,8 @@ mod indexes;
 mod invalidation;
 mod kv;
 mod locks;
+mod radix;
+mod random;
 mod sessions;
 mod tombstones;
 mod txn;

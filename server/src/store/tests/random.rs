@@ -1,0 +1,130 @@
+//! Random commands on a small store, and what holds after each of them.
+
+mod changes;
+mod consistency;
+mod steps;
+mod wakes;
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use self::steps::{Step, World, steps};
+use self::wakes::Waiting;
+use crate::entropy::random_cases;
+use crate::server::rules_of;
+use crate::store::{Applied, Command, Index, Store};
+use crate::timestamp::Timestamp;
+use crate::version::Version;
+
+/// A tombstone is reaped a quarter of an hour after the delete, at the next half minute.
+const LONGEST_TOMBSTONE: Duration = Duration::from_secs(15 * 60 + 30);
+/// What a longer lock-delay acts as.
+const LONGEST_LOCK_DELAY: Duration = Duration::from_secs(60);
+
+/// A store under way, the time, and what can be named in it.
+struct Run {
+    store: Store,
+    now: Timestamp,
+    world: World,
+}
+
+impl Run {
+    fn new(version: Version) -> Self {
+        Self {
+            store: Store::new(rules_of(version), Index(9)),
+            now: Timestamp::ZERO,
+            world: World::default(),
+        }
+    }
+
+    /// Takes a step. `look` sees the store before and after each command that it comes to, and the time.
+    fn take(&mut self, step: &Step, mut look: impl FnMut(&Store, &Self, &Command, &Applied)) {
+        if let Step::Tick(passed) = step {
+            let until = self.now.plus(*passed);
+            while let Some((deadline, command)) = self.store.due(until) {
+                self.now = deadline;
+                self.apply(&command, &mut look);
+            }
+            self.now = until;
+        } else if let Some(command) = self.world.command(&self.store, step) {
+            self.apply(&command, &mut look);
+        }
+    }
+
+    fn apply(
+        &mut self,
+        command: &Command,
+        look: &mut impl FnMut(&Store, &Self, &Command, &Applied),
+    ) {
+        let before = self.store.clone();
+        let applied = self.store.apply(self.now, command.clone());
+        look(&before, self, command, &applied);
+    }
+}
+
+fn version() -> impl Strategy<Value = Version> {
+    proptest::sample::select(Version::PROFILES.to_vec())
+}
+
+proptest! {
+    #![proptest_config(random_cases(4000))]
+
+    #[test]
+    fn the_tables_agree_and_nothing_is_overdue(version in version(), steps in steps(40)) {
+        let mut run = Run::new(version);
+        for step in &steps {
+            run.take(step, |_, _, _, _| {});
+            consistency::check(&run.store, run.now);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(random_cases(3000))]
+
+    #[test]
+    fn effects_name_the_rows_that_changed_and_no_others(version in version(), steps in steps(40)) {
+        let mut run = Run::new(version);
+        for step in &steps {
+            run.take(step, |before, run, command, applied| {
+                changes::check(before, &run.store, command, applied);
+            });
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(random_cases(2000))]
+
+    #[test]
+    fn no_wake_up_is_missed(version in version(), steps in steps(20)) {
+        let mut run = Run::new(version);
+        for step in &steps {
+            run.take(step, |before, run, command, applied| {
+                let waiting = Waiting::at(before, &run.world);
+                waiting.check(&run.store, command, &applied.effects);
+            });
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(random_cases(1000))]
+
+    #[test]
+    fn the_same_commands_give_the_same_store_and_the_same_replies(
+        version in version(),
+        steps in steps(40),
+    ) {
+        let outcome = || {
+            let mut run = Run::new(version);
+            let mut replies = String::new();
+            for step in &steps {
+                run.take(step, |_, _, _, applied| replies += &format!("{applied:?}\n"));
+            }
+            (format!("{:?}", run.store), replies)
+        };
+        prop_assert_eq!(outcome(), outcome());
+    }
+}
