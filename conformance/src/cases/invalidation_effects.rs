@@ -115,6 +115,7 @@ pub(super) const CASES: &[Case] = &[
         id: "invalidation/effect/one-index-for-session-and-keys",
         claim: "The sessions' index is that under which the keys were released",
         source: "session.md 3.2, 7.1, trap 19",
+        needs: &[Feature::OwnServer],
         run: |t| {
             t.eventually("sessions and key show the same index", QUIET, || {
                 let session = t.session_without_delay();
@@ -159,6 +160,7 @@ pub(super) const CASES: &[Case] = &[
         id: "invalidation/effect/sessions-alone-move-no-key",
         claim: "The end of a session that holds no key moves no index of the KV store",
         source: "session.md 3.2",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let missing = t.key("missing");
             leaves_alone(
@@ -233,7 +235,7 @@ pub(super) const CASES: &[Case] = &[
         id: "invalidation/effect/check-wakes-the-sessions",
         claim: "A check that becomes critical wakes those who wait for the sessions of its node, another check does not",
         source: "session.md 3.2",
-        needs: &[Feature::Registration, Feature::Blocking],
+        needs: &[Feature::OwnServer, Feature::Registration, Feature::Blocking],
         run: |t| {
             let (node, _) = node_with_neighbour(t);
             t.eventually("it sleeps and wakes empty", QUIET, || {

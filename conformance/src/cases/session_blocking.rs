@@ -43,7 +43,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/blocking/list-wakes-on-creation",
         claim: "session/list wakes when any session is created, and shows it",
         source: "session.md 2.1, trap 18",
-        needs: &[Feature::Blocking],
+        needs: &[Feature::OwnServer, Feature::Blocking],
         run: |t| {
             t.eventually("the list shows the session that woke it", QUIET, || {
                 let index = t.api_get(LIST).index();
@@ -61,7 +61,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/blocking/list-wakes-on-destruction",
         claim: "session/list wakes when any session is destroyed, and shows it no longer",
         source: "session.md 2.1, trap 18",
-        needs: &[Feature::Blocking],
+        needs: &[Feature::OwnServer, Feature::Blocking],
         run: |t| {
             t.eventually("the list lacks the session that woke it", QUIET, || {
                 let session = t.session("{}");
@@ -79,7 +79,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/blocking/info-wakes-on-its-destruction",
         claim: "session/info of a session that lives sleeps through all that other sessions do, and wakes empty when its own is destroyed",
         source: "session.md 2.1, trap 18",
-        needs: &[Feature::Blocking],
+        needs: &[Feature::OwnServer, Feature::Blocking],
         run: |t| {
             t.eventually("it sleeps and wakes empty", QUIET, || {
                 let (session, key) = (t.session_without_delay(), t.key("lock"));
@@ -102,7 +102,7 @@ pub(super) const CASES: &[Case] = &[
         claim: "session/info of an id that no session has sleeps through what other sessions do",
         source: "session.md 2.1, 8(a); 1.22.md A5 (since 1.10.9, 1.11.4 and 1.12.0 [D])",
         since: Version::V1_12,
-        needs: &[Feature::Blocking],
+        needs: &[Feature::OwnServer, Feature::Blocking],
         run: |t| {
             let path = info(&t.unknown_session());
             // Nothing can wake it, so it is left to its wait.
@@ -116,7 +116,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/blocking/node-wakes-on-creation",
         claim: "session/node of a node with sessions wakes when another is created there",
         source: "session.md 2.1, trap 18",
-        needs: &[Feature::Blocking, Feature::Registration],
+        needs: &[Feature::OwnServer, Feature::Blocking, Feature::Registration],
         run: |t| {
             let (node, _) = node_with_neighbour(t);
             session_on(t, &node);
@@ -133,7 +133,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/blocking/node-wakes-on-destruction",
         claim: "session/node of a node with sessions wakes when one of them is destroyed",
         source: "session.md 2.1, trap 18",
-        needs: &[Feature::Blocking, Feature::Registration],
+        needs: &[Feature::OwnServer, Feature::Blocking, Feature::Registration],
         run: |t| {
             let (node, _) = node_with_neighbour(t);
             let stays = session_on(t, &node);
@@ -151,7 +151,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/blocking/node-sleeps-through-other-nodes",
         claim: "session/node of a node with sessions sleeps through what happens on other nodes",
         source: "session.md 2.1, trap 18",
-        needs: &[Feature::Blocking, Feature::Registration],
+        needs: &[Feature::OwnServer, Feature::Blocking, Feature::Registration],
         run: |t| {
             let (node, other) = node_with_neighbour(t);
             t.eventually("it sleeps and wakes empty", QUIET, || {

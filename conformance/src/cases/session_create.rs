@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::sessions::{LIST, Shown, info, is_session_id, leaves_alone, takes_raft_indexes};
 use crate::case::Case;
+use crate::feature::Feature;
 use crate::version::Version;
 use crate::wire::Request;
 
@@ -318,6 +319,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/create/takes-one-raft-index",
         claim: "Creating a session takes one raft index",
         source: "session.md 1.1, 2",
+        needs: &[Feature::OwnServer],
         run: |t| takes_raft_indexes(t, 1, || drop(t.session("{}"))),
         ..Case::REAL
     },
@@ -325,6 +327,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/create/refused-early-takes-no-raft-index",
         claim: "A session whose Node is empty, or whose Behavior or TTL is wrong, takes no raft index",
         source: "session.md 1.1",
+        needs: &[Feature::OwnServer],
         run: |t| {
             takes_raft_indexes(t, 0, || {
                 for body in [r#"{"Node":""}"#, r#"{"Behavior":"x"}"#, r#"{"TTL":"x"}"#] {
@@ -338,6 +341,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/create/refused-late-takes-a-raft-index",
         claim: "A session on an unknown node or check takes a raft index",
         source: "session.md 1.1",
+        needs: &[Feature::OwnServer],
         run: |t| {
             takes_raft_indexes(t, 2, || {
                 t.create_session(r#"{"Node":"nobody"}"#).status_is(500);
@@ -351,6 +355,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/create/refused-moves-no-table",
         claim: "A refused session leaves the index of session reads as it was",
         source: "session.md 1.1, 2.1",
+        needs: &[Feature::OwnServer],
         run: |t| {
             leaves_alone(
                 t,

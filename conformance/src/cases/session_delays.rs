@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::sessions::takes_raft_indexes;
 use crate::answer::Answer;
 use crate::case::Case;
+use crate::feature::Feature;
 use crate::trial::Trial;
 
 /// How long before its end a lock-delay is looked at: what is a hiccup to a loaded machine must be shorter.
@@ -102,6 +103,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/lock-delay/refusal-takes-no-raft-index",
         claim: "An acquire that the lock-delay refuses changes nothing and takes no raft index",
         source: "session.md 3.3, trap 22",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let key = left_by(t, r#"{"LockDelay":"60s"}"#);
             let session = t.session_without_delay();

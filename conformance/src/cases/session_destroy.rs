@@ -3,6 +3,7 @@
 use super::session_read::MALFORMED;
 use super::sessions::{LIST, Shown, destroy, is_gone, leaves_alone, takes_raft_indexes};
 use crate::case::Case;
+use crate::feature::Feature;
 use crate::version::Version;
 use crate::wire::Request;
 
@@ -40,6 +41,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/destroy/unknown-id-moves-no-table",
         claim: "Destroying a session that does not exist leaves the index of session reads as it was",
         source: "session.md 2",
+        needs: &[Feature::OwnServer],
         run: |t| {
             leaves_alone(
                 t,
@@ -54,6 +56,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/destroy/takes-one-raft-index",
         claim: "Creating and destroying a session take one raft index each",
         source: "session.md 2",
+        needs: &[Feature::OwnServer],
         run: |t| {
             takes_raft_indexes(t, 2, || {
                 let session = t.session("{}");
@@ -67,6 +70,7 @@ pub(super) const CASES: &[Case] = &[
         claim: "Destroying a session that does not exist takes a raft index all the same",
         source: "session.md 2; 1.22.md A4 (until 1.11.0 [H])",
         until: Some(Version::V1_11),
+        needs: &[Feature::OwnServer],
         run: |t| takes_raft_indexes(t, 1, || t.destroy(&t.unknown_session())),
         ..Case::REAL
     },
@@ -75,6 +79,7 @@ pub(super) const CASES: &[Case] = &[
         claim: "Destroying a session that does not exist takes no raft index",
         source: "1.22.md A4, B2 (since 1.11.0 [H])",
         since: Version::V1_11,
+        needs: &[Feature::OwnServer],
         run: |t| takes_raft_indexes(t, 0, || t.destroy(&t.unknown_session())),
         ..Case::REAL
     },

@@ -143,6 +143,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/lock/identical-acquire-moves-nothing",
         claim: "An acquire by the holder with the same value and flags is true and changes nothing, though it takes a raft index",
         source: "session.md 3.5",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let key = t.key("lock");
             let session = t.session_without_delay();
@@ -157,6 +158,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/lock/refused-acquire",
         claim: "An acquire of a key that another holds is false and changes nothing, though it takes a raft index",
         source: "session.md 3.5, trap 22",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let key = t.key("lock");
             let (holder, other) = (t.session_without_delay(), t.session_without_delay());

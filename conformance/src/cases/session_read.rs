@@ -222,6 +222,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/read/one-index-for-all",
         claim: "All session reads show the same index, whatever they look for and whether they find it",
         source: "session.md 2.1, trap 17",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let session = t.session("{}");
             let paths = [
@@ -260,6 +261,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/read/index-ignores-the-rest",
         claim: "Neither a renewal nor a lock nor any other write of a key moves the index of session reads",
         source: "session.md 2.1",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let (session, key) = (t.session("{}"), t.key("k"));
             leaves_alone(

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::session_read::MALFORMED;
 use super::sessions::{LIST, Shown, leaves_alone, renew, takes_raft_indexes};
 use crate::case::Case;
+use crate::feature::Feature;
 use crate::version::Version;
 use crate::wire::Request;
 
@@ -34,6 +35,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/renew/changes-nothing",
         claim: "A renewal changes nothing that can be read: neither the session nor the index of session reads",
         source: "session.md 2, 2.1, trap 16",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let session = t.session(r#"{"TTL":"1h"}"#);
             let shown = Shown {
@@ -55,6 +57,7 @@ pub(super) const CASES: &[Case] = &[
         id: "session/renew/takes-no-raft-index",
         claim: "A renewal takes no raft index",
         source: "session.md 2.1, trap 16",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let session = t.session(r#"{"TTL":"1h"}"#);
             takes_raft_indexes(t, 0, || {
