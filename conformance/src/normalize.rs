@@ -30,6 +30,9 @@ const INDEX_MARKS: [&str; 9] = [
     "&cas=",
     "modify index ",
 ];
+/// What stands before an index that the client sent and the target repeats. It may be a constant of the case, so
+/// it says nothing about which indexes there are.
+const REPEATED_MARK: &str = " != ";
 const UUID_LENGTH: usize = 36;
 
 /// A transcript as lines that two runs of one case on equal servers have in common.
@@ -73,7 +76,8 @@ impl<'t> References<'t> {
             {
                 let head = head_of(reply).join("\n");
                 for text in [head.as_str(), &String::from_utf8_lossy(&reply.body)] {
-                    indexes.extend(marked_numbers(text).map(|(_, number)| number));
+                    let shown = marked_numbers(text, &INDEX_MARKS);
+                    indexes.extend(shown.into_iter().map(|(_, number)| number));
                 }
             }
         }
@@ -238,7 +242,8 @@ impl<'t> References<'t> {
     fn marked_indexes(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
-        for (place, number) in marked_numbers(text) {
+        let marks = INDEX_MARKS.iter().chain([&REPEATED_MARK]);
+        for (place, number) in marked_numbers(text, marks) {
             let digits = number.to_string().len();
             out.push_str(&text[done..place]);
             out.push_str(&self.index(number));
@@ -319,10 +324,13 @@ fn split_head(sent: &[u8]) -> (String, &[u8]) {
 }
 
 /// Place and value of every number behind one of the marks of indexes, in order of place.
-fn marked_numbers(text: &str) -> impl Iterator<Item = (usize, u64)> {
+fn marked_numbers<'m>(
+    text: &str,
+    marks: impl IntoIterator<Item = &'m &'m str>,
+) -> BTreeSet<(usize, u64)> {
     let mut found = BTreeSet::new();
-    for mark in INDEX_MARKS {
-        for (at, _) in text.match_indices(mark) {
+    for mark in marks {
+        for (at, _) in text.match_indices(*mark) {
             let place = at + mark.len();
             let rest = &text[place..];
             let space = rest.len() - rest.trim_start_matches(' ').len();
@@ -338,7 +346,7 @@ fn marked_numbers(text: &str) -> impl Iterator<Item = (usize, u64)> {
             }
         }
     }
-    found.into_iter()
+    found
 }
 
 /// The id at the very start of a text.

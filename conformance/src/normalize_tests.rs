@@ -274,3 +274,19 @@ fn only_whole_words_are_names() {
         "> GET /<run>/t-12/<node>/agent-10/xagent-1/<NODE> HTTP/1.1"
     );
 }
+
+#[test]
+fn an_index_that_the_target_repeats_is_a_reference_and_a_constant_stays() {
+    let told = Told::new("aa-1")
+        .say("GET /v1/kv/k", 200, &[("X-Consul-Index", "20")], "")
+        .say(
+            "PUT /v1/txn",
+            409,
+            &[("X-Consul-Index", "21")],
+            "current modify index 21 != 20, current modify index 21 != 1",
+        );
+    let repeated =
+        "< current modify index <index:2> != <index:1>, current modify index <index:2> != 1";
+    let lines = told.lines();
+    assert!(lines.iter().any(|line| line == repeated), "{lines:?}");
+}
