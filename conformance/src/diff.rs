@@ -15,7 +15,7 @@ use crate::transcript::{Line, Transcript};
 use crate::verdict::Failure;
 
 /// Runs the selected cases on both targets and compares what was said. A case passes when both say the same, whether or not its claim
-/// holds; it is skipped when one of them does not qualify, or when its requests race.
+/// holds; it is skipped when one of them does not qualify, or when two right servers need not agree.
 ///
 /// Runs as many cases at once as both targets can keep apart (see [`Target::undisturbed`]); use pools to make that more than one.
 ///
@@ -70,8 +70,12 @@ fn judge(one: &CaseResult, other: &CaseResult, names: (&str, &str)) -> State {
             State::Pass | State::Fail(_) | State::Deviation { .. } => {}
         }
     }
-    if one.transcript.raced || other.transcript.raced {
-        return State::Skip("its requests race: two runs need not agree".to_owned());
+    if let Some(why) = one
+        .transcript
+        .incomparable
+        .or(other.transcript.incomparable)
+    {
+        return State::Skip(format!("not compared: {why}"));
     }
     match difference(&normalize(&one.transcript), &normalize(&other.transcript)) {
         None => State::Pass,
@@ -93,7 +97,7 @@ fn both(left: &Target, one: &Transcript, right: &Target, other: &Transcript) -> 
     Transcript {
         lines,
         names: one.names.clone(),
-        raced: one.raced || other.raced,
+        incomparable: one.incomparable.or(other.incomparable),
     }
 }
 

@@ -112,8 +112,8 @@ fn record_one(
     if result.state != State::Pass {
         return Ok(result);
     }
-    if result.transcript.raced {
-        result.state = State::Skip("its requests race: two runs need not agree".to_owned());
+    if let Some(why) = result.transcript.incomparable {
+        result.state = State::Skip(format!("not compared: {why}"));
         return Ok(result);
     }
     let again = runner.run_one_alive(case)?;

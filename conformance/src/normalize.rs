@@ -337,12 +337,14 @@ fn marked_numbers<'m>(
             let digits = rest[space..]
                 .find(|c: char| !c.is_ascii_digit())
                 .unwrap_or(rest.len() - space);
-            let number = &rest[space..space + digits];
-            // `007` is no index of ours: it must stay as it was sent.
+            let (number, tail) = rest[space..].split_at(digits);
+            let ends = !tail.starts_with(|c: char| c.is_alphanumeric() || "._".contains(c));
+            // Leading zeros and `1.5` must stay as they were sent.
             if let Ok(value) = number.parse::<u64>()
-                && value.to_string() == number
+                && ends
             {
-                found.insert((place + space, value));
+                let zeros = number.len() - value.to_string().len();
+                found.insert((place + space + zeros, value));
             }
         }
     }

@@ -145,6 +145,9 @@ fn zero_and_constants_stay_and_neighbours_keep_their_distance() {
         .say("PUT /v1/kv/k?cas=31", 200, &[], "")
         .say("PUT /v1/kv/k?flags=1&cas=29", 200, &[], "")
         .say("GET /v1/kv/k?index=007", 200, &[], "")
+        .say("GET /v1/kv/k?index=30.5", 200, &[], "")
+        .say("GET /v1/kv/k?index=0030", 200, &[], "")
+        .say("GET /v1/kv/k?index=00", 200, &[], "")
         .say("GET /v1/kv/k?index=4000000000", 200, &[], "");
     let lines = told.lines().join("\n");
     for expected in [
@@ -152,6 +155,9 @@ fn zero_and_constants_stay_and_neighbours_keep_their_distance() {
         "?cas=<index:1>+1 ",
         "&cas=<index:1>-1 ",
         "?index=007 ",
+        "?index=30.5 ",
+        "?index=00<index:1> ",
+        "?index=00 ",
         "?index=4000000000 ",
     ] {
         assert!(lines.contains(expected), "no {expected} in {lines}");

@@ -49,8 +49,8 @@ pub struct Transcript {
     pub lines: Vec<Line>,
     /// What was called how.
     pub names: Names,
-    /// Requests were sent at the same time, so that their order and who won are left to chance.
-    pub raced: bool,
+    /// Why two right servers need not say the same here, if so.
+    pub incomparable: Option<&'static str>,
 }
 
 /// Takes down a transcript, from several threads if need be.
@@ -63,7 +63,7 @@ pub(crate) struct Recorder {
 #[derive(Debug, Default)]
 struct Taken {
     lines: Vec<Line>,
-    raced: bool,
+    incomparable: Option<&'static str>,
 }
 
 impl Recorder {
@@ -116,8 +116,9 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn races(&self) {
-        self.taken().raced = true;
+    /// What is said from now on is not compared, and why.
+    pub(crate) fn not_compared(&self, why: &'static str) {
+        self.taken().incomparable = Some(why);
     }
 
     pub(crate) fn transcript(&self) -> Transcript {
@@ -125,7 +126,7 @@ impl Recorder {
         Transcript {
             lines: taken.lines.clone(),
             names: self.names.clone(),
-            raced: taken.raced,
+            incomparable: taken.incomparable,
         }
     }
 }

@@ -247,6 +247,7 @@ fn asking_again(t: &Trial, key: &str, kind: &str, mut index: u64, mut answer: An
 /// Whether the writes elsewhere answer the read early is left to the server; how it is then answered is not.
 #[track_caller]
 fn early_only_with_a_greater_index(t: &Trial, key: &str, query: &str) {
+    t.not_compared("an early answer is neither required nor forbidden");
     let index = t.get(key, query).is(404, "").index();
     let waiting = t.start_get(key, &format!("{query}index={index}&wait=2s"));
     t.put(&t.key("other"), "", format!("{index}"))
