@@ -191,7 +191,8 @@ pub(super) const CASES: &[Case] = &[
         id: "blocking/missing/keeps-blocking-since-1-12",
         claim: "A read that blocks on a missing key sleeps through all writes elsewhere until the key is created",
         source: "1.22.md A5 [S, D: 1.10.9, 1.11.4, 1.12.0]",
-        needs: &[Feature::Blocking],
+        // Its first look returns at once when others have written since the index was read.
+        needs: &[Feature::Blocking, Feature::OwnServer],
         since: Version::V1_12,
         run: |t| {
             let key = t.key("missing");

@@ -71,7 +71,8 @@ struct Run {
 
 #[derive(Debug, Args)]
 struct Diff {
-    /// One target: an address, a binary's path, or the word consul for the binary that is found.
+    /// One target: an address, a binary's path, or the word consul for the binary that is found. A binary may be followed by arguments
+    /// of its own, as in "target/debug/proconsul --as-version=1.8.7".
     #[arg(value_name = "TARGET")]
     left: String,
     /// The other.

@@ -72,15 +72,18 @@ impl Start {
         consul::start_pool(binary, &self.agent(), self.servers.get())
     }
 
-    /// The target that a word means: `consul`, the path of a binary, or an address.
-    pub(super) fn open(&self, word: &str) -> Result<Target, ToolError> {
-        if word == "consul" {
-            self.pool(&found()?)
-        } else if Path::new(word).is_file() {
-            self.pool(Path::new(word))
-        } else {
-            Target::address(word)
-        }
+    /// The target that some words mean: `consul` or the path of a binary, each with arguments of its own, or an address.
+    pub(super) fn open(&self, words: &str) -> Result<Target, ToolError> {
+        let mut words = words.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let binary = match first {
+            "consul" => found()?,
+            path if Path::new(path).is_file() => PathBuf::from(path),
+            address => return Target::address(address),
+        };
+        let mut agent = self.agent();
+        agent.arguments.extend(words.map(str::to_owned));
+        consul::start_pool(&binary, &agent, self.servers.get())
     }
 }
 
