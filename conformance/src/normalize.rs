@@ -16,7 +16,7 @@ use crate::json::{array_items, is_json_array};
 use crate::transcript::{Exchange, Line, Transcript};
 use crate::wire::{Outcome, Reply};
 
-/// Bodies beyond this many bytes are shown by their length and a hash.
+/// Bodies beyond this many bytes are shown by a hash and the length that they have with references.
 const SHOWN: usize = 16 * 1024;
 /// What stands before an index.
 const INDEX_MARKS: [&str; 9] = [
@@ -95,7 +95,9 @@ impl<'t> References<'t> {
     fn exchange(&mut self, exchange: &Exchange, lines: &mut Vec<String>) {
         let (head, body) = split_head(&exchange.sent);
         let mut head: Vec<String> = head.lines().map(str::to_owned).collect();
-        self.message(">", &mut head, body, lines);
+        // Where chunks end may depend on the length of names; only what they hold counts.
+        let joined = joined_chunks(&head, body);
+        self.message(">", &mut head, joined.as_deref().unwrap_or(body), lines);
         let creates = exchange.sent.starts_with(b"PUT /v1/session/create");
         match &exchange.outcome {
             Some(Outcome::Reply(reply)) => {
@@ -131,7 +133,7 @@ impl<'t> References<'t> {
         };
         if text.len() > SHOWN {
             let hash = fnv(text.as_bytes());
-            lines.push(format!("{side} <{} bytes, hash {hash:016x}>", body.len()));
+            lines.push(format!("{side} <{} bytes, hash {hash:016x}>", text.len()));
             return;
         }
         for line in text.split('\n') {
@@ -320,6 +322,23 @@ fn split_head(sent: &[u8]) -> (String, &[u8]) {
             &sent[end + 4..],
         ),
         None => (String::new(), sent),
+    }
+}
+
+/// The body of a request that was sent in good chunks.
+fn joined_chunks(head: &[String], body: &[u8]) -> Option<Vec<u8>> {
+    let is_chunked = |line: &String| line.eq_ignore_ascii_case("Transfer-Encoding: chunked");
+    head.iter().find(|line| is_chunked(line))?;
+    let (mut joined, mut rest) = (Vec::new(), body);
+    loop {
+        let line = rest.windows(2).position(|window| window == b"\r\n")?;
+        let size = usize::from_str_radix(std::str::from_utf8(&rest[..line]).ok()?, 16).ok()?;
+        let chunk = rest.get(line + 2..line + 2 + size)?;
+        rest = rest[line + 2 + size..].strip_prefix(b"\r\n")?;
+        if size == 0 {
+            return rest.is_empty().then_some(joined);
+        }
+        joined.extend_from_slice(chunk);
     }
 }
 

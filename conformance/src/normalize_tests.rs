@@ -252,6 +252,27 @@ fn a_final_newline_counts_and_long_bodies_keep_a_hash() {
 }
 
 #[test]
+fn chunks_count_by_what_they_hold() {
+    let sent = |chunks: &str| {
+        let mut told = Told::new("t").say("PUT /a", 200, &[], "");
+        if let Line::Exchange(exchange) = &mut told.0.lines[0] {
+            let head = "PUT /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+            exchange.sent = format!("{head}{chunks}").into_bytes();
+        }
+        told.lines()
+    };
+    let one = sent("3\r\nabc\r\n0\r\n\r\n");
+    assert!(one.contains(&"> abc".to_owned()), "{one:?}");
+    assert_eq!(one, sent("1\r\na\r\n2\r\nbc\r\n0\r\n\r\n"));
+    assert_ne!(one, sent("4\r\nabcd\r\n0\r\n\r\n"));
+    let cut = sent("5\r\nab");
+    assert!(
+        cut.contains(&"> 5\\r".to_owned()),
+        "what is no chunk stays: {cut:?}"
+    );
+}
+
+#[test]
 fn replaced_looks_and_times_are_left_out() {
     let mut told = Told::new("t")
         .say("GET /a", 200, &[], "")

@@ -7,7 +7,11 @@ use std::time::Duration;
 
 use proconsul::config::Config;
 use proconsul_conformance::fixtures::{read_about, replay};
+use proconsul_conformance::target::Site;
+use proconsul_conformance::wire::{self, Outcome, Request};
 use proconsul_conformance::{Report, Selection, State, Target};
+
+const SERVERS: usize = 8;
 
 fn recordings() -> Vec<PathBuf> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
@@ -25,6 +29,23 @@ fn failed(report: &Report) -> String {
         .join(" ")
 }
 
+/// A server on which something has happened before: no index is that of a store that was never written to.
+fn used(site: Site) -> Site {
+    let requests = [
+        Request::put("/v1/kv/before", "v"),
+        Request::delete("/v1/kv/before"),
+        Request::put("/v1/session/create", r#"{"TTL":"10s"}"#),
+    ];
+    for request in requests {
+        let outcome = wire::exchange(site.address(), &request);
+        assert!(matches!(outcome, Outcome::Reply(reply) if reply.status == 200));
+    }
+    site.clock()
+        .pass(Duration::from_secs(60))
+        .expect("the session lapses");
+    site
+}
+
 #[test]
 fn the_emulator_says_what_was_recorded() {
     let folders = recordings();
@@ -36,8 +57,15 @@ fn the_emulator_says_what_was_recorded() {
             session_ttl_min: Duration::from_millis(recorded.shortest_ttl_ms),
             ..in_process::config(version, recorded.dev)
         };
-        let target = Target::fresh("proconsul", move || in_process::open(config.clone()));
-        let target = target.expect("the emulator starts");
+        let open = move || in_process::open(config.clone());
+        // As the recorder does it: servers that other cases have used, and a new one for a case that needs its own.
+        let used = (0..SERVERS)
+            .map(|_| open().map(used))
+            .collect::<Result<_, _>>();
+        let used = used.expect("the emulator starts");
+        let target =
+            Target::pool("proconsul", used).expect("the emulator is a Consul to the suite");
+        let target = target.with_own_servers(open);
         let report = replay(&target, &Selection::all(), &folder, &|_| {});
         let report = report.expect("recordings of this version and mode");
         assert!(report.count("pass") > 0, "{report}");

@@ -125,6 +125,10 @@ impl Reply {
                 HeaderValue::from_str(allow).expect("methods and commas are a header value");
             headers.push((ALLOW, allow));
         }
+        // Go's limit on what is read of a body ends the connection, as if the handler had set the header.
+        if matches!(failure, Failure::BodyTooLarge { length: None, .. }) {
+            headers.push((CONNECTION, CLOSE));
+        }
         Self {
             content_type: Some(TEXT),
             type_was_guessed: failure.is_direct()
