@@ -1,6 +1,8 @@
 //! A `consul` binary that the suite finds, starts and stops itself.
 
+use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
+use std::hash::BuildHasher;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,6 +20,7 @@ const BOOT: Duration = Duration::from_secs(30);
 const ATTEMPTS: usize = 3;
 /// Between two looks at an agent that boots.
 const POLL: Duration = Duration::from_millis(50);
+const TAKEN: &str = "address already in use";
 /// What every agent of the suite gets: short sessions, and room for all cases at once.
 const SETTINGS: &str =
     r#"{"session_ttl_min": "1s", "limits": {"http_max_conns_per_client": 4096}}"#;
@@ -95,7 +98,7 @@ fn start_site(binary: &Path, agent: &Agent) -> Result<Site, ToolError> {
     for _ in 0..ATTEMPTS {
         match Process::start(binary, agent) {
             Ok(process) => return Ok(Site::new(process.address.clone()).keeping(process)),
-            Err(error) if error.0.contains("address already in use") => last = Some(error),
+            Err(error) if error.0.contains(TAKEN) => last = Some(error),
             Err(error) => return Err(error),
         }
     }
@@ -106,6 +109,8 @@ fn start_site(binary: &Path, agent: &Agent) -> Result<Site, ToolError> {
 struct Process {
     child: Mutex<Child>,
     address: Address,
+    /// The agent's node id, by which its answers are told from those of another process that took the port first.
+    id: String,
     directory: PathBuf,
 }
 
@@ -117,6 +122,7 @@ impl Process {
         let directory = own_directory().map_err(|error| cannot("make a directory", &error))?;
         let [http, server, lan, wan] =
             free_ports().map_err(|error| cannot("find ports", &error))?;
+        let id = random_id();
         let configuration =
             configuration(agent, &directory).map_err(|error| cannot("write settings", &error))?;
         let log = File::create(directory.join("log")).map_err(|error| cannot("log", &error))?;
@@ -134,6 +140,7 @@ impl Process {
             .args(["-dns-port=-1", "-grpc-port=-1"])
             // One name for all: what servers of a pool say must not differ by it.
             .arg("-node=suite-node")
+            .arg(format!("-node-id={id}"))
             .arg(format!("-http-port={http}"))
             .arg(format!("-server-port={server}"))
             .arg(format!("-serf-lan-port={lan}"))
@@ -156,6 +163,7 @@ impl Process {
         let process = Self {
             child: Mutex::new(child),
             address: Address::parse(&format!("127.0.0.1:{http}")).map_err(ToolError)?,
+            id,
             directory,
         };
         process.wait_until_it_serves()?;
@@ -175,6 +183,7 @@ impl Process {
                     self.log()
                 )));
             }
+            self.check_identity()?;
             let Outcome::Reply(reply) = wire::exchange(&self.address, &request) else {
                 pause(POLL);
                 continue;
@@ -203,6 +212,17 @@ impl Process {
         match wire::exchange(&self.address, &Request::get("/v1/status/leader")) {
             Outcome::Reply(reply) => reply.body.starts_with(b"\"1"),
             _ => false,
+        }
+    }
+
+    /// Whoever answers is the process that was started.
+    fn check_identity(&self) -> Result<(), ToolError> {
+        let is_ours = |body: &[u8]| String::from_utf8_lossy(body).contains(&self.id);
+        match wire::exchange(&self.address, &Request::get("/v1/agent/self")) {
+            Outcome::Reply(reply) if reply.status == 200 && !is_ours(&reply.body) => Err(
+                ToolError(format!("{}: {TAKEN} by another agent", self.address)),
+            ),
+            _ => Ok(()),
         }
     }
 
@@ -239,6 +259,14 @@ fn configuration(agent: &Agent, directory: &Path) -> std::io::Result<Vec<PathBuf
     Ok(files)
 }
 
+/// An id in the form of a UUID that no other agent has.
+fn random_id() -> String {
+    let chance = |salt: u8| RandomState::new().hash_one(salt);
+    let digits = format!("{:016x}{:016x}", chance(0), chance(1));
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    parts.join("-")
+}
+
 fn own_directory() -> std::io::Result<PathBuf> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -258,4 +286,43 @@ fn free_ports() -> std::io::Result<[u16; 4]> {
         held.push(listener);
     }
     Ok(ports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, genuine_like};
+
+    #[test]
+    fn ids_have_the_form_of_a_uuid_and_differ() {
+        let id = random_id();
+        let lengths: Vec<usize> = id.split('-').map(str::len).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12]);
+        assert!(
+            id.chars().all(|c| c == '-' || c.is_ascii_hexdigit()),
+            "{id}"
+        );
+        assert_ne!(id, random_id());
+    }
+
+    #[test]
+    fn ports_differ() {
+        let mut ports = free_ports().expect("the system has free ports").to_vec();
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!(ports.len(), 4);
+    }
+
+    #[test]
+    fn an_answer_of_another_process_is_told_apart() {
+        let fake = Fake::answering(|line| Some(genuine_like(line)));
+        let process = Process {
+            child: Mutex::new(Command::new("sleep").arg("60").spawn().expect("sleep runs")),
+            address: fake.address(),
+            id: random_id(),
+            directory: std::env::temp_dir().join(random_id()),
+        };
+        let error = process.wait_until_it_serves().expect_err("it is not ours");
+        assert!(error.0.contains(TAKEN), "{error}");
+    }
 }
