@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::cases;
+use crate::deviation::Deviations;
 use crate::difference::difference;
 use crate::feature::{Facts, Feature};
 use crate::normalize::normalize;
@@ -71,7 +72,8 @@ impl Recorded {
 
 /// Runs the selected cases twice and writes what both runs agree on below `folder/<version>/`.
 ///
-/// A case that does not hold, or whose two runs differ, fails and is not recorded. Recordings of cases that are no more are deleted.
+/// A case that does not hold, or whose two runs differ, fails and is not recorded. Recordings of cases that are no more, or no longer
+/// compared, are deleted.
 ///
 /// # Errors
 /// A target that is not a real Consul, a selection that names no case, a folder that cannot be written.
@@ -112,11 +114,18 @@ fn record_one(
     if result.state != State::Pass {
         return Ok(result);
     }
-    if let Some(why) = result.transcript.incomparable {
+    let again = runner.run_one_alive(case)?;
+    if let Some(why) = result
+        .transcript
+        .incomparable
+        .or(again.transcript.incomparable)
+    {
+        if result.transcript.incomparable == again.transcript.incomparable {
+            delete(&file_of(folder, case))?;
+        }
         result.state = State::Skip(format!("not compared: {why}"));
         return Ok(result);
     }
-    let again = runner.run_one_alive(case)?;
     let (lines, twice) = (normalize(&result.transcript), normalize(&again.transcript));
     if again.state != State::Pass {
         return Ok(again);
@@ -133,12 +142,14 @@ fn record_one(
     Ok(result)
 }
 
-/// Runs the selected cases and compares what was said with the recordings in `folder` (one version's).
+/// Runs the selected cases and compares what was said with the recordings in `folder` (one version's). A case that is known to deviate
+/// may say something else.
 ///
 /// # Errors
 /// A folder without recordings, a target of another version or mode, a selection that names no case, a target that died midway.
 pub fn replay(
     target: &Target,
+    deviations: &Deviations,
     selection: &Selection,
     folder: &Path,
     observer: &(dyn Fn(&CaseResult) + Sync),
@@ -150,7 +161,13 @@ pub fn replay(
     let selected = selection.of(&cases::all())?;
     let watch = Stopwatch::start();
     let results = parallel::each(target.undisturbed(), &selected, |case| {
-        let result = replay_one(target, case, folder)?;
+        let mut result = replay_one(target, case, folder)?;
+        if let (State::Fail(failure), Some(why)) = (&result.state, deviations.reason(case.id)) {
+            result.state = State::Deviation {
+                why: why.to_owned(),
+                failure: failure.clone(),
+            };
+        }
         observer(&result);
         Ok::<_, ToolError>(result)
     })?;
@@ -171,6 +188,9 @@ fn replay_one(
         Err(error) => return Err(cannot("read", &file, &error)),
     };
     let mut result = Runner::new(target).run_one_alive(case)?;
+    if let Some(why) = result.transcript.incomparable {
+        result.state = State::Skip(format!("not compared: {why}"));
+    }
     if let State::Pass | State::Fail(_) = result.state {
         let recorded: Vec<String> = recorded.lines().map(str::to_owned).collect();
         result.state = match difference(&recorded, &normalize(&result.transcript)) {
@@ -209,6 +229,15 @@ fn cannot(what: &str, file: &Path, error: &io::Error) -> ToolError {
     ToolError(format!("cannot {what} {}: {error}", file.display()))
 }
 
+fn delete(file: &Path) -> Result<(), ToolError> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(cannot("delete", file, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Deletes recordings that belong to no case.
 fn delete_strangers(folder: &Path) -> Result<(), ToolError> {
     let known: BTreeSet<PathBuf> = cases::all()
@@ -223,7 +252,7 @@ fn delete_strangers(folder: &Path) -> Result<(), ToolError> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|end| end == "txt") && !known.contains(&path) {
-                fs::remove_file(&path).map_err(|error| cannot("delete", &path, &error))?;
+                delete(&path)?;
             }
         }
     }

@@ -52,6 +52,7 @@ fn a_double_is_refused() {
 fn what_was_recorded_is_what_is_compared() {
     let folder = Folder::new("round");
     let selection = Selection::only([CASE]);
+    let none = Deviations::none();
     let real = Fake::answering(|line| Some(answering(line, 7)));
     let report = record(&target(&real), &selection, &folder.0, &|_| {}).expect("recorded");
     assert_eq!(report.count("pass"), 1, "{report}");
@@ -64,7 +65,7 @@ fn what_was_recorded_is_what_is_compared() {
     assert!(!stray.exists(), "a recording of no case is deleted");
 
     let double = Fake::answering(|line| Some(answering(line, 9000)));
-    let report = replay(&target(&double), &selection, &version, &|_| {}).expect("replayed");
+    let report = replay(&target(&double), &none, &selection, &version, &|_| {}).expect("replayed");
     assert_eq!(
         report.count("pass"),
         1,
@@ -78,15 +79,21 @@ fn what_was_recorded_is_what_is_compared() {
                 .into_bytes(),
         )
     });
-    let report = replay(&target(&wrong), &selection, &version, &|_| {}).expect("replayed");
+    let report = replay(&target(&wrong), &none, &selection, &version, &|_| {}).expect("replayed");
     assert_eq!(report.count("fail"), 1, "{report}");
     assert!(
         report.to_string().contains("- < X-Consul-Lastcontact: 0"),
         "{report}"
     );
 
+    let known = Deviations::parse(&format!("\"{CASE}\" = \"known\""), &cases::all());
+    let known = known.expect("one entry");
+    let report = replay(&target(&wrong), &known, &selection, &version, &|_| {}).expect("replayed");
+    assert_eq!(report.count("deviation"), 1, "{report}");
+
     let all = replay(
         &target(&double),
+        &none,
         &Selection::only(["kv/get/*"]),
         &version,
         &|_| {},

@@ -3,20 +3,24 @@
 //! Nothing is blanked: what varies is replaced by a reference that keeps its identity and, for indexes, its order. The second session of a
 //! trial is `<session:2>` wherever it stands; `<index:3>` is the third smallest of the indexes that the target showed, so equal stays equal
 //! and later stays later. `<run>` is the trial's own part of names, `<node>` the agent's node, `<host>` the target's address, `<date>` a
-//! date, `<length>` the true length of the body beside it. In upper case they are `<SESSION:2>` and `<NODE>`. Looks that a later look replaced
+//! date, `<length>` the true length of the body beside it. In upper case they are `<SESSION:2>` and `<NODE>`. Ports of the agent are `<port:1>`;
+//! `agent/self`, which shows the inside of one process, is the one answer that is left out, and says so. Looks that a later look replaced
 //! (`Trial::eventually`) are left out, for their number says nothing, and so are notes, for they are the suite's own words.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io::Read as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
 
 use crate::json::{array_items, is_json_array};
 use crate::transcript::{Exchange, Line, Transcript};
 use crate::wire::{Outcome, Reply};
 
-/// Bodies beyond this many bytes are shown by a hash and the length that they have with references.
+/// Bodies and lines of heads beyond this many bytes are shown by a hash and the length that they have with references.
 const SHOWN: usize = 16 * 1024;
 /// What stands before an index.
 const INDEX_MARKS: [&str; 9] = [
@@ -33,6 +37,12 @@ const INDEX_MARKS: [&str; 9] = [
 /// What stands before an index that the client sent and the target repeats. It may be a constant of the case, so
 /// it says nothing about which indexes there are.
 const REPEATED_MARK: &str = " != ";
+/// What stands before a port of the agent's own.
+const PORT_MARKS: [&str; 3] = ["\"Port\":", "\"port\":", "\"wan_join_port\":"];
+/// What stands before texts of chance, and what they are called.
+const CHANCE_MARKS: [(&str, &str); 2] = [("\"CreateTime\":", "time"), ("\"Hash\":", "hash")];
+/// What answers with settings, counters and memory of the process that runs.
+const INSIDE: &[u8] = b"GET /v1/agent/self";
 const UUID_LENGTH: usize = 36;
 
 /// A transcript as lines that two runs of one case on equal servers have in common.
@@ -60,6 +70,9 @@ struct References<'t> {
     sessions: Vec<String>,
     others: Vec<String>,
     addresses: Vec<String>,
+    ports: Vec<String>,
+    /// Texts of [`CHANCE_MARKS`].
+    chance: Vec<String>,
     /// Ids that come up now are new sessions: the answer is that of session/create.
     creating: bool,
 }
@@ -88,6 +101,8 @@ impl<'t> References<'t> {
             sessions: Vec::new(),
             others: Vec::new(),
             addresses: Vec::new(),
+            ports: Vec::new(),
+            chance: Vec::new(),
             creating: false,
         }
     }
@@ -99,11 +114,21 @@ impl<'t> References<'t> {
         let joined = joined_chunks(&head, body);
         self.message(">", &mut head, joined.as_deref().unwrap_or(body), lines);
         let creates = exchange.sent.starts_with(b"PUT /v1/session/create");
+        let shows_inside = exchange.sent.starts_with(INSIDE);
         match &exchange.outcome {
+            Some(Outcome::Reply(reply)) if shows_inside && reply.status == 200 => {
+                lines.push("< 200, the inside of one process, which is not compared".to_owned());
+            }
             Some(Outcome::Reply(reply)) => {
                 self.creating = creates;
                 let mut head = head_of(reply);
-                self.message("<", &mut head, &reply.body, lines);
+                let unpacked = unpacked(reply);
+                if unpacked.is_some() {
+                    head.push("<gzip of what follows>".to_owned());
+                }
+                let length = reply.body.len();
+                let body = unpacked.as_deref().unwrap_or(&reply.body);
+                self.sized_message("<", &mut head, length, body, lines);
                 self.creating = false;
             }
             Some(Outcome::Closed) => lines.push("< (closed without an answer)".to_owned()),
@@ -119,9 +144,21 @@ impl<'t> References<'t> {
     }
 
     fn message(&mut self, side: &str, head: &mut [String], body: &[u8], lines: &mut Vec<String>) {
+        self.sized_message(side, head, body.len(), body, lines);
+    }
+
+    /// A message of which `length` bytes of body were sent.
+    fn sized_message(
+        &mut self,
+        side: &str,
+        head: &mut [String],
+        length: usize,
+        body: &[u8],
+        lines: &mut Vec<String>,
+    ) {
         for line in head.iter_mut() {
-            *line = self.head_line(line, body.len());
-            lines.push(format!("{side} {line}"));
+            *line = self.head_line(line, length);
+            lines.push(format!("{side} {}", shortened(line)));
         }
         if body.is_empty() {
             return;
@@ -129,13 +166,9 @@ impl<'t> References<'t> {
         lines.push(side.to_owned());
         let text = match std::str::from_utf8(body) {
             Ok(text) => self.text(&self.body_in_order(text)),
-            Err(_) => body.escape_ascii().to_string(),
+            Err(_) => self.text(&body.escape_ascii().to_string()),
         };
-        if text.len() > SHOWN {
-            let hash = fnv(text.as_bytes());
-            lines.push(format!("{side} <{} bytes, hash {hash:016x}>", text.len()));
-            return;
-        }
+        let text = shortened(&text);
         for line in text.split('\n') {
             let shown: String = line.chars().flat_map(escaped).collect();
             lines.push(format!("{side} {shown}").trim_end().to_owned());
@@ -186,13 +219,16 @@ impl<'t> References<'t> {
     fn text(&mut self, text: &str) -> String {
         let text = self.encoded_values(text);
         let text = self.marked_indexes(&text);
+        let text = self.marked_ports(&text);
+        let text = self.marked_chance(&text);
         let names = &self.transcript.names;
         let mut out = String::with_capacity(text.len());
         let mut rest = text.as_str();
         while let Some(first) = rest.chars().next() {
-            let loud = names.node.to_uppercase();
+            let (loud, loud_tag) = (names.node.to_uppercase(), names.tag.to_uppercase());
             let known = [
                 (names.tag.as_str(), "<run>"),
+                (loud_tag.as_str(), "<RUN>"),
                 (names.host.as_str(), "<host>"),
                 (names.node.as_str(), "<node>"),
                 (loud.as_str(), "<NODE>"),
@@ -255,6 +291,47 @@ impl<'t> References<'t> {
         out
     }
 
+    /// `"Hash": "…"` is `"Hash": <hash:1>`, the same text always the same number.
+    fn marked_chance(&mut self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (mark, kind) in CHANCE_MARKS {
+            let mut out = String::with_capacity(text.len());
+            let mut rest = text.as_str();
+            while let Some(at) = rest.find(mark) {
+                let (before, after) = rest.split_at(at + mark.len());
+                out.push_str(before);
+                rest = after;
+                let opened = after.trim_start().strip_prefix('"');
+                if let Some((value, tail)) = opened.and_then(|opened| opened.split_once('"')) {
+                    let number = position_or_push(&mut self.chance, value);
+                    write!(out, " <{kind}:{number}>").expect("writing into a string cannot fail");
+                    rest = tail;
+                }
+            }
+            out.push_str(rest);
+            text = out;
+        }
+        text
+    }
+
+    fn marked_ports(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for (place, number) in marked_numbers(text, &PORT_MARKS) {
+            let digits = number.to_string();
+            out.push_str(&text[done..place]);
+            if number == 0 {
+                out.push('0');
+            } else {
+                let port = position_or_push(&mut self.ports, &digits);
+                write!(out, "<port:{port}>").expect("writing into a string cannot fail");
+            }
+            done = place + digits.len();
+        }
+        out.push_str(&text[done..]);
+        out
+    }
+
     /// A constant of the case (0, or far from all that the target showed) stays; neighbours keep their distance.
     fn index(&self, number: u64) -> String {
         let rank = |index: u64| self.indexes.binary_search(&index).ok().map(|rank| rank + 1);
@@ -297,6 +374,16 @@ impl<'t> References<'t> {
         out.push_str(rest);
         out
     }
+}
+
+/// A compressed body unpacked: two compressors may pack the same differently. One that cannot be unpacked stays as it is.
+fn unpacked(reply: &Reply) -> Option<Vec<u8>> {
+    reply
+        .header("Content-Encoding")
+        .filter(|encoding| *encoding == "gzip")?;
+    let mut unpacked = Vec::new();
+    let read = GzDecoder::new(reply.body.as_slice()).read_to_end(&mut unpacked);
+    read.is_ok().then_some(unpacked)
 }
 
 /// Status line and headers.
@@ -342,7 +429,7 @@ fn joined_chunks(head: &[String], body: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Place and value of every number behind one of the marks of indexes, in order of place.
+/// Place and value of every number behind one of the marks, in order of place.
 fn marked_numbers<'m>(
     text: &str,
     marks: impl IntoIterator<Item = &'m &'m str>,
@@ -352,7 +439,7 @@ fn marked_numbers<'m>(
         for (at, _) in text.match_indices(*mark) {
             let place = at + mark.len();
             let rest = &text[place..];
-            let space = rest.len() - rest.trim_start_matches(' ').len();
+            let space = rest.len() - rest.trim_start_matches([' ', '"']).len();
             let digits = rest[space..]
                 .find(|c: char| !c.is_ascii_digit())
                 .unwrap_or(rest.len() - space);
@@ -426,6 +513,15 @@ fn escaped(character: char) -> Box<dyn Iterator<Item = char>> {
     } else {
         Box::new(std::iter::once(character))
     }
+}
+
+/// What is too long to be shown, as its length and a hash.
+fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= SHOWN {
+        return Cow::Borrowed(text);
+    }
+    let hash = fnv(text.as_bytes());
+    Cow::Owned(format!("<{} bytes, hash {hash:016x}>", text.len()))
 }
 
 /// FNV-1a with 64 bits.

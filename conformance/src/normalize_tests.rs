@@ -272,6 +272,58 @@ fn chunks_count_by_what_they_hold() {
     );
 }
 
+fn packed(text: &str, level: flate2::Compression) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), level);
+    packer.write_all(text.as_bytes()).expect("memory takes it");
+    packer.finish().expect("memory takes it")
+}
+
+#[test]
+fn what_is_packed_counts_by_what_it_holds() {
+    let say = |body: Vec<u8>| {
+        let length = body.len().to_string();
+        let headers = [
+            ("Content-Encoding", "gzip"),
+            ("Content-Length", length.as_str()),
+        ];
+        let mut told = Told::new("t-1").say("GET /a", 200, &headers, "");
+        if let Line::Exchange(Exchange {
+            outcome: Some(Outcome::Reply(reply)),
+            ..
+        }) = &mut told.0.lines[0]
+        {
+            reply.body = body;
+        }
+        told.lines()
+    };
+    let text = "of t-1: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    let fast = packed(text, flate2::Compression::none());
+    let best = packed(text, flate2::Compression::best());
+    assert_ne!(fast, best);
+    assert_eq!(say(fast), say(best.clone()));
+    assert!(
+        say(best)
+            .join("\n")
+            .contains("< <gzip of what follows>\n<\n< of <run>: aaa")
+    );
+    let broken = say(b"no gzip of t-1".to_vec()).join("\n");
+    assert!(broken.ends_with("< no gzip of <run>"), "{broken}");
+}
+
+#[test]
+fn bytes_that_are_no_text_keep_their_references() {
+    let mut told = Told::new("t-1").say("GET /a", 200, &[], "");
+    if let Line::Exchange(Exchange {
+        outcome: Some(Outcome::Reply(reply)),
+        ..
+    }) = &mut told.0.lines[0]
+    {
+        reply.body = b"/t-1/\xff".to_vec();
+    }
+    assert!(told.lines().contains(&"< /<run>/\\xff".to_owned()));
+}
+
 #[test]
 fn replaced_looks_and_times_are_left_out() {
     let mut told = Told::new("t")
@@ -284,6 +336,63 @@ fn replaced_looks_and_times_are_left_out() {
     let lines = told.lines().join("\n");
     assert!(!lines.contains("/a") && lines.contains("/b"), "{lines}");
     assert!(!lines.contains("time"), "{lines}");
+}
+
+#[test]
+fn ports_are_references_and_the_inside_of_a_process_is_left_out() {
+    let told = |port: u16, goroutines: u32| {
+        Told::new("t")
+            .say(
+                "GET /v1/agent/members",
+                200,
+                &[],
+                &format!("[{{\"Port\": {port}, \"port\": \"{}\"}}]", port + 1),
+            )
+            .say(
+                "GET /v1/agent/self",
+                200,
+                &[],
+                &format!("{{\"goroutines\":{goroutines}}}"),
+            )
+            .say("GET /v1/agent/self?ns=x", 400, &[], "refused")
+            .lines()
+    };
+    let lines = told(8300, 70);
+    assert_eq!(lines, told(41_000, 75));
+    let lines = lines.join("\n");
+    assert!(
+        lines.contains("{\"Port\": <port:1>, \"port\": \"<port:2>\"}"),
+        "{lines}"
+    );
+    assert!(
+        lines.contains("the inside of one process") && lines.contains("refused"),
+        "{lines}"
+    );
+}
+
+#[test]
+fn texts_of_chance_are_references() {
+    let told = |one: &str, two: &str| {
+        let body =
+            format!("[{{\"Hash\": \"{one}\"}},{{\"Hash\":\"{two}\",\"CreateTime\":\"12:00\"}}]");
+        Told::new("t")
+            .say("GET /v1/acl/tokens", 200, &[], &body)
+            .lines()
+    };
+    assert_eq!(told("a", "b"), told("x", "y"));
+    assert_ne!(told("a", "b"), told("a", "a"));
+    assert!(told("a", "b").join("").contains("\"CreateTime\": <time:1>"));
+}
+
+#[test]
+fn long_lines_of_heads_keep_a_hash() {
+    let path = format!("GET /{}", "x".repeat(SHOWN));
+    let lines = Told::new("t").say(&path, 414, &[], "").lines();
+    assert!(
+        lines[0].len() < 60 && lines[0].contains("hash"),
+        "{}",
+        lines[0]
+    );
 }
 
 #[test]

@@ -169,3 +169,37 @@ fn a_server_of_its_own_is_for_the_cases_that_ask_for_one() {
     assert_eq!(runner.run_one(&LONELY).state, State::Pass);
     assert_eq!(runner.run_one(&GOOD).state, State::Pass);
 }
+
+static HURRIED: Case = Case {
+    id: "t/hurried",
+    run: |t| {
+        let tries = std::cell::Cell::new(0);
+        t.in_time(Duration::ZERO, || {
+            tries.set(tries.get() + 1);
+            t.check(tries.get() == 3, "held up");
+        });
+        t.same("tries", tries.get(), 3);
+        t.in_time(Duration::from_secs(600), || t.check(false, "wrong in time"));
+    },
+    ..Case::MUST
+};
+
+static TOO_SLOW: Case = Case {
+    id: "t/too-slow",
+    run: |t| t.in_time(Duration::ZERO, || t.check(false, "held up")),
+    ..Case::MUST
+};
+
+#[test]
+fn what_fails_because_it_was_held_up_is_tried_again() {
+    let fake = Fake::answering(|line| Some(consul_like(line)));
+    let target = target(&fake);
+    let runner = Runner::new(&target);
+    let State::Fail(failure) = runner.run_one(&HURRIED).state else {
+        panic!("a claim that fails in time fails")
+    };
+    assert_eq!(failure.message, "wrong in time");
+    assert!(
+        matches!(runner.run_one(&TOO_SLOW).state, State::Error(why) if why.contains("too slow"))
+    );
+}

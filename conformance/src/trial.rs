@@ -23,6 +23,8 @@ use crate::wire::{self, Connection, Outcome, Request};
 const SETTLE: Duration = Duration::from_millis(60);
 /// How late a loaded machine may be; only ever makes a failure come later.
 const SLOW: Duration = Duration::from_secs(20);
+/// How often [`Trial::in_time`] tries.
+const ATTEMPTS: usize = 5;
 /// Between two polls of [`Trial::eventually`].
 const POLL: Duration = Duration::from_millis(15);
 
@@ -363,6 +365,26 @@ impl Trial {
                 "the target's clock did not advance: {why}"
             )));
         }
+    }
+
+    /// Does what is only true when it is done within `limit`, and once more when a slow machine took longer and it failed.
+    ///
+    /// For claims that something is still so: where real time passes, the claim may have become untrue while the suite was held up.
+    pub fn in_time<T>(&self, limit: Duration, body: impl Fn() -> T) -> T {
+        for _ in 0..ATTEMPTS {
+            let before = self.recorder.length();
+            let watch = Stopwatch::start();
+            let end = caught(&body);
+            let was_slow = !self.site.clock().is_virtual() && watch.elapsed() >= limit;
+            match end {
+                Ok(result) => return result,
+                Err(Halt::Failed(_)) if was_slow => self.recorder.supersede_since(before),
+                Err(other) => halt(other),
+            }
+        }
+        halt(Halt::Suite(format!(
+            "this machine is too slow: {ATTEMPTS} times something took longer than {limit:?}"
+        )))
     }
 
     /// Asks until `look` gives something, at most for `bound` of real time; `what` names it in the failure.

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use proconsul::config::Config;
+use proconsul_conformance::deviation::Deviations;
 use proconsul_conformance::fixtures::{read_about, replay};
 use proconsul_conformance::target::Site;
 use proconsul_conformance::wire::{self, Outcome, Request};
-use proconsul_conformance::{Report, Selection, State, Target};
+use proconsul_conformance::{Report, Selection, State, Target, cases};
 
 const SERVERS: usize = 8;
 
@@ -65,8 +66,9 @@ fn the_emulator_says_what_was_recorded() {
         let used = used.expect("the emulator starts");
         let target =
             Target::pool("proconsul", used).expect("the emulator is a Consul to the suite");
-        let target = target.with_own_servers(open);
-        let report = replay(&target, &Selection::all(), &folder, &|_| {});
+        let target = target.with_own_plain_servers(open);
+        let deviations = Deviations::of_the_emulator(&cases::all()).expect("a good list");
+        let report = replay(&target, &deviations, &Selection::all(), &folder, &|_| {});
         let report = report.expect("recordings of this version and mode");
         assert!(report.count("pass") > 0, "{report}");
         assert_eq!(

@@ -64,9 +64,8 @@ struct Run {
     /// Cases at once.
     #[arg(long)]
     jobs: Option<NonZero<usize>>,
-    /// Known differences of this target: TOML lines "case id" = "why".
-    #[arg(long, value_name = "FILE")]
-    deviations: Option<PathBuf>,
+    #[command(flatten)]
+    known: Known,
 }
 
 #[derive(Debug, Args)]
@@ -110,6 +109,25 @@ struct Replay {
     choice: Choice,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    known: Known,
+}
+
+/// What is known of the target.
+#[derive(Debug, Args)]
+struct Known {
+    /// Known differences of this target: TOML lines "case id" = "why".
+    #[arg(long, value_name = "FILE")]
+    deviations: Option<PathBuf>,
+}
+
+impl Known {
+    fn deviations(&self) -> Result<Deviations, ToolError> {
+        match &self.deviations {
+            None => Ok(Deviations::none()),
+            Some(file) => Deviations::parse(&read(file)?, &cases::all()),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -166,10 +184,7 @@ pub(crate) fn main() -> ExitCode {
 
 fn run(verb: &Run) -> Result<u8, ToolError> {
     let selection = verb.choice.selection()?;
-    let deviations = match &verb.deviations {
-        None => Deviations::none(),
-        Some(file) => Deviations::parse(&read(file)?, &cases::all())?,
-    };
+    let deviations = verb.known.deviations()?;
     let target = verb.target.open_one()?;
     let mut runner = Runner::new(&target)
         .deviations(deviations)
@@ -201,8 +216,9 @@ fn run_record(verb: &Record) -> Result<u8, ToolError> {
 
 fn run_replay(verb: &Replay) -> Result<u8, ToolError> {
     let selection = verb.choice.selection()?;
+    let deviations = verb.known.deviations()?;
     let target = verb.target.open_pool()?;
-    let report = replay(&target, &selection, &verb.from, &|result| {
+    let report = replay(&target, &deviations, &selection, &verb.from, &|result| {
         verb.output.line(result);
     })?;
     verb.output.finish(&report)

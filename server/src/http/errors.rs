@@ -127,14 +127,6 @@ pub(crate) enum KeyRule {
 }
 
 impl Failure {
-    /// How many bytes of the request's body are known to have been left unread.
-    pub(crate) fn unread_bytes(&self) -> u64 {
-        match self {
-            Failure::BodyTooLarge { length, .. } => length.unwrap_or(0),
-            _ => 0,
-        }
-    }
-
     /// The status of the answer.
     pub(crate) fn status(&self) -> StatusCode {
         match self {

@@ -27,6 +27,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION,
@@ -55,6 +56,9 @@ use errors::Failure;
 use reply::Reply;
 use request::Request;
 use routes::{Endpoint, Found, Route};
+
+/// Up to this size Go's server reads what a handler has left of a request's body; with more it ends the connection.
+const UNREAD_BODY: u64 = 256 * 1024;
 
 /// What every request of one server shares.
 #[derive(Debug)]
@@ -196,8 +200,11 @@ async fn steps(
         query,
         headers: parts.headers,
         body,
+        body_was_read: Arc::default(),
     };
-    let reply = match early(&request, route, target.path()) {
+    let body_length = request.content_length().unwrap_or(0);
+    let body_was_read = Arc::clone(&request.body_was_read);
+    let mut reply = match early(&request, route, target.path()) {
         Some(reply) => reply,
         None => match handle(route.endpoint, request).await {
             Ok(reply) => reply,
@@ -205,6 +212,7 @@ async fn steps(
             Err(failure) => Reply::failure(&failure, context.config.version),
         },
     };
+    reply.closes = body_length > UNREAD_BODY && !body_was_read.load(Ordering::Relaxed);
     Ok(reply::finish(&context, accepts_gzip, reply))
 }
 

@@ -35,8 +35,6 @@ const ZERO: HeaderValue = HeaderValue::from_static("0");
 
 /// Up to this size Go's server knows the length of a body before it sends the head.
 const BUFFERED_BODY: usize = 2048;
-/// Up to this size Go's server reads what a handler has left of a request's body.
-const UNREAD_BODY: u64 = 256 * 1024;
 /// What Go calls status 413.
 const TOO_LARGE: ReasonPhrase = ReasonPhrase::from_static(b"Request Entity Too Large");
 /// Since 1.9 smaller bodies are not worth compressing to Consul (`http.gzip_min`).
@@ -133,7 +131,6 @@ impl Reply {
             content_type: Some(TEXT),
             type_was_guessed: failure.is_direct()
                 || !version.has(Behaviour::HttpErrorContentTypeFirst),
-            closes: failure.unread_bytes() > UNREAD_BODY,
             headers,
             content: Content::Whole(text.into()),
             ..Self::empty(failure.status())
@@ -231,7 +228,8 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Res
         (None, length)
     };
     headers.extend(set_length);
-    let (set_type, guessed_type) = if reply.type_was_guessed {
+    // What compresses guesses the type itself, before the server can.
+    let (set_type, guessed_type) = if reply.type_was_guessed && encoding.is_none() {
         (None, reply.content_type)
     } else {
         (reply.content_type, None)

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,6 +30,8 @@ pub(crate) struct Request {
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Incoming,
+    /// Whether anyone has begun to read the body.
+    pub(crate) body_was_read: Arc<AtomicBool>,
 }
 
 /// What a read asks for beside its rows.
@@ -210,6 +213,7 @@ impl Request {
 
     /// The whole body, cut off as soon as it is longer than `limit`.
     pub(crate) async fn read_body(&mut self, limit: Option<u64>) -> Result<Bytes, BodyError> {
+        self.body_was_read.store(true, Ordering::Relaxed);
         let limit = limit.and_then(|limit| usize::try_from(limit).ok());
         let limited = Limited::new(&mut self.body, limit.unwrap_or(usize::MAX));
         match limited.collect().await {
