@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Wakened};
+use crate::history::CallId;
 use crate::store::{Answer, Index, Query, Refusal};
 
 /// How long a client is ready to wait, and for what.
@@ -13,6 +14,8 @@ pub struct Wait {
     pub min_index: Index,
     /// How long to wait at most, after default and cap; jitter comes on top.
     pub limit: Duration,
+    /// The request that waits, for those who observe it.
+    pub call: Option<CallId>,
 }
 
 /// Up to this part of the limit is added at random to every wait, so that clients that began together do not
@@ -65,18 +68,19 @@ pub async fn answer(engine: &Engine, query: &Query, wait: Option<Wait>) -> Resul
     }
     let limit = wait.limit + engine.jitter(wait.limit / JITTER_DIVISOR);
     let deadline = engine.clock().now().plus(limit);
-    let mut waiter = engine.waiter();
+    let mut waiter = engine.waiter(wait.call, query, wait.min_index, deadline);
     loop {
+        let mut at_once = false;
         // Registered, and looked at again since: nothing can fall between the look and the wait.
         if waiter.waits_for(&latest.reads) {
-            tokio::select! {
-                biased;
-                () = waiter.told() => {}
-                () = engine.clock().sleep_until(deadline) => return Ok(latest),
+            match waiter.wait().await {
+                Wakened::LookAgain => {}
+                Wakened::AnswerNow => at_once = true,
+                Wakened::TimedOut => return Ok(latest),
             }
         }
         latest = engine.query(query)?;
-        if looks.are_over_with(&latest) {
+        if looks.are_over_with(&latest) || at_once {
             return Ok(latest);
         }
     }

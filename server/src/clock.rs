@@ -1,6 +1,6 @@
 //! The only file that reads the machine's time or sleeps (design rule 1).
 //!
-//! A [`Clock`] is the machine's time plus an offset, at a rate: at rate 1 it runs, at rate 0 it is frozen and
+//! A [`Clock`] is the machine's time plus an offset, at a rate: at rate 1 it runs as that does, at rate 0 it is frozen and
 //! only [`Clock::advance_to`] moves it. Its epoch is its own creation, so a frozen clock starts at the same
 //! [`Timestamp`] in every run. It never goes back, and reading it changes nothing.
 
@@ -32,15 +32,52 @@ pub struct Clock {
 struct Setting {
     machine: Instant,
     stood_at: Timestamp,
-    running: bool,
+    rate: Rate,
+}
+
+/// How fast a clock runs: as a multiple of the machine's time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate(f64);
+
+impl Rate {
+    /// It stands still.
+    pub const FROZEN: Self = Self(0.0);
+    /// As the machine's clock.
+    pub const REAL: Self = Self(1.0);
+    /// The fastest.
+    pub const MAX: Self = Self(1_000_000.0);
+
+    /// A rate from 0, which is frozen, to a million.
+    ///
+    /// # Errors
+    /// A sentence about a number out of that range.
+    pub fn new(rate: f64) -> Result<Self, String> {
+        if (0.0..=Self::MAX.0).contains(&rate) {
+            return Ok(Self(rate));
+        }
+        Err(format!("a rate is a number from 0 to 1000000, not {rate}"))
+    }
+
+    /// The multiple.
+    #[must_use]
+    pub fn factor(self) -> f64 {
+        self.0
+    }
+
+    fn is_frozen(self) -> bool {
+        self.0 == 0.0
+    }
 }
 
 impl Setting {
     fn now(&self) -> Timestamp {
-        if self.running {
+        if self.rate == Rate::REAL {
             self.stood_at.plus(self.machine.elapsed())
-        } else {
+        } else if self.rate.is_frozen() {
             self.stood_at
+        } else {
+            let elapsed = self.machine.elapsed().mul_f64(self.rate.factor());
+            self.stood_at.plus(elapsed)
         }
     }
 }
@@ -49,21 +86,21 @@ impl Clock {
     /// A clock that runs as the machine's does, from its own epoch on.
     #[must_use]
     pub fn running() -> Self {
-        Self::new(true)
+        Self::new(Rate::REAL)
     }
 
     /// A clock that stands at its epoch until it is advanced.
     #[must_use]
     pub fn frozen() -> Self {
-        Self::new(false)
+        Self::new(Rate::FROZEN)
     }
 
-    fn new(running: bool) -> Self {
+    fn new(rate: Rate) -> Self {
         Self {
             setting: Mutex::new(Setting {
                 machine: Instant::now(),
                 stood_at: Timestamp::ZERO,
-                running,
+                rate,
             }),
             changed: Notify::new(),
         }
@@ -85,6 +122,25 @@ impl Clock {
         self.changed.notify_waiters();
     }
 
+    /// Lets the clock run at this rate from now on.
+    pub fn set_rate(&self, rate: Rate) {
+        {
+            let mut setting = self.setting.lock();
+            *setting = Setting {
+                machine: Instant::now(),
+                stood_at: setting.now(),
+                rate,
+            };
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// How fast the clock runs.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.setting.lock().rate
+    }
+
     /// Sleeps until the clock stands at `deadline` or later.
     pub async fn sleep_until(&self, deadline: Timestamp) {
         loop {
@@ -95,15 +151,39 @@ impl Clock {
             if now >= deadline {
                 return;
             }
-            if setting.running {
+            if setting.rate.is_frozen() {
+                changed.await;
+            } else {
+                let left = deadline.since(now).div_f64(setting.rate.factor());
                 tokio::select! {
                     () = changed => {}
-                    () = tokio::time::sleep(deadline.since(now)) => {}
+                    () = tokio::time::sleep(left) => {}
                 }
-            } else {
-                changed.await;
             }
         }
+    }
+}
+
+/// How long somebody in this process is ready to wait, in the machine's time.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    until: Instant,
+}
+
+impl Patience {
+    /// Patience that ends after `duration`, or after a day if that is longer.
+    #[must_use]
+    pub fn of(duration: Duration) -> Self {
+        const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+        Self {
+            until: Instant::now() + duration.min(LONGEST),
+        }
+    }
+
+    /// What is left of it.
+    #[must_use]
+    pub fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
     }
 }
 

@@ -91,6 +91,10 @@ pub struct Config {
     /// Whether the inspection page is served (`ui_config.enabled`). Default: false.
     pub ui: bool,
 
+    /// Whether a test may control the server: it keeps a history, takes faults, and serves the control plane.
+    /// Default: true, and false for an agent.
+    pub control: bool,
+
     /// The least important lines that the log shows (`log_level`). Default: info.
     pub log_level: LogLevel,
     /// Whether log lines are JSON objects (`log_json`). Default: false.
@@ -105,6 +109,7 @@ impl Config {
         Config {
             dev: true,
             ui: true,
+            control: false,
             log_level: LogLevel::Debug,
             ..Config::default()
         }
@@ -169,6 +174,7 @@ impl Default for Config {
             translate_wan_addrs: false,
             acl_default_policy: "allow".to_owned(),
             ui: false,
+            control: true,
             log_level: LogLevel::Info,
             log_json: false,
             pid_file: None,
@@ -293,12 +299,13 @@ mod tests {
     }
 
     #[test]
-    fn dev_differs_from_the_default_in_three_values() {
+    fn dev_differs_from_the_default_in_four_values() {
         let dev = Config::dev();
-        assert!(dev.dev && dev.ui && dev.log_level == LogLevel::Debug);
+        assert!(dev.dev && dev.ui && !dev.control && dev.log_level == LogLevel::Debug);
         let default = Config {
             dev: false,
             ui: false,
+            control: true,
             log_level: LogLevel::Info,
             ..dev
         };

@@ -3,21 +3,39 @@
 //! A command takes the lock, applies first what is due, then the command; the index is fixed, the lock is
 //! dropped, and those whose reads were touched are woken. A read is answered from the store under the lock,
 //! or, when it may be large, from a snapshot outside it.
+//!
+//! An engine may be observed: then it keeps a history, and knows of every request whether it is blocked.
 
+mod barrier;
+mod calls;
+mod observe;
+mod scene;
+mod time;
+mod waiter;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::entropy::Entropy;
+use crate::history::{History, Intent, WokenBy};
 use crate::store::{
-    Answer, Command, Effects, Index, Query, ReadSet, Refusal, Reply, Rules, SessionId, Store,
+    Answer, Applied, Command, Effects, Index, Query, Refusal, Reply, Rules, SessionId, Store,
     TxnOperation, TxnOutcome,
 };
 use crate::timestamp::Timestamp;
-use crate::watch::{Registry, WaiterId};
+use crate::watch::Registry;
+use calls::{Calls, Told, WakeDelay};
+
+pub use barrier::{BlockedOn, Unmet};
+pub use calls::Blocked;
+pub use observe::OpenCall;
+pub use scene::Explanation;
+pub use waiter::{Waiter, Wakened};
 
 /// One Consul's state, and everything that happens to it.
 #[derive(Debug)]
@@ -26,27 +44,60 @@ pub struct Engine {
     clock: Clock,
     /// Told when the next deadline may have changed, for [`Engine::run`].
     deadlines: Notify,
+    /// Whether a history is kept and requests are followed.
+    observed: bool,
+    /// Told when anything happened, for those who wait for it in this process. Only where it is observed.
+    happened: Condvar,
 }
 
 #[derive(Debug)]
 struct State {
     store: Store,
     entropy: Entropy,
-    waiters: Registry<Arc<Notify>>,
+    waiters: Registry<Arc<Told>>,
+    history: History,
+    calls: Calls,
+    wake_delays: Vec<WakeDelay>,
+    checkpoints: BTreeMap<String, Checkpoint>,
+    /// The clock jumps whenever this many requests are open and none is at work; none for never.
+    jumps_with: Option<usize>,
+    /// The server has stopped: nobody waits any more.
+    closed: bool,
+}
+
+/// The state as it was, and when that was.
+#[derive(Clone, Debug)]
+struct Checkpoint {
+    at: Timestamp,
+    store: Store,
 }
 
 impl Engine {
-    /// An engine over an empty store whose first command gets the index after `applied`.
+    /// An engine over an empty store whose first command gets the index after `applied`. Nobody observes it.
     #[must_use]
     pub fn new(rules: Rules, applied: Index, clock: Clock, entropy: Entropy) -> Self {
+        Self::over(Store::new(rules, applied), clock, entropy, History::off())
+    }
+
+    /// An engine over a store, observed if the history is on.
+    #[must_use]
+    pub fn over(store: Store, clock: Clock, entropy: Entropy, history: History) -> Self {
         Self {
+            observed: history.is_on(),
             state: Mutex::new(State {
-                store: Store::new(rules, applied),
+                store,
                 entropy,
                 waiters: Registry::default(),
+                history,
+                calls: Calls::default(),
+                wake_delays: Vec::new(),
+                checkpoints: BTreeMap::new(),
+                jumps_with: None,
+                closed: false,
             }),
             clock,
             deadlines: Notify::new(),
+            happened: Condvar::new(),
         }
     }
 
@@ -61,26 +112,38 @@ impl Engine {
         self.state.lock()
     }
 
+    /// After something happened: those who wait for it look again.
+    fn announce(&self) {
+        if self.observed {
+            self.happened.notify_all();
+        }
+    }
+
     /// Applies a command now.
     ///
     /// # Errors
     /// The command is refused as a whole; what it changed nevertheless is the index of the last entry.
     pub fn apply(&self, command: Command) -> Result<Reply, Refusal> {
+        self.apply_with_effects(command).0
+    }
+
+    /// Applies a command now. Returns what it did, too.
+    pub fn apply_with_effects(&self, command: Command) -> (Result<Reply, Refusal>, Effects) {
         let mut woken = Vec::new();
-        let result = {
+        let applied = {
             let mut state = self.lock();
             let now = self.clock.now();
             let before = state.store.next_deadline();
             state.apply_due(now, &mut woken);
-            let applied = state.store.apply(now, command);
-            state.note(&applied.effects, &mut woken);
+            let applied = state.apply(now, command, &mut woken);
             if state.store.next_deadline() != before {
                 self.deadlines.notify_one();
             }
-            applied.result
+            applied
         };
         wake(&woken);
-        result
+        self.announce();
+        (applied.result, applied.effects)
     }
 
     /// Answers a read now.
@@ -110,28 +173,21 @@ impl Engine {
     }
 
     fn with_store<T>(&self, look: impl FnOnce(&Store, Timestamp) -> T) -> T {
+        self.with_state(|state, now| look(&state.store, now))
+    }
+
+    /// Looks at the state as it is now, everything that is due applied.
+    fn with_state<T>(&self, look: impl FnOnce(&mut State, Timestamp) -> T) -> T {
         let mut woken = Vec::new();
         let result = {
             let mut state = self.lock();
             let now = self.clock.now();
             state.apply_due(now, &mut woken);
-            look(&state.store, now)
+            look(&mut state, now)
         };
         wake(&woken);
+        self.announce();
         result
-    }
-
-    /// Moves the clock on by `duration`, through every deadline on the way in its order: each is applied at its
-    /// own time, and those who wait for what it touches are told.
-    pub fn advance(&self, duration: Duration) {
-        let target = self.clock.now().plus(duration);
-        while let Some(deadline) = self.with_store(|store, _| store.next_deadline()) {
-            if deadline > target {
-                break;
-            }
-            self.clock.advance_to(deadline);
-        }
-        self.clock.advance_to(target);
     }
 
     /// A new session id.
@@ -146,23 +202,19 @@ impl Engine {
         self.state.lock().entropy.below(limit)
     }
 
-    /// A waiter that waits for nothing yet.
-    pub fn waiter(&self) -> Waiter<'_> {
-        Waiter {
-            engine: self,
-            id: self.state.lock().waiters.admit(),
-            told: Arc::new(Notify::new()),
-            reads: Vec::new(),
-        }
-    }
-
     /// Applies what is due, when it is due, for ever. Without it nothing is late for those who ask, since
     /// every request applies what is due first; but nobody who waits would be told.
     pub async fn run(&self) {
         loop {
-            let deadline = self.with_store(|store, _| store.next_deadline());
             let changed = self.deadlines.notified();
+            let jumped = self.jump_if_all_stand();
+            self.tell_delayed();
+            let deadline = self.with_state(|state, _| {
+                let delayed = state.calls.next_delayed();
+                state.store.next_deadline().into_iter().chain(delayed).min()
+            });
             match deadline {
+                _ if jumped => tokio::task::yield_now().await,
                 Some(deadline) => tokio::select! {
                     () = self.clock.sleep_until(deadline) => {}
                     () = changed => {}
@@ -174,23 +226,37 @@ impl Engine {
 }
 
 impl State {
-    fn apply_due(&mut self, now: Timestamp, woken: &mut Vec<Arc<Notify>>) {
+    fn apply_due(&mut self, now: Timestamp, woken: &mut Vec<Arc<Told>>) {
         while let Some((deadline, command)) = self.store.due(now) {
-            let applied = self.store.apply(deadline, command);
-            self.note(&applied.effects, woken);
+            self.apply(deadline, command, woken);
         }
     }
 
-    fn note(&mut self, effects: &Effects, woken: &mut Vec<Arc<Notify>>) {
-        woken.extend(self.waiters.concerned(&effects.touched));
+    fn apply(&mut self, now: Timestamp, command: Command, woken: &mut Vec<Arc<Told>>) -> Applied {
+        let intent = self.history.is_on().then(|| Intent::of(&command));
+        let applied = self.store.apply(now, command);
+        if let Some(intent) = intent {
+            self.history.note(now, &intent, &applied, &self.store);
+        }
+        self.find_woken(now, &applied.effects, woken);
+        applied
+    }
+
+    fn find_woken(&mut self, now: Timestamp, effects: &Effects, woken: &mut Vec<Arc<Told>>) {
+        for told in self.waiters.concerned(&effects.touched) {
+            told.mark_pending();
+            if self.may_wake(now, &told, WokenBy::Change) {
+                woken.push(told);
+            }
+        }
     }
 }
 
 /// Tells waiters, after the lock was dropped. One told twice looks once.
-fn wake(woken: &[Arc<Notify>]) {
+fn wake(woken: &[Arc<Told>]) {
     for told in woken {
         between_steps();
-        told.notify_one();
+        told.tell();
     }
 }
 
@@ -207,46 +273,6 @@ fn may_be_large(query: &Query) -> bool {
         | Query::ServiceChecks(_)
         | Query::NodeChecks(_)
         | Query::ChecksInState(_) => true,
-    }
-}
-
-/// Someone who waits until what they read is touched. Dropping it takes the registration back.
-#[derive(Debug)]
-#[must_use = "a waiter that is dropped waits for nothing"]
-pub struct Waiter<'a> {
-    engine: &'a Engine,
-    id: WaiterId,
-    told: Arc<Notify>,
-    reads: ReadSet,
-}
-
-impl Waiter<'_> {
-    /// Waits from now on for a touch of `reads`, and of nothing else. Whether that is what it waited for
-    /// already, so that nothing can have been missed since the read that gave `reads`.
-    pub fn waits_for(&mut self, reads: &ReadSet) -> bool {
-        if self.reads == *reads {
-            return true;
-        }
-        let waiters = &mut self.engine.lock().waiters;
-        waiters.deregister(self.id, &self.reads);
-        waiters.register(self.id, &self.told, reads);
-        self.reads.clone_from(reads);
-        false
-    }
-
-    /// Until something that it waits for was touched since the last call.
-    pub async fn told(&self) {
-        between_steps();
-        self.told.notified().await;
-    }
-}
-
-impl Drop for Waiter<'_> {
-    fn drop(&mut self) {
-        if !self.reads.is_empty() {
-            let waiters = &mut self.engine.lock().waiters;
-            waiters.deregister(self.id, &self.reads);
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdTcpListener};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -13,10 +14,14 @@ use tokio::sync::oneshot;
 
 use crate::clock::Clock;
 use crate::config::{Config, Listener};
+use crate::control::Control;
 use crate::engine::Engine;
 use crate::entropy::Entropy;
+use crate::history::{DEFAULT_CAPACITY, History};
 use crate::http::{self, Socket};
-use crate::store::{Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules};
+use crate::store::{
+    Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules, Store,
+};
 use crate::version::{Behaviour, Version};
 
 /// A Consul inside this process, on a thread and a runtime of its own, for as long as the value lives.
@@ -39,7 +44,7 @@ use crate::version::{Behaviour, Version};
 #[must_use = "a server stops when it is dropped"]
 pub struct Server {
     addresses: Vec<Address>,
-    engine: Arc<Engine>,
+    control: Control,
     /// Dropping it ends the thread.
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -205,15 +210,15 @@ impl Builder {
         };
         let addresses = sockets.iter().map(|(address, _)| address.clone()).collect();
         let (stop, stopped) = oneshot::channel::<()>();
-        let served = Arc::clone(&engine);
-        let serve = move || runtime.block_on(serve(self.config, served, sockets, stopped));
+        let control = Control::new(&engine, &self.config);
+        let serve = move || runtime.block_on(serve(self.config, engine, sockets, stopped));
         let thread = std::thread::Builder::new()
             .name("proconsul".into())
             .spawn(serve)
             .map_err(StartError::Runtime)?;
         Ok(Server {
             addresses,
-            engine,
+            control,
             stop: Some(stop),
             thread: Some(thread),
         })
@@ -263,22 +268,25 @@ impl Server {
         &self.addresses
     }
 
-    /// Moves the server's clock on by `duration`, frozen or not: sessions lapse, lock-delays end, waits time out,
-    /// in the order in which they would have.
-    pub fn advance(&self, duration: std::time::Duration) {
-        self.engine.advance(duration);
+    /// The controls of this server, which outlive neither its state nor its port.
+    pub fn control(&self) -> &Control {
+        &self.control
     }
+}
 
-    /// What the server does, without HTTP.
-    #[must_use]
-    pub fn engine(&self) -> &Engine {
-        &self.engine
+impl Deref for Server {
+    type Target = Control;
+
+    /// A server is controlled by its own methods.
+    fn deref(&self) -> &Control {
+        &self.control
     }
 }
 
 impl Drop for Server {
     /// Stops the server: connections are closed and the port is free when this returns.
     fn drop(&mut self) {
+        self.control.engine().close();
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             // A panic in there was printed by its own thread; another one here would end the whole test run.
@@ -400,7 +408,13 @@ fn new_engine(config: &Config, clock: Clock) -> Arc<Engine> {
         FIRST_INDEX
     };
     let entropy = Entropy::seeded(config.seed);
-    let engine = Engine::new(rules_of(config.version), before, clock, entropy);
+    let history = if config.control {
+        History::keeping(DEFAULT_CAPACITY)
+    } else {
+        History::off()
+    };
+    let store = Store::new(rules_of(config.version), before);
+    let engine = Engine::over(store, clock, entropy, history);
     for registration in own_registrations(config) {
         let registered = engine.apply(Command::Register(Box::new(registration)));
         registered.expect("the agent's own node is in order");

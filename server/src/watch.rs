@@ -102,6 +102,17 @@ impl<H: Clone> Registry<H> {
         found.into_values().collect()
     }
 
+    /// All waiters, oldest first.
+    pub fn all(&self) -> Vec<H> {
+        let mut found = BTreeMap::new();
+        let places = self.keys.values().chain(self.prefixes.values());
+        for waiters in places.chain(self.others.values()) {
+            let waiters = waiters.iter();
+            found.extend(waiters.map(|(waiter, handle)| (*waiter, handle.clone())));
+        }
+        found.into_values().collect()
+    }
+
     /// Whether nobody waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {

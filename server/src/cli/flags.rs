@@ -185,6 +185,11 @@ pub(super) const FLAGS: &[Flag] = &[
         |settings| Slot::Text(&mut settings.config_format),
         "The language of all files whatever their names: hcl or json.",
     ),
+    own(
+        "control",
+        |settings| Slot::Bool(&mut settings.control),
+        "Let tests control the server under /proconsul/v1/: time, faults, history, state (proconsul only).",
+    ),
     ignored("data-dir", One),
     sets(
         "datacenter",
@@ -356,6 +361,7 @@ mod tests {
         let variables: Vec<_> = FLAGS.iter().filter_map(Flag::variable).collect();
         let expected = [
             "PROCONSUL_AS_VERSION",
+            "PROCONSUL_CONTROL",
             "PROCONSUL_HTTP_PORT_EPHEMERAL",
             "PROCONSUL_PORT_FILE",
             "PROCONSUL_SEED",

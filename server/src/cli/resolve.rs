@@ -73,6 +73,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     let mut config = Config {
         version: version(settings)?,
         server,
+        control: settings.control.unwrap_or(false),
         ..base
     };
     let mut warnings = Vec::new();

@@ -13,6 +13,7 @@ use http_body::{Frame, SizeHint};
 
 use super::connection::AnsweringGuard;
 use super::wire::KvEntry;
+use crate::engine::OpenCall;
 use crate::go::json::encode::{ListWriter, Style};
 use crate::store::Entry;
 
@@ -25,6 +26,8 @@ pub(crate) struct Body {
     source: Source,
     /// Told when the answer is over; see [`AnsweringGuard`].
     guard: Option<AnsweringGuard>,
+    /// The request that this answers: it is over when this is.
+    call: Option<OpenCall>,
 }
 
 #[derive(Debug)]
@@ -76,12 +79,14 @@ impl Body {
         Self {
             source,
             guard: None,
+            call: None,
         }
     }
 
-    /// The same body, which holds `guard` until it has been handed over whole.
-    pub(crate) fn guarded(mut self, guard: AnsweringGuard) -> Self {
+    /// The same body, which holds `guard` and `call` until it has been handed over whole.
+    pub(crate) fn guarded(mut self, guard: AnsweringGuard, call: Option<OpenCall>) -> Self {
         self.guard = Some(guard);
+        self.call = call;
         self
     }
 }

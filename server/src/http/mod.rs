@@ -42,13 +42,14 @@ use parking_lot::Mutex;
 pub(crate) use connection::{Socket, accept};
 
 use crate::config::Config;
-use crate::engine::Engine;
+use crate::engine::{Engine, OpenCall};
 use crate::go::gzip;
 use crate::go::mux::{Mux, Redirect};
 use crate::go::path;
 use crate::go::printable::Unicode;
 use crate::go::query::{Query, Semicolons};
 use crate::go::url::Target;
+use crate::history::CallId;
 use crate::version::Behaviour;
 use body::Body;
 use connection::AnsweringGuard;
@@ -123,17 +124,25 @@ async fn respond(
     guard: AnsweringGuard,
 ) -> Result<Response<Body>, Dropped> {
     let is_head = *request.method() == Method::HEAD;
-    let mut response = match steps(context, peer, request).await {
+    let engine = Arc::clone(&context.engine);
+    let target = request.uri().path_and_query();
+    let target = target.map_or("*", |target| target.as_str());
+    let mut call = engine.begin_call(peer, request.method().as_str(), target);
+    let id = call.as_ref().map(OpenCall::id);
+    let mut response = match steps(context, peer, id, request).await {
         Ok(response) => response,
         Err(Early::Answer(response)) => *response,
         Err(Early::Dropped) => return Err(Dropped),
     };
+    if let Some(call) = &mut call {
+        call.answered(Some(response.status().as_u16()), None);
+    }
     let length = response.headers().get(CONTENT_LENGTH);
     if is_head && length.is_some_and(|length| length == "0") {
         // Go does not know whether there would have been a body.
         response.headers_mut().remove(CONTENT_LENGTH);
     }
-    Ok(response.map(|body| body.guarded(guard)))
+    Ok(response.map(|body| body.guarded(guard, call)))
 }
 
 /// Why a request ends before its endpoint has answered it.
@@ -166,6 +175,7 @@ impl std::error::Error for Dropped {}
 async fn steps(
     context: Arc<Context>,
     peer: Option<IpAddr>,
+    call: Option<CallId>,
     request: http::Request<Incoming>,
 ) -> Result<Response<Body>, Early> {
     let (parts, body) = request.into_parts();
@@ -195,6 +205,7 @@ async fn steps(
     let request = Request {
         context: Arc::clone(&context),
         peer,
+        call,
         method: parts.method,
         rest,
         query,

@@ -16,6 +16,7 @@ use super::errors::Failure;
 use crate::blocking::Wait;
 use crate::go::query::Query;
 use crate::go::{duration, number};
+use crate::history::CallId;
 use crate::store::Index;
 use crate::version::Behaviour;
 
@@ -24,6 +25,8 @@ pub(crate) struct Request {
     pub(crate) context: Arc<Context>,
     /// Where it came from; none for a Unix socket.
     pub(crate) peer: Option<IpAddr>,
+    /// Its number, if anybody observes.
+    pub(crate) call: Option<CallId>,
     pub(crate) method: Method,
     /// The path, cleaned and decoded, after the part that the route names.
     pub(crate) rest: Vec<u8>,
@@ -79,6 +82,7 @@ impl Request {
             wait: (min_index > 0).then_some(Wait {
                 min_index: Index(min_index),
                 limit: wait,
+                call: self.call,
             }),
             consistency,
         })

@@ -12,6 +12,8 @@ pub struct Effects {
     pub index: Option<Index>,
     /// Every row that changed, in the order in which it changed.
     pub touched: Vec<Touched>,
+    /// Every change of who holds a key, in the order in which it happened.
+    pub holders: Vec<HolderChange>,
     /// The sessions that fell, and why.
     pub ended: Vec<SessionEnd>,
     /// Why an acquire was refused without an error.
@@ -49,6 +51,17 @@ pub enum Touched {
         /// The name of the check's service; empty for a check of the node.
         service_name: String,
     },
+}
+
+/// A key that has another holder than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HolderChange {
+    /// The key.
+    pub key: Key,
+    /// Who held it, spelled as in the acquire; none when nobody did.
+    pub before: Option<Box<str>>,
+    /// Who holds it now; none when nobody does.
+    pub after: Option<Box<str>>,
 }
 
 /// A session that fell, with all that fell with it.

@@ -26,13 +26,15 @@ mod service;
 mod session;
 mod session_id;
 mod tombstone;
+mod travel;
 mod txn;
 mod txn_catalog;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
-pub use effects::{Cause, Effects, SessionEnd, Touched};
+pub use effects::{Cause, Effects, HolderChange, SessionEnd, Touched};
 pub use index::Index;
 pub use key::Key;
 pub use kv::KvRow;
@@ -208,6 +210,12 @@ impl Store {
             .into_iter()
             .flatten()
             .min_by_key(|(at, _)| *at)
+    }
+
+    /// The row of a key.
+    #[must_use]
+    pub fn row(&self, key: &Key) -> Option<&Arc<KvRow>> {
+        self.kv.get(key.as_bytes())
     }
 
     /// How long `key` cannot be acquired yet, and by nobody.

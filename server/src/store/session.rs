@@ -6,7 +6,7 @@ use std::time::Duration;
 use imbl::{OrdMap, OrdSet};
 
 use super::command::Refusal;
-use super::effects::Touched;
+use super::effects::{HolderChange, Touched};
 use super::index::Index;
 use super::key::Key;
 use super::query::{Answer, Rows, Watch};
@@ -139,6 +139,12 @@ impl Store {
         Ok(id.and_then(|id| self.sessions.rows.get(&id)))
     }
 
+    /// When a session lapses unless it is renewed; none where it has no TTL.
+    #[must_use]
+    pub fn lapses_at(&self, session: SessionId) -> Option<Timestamp> {
+        self.sessions.lapses.get(&session).copied()
+    }
+
     pub(super) fn require_session(&self, text: &str) -> Result<&Arc<SessionRow>, Refusal> {
         self.session(text)?
             .ok_or_else(|| Refusal::InvalidSession(text.to_owned()))
@@ -268,7 +274,7 @@ impl Change<'_> {
         Ok(row)
     }
 
-    /// Keeps the index of held keys right when a key's holder changes.
+    /// Keeps the index of held keys right when a key's holder changes, and notes the change.
     pub(super) fn holder_changed(&mut self, key: &Key, before: Option<&str>, after: Option<&str>) {
         if before == after {
             return;
@@ -282,5 +288,10 @@ impl Change<'_> {
         if let Some(session) = after.and_then(id) {
             held.insert((session, key.clone()));
         }
+        self.effects.holders.push(HolderChange {
+            key: key.clone(),
+            before: before.map(Box::from),
+            after: after.map(Box::from),
+        });
     }
 }

@@ -51,6 +51,17 @@ impl Tombstones {
         self.reaps.get_min().copied()
     }
 
+    /// Maps every index, as far as tombstones have one.
+    pub(super) fn lower(&mut self, low: impl Fn(Index) -> Index) {
+        self.newest = low(self.newest);
+        let by_key = self.by_key.iter();
+        self.by_key = by_key
+            .map(|(key, index)| (key.clone(), low(*index)))
+            .collect();
+        let reaps = self.reaps.iter();
+        self.reaps = reaps.map(|(at, index)| (*at, low(*index))).collect();
+    }
+
     /// Forgets all tombstones up to `up_to`. Nobody is woken by it (kv.md 4.3).
     pub(super) fn reap(&mut self, up_to: Index) {
         self.by_key = std::mem::take(&mut self.by_key)

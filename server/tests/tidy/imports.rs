@@ -14,22 +14,28 @@ const PARTS: &[(&str, &[&str])] = &[
     ("config", &["version"]),
     ("store", &["timestamp"]),
     ("watch", &["store"]),
+    ("history", &["store", "timestamp"]),
     (
         "engine",
-        &["store", "watch", "clock", "entropy", "timestamp"],
+        &["store", "watch", "clock", "entropy", "history", "timestamp"],
     ),
-    ("blocking", &["engine", "store"]),
+    ("blocking", &["engine", "history", "store"]),
+    (
+        "control",
+        &["clock", "config", "engine", "history", "store", "timestamp"],
+    ),
     (
         "http",
         &[
-            "blocking", "clock", "config", "engine", "go", "store", "ui", "version",
+            "blocking", "clock", "config", "engine", "go", "history", "store", "ui", "version",
         ],
     ),
     ("ui", &[]),
     (
         "server",
         &[
-            "clock", "config", "engine", "entropy", "http", "store", "version",
+            "clock", "config", "control", "engine", "entropy", "history", "http", "store",
+            "version",
         ],
     ),
     ("cli", &["clock", "config", "go", "server", "version"]),
@@ -52,6 +58,10 @@ const BANNED_CRATES: &[(&str, &[&str])] = &[
     ("engine", &["hyper", "http", "serde", "serde_json"]),
     ("blocking", &["hyper", "http", "serde", "serde_json"]),
     ("watch", &["tokio", "hyper", "http", "serde", "serde_json"]),
+    (
+        "history",
+        &["tokio", "hyper", "http", "serde", "serde_json"],
+    ),
     ("go", &["tokio", "hyper", "tracing"]),
 ];
 

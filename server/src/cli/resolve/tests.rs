@@ -119,6 +119,7 @@ fn every_honoured_key_changes_its_value() {
         translate_wan_addrs: true,
         txn_max_req_len: 9,
         ui: false,
+        control: false,
         use_cache: false,
         version: Version::default(),
     };

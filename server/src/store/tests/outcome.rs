@@ -13,6 +13,7 @@ pub(super) fn of_command(applied: &Applied) -> String {
     let Effects {
         index,
         touched: _,
+        holders: _,
         ended,
         acquire_refused,
     } = &applied.effects;

@@ -1,0 +1,79 @@
+//! What happened, and whether it was safe.
+
+use std::fmt::Write;
+
+use super::Control;
+use crate::engine::Explanation;
+use crate::history::{self, Filter, Interval, Record, Unsafe};
+use crate::store::Key;
+
+impl Control {
+    /// The records of the history that are meant, oldest first.
+    #[must_use]
+    pub fn history(&self, filter: &Filter) -> Vec<Record> {
+        self.engine.history(filter)
+    }
+
+    /// The whole history as text, a line for each record.
+    #[must_use]
+    pub fn history_text(&self) -> String {
+        let mut text = String::new();
+        for record in self.history(&Filter::all()) {
+            writeln!(text, "{record}").expect("memory takes every line");
+        }
+        text
+    }
+
+    /// Forgets the history so far. Numbers go on.
+    pub fn clear_history(&self) {
+        self.engine.clear_history();
+    }
+
+    /// The number of the last record, for [`Filter::after`].
+    #[must_use]
+    pub fn last_record(&self) -> u64 {
+        self.engine.last_record()
+    }
+
+    /// The life of one key as text: its writes, its holders, why they lost it, who was refused and why.
+    #[must_use]
+    pub fn timeline(&self, key: impl AsRef<[u8]>) -> String {
+        history::timeline(&self.history(&Filter::all()), &Key::new(key))
+    }
+
+    /// Who holds a key, since when, what is in the way of others, and who waits.
+    #[must_use]
+    pub fn explain(&self, key: impl AsRef<[u8]>) -> Explanation {
+        self.engine.explain(&Key::new(key))
+    }
+
+    /// Whether the lock `key` was safe: in what the server did, and in what programs say that they believed.
+    ///
+    /// # Errors
+    /// Everything that was not safe.
+    pub fn check_lock_safety(
+        &self,
+        key: impl AsRef<[u8]>,
+        beliefs: &[Interval],
+    ) -> Result<(), Vec<Unsafe>> {
+        let found = self.engine.lock_violations(&Key::new(key), beliefs);
+        if found.is_empty() { Ok(()) } else { Err(found) }
+    }
+
+    /// Asserts what [`Control::check_lock_safety`] checks.
+    ///
+    /// # Panics
+    /// When the lock was not safe: with every violation, and the timeline of the key.
+    #[track_caller]
+    pub fn assert_lock_safety(&self, key: impl AsRef<[u8]>, beliefs: &[Interval]) {
+        if let Err(found) = self.check_lock_safety(&key, beliefs) {
+            let key_name = Key::new(&key);
+            let lines: Vec<String> = found.iter().map(|found| format!("- {found}")).collect();
+            let timeline = self.timeline(&key);
+            panic!(
+                "the lock {key_name:?} was not safe:\n{}\n{timeline}",
+                lines.join("\n")
+            );
+        }
+    }
+}

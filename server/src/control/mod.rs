@@ -1,0 +1,54 @@
+//! The control plane: what a test can do to a server, and learn about it, that no client of Consul can.
+//!
+//! Everything is here once, as methods of [`Control`]; a [`Server`](crate::Server) dereferences to it. Over HTTP the
+//! same is offered under `/proconsul/v1/`, for tests in other languages.
+
+mod history;
+mod state;
+mod time;
+mod wait;
+
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::store::Store;
+use crate::timestamp::Timestamp;
+
+pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
+
+/// The controls of one server. Clones control the same server.
+#[derive(Clone, Debug)]
+pub struct Control {
+    engine: Arc<Engine>,
+    /// The state in which the server was started.
+    initial: Arc<Initial>,
+    /// The name of the agent's own node.
+    node_name: String,
+}
+
+#[derive(Debug)]
+struct Initial {
+    at: Timestamp,
+    store: Store,
+}
+
+impl Control {
+    /// The controls of a server that has just been made.
+    pub(crate) fn new(engine: &Arc<Engine>, config: &Config) -> Self {
+        Self {
+            initial: Arc::new(Initial {
+                at: engine.clock().now(),
+                store: engine.snapshot(),
+            }),
+            engine: Arc::clone(engine),
+            node_name: config.node_name.clone(),
+        }
+    }
+
+    /// What the server does, without HTTP.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}

@@ -1,0 +1,395 @@
+//! The state without HTTP: keys, sessions, and going back to what was.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Control;
+use crate::store::{
+    Behavior, CheckRow, Command, Content, Entry, Index, Key, KvRow, KvVerb, KvWrite, NewSession,
+    NodeRow, Query, Refusal, Reply, Rows, ServiceRow, SessionRow,
+};
+
+/// The keys of a server; from [`Control::kv`].
+#[derive(Clone, Copy, Debug)]
+pub struct Keys<'a>(&'a Control);
+
+/// The sessions of a server; from [`Control::sessions`].
+#[derive(Clone, Copy, Debug)]
+pub struct Sessions<'a>(&'a Control);
+
+/// The catalog of a server; from [`Control::catalog`].
+#[derive(Clone, Copy, Debug)]
+pub struct Catalog<'a>(&'a Control);
+
+/// A session to create. The default has no TTL, Consul's lock-delay of 15 s, and releases its keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a session is created by `Sessions::create`"]
+pub struct Session {
+    name: String,
+    ttl: Duration,
+    lock_delay: Duration,
+    behavior: Behavior,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            ttl: Duration::ZERO,
+            lock_delay: Duration::from_secs(15),
+            behavior: Behavior::Release,
+        }
+    }
+}
+
+impl Session {
+    /// A session that lapses when it is not renewed for twice `ttl`. No minimum is enforced here.
+    pub fn ttl(ttl: Duration) -> Self {
+        Self {
+            ttl,
+            ..Self::default()
+        }
+    }
+
+    /// With this name.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// With this lock-delay.
+    pub fn lock_delay(mut self, lock_delay: Duration) -> Self {
+        self.lock_delay = lock_delay;
+        self
+    }
+
+    /// Its keys are deleted when it ends.
+    pub fn deletes_its_keys(mut self) -> Self {
+        self.behavior = Behavior::Delete;
+        self
+    }
+}
+
+impl Control {
+    /// The keys.
+    #[must_use]
+    pub fn kv(&self) -> Keys<'_> {
+        Keys(self)
+    }
+
+    /// The sessions.
+    #[must_use]
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+
+    /// Nodes, services and checks.
+    #[must_use]
+    pub fn catalog(&self) -> Catalog<'_> {
+        Catalog(self)
+    }
+
+    /// The index of the last change.
+    #[must_use]
+    pub fn index(&self) -> Index {
+        self.engine.snapshot().applied()
+    }
+
+    /// Goes back to the state in which the server was started. Whoever is blocked is answered with what is there now.
+    /// Indexes go back, too; clock, history and checkpoints do not.
+    pub fn reset(&self) {
+        self.note("reset");
+        let mut store = self.initial.store.clone();
+        store.shift_deadlines(self.now().since(self.initial.at));
+        self.engine.replace_store(store);
+    }
+
+    /// Keeps the state under a name. It costs the same whatever the number of keys: nothing is copied.
+    pub fn checkpoint(&self, name: &str) {
+        self.note(&format!("checkpoint {name:?}"));
+        self.engine.checkpoint(name);
+    }
+
+    /// Goes back to a checkpoint: keys, sessions, catalog and indexes; deadlines are as far away as they were then.
+    /// Whoever is blocked is answered with what is there now, with an index that may be lower than the client's.
+    ///
+    /// # Errors
+    /// There is no such checkpoint.
+    pub fn rollback(&self, name: &str) -> Result<(), UnknownCheckpoint> {
+        self.note(&format!("rollback to {name:?}"));
+        if self.engine.rollback(name) {
+            return Ok(());
+        }
+        Err(UnknownCheckpoint {
+            name: name.to_owned(),
+            known: self.engine.checkpoints(),
+        })
+    }
+}
+
+/// There is no checkpoint of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownCheckpoint {
+    /// The name.
+    pub name: String,
+    /// The names that there are.
+    pub known: Vec<String>,
+}
+
+impl std::fmt::Display for UnknownCheckpoint {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, known } = self;
+        write!(formatter, "no checkpoint {name:?}; there are {known:?}")
+    }
+}
+
+impl std::error::Error for UnknownCheckpoint {}
+
+impl Keys<'_> {
+    /// The row of a key; none when it does not exist.
+    #[must_use]
+    pub fn get(self, key: impl AsRef<[u8]>) -> Option<Arc<KvRow>> {
+        let store = self.0.engine.snapshot();
+        store.row(&Key::new(key)).map(Arc::clone)
+    }
+
+    /// All keys with this prefix and their rows, in byte order.
+    #[must_use]
+    pub fn list(self, prefix: impl AsRef<[u8]>) -> Vec<Entry> {
+        match self.0.rows(&Query::KvList(Key::new(prefix))) {
+            Rows::Entries(entries) => entries,
+            _ => unreachable!("a list is answered with entries"),
+        }
+    }
+
+    /// Writes a key.
+    pub fn put(self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
+        let written = self.write(key, KvVerb::Set(content(value)));
+        written.expect("an unconditional write is not refused");
+    }
+
+    /// Deletes a key.
+    pub fn delete(self, key: impl AsRef<[u8]>) {
+        let deleted = self.write(key, KvVerb::Delete);
+        deleted.expect("an unconditional delete is not refused");
+    }
+
+    /// Deletes all keys with this prefix.
+    pub fn delete_tree(self, prefix: impl AsRef<[u8]>) {
+        let deleted = self.write(prefix, KvVerb::DeleteTree);
+        deleted.expect("an unconditional delete is not refused");
+    }
+
+    /// Acquires a key for a session. Whether it did; [`Control::explain`] says why not.
+    ///
+    /// # Errors
+    /// There is no such session.
+    pub fn acquire(
+        self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        session: &str,
+    ) -> Result<bool, Refusal> {
+        self.write(key, KvVerb::Acquire(content(value), session.to_owned()))
+    }
+
+    /// Releases a key that a session holds. Whether it did.
+    ///
+    /// # Errors
+    /// The session has no name.
+    pub fn release(
+        self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        session: &str,
+    ) -> Result<bool, Refusal> {
+        self.write(key, KvVerb::Release(content(value), session.to_owned()))
+    }
+
+    fn write(self, key: impl AsRef<[u8]>, verb: KvVerb) -> Result<bool, Refusal> {
+        let key = Key::new(key);
+        match self.0.engine.apply(Command::Kv(KvWrite { key, verb }))? {
+            Reply::Written(written) => Ok(written),
+            _ => unreachable!("a KV write is answered with whether it took place"),
+        }
+    }
+}
+
+fn content(value: impl AsRef<[u8]>) -> Content {
+    Content {
+        value: Box::from(value.as_ref()),
+        flags: 0,
+    }
+}
+
+impl Sessions<'_> {
+    /// All sessions, in the order of their ids.
+    #[must_use]
+    pub fn list(self) -> Vec<Arc<SessionRow>> {
+        match self.0.rows(&Query::SessionList) {
+            Rows::Sessions(sessions) => sessions,
+            _ => unreachable!("sessions are answered with sessions"),
+        }
+    }
+
+    /// Creates a session on the agent's own node, and returns its id.
+    ///
+    /// # Errors
+    /// The node, or its check `serfHealth`, was deregistered, or is critical.
+    pub fn create(self, session: Session) -> Result<String, Refusal> {
+        let lock_delay = i64::try_from(session.lock_delay.as_nanos());
+        let seconds = session.ttl.as_secs_f64();
+        let new = NewSession {
+            id: self.0.engine.new_session_id(),
+            name: session.name,
+            node: self.0.node_name.clone(),
+            lock_delay_ns: lock_delay.unwrap_or(i64::MAX),
+            behavior: session.behavior,
+            ttl_text: if session.ttl.is_zero() {
+                String::new()
+            } else {
+                format!("{seconds}s")
+            },
+            ttl: session.ttl,
+            node_checks: Some(vec!["serfHealth".to_owned()]),
+            service_checks: None,
+            checks: Vec::new(),
+        };
+        match self.0.engine.apply(Command::SessionCreate(new))? {
+            Reply::Session(row) => Ok(row.session.id.to_string()),
+            _ => unreachable!("a session is created or refused"),
+        }
+    }
+
+    /// Starts the TTL of a session anew.
+    ///
+    /// # Errors
+    /// There is no such session.
+    pub fn renew(self, id: &str) -> Result<(), Refusal> {
+        let id = id.to_owned();
+        let renewed = self.0.engine.apply(Command::SessionRenew { id });
+        renewed.map(|_| ())
+    }
+
+    /// Destroys a session, if it is there.
+    ///
+    /// # Errors
+    /// The id is malformed, where Consul minds.
+    pub fn destroy(self, id: &str) -> Result<(), Refusal> {
+        let id = id.to_owned();
+        let destroyed = self.0.engine.apply(Command::SessionDestroy { id });
+        destroyed.map(|_| ())
+    }
+
+    /// Lets a session lapse now, whatever is left of its TTL: its keys are released or deleted, and guarded.
+    ///
+    /// # Errors
+    /// There is no such session.
+    pub fn expire(self, id: &str) -> Result<(), Refusal> {
+        self.0.note(&format!("expire session {id}"));
+        self.0.engine.expire_session(id)
+    }
+}
+
+impl Catalog<'_> {
+    /// All nodes, in the order of their names.
+    #[must_use]
+    pub fn nodes(self) -> Vec<Arc<NodeRow>> {
+        match self.0.rows(&Query::Nodes) {
+            Rows::Nodes(nodes) => nodes,
+            _ => unreachable!("nodes are answered with nodes"),
+        }
+    }
+
+    /// The services of a node, in the order of their ids; none when there is no such node.
+    #[must_use]
+    pub fn services_of(self, node: &str) -> Vec<Arc<ServiceRow>> {
+        match self.0.rows(&Query::Node(node.to_owned())) {
+            Rows::Node(found) => found.map(|(_, services)| services).unwrap_or_default(),
+            _ => unreachable!("a node is answered with a node"),
+        }
+    }
+
+    /// All checks, in the order of node and id.
+    #[must_use]
+    pub fn checks(self) -> Vec<Arc<CheckRow>> {
+        match self.0.rows(&Query::ChecksInState("any".to_owned())) {
+            Rows::Checks(checks) => checks,
+            _ => unreachable!("checks are answered with checks"),
+        }
+    }
+
+    /// Makes a check critical, which ends the sessions that are bound to it. `serfHealth` of the agent's own node is
+    /// the check that sessions are bound to unless they say otherwise.
+    ///
+    /// # Errors
+    /// The node has no such check.
+    pub fn fail_check(self, node: &str, check: &str) -> Result<(), UnknownCheck> {
+        self.set_check(node, check, "critical")
+    }
+
+    /// Makes a check passing.
+    ///
+    /// # Errors
+    /// The node has no such check.
+    pub fn pass_check(self, node: &str, check: &str) -> Result<(), UnknownCheck> {
+        self.set_check(node, check, "passing")
+    }
+
+    fn set_check(self, node: &str, check: &str, status: &str) -> Result<(), UnknownCheck> {
+        self.0
+            .note(&format!("check {check:?} of node {node:?} is {status}"));
+        let found = self.checks().into_iter().find(|row| {
+            row.node.eq_ignore_ascii_case(node) && row.check.check_id.eq_ignore_ascii_case(check)
+        });
+        let unknown = || UnknownCheck {
+            node: node.to_owned(),
+            check: check.to_owned(),
+        };
+        let row = found.ok_or_else(unknown)?;
+        self.0
+            .engine
+            .set_check_status(&row, status)
+            .map_err(|_| unknown())
+    }
+
+    /// Deletes a node with its services, checks and sessions.
+    pub fn delete_node(self, node: &str) {
+        self.0.note(&format!("delete node {node:?}"));
+        let what = crate::store::Deregistration::Node(node.to_owned());
+        let deleted = self.0.engine.apply(Command::Deregister(what));
+        deleted.expect("a deregistration is not refused");
+    }
+}
+
+/// There is no such check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownCheck {
+    /// The node.
+    pub node: String,
+    /// The id of the check.
+    pub check: String,
+}
+
+impl std::fmt::Display for UnknownCheck {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { node, check } = self;
+        write!(formatter, "node {node:?} has no check {check:?}")
+    }
+}
+
+impl std::error::Error for UnknownCheck {}
+
+impl Control {
+    fn rows(&self, query: &Query) -> Rows {
+        let answer = self.engine.query(query);
+        answer.expect("only a session's id can be malformed").rows
+    }
+
+    /// Says in the history what the test does.
+    pub(super) fn note(&self, action: &str) {
+        self.engine.record(crate::history::Happened::Control {
+            action: action.to_owned(),
+        });
+    }
+}

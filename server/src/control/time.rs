@@ -1,0 +1,87 @@
+//! Time: the server's clock is the test's to move.
+
+use std::time::Duration;
+
+use super::Control;
+use crate::clock::Rate;
+use crate::history::Record;
+use crate::timestamp::Timestamp;
+
+impl Control {
+    /// The time on the server's clock, which began when the server was made.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.engine.clock().now()
+    }
+
+    /// Moves the clock on by `duration`, frozen or not: sessions lapse, lock-delays end, waits time out and tombstones
+    /// go, in the order in which they would have. Those who wait for any of it have been answered when this returns.
+    ///
+    /// Returns what it caused, in order.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use proconsul::history::Kind;
+    ///
+    /// let server = proconsul::Server::builder().frozen().start()?;
+    /// let session = server.sessions().create(proconsul::control::Session::ttl(Duration::from_secs(10)))?;
+    /// assert!(server.advance(Duration::from_secs(19)).is_empty());
+    /// let caused = server.advance(Duration::from_secs(1));
+    /// assert_eq!(caused[0].what.kind(), Kind::SessionEnded);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn advance(&self, duration: Duration) -> Vec<Record> {
+        self.engine.advance(duration)
+    }
+
+    /// Moves the clock to the next moment at which something happens by itself, and returns what did; nothing when
+    /// nothing is due ever.
+    pub fn advance_to_next(&self) -> Vec<Record> {
+        self.engine.advance_to_next()
+    }
+
+    /// How far away the next moment is at which something happens by itself; none when nothing ever will.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let deadline = self.engine.next_deadline()?;
+        Some(deadline.since(self.now()))
+    }
+
+    /// Stops the clock: nothing happens by itself until the test says so.
+    pub fn freeze(&self) {
+        self.engine.set_rate(Rate::FROZEN);
+    }
+
+    /// Lets the clock run as the machine's does.
+    pub fn resume(&self) {
+        self.engine.set_rate(Rate::REAL);
+    }
+
+    /// Lets the clock run at a multiple of the machine's time.
+    pub fn set_rate(&self, rate: Rate) {
+        self.engine.set_rate(rate);
+    }
+
+    /// How fast the clock runs.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.engine.clock().rate()
+    }
+
+    /// From now on the clock jumps to the next deadline whenever at least `clients` requests are open and every one of
+    /// them is blocked: a program that only waits for Consul does not wait at all. Meant for a frozen clock.
+    pub fn auto_advance(&self, clients: usize) {
+        self.engine.jump_with(Some(clients));
+    }
+
+    /// Ends what [`Control::auto_advance`] began.
+    pub fn stop_auto_advance(&self) {
+        self.engine.jump_with(None);
+    }
+
+    /// Lets `duration` pass as if the server's process had been stopped meanwhile: what was due on the way happens at
+    /// its end, late and all at once. Returns what happened.
+    pub fn jump(&self, duration: Duration) -> Vec<Record> {
+        self.engine.jump(duration)
+    }
+}

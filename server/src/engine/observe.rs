@@ -1,0 +1,241 @@
+//! Observing: the history, and what every request is at.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::calls::{Parked, Told};
+use super::{Engine, State};
+use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
+use crate::store::{Key, Query};
+use crate::timestamp::Timestamp;
+
+/// A request that is being answered. Dropping it says that its answer has been written, or never will be.
+#[derive(Debug)]
+#[must_use = "a request that is dropped is over"]
+pub struct OpenCall {
+    engine: Arc<Engine>,
+    id: CallId,
+    answered: bool,
+}
+
+impl OpenCall {
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> CallId {
+        self.id
+    }
+
+    /// Records its answer: the status, none for none, and the fault that had a part in it.
+    pub fn answered(&mut self, status: Option<u16>, fault: Option<String>) {
+        self.answered = true;
+        self.engine.record(Happened::Answer {
+            call: self.id,
+            status,
+            fault,
+        });
+    }
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.answered(None, None);
+        }
+        self.engine.lock().calls.end(self.id);
+        self.engine.announce();
+        self.engine.stands();
+    }
+}
+
+impl Engine {
+    /// Whether a history is kept and requests are followed.
+    #[must_use]
+    pub fn is_observed(&self) -> bool {
+        self.observed
+    }
+
+    /// Notes that a request has arrived; none when nobody observes.
+    pub fn begin_call(
+        self: &Arc<Self>,
+        client: Option<IpAddr>,
+        method: &str,
+        target: &str,
+    ) -> Option<OpenCall> {
+        if !self.observed {
+            return None;
+        }
+        let id = self.with_state(|state, now| {
+            let id = state.calls.begin(client, target);
+            let what = Happened::Request {
+                call: id,
+                client,
+                method: method.to_owned(),
+                target: target.to_owned(),
+            };
+            state.record(now, what);
+            id
+        });
+        Some(OpenCall {
+            engine: Arc::clone(self),
+            id,
+            answered: false,
+        })
+    }
+
+    /// Holds a request for a time of the engine's clock; without one, until it is dropped.
+    pub async fn hold(&self, call: Option<CallId>, duration: Option<Duration>) {
+        let until = duration.map(|duration| self.clock.now().plus(duration));
+        if let Some(call) = call {
+            self.lock().calls.hold(call, until);
+            self.announce();
+            self.stands();
+        }
+        match until {
+            Some(until) => self.clock.sleep_until(until).await,
+            None => std::future::pending().await,
+        }
+        if let Some(call) = call {
+            self.lock().calls.wake(call);
+        }
+    }
+
+    /// Records something that is not a command.
+    pub fn record(&self, what: Happened) {
+        let now = self.clock.now();
+        self.lock().record(now, what);
+        self.announce();
+    }
+
+    /// The records that are meant, oldest first.
+    #[must_use]
+    pub fn history(&self, filter: &Filter) -> Vec<Record> {
+        self.with_state(|state, _| state.history.matching(filter))
+    }
+
+    /// Forgets the history so far.
+    pub fn clear_history(&self) {
+        self.lock().history.clear();
+    }
+
+    /// The number of the last record.
+    #[must_use]
+    pub fn last_record(&self) -> u64 {
+        self.with_state(|state, _| state.history.last())
+    }
+
+    /// What was not safe about a lock; see [`Unsafe`].
+    #[must_use]
+    pub fn lock_violations(&self, key: &Key, beliefs: &[Interval]) -> Vec<Unsafe> {
+        self.with_state(|state, _| state.history.violations(key, beliefs))
+    }
+
+    /// Delays the next `times` wakes (none: all) of reads under `prefix` by `by`: further changes meanwhile
+    /// come with the same wake.
+    pub fn delay_wakes(&self, prefix: &[u8], by: Duration, times: Option<u64>) {
+        self.lock().wake_delays.push(super::WakeDelay {
+            prefix: prefix.to_vec(),
+            by,
+            left: times,
+        });
+    }
+
+    /// Takes back all that [`Engine::delay_wakes`] has asked for. What is under way is not.
+    pub fn clear_wake_delays(&self) {
+        self.lock().wake_delays.clear();
+    }
+}
+
+impl History {
+    fn matching(&self, filter: &Filter) -> Vec<Record> {
+        let records = self.after(filter.is_after());
+        records
+            .filter(|record| filter.matches(record))
+            .cloned()
+            .collect()
+    }
+
+    fn violations(&self, key: &Key, beliefs: &[Interval]) -> Vec<Unsafe> {
+        crate::history::violations(self.after(0), key, beliefs)
+    }
+}
+
+impl State {
+    pub(super) fn record(&mut self, at: Timestamp, what: Happened) {
+        let index = self.store.applied();
+        self.history.push(at, index, what);
+    }
+
+    pub(super) fn block(&mut self, now: Timestamp, call: CallId, parked: Parked) {
+        let what = Happened::Blocked {
+            call,
+            read: in_words(&parked.query),
+            min_index: parked.min_index,
+        };
+        self.calls.park(call, parked);
+        self.record(now, what);
+    }
+
+    /// Marks a request as able to go on, if it was blocked or held.
+    pub(super) fn wake_call(&mut self, now: Timestamp, call: CallId, by: WokenBy) {
+        if self.calls.wake(call) {
+            self.record(now, Happened::Woken { call, by });
+        }
+    }
+
+    /// Whether a waiter whose read was touched is told now; it may be told later.
+    pub(super) fn may_wake(&mut self, now: Timestamp, told: &Told, by: WokenBy) -> bool {
+        let Some(call) = told.call else { return true };
+        if let Some(by) = self.delay_of(call)
+            && self.calls.delay(call, now.plus(by))
+        {
+            return false;
+        }
+        self.wake_call(now, call, by);
+        true
+    }
+
+    fn delay_of(&mut self, call: CallId) -> Option<Duration> {
+        if self.wake_delays.is_empty() {
+            return None;
+        }
+        let (_, parked) = self.calls.parked().find(|(id, _)| *id == call)?;
+        let prefix = key_of(&parked.query)?.as_bytes().to_vec();
+        let already = parked.delayed_to.is_some();
+        let delays = &mut self.wake_delays;
+        let place = delays
+            .iter()
+            .position(|delay| prefix.starts_with(&delay.prefix) && delay.left != Some(0))?;
+        let delay = &mut delays[place];
+        if let Some(left) = delay.left.as_mut().filter(|_| !already) {
+            *left -= 1;
+        }
+        Some(delay.by)
+    }
+}
+
+/// The key or prefix that a read names.
+pub(super) fn key_of(query: &Query) -> Option<&Key> {
+    match query {
+        Query::KvGet(key) | Query::KvList(key) => Some(key),
+        _ => None,
+    }
+}
+
+/// A read in words.
+pub(crate) fn in_words(query: &Query) -> String {
+    match query {
+        Query::KvGet(key) => format!("key {key:?}"),
+        Query::KvList(prefix) => format!("keys under {prefix:?}"),
+        Query::SessionInfo(id) => format!("session {id}"),
+        Query::SessionList => "all sessions".to_owned(),
+        Query::SessionNode(node) => format!("sessions of node {node:?}"),
+        Query::Nodes => "all nodes".to_owned(),
+        Query::Node(node) => format!("node {node:?}"),
+        Query::Services => "all services".to_owned(),
+        Query::Service(name) => format!("service {name:?}"),
+        Query::ServiceChecks(name) => format!("checks of service {name:?}"),
+        Query::NodeChecks(node) => format!("checks of node {node:?}"),
+        Query::ChecksInState(status) => format!("checks in state {status:?}"),
+    }
+}

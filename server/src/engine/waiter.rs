@@ -1,0 +1,134 @@
+//! Those who wait for a change of what they read.
+
+use std::sync::Arc;
+
+use super::calls::{Parked, Told};
+use super::{Engine, between_steps};
+use crate::history::{CallId, WokenBy};
+use crate::store::{Index, Query, ReadSet};
+use crate::timestamp::Timestamp;
+use crate::watch::WaiterId;
+
+/// Someone who waits until what they read is touched. Dropping it takes the registration back.
+#[derive(Debug)]
+#[must_use = "a waiter that is dropped waits for nothing"]
+pub struct Waiter<'a> {
+    engine: &'a Engine,
+    id: WaiterId,
+    told: Arc<Told>,
+    reads: ReadSet,
+    until: Timestamp,
+    /// What is shown of the wait, if anybody observes.
+    shown: Option<(CallId, Query, Index)>,
+}
+
+/// How a wait went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wakened {
+    /// Something was touched: the next look may be the answer.
+    LookAgain,
+    /// The next look is the answer, whatever it finds.
+    AnswerNow,
+    /// The time is up.
+    TimedOut,
+}
+
+impl Engine {
+    /// A waiter that waits for nothing yet, and for nothing after `until`. `call` is the request for which it waits
+    /// for `query` to pass `min_index`.
+    pub fn waiter(
+        &self,
+        call: Option<CallId>,
+        query: &Query,
+        min_index: Index,
+        until: Timestamp,
+    ) -> Waiter<'_> {
+        Waiter {
+            engine: self,
+            id: self.state.lock().waiters.admit(),
+            told: Arc::new(Told::new(call)),
+            reads: Vec::new(),
+            until,
+            shown: call.map(|call| (call, query.clone(), min_index)),
+        }
+    }
+}
+
+impl Waiter<'_> {
+    /// Waits from now on for a touch of `reads`, and of nothing else. Whether that is what it waited for
+    /// already, so that nothing can have been missed since the read that gave `reads`.
+    pub fn waits_for(&mut self, reads: &ReadSet) -> bool {
+        if self.reads == *reads {
+            return true;
+        }
+        let waiters = &mut self.engine.lock().waiters;
+        waiters.deregister(self.id, &self.reads);
+        waiters.register(self.id, &self.told, reads);
+        self.reads.clone_from(reads);
+        false
+    }
+
+    /// Until something that it waits for was touched since the last call, or its time is up.
+    pub async fn wait(&self) -> Wakened {
+        between_steps();
+        self.park();
+        let in_time = tokio::select! {
+            biased;
+            () = self.told.notified() => true,
+            () = self.engine.clock().sleep_until(self.until) => false,
+        };
+        if !in_time {
+            self.time_is_up();
+            return Wakened::TimedOut;
+        }
+        if self.shown.is_some() {
+            self.told.take_pending();
+        }
+        if self.told.is_at_once() {
+            Wakened::AnswerNow
+        } else {
+            Wakened::LookAgain
+        }
+    }
+
+    /// Shows that it waits, unless it can go on already.
+    fn park(&self) {
+        let Some((call, query, min_index)) = &self.shown else {
+            return;
+        };
+        {
+            let mut state = self.engine.lock();
+            let now = self.engine.clock().now();
+            if self.told.take_pending() || now >= self.until {
+                return;
+            }
+            let parked = Parked {
+                query: query.clone(),
+                min_index: *min_index,
+                until: self.until,
+                told: Arc::clone(&self.told),
+                delayed_to: None,
+            };
+            state.block(now, *call, parked);
+        }
+        self.engine.announce();
+        self.engine.stands();
+    }
+
+    fn time_is_up(&self) {
+        if let Some((call, _, _)) = &self.shown {
+            let mut state = self.engine.lock();
+            let now = self.engine.clock().now();
+            state.wake_call(now, *call, WokenBy::Timeout);
+        }
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if !self.reads.is_empty() {
+            let waiters = &mut self.engine.lock().waiters;
+            waiters.deregister(self.id, &self.reads);
+        }
+    }
+}

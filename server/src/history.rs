@@ -1,0 +1,297 @@
+//! What happened on a server, in its order, and why: the answer to "who held the lock, and why was it lost?".
+//!
+//! The history is a bounded log of plain values. The engine writes it under its lock, so its order is the order of
+//! the store's indexes; it holds the engine's own time only, so the same seed and the same calls on a frozen clock
+//! give the same history, byte for byte. A history that is off records nothing and costs nothing.
+
+mod filter;
+mod note;
+mod safety;
+mod text;
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use crate::store::{Behavior, Cause, Index, Key};
+use crate::timestamp::Timestamp;
+
+pub use filter::{Filter, Kind};
+pub(crate) use note::Intent;
+pub(crate) use safety::violations;
+pub use safety::{Interval, Unsafe};
+pub use text::timeline;
+
+/// How many records a history keeps unless it is told otherwise; the oldest go first.
+pub const DEFAULT_CAPACITY: usize = 100_000;
+
+/// The number of a request to a server, counted from 1 in the order of arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId(pub u64);
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Its place in the history, counted from 1. Numbers are never used twice, also after older records are gone.
+    pub number: u64,
+    /// When it happened, on the server's own clock.
+    pub at: Timestamp,
+    /// The index of the last entry that the store had applied.
+    pub index: Index,
+    /// What it was.
+    pub what: Happened,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// A request arrived.
+    Request {
+        /// Its number.
+        call: CallId,
+        /// Where it came from; none for a Unix socket.
+        client: Option<IpAddr>,
+        /// The method.
+        method: String,
+        /// Path and query, as sent.
+        target: String,
+    },
+    /// A request was answered, or ended without an answer.
+    Answer {
+        /// Its number.
+        call: CallId,
+        /// The status; none when the connection ended without one.
+        status: Option<u16>,
+        /// The fault that hit the request, in words.
+        fault: Option<String>,
+    },
+    /// A blocking query found nothing new and waits.
+    Blocked {
+        /// The request.
+        call: CallId,
+        /// What it reads, in words.
+        read: String,
+        /// The index that it has to pass.
+        min_index: Index,
+    },
+    /// A blocking query looks again.
+    Woken {
+        /// The request.
+        call: CallId,
+        /// Why.
+        by: WokenBy,
+    },
+    /// A key was created or changed.
+    KeyWritten {
+        /// The key.
+        key: Key,
+    },
+    /// A key was deleted.
+    KeyDeleted {
+        /// The key.
+        key: Key,
+    },
+    /// A conditional write or delete did not take place: another index than it named.
+    WriteRefused {
+        /// The key.
+        key: Key,
+    },
+    /// A session acquired a key.
+    Acquired {
+        /// The key.
+        key: Key,
+        /// The session, as the client spelled it.
+        session: String,
+        /// The session held the key already; its content may have changed.
+        again: bool,
+    },
+    /// A session did not acquire a key.
+    AcquireRefused {
+        /// The key.
+        key: Key,
+        /// The session, as the client spelled it.
+        session: String,
+        /// Why.
+        reason: RefusedBecause,
+    },
+    /// A key has no holder any more.
+    Released {
+        /// The key.
+        key: Key,
+        /// Who held it.
+        session: String,
+        /// Why it does not any more.
+        cause: ReleasedBy,
+    },
+    /// A release by somebody who does not hold the key.
+    ReleaseRefused {
+        /// The key.
+        key: Key,
+        /// The session, as the client spelled it.
+        session: String,
+    },
+    /// A key cannot be acquired for a while.
+    LockDelayBegan {
+        /// The key.
+        key: Key,
+        /// For how long.
+        lasts: Duration,
+    },
+    /// A key can be acquired again.
+    LockDelayEnded {
+        /// The key.
+        key: Key,
+    },
+    /// A session was created.
+    SessionCreated {
+        /// Its id.
+        session: String,
+        /// Its name; not unique.
+        name: String,
+        /// Its node.
+        node: String,
+        /// Its TTL; zero for none. It lapses after twice as long.
+        ttl: Duration,
+        /// What happens to its keys when it ends.
+        behavior: Behavior,
+    },
+    /// The TTL of a session started anew.
+    SessionRenewed {
+        /// Its id.
+        session: String,
+    },
+    /// A session could not be created, renewed or destroyed.
+    SessionRefused {
+        /// Its id, as far as there is one.
+        session: String,
+        /// Why.
+        reason: String,
+    },
+    /// A session ended.
+    SessionEnded {
+        /// Its id.
+        session: String,
+        /// Why.
+        cause: Cause,
+    },
+    /// The catalog changed: nodes, services, checks.
+    CatalogChanged {
+        /// How, in words.
+        change: String,
+    },
+    /// The memory of deleted keys was cleared up to an index.
+    TombstonesReaped {
+        /// The newest that went.
+        up_to: Index,
+    },
+    /// The test did something to the server.
+    Control {
+        /// What, in words.
+        action: String,
+    },
+}
+
+/// Why an acquire is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefusedBecause {
+    /// Another session, or another spelling of the same, holds the key.
+    HeldBy(String),
+    /// The lock-delay still runs for this long.
+    LockDelay(Duration),
+    /// There is no such session.
+    UnknownSession,
+    /// The acquire named no session.
+    NoSession,
+}
+
+/// Why a key lost its holder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReleasedBy {
+    /// The holder let go.
+    Holder,
+    /// The key was deleted by somebody.
+    Delete,
+    /// The holder's session ended.
+    SessionEnd(Cause),
+}
+
+/// Why a blocking query looks again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WokenBy {
+    /// Something that it reads was touched.
+    Change,
+    /// Its time was up.
+    Timeout,
+    /// The test woke it, or replaced all state under it.
+    Control,
+}
+
+/// The log.
+#[derive(Debug)]
+pub struct History {
+    /// How many records are kept; 0 is off.
+    capacity: usize,
+    last: u64,
+    records: VecDeque<Record>,
+}
+
+impl History {
+    /// A history that records nothing.
+    #[must_use]
+    pub fn off() -> Self {
+        Self::keeping(0)
+    }
+
+    /// A history of the last `capacity` records.
+    #[must_use]
+    pub fn keeping(capacity: usize) -> Self {
+        Self {
+            capacity,
+            last: 0,
+            records: VecDeque::new(),
+        }
+    }
+
+    /// Whether anything is recorded.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.capacity > 0
+    }
+
+    /// The number of the last record; 0 before the first.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Records what happened.
+    pub(crate) fn push(&mut self, at: Timestamp, index: Index, what: Happened) {
+        if self.capacity == 0 {
+            return;
+        }
+        if self.records.len() == self.capacity {
+            self.records.pop_front();
+        }
+        self.last += 1;
+        self.records.push_back(Record {
+            number: self.last,
+            at,
+            index,
+            what,
+        });
+    }
+
+    /// The records after the one with this number, oldest first.
+    pub fn after(&self, number: u64) -> impl Iterator<Item = &Record> {
+        let known = self.records.front().map_or(0, |first| {
+            number.saturating_sub(first.number.saturating_sub(1))
+        });
+        let known = usize::try_from(known).unwrap_or(usize::MAX);
+        self.records.range(known.min(self.records.len())..)
+    }
+
+    /// Forgets all records. Numbers go on.
+    pub fn clear(&mut self) {
+        self.records.clear();
+    }
+}

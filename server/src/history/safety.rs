@@ -1,0 +1,186 @@
+//! Whether a lock was safe: over what the server did, and over what the holders believed.
+
+use std::fmt;
+
+use super::{Happened, Record};
+use crate::store::Key;
+use crate::timestamp::Timestamp;
+
+/// A time during which a program believed that it held a lock: from before its first work to after its last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The session with which it had acquired the lock.
+    pub session: String,
+    /// When it began to believe so, on the server's clock.
+    pub from: Timestamp,
+    /// When it stopped.
+    pub to: Timestamp,
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (seconds(self.from), seconds(self.to));
+        write!(formatter, "{} from {from:.3}s to {to:.3}s", self.session)
+    }
+}
+
+fn seconds(at: Timestamp) -> f64 {
+    at.since(Timestamp::ZERO).as_secs_f64()
+}
+
+/// A way in which a lock was not safe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unsafe {
+    /// The server gave the lock to somebody while somebody else had it.
+    TwoHolders {
+        /// Who had it.
+        first: String,
+        /// Who got it, too.
+        second: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// The server gave the lock to somebody during its lock-delay.
+    AcquiredInLockDelay {
+        /// Who got it.
+        session: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// Two programs believed that they held the lock at the same time.
+    TwoBelievers {
+        /// Who began first.
+        first: Interval,
+        /// Who began before the first had stopped.
+        second: Interval,
+    },
+    /// A program believed that it held the lock while its session did not.
+    BelievedWithoutHolding {
+        /// What it believed.
+        belief: Interval,
+        /// From when on it was wrong: it worked after the loss of the lock, or before it had it.
+        wrong_from: Timestamp,
+    },
+}
+
+impl fmt::Display for Unsafe {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TwoHolders { first, second, at } => write!(
+                formatter,
+                "at {:.3}s {second} acquired what {first} held",
+                seconds(*at)
+            ),
+            Self::AcquiredInLockDelay { session, at } => write!(
+                formatter,
+                "at {:.3}s {session} acquired during the lock-delay",
+                seconds(*at)
+            ),
+            Self::TwoBelievers { first, second } => {
+                write!(formatter, "two believed to hold it: {first}, and {second}")
+            }
+            Self::BelievedWithoutHolding { belief, wrong_from } => write!(
+                formatter,
+                "{belief} believed to hold it, and did not from {:.3}s on",
+                seconds(*wrong_from)
+            ),
+        }
+    }
+}
+
+/// A time during which a session really held the lock; without an end while it still does.
+struct Hold {
+    session: String,
+    from: Timestamp,
+    to: Option<Timestamp>,
+}
+
+/// Everything that was not safe about the lock `key`: in the records, and in what programs believed.
+pub(crate) fn violations<'a>(
+    records: impl Iterator<Item = &'a Record>,
+    key: &Key,
+    beliefs: &[Interval],
+) -> Vec<Unsafe> {
+    let mut found = Vec::new();
+    let holds = holds(records, key, &mut found);
+    let mut beliefs: Vec<&Interval> = beliefs.iter().collect();
+    beliefs.sort_by_key(|belief| (belief.from, belief.to));
+    for (place, first) in beliefs.iter().enumerate() {
+        let later = beliefs.iter().skip(place + 1);
+        for second in later.filter(|later| later.from < first.to && later.session != first.session)
+        {
+            found.push(Unsafe::TwoBelievers {
+                first: (*first).clone(),
+                second: (*second).clone(),
+            });
+        }
+    }
+    for belief in beliefs {
+        if let Some(wrong_from) = wrong_from(belief, &holds) {
+            found.push(Unsafe::BelievedWithoutHolding {
+                belief: belief.clone(),
+                wrong_from,
+            });
+        }
+    }
+    found
+}
+
+fn holds<'a>(
+    records: impl Iterator<Item = &'a Record>,
+    key: &Key,
+    found: &mut Vec<Unsafe>,
+) -> Vec<Hold> {
+    let mut holds: Vec<Hold> = Vec::new();
+    let mut guarded_until = Timestamp::ZERO;
+    for record in records.filter(|record| record.what.key() == Some(key)) {
+        let at = record.at;
+        let open = holds.last_mut().filter(|hold| hold.to.is_none());
+        match &record.what {
+            Happened::Acquired {
+                session,
+                again: false,
+                ..
+            } => {
+                if let Some(open) = open {
+                    found.push(Unsafe::TwoHolders {
+                        first: open.session.clone(),
+                        second: session.clone(),
+                        at,
+                    });
+                }
+                if at < guarded_until {
+                    found.push(Unsafe::AcquiredInLockDelay {
+                        session: session.clone(),
+                        at,
+                    });
+                }
+                holds.push(Hold {
+                    session: session.clone(),
+                    from: at,
+                    to: None,
+                });
+            }
+            Happened::Released { .. } => {
+                if let Some(open) = open {
+                    open.to = Some(at);
+                }
+            }
+            Happened::LockDelayBegan { lasts, .. } => guarded_until = at.plus(*lasts),
+            _ => {}
+        }
+    }
+    holds
+}
+
+/// From when on a belief was wrong, if it was.
+fn wrong_from(belief: &Interval, holds: &[Hold]) -> Option<Timestamp> {
+    let own = holds.iter().filter(|hold| hold.session == belief.session);
+    let started_in = own
+        .filter(|hold| hold.from <= belief.from)
+        .find(|hold| hold.to.is_none_or(|to| belief.from <= to));
+    match started_in {
+        None => Some(belief.from),
+        Some(hold) => hold.to.filter(|to| *to < belief.to),
+    }
+}

@@ -1,0 +1,212 @@
+//! The history for people: one line a record, and the timeline of a key.
+
+use std::fmt::{self, Write};
+use std::time::Duration;
+
+use super::{Happened, Record, RefusedBecause, ReleasedBy, WokenBy};
+use crate::store::{Cause, Key};
+
+impl fmt::Display for Record {
+    /// `     20.000s  index 14  session 6a0f... ended: its TTL ran out`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = Duration::from_nanos(self.at.as_nanos()).as_secs_f64();
+        let index = self.index.0;
+        write!(
+            formatter,
+            "{seconds:>12.3}s  index {index:<5} {}",
+            self.what
+        )
+    }
+}
+
+impl fmt::Display for Happened {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request {
+                call,
+                client,
+                method,
+                target,
+            } => {
+                write!(formatter, "request {}: {method} {target}", call.0)?;
+                client.map_or(Ok(()), |client| write!(formatter, " from {client}"))
+            }
+            Self::Answer {
+                call,
+                status,
+                fault,
+            } => {
+                write!(formatter, "request {}: ", call.0)?;
+                match status {
+                    Some(status) => write!(formatter, "answered {status}")?,
+                    None => formatter.write_str("ended without an answer")?,
+                }
+                let fault = fault.as_ref();
+                fault.map_or(Ok(()), |fault| write!(formatter, " (fault: {fault})"))
+            }
+            Self::Blocked {
+                call,
+                read,
+                min_index,
+            } => write!(
+                formatter,
+                "request {}: blocked on {read} past index {min_index}",
+                call.0
+            ),
+            Self::Woken { call, by } => write!(formatter, "request {}: woken, {by}", call.0),
+            Self::SessionCreated { .. }
+            | Self::SessionRenewed { .. }
+            | Self::SessionRefused { .. }
+            | Self::SessionEnded { .. } => fmt_session(self, formatter),
+            Self::CatalogChanged { change } => write!(formatter, "catalog: {change}"),
+            Self::TombstonesReaped { up_to } => {
+                write!(formatter, "tombstones reaped up to index {up_to}")
+            }
+            Self::Control { action } => write!(formatter, "test: {action}"),
+            _ => fmt_key(self, formatter),
+        }
+    }
+}
+
+fn fmt_session(what: &Happened, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match what {
+        Happened::SessionCreated {
+            session,
+            name,
+            node,
+            ttl,
+            behavior,
+        } => {
+            write!(formatter, "session {session} created on node {node:?}")?;
+            if !name.is_empty() {
+                write!(formatter, ", name {name:?}")?;
+            }
+            if !ttl.is_zero() {
+                write!(formatter, ", TTL {ttl:?}")?;
+            }
+            match behavior {
+                crate::store::Behavior::Release => Ok(()),
+                crate::store::Behavior::Delete => formatter.write_str(", deletes its keys"),
+            }
+        }
+        Happened::SessionRenewed { session } => write!(formatter, "session {session} renewed"),
+        Happened::SessionRefused { session, reason } => {
+            write!(formatter, "session {session} refused: {reason}")
+        }
+        Happened::SessionEnded { session, cause } => {
+            write!(formatter, "session {session} ended: {cause}")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn fmt_key(what: &Happened, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match what {
+        Happened::KeyWritten { key } => write!(formatter, "{key:?} written"),
+        Happened::KeyDeleted { key } => write!(formatter, "{key:?} deleted"),
+        Happened::WriteRefused { key } => {
+            write!(formatter, "{key:?} not written: it has another index")
+        }
+        Happened::Acquired {
+            key,
+            session,
+            again,
+        } => {
+            let again = if *again { " once more" } else { "" };
+            write!(formatter, "{key:?} acquired by {session}{again}")
+        }
+        Happened::AcquireRefused {
+            key,
+            session,
+            reason,
+        } => write!(formatter, "{key:?} not acquired by {session}: {reason}"),
+        Happened::Released {
+            key,
+            session,
+            cause,
+        } => write!(formatter, "{key:?} released by {session}: {cause}"),
+        Happened::ReleaseRefused { key, session } => {
+            write!(
+                formatter,
+                "{key:?} not released by {session}: it does not hold it"
+            )
+        }
+        Happened::LockDelayBegan { key, lasts } => {
+            write!(formatter, "{key:?} guarded by its lock-delay for {lasts:?}")
+        }
+        Happened::LockDelayEnded { key } => {
+            write!(formatter, "{key:?} can be acquired: its lock-delay is over")
+        }
+        _ => Ok(()),
+    }
+}
+
+impl fmt::Display for RefusedBecause {
+    /// The reason as the header `X-Proconsul-Refused` has it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeldBy(session) => write!(formatter, "held by {session}"),
+            Self::LockDelay(left) => {
+                write!(formatter, "lock-delay, {} ms left", left.as_millis())
+            }
+            Self::UnknownSession => formatter.write_str("unknown session"),
+            Self::NoSession => formatter.write_str("no session given"),
+        }
+    }
+}
+
+impl fmt::Display for ReleasedBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Holder => formatter.write_str("the holder let go"),
+            Self::Delete => formatter.write_str("the key was deleted"),
+            Self::SessionEnd(cause) => write!(formatter, "its session ended, {cause}"),
+        }
+    }
+}
+
+impl fmt::Display for WokenBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Change => "something that it reads was touched",
+            Self::Timeout => "its time is up",
+            Self::Control => "by the test",
+        })
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Destroyed => formatter.write_str("a client destroyed it"),
+            Self::Lapsed => formatter.write_str("its TTL ran out"),
+            Self::CheckCritical(check) => write!(formatter, "the check {check:?} is critical"),
+            Self::CheckDeleted(check) => write!(formatter, "the check {check:?} was deleted"),
+            Self::NodeDeleted => formatter.write_str("its node was deleted"),
+        }
+    }
+}
+
+/// The life of one key, a line for each thing that happened to it or to a session that held or wanted it.
+#[must_use]
+pub fn timeline<'a>(records: impl IntoIterator<Item = &'a Record> + Clone, key: &Key) -> String {
+    let concerned = |record: &&Record| record.what.key() == Some(key);
+    let sessions: Vec<&str> = records
+        .clone()
+        .into_iter()
+        .filter(concerned)
+        .filter_map(|record| record.what.session())
+        .collect();
+    let mut text = format!("timeline of {key:?}:\n");
+    for record in records {
+        let of_session = record.what.key().is_none()
+            && record
+                .what
+                .session()
+                .is_some_and(|session| sessions.contains(&session));
+        if concerned(&record) || of_session {
+            writeln!(text, "{record}").expect("memory takes every line");
+        }
+    }
+    text
+}

@@ -1,0 +1,117 @@
+//! Moving a whole store: to another time, and to other indexes. For tests that go back, or let Consul go back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use imbl::{OrdMap, OrdSet};
+
+use super::Store;
+use super::index::Index;
+use crate::timestamp::Timestamp;
+
+impl Store {
+    /// Moves every deadline `by` into the future: what was saved at one time goes on at another as if none had passed.
+    pub fn shift_deadlines(&mut self, by: Duration) {
+        if by.is_zero() {
+            return;
+        }
+        let later = |at: &Timestamp| at.plus(by);
+        let sessions = &mut self.sessions;
+        sessions.lapses = sessions
+            .lapses
+            .iter()
+            .map(|(id, at)| (*id, later(at)))
+            .collect();
+        let by_lapse = sessions.by_lapse.iter();
+        sessions.by_lapse = by_lapse
+            .map(|(at, index, id)| (later(at), *index, *id))
+            .collect();
+        let delays = &mut self.lock_delays;
+        delays.by_key = delays
+            .by_key
+            .iter()
+            .map(|(key, at)| (key.clone(), later(at)))
+            .collect();
+        delays.by_end = delays
+            .by_end
+            .iter()
+            .map(|(at, key)| (later(at), key.clone()))
+            .collect();
+        let reaps = &mut self.tombstones.reaps;
+        *reaps = reaps
+            .iter()
+            .map(|(at, up_to)| (later(at), *up_to))
+            .collect();
+    }
+
+    /// Lowers every index by `by`, down to 1 at the least: what a client sees of a Consul that was restored from a
+    /// snapshot, or whose data were lost and written again. Keys, sessions and their holders stay.
+    pub fn lower_indexes(&mut self, by: u64) {
+        let low = |index: Index| match index {
+            Index::ZERO => Index::ZERO,
+            Index(index) => Index(index.saturating_sub(by).max(1)),
+        };
+        self.applied = low(self.applied);
+        self.kv.newest = low(self.kv.newest);
+        self.kv.rows = each(&self.kv.rows, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+        self.tombstones.lower(low);
+        let sessions = &mut self.sessions;
+        sessions.newest = low(sessions.newest);
+        sessions.rows = each(&sessions.rows, |row| {
+            row.create_index = low(row.create_index);
+        });
+        let by_lapse: OrdSet<_> = sessions
+            .by_lapse
+            .iter()
+            .map(|(at, index, id)| (*at, low(*index), *id))
+            .collect();
+        sessions.by_lapse = by_lapse;
+        self.lower_catalog(low);
+    }
+
+    fn lower_catalog(&mut self, low: impl Fn(Index) -> Index) {
+        let catalog = &mut self.catalog;
+        catalog.nodes = each(&catalog.nodes, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+        catalog.services = each(&catalog.services, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+        catalog.checks = each(&catalog.checks, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+        for newest in [
+            &mut catalog.nodes_newest,
+            &mut catalog.node_deleted,
+            &mut catalog.services_newest,
+            &mut catalog.checks_newest,
+            &mut catalog.service_extinct,
+        ] {
+            *newest = low(*newest);
+        }
+        for newest in [&mut catalog.newest_by_node, &mut catalog.newest_by_service] {
+            *newest = newest
+                .iter()
+                .map(|(name, index)| (name.clone(), low(*index)))
+                .collect();
+        }
+    }
+}
+
+fn each<K: Ord + Clone, R: Clone>(
+    rows: &OrdMap<K, Arc<R>>,
+    change: impl Fn(&mut R),
+) -> OrdMap<K, Arc<R>> {
+    let changed = rows.iter().map(|(key, row)| {
+        let mut row = R::clone(row);
+        change(&mut row);
+        (key.clone(), Arc::new(row))
+    });
+    changed.collect()
+}
