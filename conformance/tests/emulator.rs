@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use proconsul::config::Config;
 use proconsul::version::Version;
 use proconsul_conformance::deviation::Deviations;
 use proconsul_conformance::report::console;
@@ -18,6 +19,8 @@ struct Profile {
     name: &'static str,
     version: Version,
     dev: bool,
+    /// Whether tests may control the server: nothing that a client sees may differ.
+    control: bool,
 }
 
 const PROFILES: &[Profile] = &[
@@ -25,21 +28,31 @@ const PROFILES: &[Profile] = &[
         name: "1.22.0",
         version: Version::V1_22_0,
         dev: false,
+        control: false,
     },
     Profile {
         name: "1.22.0-dev",
         version: Version::V1_22_0,
         dev: true,
+        control: false,
     },
     Profile {
         name: "1.8.7",
         version: Version::V1_8_7,
         dev: false,
+        control: false,
     },
     Profile {
         name: "1.8.7-dev",
         version: Version::V1_8_7,
         dev: true,
+        control: false,
+    },
+    Profile {
+        name: "1.22.0-control",
+        version: Version::V1_22_0,
+        dev: false,
+        control: true,
     },
 ];
 
@@ -50,7 +63,10 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     for profile in PROFILES {
         let target = Target::fresh(&format!("proconsul {}", profile.name), || {
-            in_process::open(in_process::config(profile.version, profile.dev))
+            in_process::open(Config {
+                control: profile.control,
+                ..in_process::config(profile.version, profile.dev)
+            })
         });
         let target = Arc::new(target.expect("the emulator starts"));
         for case in cases::all() {

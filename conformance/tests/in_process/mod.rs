@@ -20,10 +20,12 @@ impl Clock for ServerClock {
         // every read that was sent before it waits.
         let address = Address::parse(&self.0.addr().to_string())?;
         match wire::exchange(&address, &Request::get("/v1/status/leader")) {
-            Outcome::Reply(_) => self.0.advance(duration),
-            other => return Err(format!("the emulator does not answer: {other:?}")),
+            Outcome::Reply(_) => {
+                self.0.advance(duration);
+                Ok(())
+            }
+            other => Err(format!("the emulator does not answer: {other:?}")),
         }
-        Ok(())
     }
 
     fn is_virtual(&self) -> bool {
@@ -37,6 +39,7 @@ pub(crate) fn config(version: Version, dev: bool) -> Config {
         version,
         dev,
         ui: dev,
+        control: false,
         log_level: LogLevel::Error,
         ..Config::default()
     }

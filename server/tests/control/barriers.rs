@@ -35,7 +35,7 @@ fn clients_are_seen_blocked_with_what_they_wait_for() {
         .collect();
     indexes.sort_unstable();
     assert_eq!(indexes, [500, 600]);
-    let on_session = BlockedOn::Session(session.clone());
+    let on_session = BlockedOn::Session(session);
     let found = server
         .wait_blocked(&on_session, 1, PATIENCE)
         .expect("one blocks");
@@ -81,7 +81,7 @@ fn what_happened_before_the_wait_counts_unless_it_is_left_out() {
     server.kv().put("k", "1");
     let written = Filter::of(Kind::KeyWritten).key("k");
     let first = server.wait_for(&written, PATIENCE).expect("it is there");
-    let later = written.clone().after(first.number);
+    let later = written.after(first.number);
     let unmet = server.wait_for(&later, SHORT).expect_err("no other yet");
     assert!(
         unmet
