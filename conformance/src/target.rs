@@ -62,6 +62,20 @@ impl Site {
         self
     }
 
+    /// The same site at another address, where `proxy` stands before it and lives as long as it does, under a clock that knows of it.
+    pub(crate) fn behind<C: Clock + 'static>(
+        self,
+        address: Address,
+        clock: impl FnOnce(Arc<dyn Clock>) -> C,
+        proxy: impl Any + Send + Sync,
+    ) -> Self {
+        Self {
+            address,
+            clock: Arc::new(clock(Arc::clone(&self.clock))),
+            _keep: Some(Arc::new((proxy, self))),
+        }
+    }
+
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> &Address {
@@ -81,7 +95,7 @@ type OpenWith = dyn Fn(&str) -> Result<Site, ToolError> + Send + Sync;
 
 enum Sites {
     Shared(Site),
-    Fresh(Box<Open>),
+    Fresh(Arc<Open>),
     Pool(Pool),
 }
 
@@ -136,7 +150,7 @@ pub struct Target {
     name: String,
     sites: Sites,
     /// Starts a server for a case that needs one of its own; servers for every case are that already.
-    own: Option<Box<OpenWith>>,
+    own: Option<Arc<OpenWith>>,
     facts: Arc<Facts>,
 }
 
@@ -176,7 +190,7 @@ impl Target {
         mut self,
         open: impl Fn(&str) -> Result<Site, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.own = Some(Box::new(open));
+        self.own = Some(Arc::new(open));
         Arc::make_mut(&mut self.facts)
             .features
             .extend([Feature::OwnServer, Feature::OwnSettings]);
@@ -189,7 +203,7 @@ impl Target {
         mut self,
         open: impl Fn() -> Result<Site, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.own = Some(Box::new(move |_| open()));
+        self.own = Some(Arc::new(move |_: &str| open()));
         Arc::make_mut(&mut self.facts)
             .features
             .push(Feature::OwnServer);
@@ -209,7 +223,7 @@ impl Target {
         Ok(Self {
             name: name.to_owned(),
             facts: Arc::new(facts),
-            sites: Sites::Fresh(Box::new(open)),
+            sites: Sites::Fresh(Arc::new(open)),
             own: None,
         })
     }
@@ -231,6 +245,38 @@ impl Target {
                 returned: Condvar::new(),
             }),
             own: None,
+        })
+    }
+
+    /// The same target with something before each of its servers: `wrap` gives the site behind which a server stands. What was found out
+    /// about the target is not asked again.
+    ///
+    /// # Errors
+    /// What `wrap` says, and that the servers of a pool cannot be wrapped.
+    pub(crate) fn behind(
+        &self,
+        name: &str,
+        wrap: impl Fn(Site) -> Result<Site, ToolError> + Clone + Send + Sync + 'static,
+    ) -> Result<Self, ToolError> {
+        let sites = match &self.sites {
+            Sites::Shared(site) => Sites::Shared(wrap(site.clone())?),
+            Sites::Fresh(open) => {
+                let (open, wrap) = (Arc::clone(open), wrap.clone());
+                Sites::Fresh(Arc::new(move || wrap(open()?)))
+            }
+            Sites::Pool(_) => {
+                return Err(ToolError(format!("{name}: nothing stands before a pool")));
+            }
+        };
+        let own = self.own.clone().map(|own| {
+            let open = move |settings: &str| wrap(own(settings)?);
+            Arc::new(open) as Arc<OpenWith>
+        });
+        Ok(Self {
+            name: name.to_owned(),
+            sites,
+            own,
+            facts: Arc::clone(&self.facts),
         })
     }
 

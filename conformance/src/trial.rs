@@ -16,7 +16,7 @@ use crate::time::{Deadline, Stopwatch, pause};
 use crate::transcript::{Names, Recorder, Transcript};
 use crate::verdict::{Halt, caught, fail, halt};
 use crate::version::Version;
-use crate::waiting::{RawConnection, Waiting};
+use crate::waiting::{RawConnection, VIRTUAL_PATIENCE, Waiting};
 use crate::wire::{self, Connection, Outcome, Request};
 
 /// How long a settling pause is where nothing but real time shows that a server is at rest.
@@ -295,6 +295,7 @@ impl Trial {
             request.clone(),
             Arc::clone(&self.recorder),
             self.is_pretty(),
+            self.site.clock().is_virtual(),
         );
         self.settle();
         waiting
@@ -395,6 +396,10 @@ impl Trial {
         bound: Duration,
         mut look: impl FnMut() -> Option<T>,
     ) -> T {
+        let bound = match self.site.clock().is_virtual() {
+            true => bound.min(VIRTUAL_PATIENCE),
+            false => bound,
+        };
         let deadline = Deadline::after(bound);
         loop {
             let before = self.recorder.length();

@@ -13,10 +13,15 @@ use crate::wire::{self, Address, Connection, Outcome, PATIENCE, Request};
 /// A blocking request that gives no patience of its own may take this long.
 const BLOCKING_PATIENCE: Duration = Duration::from_secs(90);
 
+/// Where time is virtual nobody waits for it: what does not come within so long of real time does not come.
+pub(crate) const VIRTUAL_PATIENCE: Duration = Duration::from_secs(10);
+
 /// A request in the background. Dropping it forgets the answer.
 #[derive(Debug)]
 pub struct Waiting {
     name: String,
+    /// How long [`Self::answer`] waits.
+    bound: Duration,
     state: Mutex<State>,
 }
 
@@ -32,6 +37,7 @@ impl Waiting {
         request: Request,
         recorder: Arc<Recorder>,
         pretty: bool,
+        is_virtual: bool,
     ) -> Self {
         let name = format!("{} {}", request.method, request.target);
         let patience = request.patience.max(BLOCKING_PATIENCE);
@@ -51,8 +57,13 @@ impl Waiting {
                 // The case has ended and no longer wants to know.
             }
         });
+        let bound = match is_virtual {
+            true => VIRTUAL_PATIENCE,
+            false => patience + Duration::from_secs(5),
+        };
         Self {
             name,
+            bound,
             state: Mutex::new(State {
                 receiver,
                 answer: None,
@@ -80,7 +91,7 @@ impl Waiting {
     #[track_caller]
     #[must_use]
     pub fn answer(&self) -> Answer {
-        self.answer_within(BLOCKING_PATIENCE + Duration::from_secs(5))
+        self.answer_within(self.bound)
     }
 
     /// Waits for the answer; the case fails when it does not come within `bound` of real time.

@@ -13,6 +13,9 @@ use proconsul_conformance::deviation::Deviations;
 use proconsul_conformance::report::console;
 use proconsul_conformance::{Runner, State, Target, cases};
 
+/// Cases at once. Many of them wait a moment for what must not come.
+const THREADS: usize = 32;
+
 /// A version and a mode that are held against every case.
 #[derive(Clone, Copy)]
 struct Profile {
@@ -57,7 +60,8 @@ const PROFILES: &[Profile] = &[
 ];
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(THREADS);
     let deviations =
         Deviations::of_the_emulator(&cases::all()).expect("deviations.toml names cases");
     let mut trials = Vec::new();

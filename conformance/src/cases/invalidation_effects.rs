@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::catalog::check;
 use super::invalidation::{Holder, bound, node_with_checks};
 use super::session_blocking::node_with_neighbour;
-use super::sessions::{LIST, QUIET, is_gone, leaves_alone, of_node, sleeping};
+use super::sessions::{LIST, is_gone, leaves_alone, of_node, sleeping};
 use crate::case::Case;
 use crate::feature::Feature;
 use crate::trial::Trial;
@@ -117,20 +117,10 @@ pub(super) const CASES: &[Case] = &[
         source: "session.md 3.2, 7.1, trap 19",
         needs: &[Feature::OwnServer],
         run: |t| {
-            t.eventually("sessions and key show the same index", QUIET, || {
-                let session = t.session_without_delay();
-                let key = t.key("lock");
-                t.put(&key, &format!("acquire={session}"), "v")
-                    .is(200, "true");
-                t.destroy(&session);
-                let sessions = t.api_get(LIST).index();
-                let released = t.get(&key, "").entry().modify_index;
-                t.check(
-                    sessions >= released,
-                    "the index of session reads is older than the key that was released",
-                );
-                (sessions == released).then_some(())
-            });
+            let holder = Holder::new(t, "lock", &free("release"));
+            t.destroy(&holder.session);
+            let released = holder.was_released(t).modify_index;
+            t.same("the sessions' index", t.api_get(LIST).index(), released);
         },
         ..Case::MUST
     },
@@ -238,14 +228,12 @@ pub(super) const CASES: &[Case] = &[
         needs: &[Feature::OwnServer, Feature::Registration, Feature::Blocking],
         run: |t| {
             let (node, _) = node_with_neighbour(t);
-            t.eventually("it sleeps and wakes empty", QUIET, || {
-                check(t, &node, "ok", "passing");
-                check(t, &node, "other", "passing");
-                t.session(&bound(&node, &["ok"]).to_string());
-                let waiting = sleeping(t, &of_node(&node), || check(t, &node, "other", "critical"));
-                check(t, &node, "ok", "critical");
-                waiting?.answer().list().is_empty().then_some(())
-            });
+            check(t, &node, "ok", "passing");
+            check(t, &node, "other", "passing");
+            t.session(&bound(&node, &["ok"]).to_string());
+            let waiting = sleeping(t, &of_node(&node), || check(t, &node, "other", "critical"));
+            check(t, &node, "ok", "critical");
+            waiting.answer().is(200, "[]");
         },
         ..Case::MUST
     },

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::sessions::{LIST, QUIET, Shown, fields, info, of_node, renew, sleeping};
+use super::sessions::{LIST, Shown, fields, info, of_node, renew, sleeping};
 use crate::case::Case;
 use crate::feature::Feature;
 use crate::trial::Trial;
@@ -43,17 +43,15 @@ pub(super) const CASES: &[Case] = &[
         id: "session/blocking/list-wakes-on-creation",
         claim: "session/list wakes when any session is created, and shows it",
         source: "session.md 2.1, trap 18",
-        needs: &[Feature::OwnServer, Feature::Blocking],
+        needs: &[Feature::Blocking, Feature::OwnServer],
         run: |t| {
-            t.eventually("the list shows the session that woke it", QUIET, || {
-                let index = t.api_get(LIST).index();
-                let waiting = start(t, LIST, index);
-                let session = t.session("{}");
-                let answer = waiting.answer();
-                t.grew("X-Consul-Index", index, answer.index());
-                // Somebody else's session may have woken it before ours was there.
-                fields(&answer, "ID").contains(&session).then_some(())
-            });
+            let index = t.api_get(LIST).index();
+            let waiting = start(t, LIST, index);
+            t.still_blocked(&waiting);
+            let session = t.session("{}");
+            let answer = waiting.answer();
+            t.grew("X-Consul-Index", index, answer.index());
+            t.same("the sessions", fields(&answer, "ID"), vec![session]);
         },
         ..Case::MUST
     },
@@ -61,17 +59,16 @@ pub(super) const CASES: &[Case] = &[
         id: "session/blocking/list-wakes-on-destruction",
         claim: "session/list wakes when any session is destroyed, and shows it no longer",
         source: "session.md 2.1, trap 18",
-        needs: &[Feature::OwnServer, Feature::Blocking],
+        needs: &[Feature::Blocking, Feature::OwnServer],
         run: |t| {
-            t.eventually("the list lacks the session that woke it", QUIET, || {
-                let session = t.session("{}");
-                let index = t.api_get(LIST).index();
-                let waiting = start(t, LIST, index);
-                t.destroy(&session);
-                let answer = waiting.answer();
-                t.grew("X-Consul-Index", index, answer.index());
-                (!fields(&answer, "ID").contains(&session)).then_some(())
-            });
+            let (stays, goes) = (t.session("{}"), t.session("{}"));
+            let index = t.api_get(LIST).index();
+            let waiting = start(t, LIST, index);
+            t.still_blocked(&waiting);
+            t.destroy(&goes);
+            let answer = waiting.answer();
+            t.grew("X-Consul-Index", index, answer.index());
+            t.same("the sessions", fields(&answer, "ID"), vec![stays]);
         },
         ..Case::MUST
     },
@@ -81,19 +78,17 @@ pub(super) const CASES: &[Case] = &[
         source: "session.md 2.1, trap 18",
         needs: &[Feature::OwnServer, Feature::Blocking],
         run: |t| {
-            t.eventually("it sleeps and wakes empty", QUIET, || {
-                let (session, key) = (t.session_without_delay(), t.key("lock"));
-                let waiting = sleeping(t, &info(&session), || {
-                    t.destroy(&t.session("{}"));
-                    t.api_put(&renew(&session), "").status_is(200);
-                    t.put(&key, &format!("acquire={session}"), "v")
-                        .is(200, "true");
-                });
-                t.destroy(&session);
-                let answer = waiting?.answer();
-                let released = t.get(&key, "").entry().is_unlocked().modify_index;
-                (answer.list().is_empty() && answer.index() >= released).then_some(())
+            let (session, key) = (t.session_without_delay(), t.key("lock"));
+            let waiting = sleeping(t, &info(&session), || {
+                t.destroy(&t.session("{}"));
+                t.api_put(&renew(&session), "").status_is(200);
+                t.put(&key, &format!("acquire={session}"), "v")
+                    .is(200, "true");
             });
+            t.destroy(&session);
+            let answer = waiting.answer().is(200, "[]");
+            let released = t.get(&key, "").entry().is_unlocked().modify_index;
+            t.same("X-Consul-Index", answer.index(), released);
         },
         ..Case::MUST
     },
@@ -106,9 +101,7 @@ pub(super) const CASES: &[Case] = &[
         run: |t| {
             let path = info(&t.unknown_session());
             // Nothing can wake it, so it is left to its wait.
-            t.eventually("it sleeps", QUIET, || {
-                sleeping(t, &path, || t.destroy(&t.session("{}"))).map(drop)
-            });
+            drop(sleeping(t, &path, || t.destroy(&t.session("{}"))));
         },
         ..Case::MUST
     },
@@ -119,13 +112,12 @@ pub(super) const CASES: &[Case] = &[
         needs: &[Feature::OwnServer, Feature::Blocking, Feature::Registration],
         run: |t| {
             let (node, _) = node_with_neighbour(t);
-            session_on(t, &node);
-            t.eventually("it wakes with the new session", QUIET, || {
-                let waiting = sleeping(t, &of_node(&node), || {});
-                let created = session_on(t, &node);
-                let ids = fields(&waiting?.answer(), "ID");
-                (ids.len() > 1 && ids.contains(&created)).then_some(())
-            });
+            let first = session_on(t, &node);
+            let waiting = sleeping(t, &of_node(&node), || {});
+            let mut both = [first, session_on(t, &node)];
+            both.sort();
+            let ids = fields(&waiting.answer(), "ID");
+            t.same("the sessions", ids, both.to_vec());
         },
         ..Case::MUST
     },
@@ -137,13 +129,11 @@ pub(super) const CASES: &[Case] = &[
         run: |t| {
             let (node, _) = node_with_neighbour(t);
             let stays = session_on(t, &node);
-            t.eventually("it wakes without the session", QUIET, || {
-                let goes = session_on(t, &node);
-                let waiting = sleeping(t, &of_node(&node), || {});
-                t.destroy(&goes);
-                let ids = fields(&waiting?.answer(), "ID");
-                (ids == [stays.as_str()]).then_some(())
-            });
+            let goes = session_on(t, &node);
+            let waiting = sleeping(t, &of_node(&node), || {});
+            t.destroy(&goes);
+            let ids = fields(&waiting.answer(), "ID");
+            t.same("the sessions", ids, vec![stays]);
         },
         ..Case::MUST
     },
@@ -154,14 +144,12 @@ pub(super) const CASES: &[Case] = &[
         needs: &[Feature::OwnServer, Feature::Blocking, Feature::Registration],
         run: |t| {
             let (node, other) = node_with_neighbour(t);
-            t.eventually("it sleeps and wakes empty", QUIET, || {
-                let session = session_on(t, &node);
-                let waiting = sleeping(t, &of_node(&node), || {
-                    t.destroy(&session_on(t, &other));
-                });
-                t.destroy(&session);
-                waiting?.answer().list().is_empty().then_some(())
+            let session = session_on(t, &node);
+            let waiting = sleeping(t, &of_node(&node), || {
+                t.destroy(&session_on(t, &other));
             });
+            t.destroy(&session);
+            waiting.answer().is(200, "[]");
         },
         ..Case::MUST
     },

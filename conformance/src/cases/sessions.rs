@@ -1,6 +1,5 @@
 //! What the topics about sessions share: paths, the form of a session on the wire, and claims that something does not move.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::answer::Answer;
@@ -8,7 +7,7 @@ use crate::trial::Trial;
 use crate::waiting::Waiting;
 use crate::wire::Request;
 
-/// How long a claim that something does not move may wait for a moment in which nobody else moves it.
+/// How long a claim may wait for a moment in which nobody else disturbs what it looks at.
 pub(super) const QUIET: Duration = Duration::from_secs(40);
 
 /// The read that every session shows its index in.
@@ -147,43 +146,26 @@ pub(super) fn is_session_id(text: &str) -> bool {
     lengths == [8, 4, 4, 4, 12] && text.chars().all(|c| c == '-' || hexadecimal(c))
 }
 
-/// A blocking read of sessions that has slept through `act`; `None` when it was answered.
-///
-/// All session reads share an index, so a session of somebody else's that comes before the server looks for the first time ends the read
-/// at once, and a server under load looks late. Hence a case tries until it comes through ([`QUIET`]); a server that `act` wakes, or whose
-/// answer is wrong, never lets it.
+/// A blocking read of sessions that has slept through `act`. For servers of a case's own: elsewhere others' sessions end it.
 #[track_caller]
-pub(super) fn sleeping(t: &Trial, path: &str, act: impl Fn()) -> Option<Waiting> {
+pub(super) fn sleeping(t: &Trial, path: &str, act: impl Fn()) -> Waiting {
     let index = t.api_get(path).index();
     let waiting = t.start(&Request::get(&format!("{path}?index={index}&wait=60s")));
     act();
-    t.settle();
-    waiting.peek().is_none().then_some(waiting)
+    t.still_blocked(&waiting);
+    waiting
 }
 
-/// Claims that something does not move write while they look, and would keep each other waiting for ever: only one at a time may try.
-fn alone() -> MutexGuard<'static, ()> {
-    static TRYING: Mutex<()> = Mutex::new(());
-    // A case that ended while it tried leaves nothing half done here.
-    TRYING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Two reads of an index around an act come out equal at some moment.
-///
-/// Others write on a shared server, so one difference proves nothing; an act that moves the index never leaves it alone.
+/// Two reads of an index around an act are the same. For servers of a case's own: elsewhere others move the index.
 #[track_caller]
 pub(super) fn leaves_alone(t: &Trial, what: &str, read: impl Fn() -> u64, act: impl Fn()) {
-    t.eventually(&format!("{what} stays as it was"), QUIET, || {
-        let _trying = alone();
-        let before = read();
-        act();
-        (read() == before).then_some(())
-    });
+    let before = read();
+    act();
+    t.same(what, read(), before);
 }
 
-/// How many raft indexes an act takes: at least this many, and at some moment no more.
-///
-/// Seen from two writes around it. Others write on a shared server, so more may be seen at any other moment.
+/// How many raft indexes an act takes, as two writes around it show: at least so many every time, and so many alone when the server
+/// writes nothing by itself. For servers of a case's own.
 #[track_caller]
 pub(super) fn takes_raft_indexes(t: &Trial, expected: u64, act: impl Fn()) {
     let key = t.key("raft-index");
@@ -191,19 +173,15 @@ pub(super) fn takes_raft_indexes(t: &Trial, expected: u64, act: impl Fn()) {
         t.put(&key, "", value).is(200, "true");
         t.get(&key, "").entry().modify_index
     };
-    t.eventually(
-        &format!("it takes {expected} raft indexes and no more"),
-        QUIET,
-        || {
-            let _trying = alone();
-            let before = index("before");
-            act();
-            let taken = index("after") - before - 1;
-            t.check(
-                taken >= expected,
-                format!("it takes at least {expected} raft indexes, but only {taken} were taken"),
-            );
-            (taken == expected).then_some(())
-        },
-    );
+    let what = format!("it takes {expected} raft indexes and no more");
+    t.eventually(&what, QUIET, || {
+        let before = index("before");
+        act();
+        let taken = index("after") - before - 1;
+        t.check(
+            taken >= expected,
+            format!("it takes {taken} raft indexes instead of {expected}"),
+        );
+        (taken == expected).then_some(())
+    });
 }

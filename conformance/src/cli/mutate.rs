@@ -1,12 +1,15 @@
 //! `proconsul-conformance mutate`: which case finds out which altered server.
 
 use std::io;
+use std::path::PathBuf;
 
 use clap::Args;
 use proconsul_conformance::ToolError;
-use proconsul_conformance::mutate::{self, Fate, Mutant};
+use proconsul_conformance::mutate::{self, Mutant};
+use proconsul_conformance::report::document::Document;
+use proconsul_conformance::time::Stopwatch;
 
-use super::output::say;
+use super::output::{say, write, write_html};
 use super::target::TargetChoice;
 
 /// What to alter, and before which target.
@@ -20,6 +23,12 @@ pub(super) struct Mutate {
     /// List the mutants instead of running them.
     #[arg(long)]
     list: bool,
+    /// Write JSON, of which `report` makes a page.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write a page.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 impl Mutate {
@@ -49,17 +58,20 @@ pub(super) fn run(verb: &Mutate) -> Result<u8, ToolError> {
         return Ok(0);
     }
     let target = verb.target.open_one()?;
-    let address = target
-        .shared_address()
-        .ok_or_else(|| ToolError("mutants need one server".to_owned()))?;
-    let verdicts = mutate::run(address, &mutants, &|verdict| {
+    let watch = Stopwatch::start();
+    let verdicts = mutate::run(&target, &mutants, &|verdict| {
         say(&mut io::stdout().lock(), &verdict.to_string());
     })?;
-    let survived = verdicts
-        .iter()
-        .filter(|verdict| verdict.fate == Fate::Survived)
-        .count();
-    let line = format!("{} mutants, {survived} survived", verdicts.len());
+    let document = Document::of_mutants(&target, &verdicts, watch.elapsed());
+    let survived = document.survivors();
+    let (all, seconds) = (verdicts.len(), document.seconds);
+    let line = format!("{all} mutants, {survived} survived; {seconds:.1}s");
     say(&mut io::stdout().lock(), &line);
+    if let Some(file) = &verb.json {
+        write(file, &document.to_json())?;
+    }
+    if let Some(file) = &verb.html {
+        write_html(file, &[document])?;
+    }
     Ok(u8::from(survived > 0))
 }

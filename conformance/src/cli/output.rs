@@ -64,7 +64,8 @@ pub(super) fn read(file: &Path) -> Result<String, ToolError> {
         .map_err(|error| ToolError(format!("cannot read {}: {error}", file.display())))
 }
 
-fn write(file: &Path, text: &str) -> Result<(), ToolError> {
+/// Writes a file that the user named.
+pub(super) fn write(file: &Path, text: &str) -> Result<(), ToolError> {
     fs::write(file, text)
         .map_err(|error| ToolError(format!("cannot write {}: {error}", file.display())))
 }

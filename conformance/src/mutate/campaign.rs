@@ -6,21 +6,22 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
-use super::proxy::Proxy;
+use super::proxy::{Proxy, Switch};
 use super::{Alter, Mutant};
 use crate::case::Case;
 use crate::cases;
-use crate::report::console;
+use crate::parallel;
 use crate::runner::{CaseResult, Runner, State};
 use crate::selection::Selection;
-use crate::target::{Site, Target, ToolError};
+use crate::target::{Target, ToolError};
 use crate::time::Stopwatch;
-use crate::wire::Address;
 
+/// Mutants at once. Most of their cases wait most of the time.
+const AT_ONCE: usize = 12;
 /// Cases at once against one mutant.
-const JOBS: usize = 24;
+const JOBS: usize = 3;
 
-/// The proxy's own honesty: with this one every case must pass.
+/// What a case that fails is tried on once more.
 static HARMLESS: Mutant = Mutant {
     name: "harmless",
     what: "Nothing is altered",
@@ -69,114 +70,106 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Holds the suite against altered servers before the good target at `address`, and says of each what became of it.
-///
-/// A case that fails must pass without the mutant to count. `observer` hears of each mutant as its fate is known. Cases that are still at work when a mutant has fallen go on against the good
-/// target and clean up behind themselves; this returns when the last of them has.
+/// Lets the suite loose on each of these mutants of a good target, several at once; `observer` hears of each as its fate is known.
 ///
 /// # Errors
-/// When a case fails before the proxy alters anything: then the target is not good, or the proxy not honest.
+/// As [`hunt`].
 pub fn run(
-    address: &Address,
+    target: &Target,
     mutants: &[&'static Mutant],
-    observer: &dyn Fn(&Verdict),
+    observer: &(dyn Fn(&Verdict) + Sync),
 ) -> Result<Vec<Verdict>, ToolError> {
-    let cases = cases::all();
-    let harmless = Altered::start(address, &HARMLESS)?;
-    let honest = honest_cases(&harmless.target, &cases)?;
-    let mut verdicts = Vec::new();
-    std::thread::scope(|scope| {
-        for mutant in mutants {
-            let watch = Stopwatch::start();
-            let altered = Arc::new(Altered::start(address, mutant)?);
-            altered.proxy.arm();
-            let order = Arc::new(in_order(mutant, &honest)?);
-            let (sender, failures) = mpsc::channel();
-            let (next, fallen) = (
-                Arc::new(AtomicUsize::new(0)),
-                Arc::new(AtomicBool::new(false)),
-            );
-            for _ in 0..JOBS {
-                let (altered, order, sender) = (
-                    Arc::clone(&altered),
-                    Arc::clone(&order),
-                    Sender::clone(&sender),
-                );
-                let (next, fallen) = (Arc::clone(&next), Arc::clone(&fallen));
-                scope.spawn(move || {
-                    while !fallen.load(Ordering::SeqCst) {
-                        let number = next.fetch_add(1, Ordering::SeqCst);
-                        let Some(case) = order.get(number) else {
-                            return;
-                        };
-                        let result = Runner::new(&altered.target).run_one(case);
-                        if matches!(result.state, State::Fail(_)) && sender.send(result).is_err() {
-                            // Another case was first.
-                        }
-                    }
-                });
-            }
-            drop(sender);
-            // A case that fails without the mutant, too, has only been out of luck.
-            let kills = |failure: &CaseResult| {
-                matches!(
-                    Runner::new(&harmless.target).run_one(failure.case).state,
-                    State::Pass
-                )
-            };
-            let fate = fate(failures.iter().find(kills));
-            fallen.store(true, Ordering::SeqCst);
-            altered.proxy.disarm();
-            let verdict = Verdict {
-                mutant,
-                fate,
-                took: watch.elapsed(),
-            };
-            observer(&verdict);
-            verdicts.push(verdict);
+    parallel::each(AT_ONCE, mutants, |mutant| {
+        let verdict = hunt(target, mutant)?;
+        observer(&verdict);
+        Ok(verdict)
+    })
+}
+
+/// Lets the suite loose on one mutant of a good target.
+///
+/// A case that fails must pass behind a proxy that alters nothing to count. Cases that are still at work when the mutant has fallen go on
+/// against the good target and clean up behind themselves; this returns when the last of them has.
+///
+/// # Errors
+/// A target that cannot be wrapped, or is gone.
+pub fn hunt(target: &Target, mutant: &'static Mutant) -> Result<Verdict, ToolError> {
+    let watch = Stopwatch::start();
+    let harmless = altered(target, &HARMLESS, &Arc::default())?;
+    let switch = Arc::new(Switch::default());
+    let hunt = Hunt {
+        target: altered(target, mutant, &switch)?,
+        order: in_order(mutant, &cases::all())?,
+        next: AtomicUsize::new(0),
+        over: AtomicBool::new(false),
+    };
+    switch.arm();
+    let (fate, took) = std::thread::scope(|scope| {
+        let (sender, failures) = mpsc::channel();
+        for _ in 0..JOBS {
+            let (hunt, sender) = (&hunt, Sender::clone(&sender));
+            scope.spawn(move || hunt.take_part(&sender));
         }
-        Ok::<(), ToolError>(())
-    })?;
-    Ok(verdicts)
+        drop(sender);
+        // A case that fails without the mutant, too, has only been out of luck.
+        let kills = |failure: &CaseResult| {
+            let again = Runner::new(&harmless).run_one(failure.case);
+            matches!(again.state, State::Pass)
+        };
+        let fate = fate(failures.iter().find(kills));
+        hunt.over.store(true, Ordering::SeqCst);
+        switch.disarm();
+        (fate, watch.elapsed())
+    });
+    Ok(Verdict { mutant, fate, took })
 }
 
-/// A target behind a proxy.
-struct Altered {
-    proxy: Proxy,
+/// The cases on their way through one mutant.
+struct Hunt {
     target: Target,
+    order: Vec<&'static Case>,
+    next: AtomicUsize,
+    over: AtomicBool,
 }
 
-impl Altered {
-    /// The target is probed while the mutant does nothing yet.
-    fn start(address: &Address, mutant: &'static Mutant) -> Result<Self, ToolError> {
-        let proxy = Proxy::start(address, mutant)
+impl Hunt {
+    /// Runs one case after the other until none is left or the mutant has fallen, and tells of those that fail.
+    fn take_part(&self, failures: &Sender<CaseResult>) {
+        while !self.over.load(Ordering::SeqCst) {
+            let number = self.next.fetch_add(1, Ordering::SeqCst);
+            let Some(case) = self.order.get(number) else {
+                return;
+            };
+            let result = Runner::new(&self.target).run_one(case);
+            if matches!(result.state, State::Fail(_)) && failures.send(result).is_err() {
+                // The mutant has fallen to another case.
+                return;
+            }
+        }
+    }
+}
+
+/// The target with a proxy before each of its servers.
+fn altered(
+    target: &Target,
+    mutant: &'static Mutant,
+    switch: &Arc<Switch>,
+) -> Result<Target, ToolError> {
+    let switch = Arc::clone(switch);
+    target.behind(mutant.name, move |site| {
+        let proxy = Proxy::start(&site, mutant, &switch)
             .map_err(|error| ToolError(format!("cannot listen for {}: {error}", mutant.name)))?;
-        let target = Target::shared(mutant.name, Site::new(proxy.address()))?;
-        Ok(Self { proxy, target })
-    }
+        Ok(proxy.before(site))
+    })
 }
 
-/// The cases that say something about the target; an error when one of them fails on it as it is.
-fn honest_cases(target: &Target, cases: &[&'static Case]) -> Result<Vec<&'static Case>, ToolError> {
-    let report = Runner::new(target).run_cases(cases)?;
-    let told = |result: &&CaseResult| matches!(result.state, State::Fail(_) | State::Error(_));
-    if let Some(result) = report.results.iter().find(told) {
-        return Err(ToolError(format!(
-            "a case does not hold though nothing is altered yet: {}",
-            console::line(result)
-        )));
-    }
-    let passed = |result: &&CaseResult| matches!(result.state, State::Pass);
-    let passed = report.results.iter().filter(passed);
-    Ok(passed.map(|result| result.case).collect())
-}
-
-/// The cases of the mutant's own topics before all others.
+/// The cases of the mutant's own topics before all others; among each, those that need a server of their own come last.
 fn in_order(mutant: &Mutant, cases: &[&'static Case]) -> Result<Vec<&'static Case>, ToolError> {
     let own = Selection::only(mutant.topics.iter().copied()).of(&cases::all())?;
-    let is_own = |case: &&Case| own.iter().any(|other| other.id == case.id);
-    let (first, rest): (Vec<_>, Vec<_>) = cases.iter().copied().partition(|case| is_own(case));
-    Ok([first, rest].concat())
+    let is_own = |case: &Case| own.iter().any(|other| other.id == case.id);
+    let mut order = cases.to_vec();
+    order.sort_by_key(|case| (!is_own(case), case.is_alone()));
+    Ok(order)
 }
 
 /// What the first failure, if there was one, means.

@@ -95,7 +95,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "header/consistency-missing",
         what: "Catalog reads do not say which consistency was in effect",
-        topics: &["endpoint/header", "http/"],
+        topics: &["endpoint/header"],
         alter: Alter::Reply(|_, reply| drop_header(reply, "X-Consul-Effective-Consistency")),
     },
     Mutant {

@@ -6,6 +6,7 @@ use super::{Alter, Mutant};
 use crate::json::squeezed;
 
 const ENTRIES: &[&str] = &["kv/json", "kv/value", "kv/get", "kv/put"];
+const FLAGS: &[&str] = &["kv/put/flags", "session/lock/as-the-semaphore-does"];
 const SESSIONS: &[&str] = &["session/create", "session/read", "session/checks"];
 
 /// The value, if it is `from`, becomes `to`.
@@ -54,7 +55,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "json/flags-lose-digits",
         what: "Flags go through a floating-point number",
-        topics: ENTRIES,
+        topics: FLAGS,
         alter: Alter::Reply(|_, reply| {
             change_text(reply, |text| {
                 replaced(text, "Flags", |value| {
@@ -67,7 +68,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "json/flags-are-signed",
         what: "Flags beyond the greatest signed number come out as that number",
-        topics: ENTRIES,
+        topics: FLAGS,
         alter: Alter::Reply(|_, reply| {
             change_text(reply, |text| {
                 replaced(text, "Flags", |value| {

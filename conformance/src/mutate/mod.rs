@@ -1,7 +1,7 @@
 //! Does the suite bite? Altered servers, each of which a case must find out.
 //!
 //! A [`Mutant`] is one behaviour altered by a proxy before a good target: an index off by one, a lock given twice, a field `""` instead
-//! of `null`, a blocking read that nobody wakes. [`run`] lets the suite loose on each: first the cases of the mutant's own topics, then
+//! of `null`, a blocking read that nobody wakes. [`hunt`] lets the suite loose on one: first the cases of the mutant's own topics, then
 //! all others, until one fails. A mutant that lives through all of them shows a hole in the suite.
 
 mod asked;
@@ -11,6 +11,7 @@ mod indexes;
 mod json;
 mod json_text;
 mod keys;
+mod later;
 mod locks;
 mod proxy;
 mod reply;
@@ -24,7 +25,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use self::asked::Asked;
-pub use self::campaign::{Fate, Verdict, run};
+pub use self::campaign::{Fate, Verdict, hunt, run};
 use self::proxy::Scene;
 use crate::wire::{Outcome, Reply};
 

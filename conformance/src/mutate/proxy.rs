@@ -11,14 +11,52 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::asked::{Asked, Reading};
+use super::later::{Agenda, Stopping};
 use super::{Alter, Mutant};
-use crate::time::pause;
+use crate::target::Site;
 use crate::wire::{Address, Connection, Framing, Outcome, Reply, Request, exchange};
 
 /// After so long without a byte, a request that is not whole is taken for one that will not be.
 const STUCK: Duration = Duration::from_millis(200);
 /// How long the target may hold a request: longer than any wait that a case asks for and sits out.
 const PATIENCE: Duration = Duration::from_secs(700);
+
+/// Whether a mutant is at work, and who waits for its end.
+#[derive(Default)]
+pub(super) struct Switch {
+    armed: Mutex<bool>,
+    disarmed: Condvar,
+}
+
+impl Switch {
+    fn armed(&self) -> MutexGuard<'_, bool> {
+        self.armed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on the mutant alters what goes through.
+    pub(super) fn arm(&self) {
+        *self.armed() = true;
+    }
+
+    /// From now on nothing is altered, and what the mutant holds back goes on.
+    pub(super) fn disarm(&self) {
+        *self.armed() = false;
+        self.disarmed.notify_all();
+    }
+
+    fn is_armed(&self) -> bool {
+        *self.armed()
+    }
+
+    /// Returns after `delay`, or earlier when the mutant is disarmed.
+    fn hold(&self, delay: Duration) {
+        let armed = self.armed();
+        let held = self
+            .disarmed
+            .wait_timeout_while(armed, delay, |armed| *armed);
+        drop(held.unwrap_or_else(PoisonError::into_inner));
+    }
+}
 
 /// A listening proxy. Dropping it stops listening; what is under way comes to its end.
 pub(super) struct Proxy {
@@ -28,11 +66,21 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    /// Begins to listen before `target`. The mutant does nothing before [`Self::arm`].
-    pub(super) fn start(target: &Address, mutant: &'static Mutant) -> std::io::Result<Self> {
+    /// Begins to listen before the server of a site. The mutant is at work while the switch is armed.
+    pub(super) fn start(
+        site: &Site,
+        mutant: &'static Mutant,
+        switch: &Arc<Switch>,
+    ) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let socket = listener.local_addr()?;
-        let scene = Arc::new(Scene::new(target.clone()));
+        let scene = Arc::new(Scene {
+            target: site.address().clone(),
+            switch: Arc::clone(switch),
+            is_virtual: site.clock().is_virtual(),
+            agenda: Agenda::default(),
+            memory: Mutex::default(),
+        });
         let stopping = Arc::new(AtomicBool::new(false));
         let (its_scene, stop) = (Arc::clone(&scene), Arc::clone(&stopping));
         std::thread::spawn(move || {
@@ -51,25 +99,15 @@ impl Proxy {
         })
     }
 
-    /// Where it listens.
-    pub(super) fn address(&self) -> Address {
-        Address {
+    /// The site as it is seen through the proxy.
+    pub(super) fn before(self, site: Site) -> Site {
+        let address = Address {
             host: self.socket.to_string(),
             socket: self.socket,
-        }
-    }
-
-    /// From now on the mutant alters what goes through.
-    pub(super) fn arm(&self) {
-        self.scene.armed.store(true, Ordering::SeqCst);
-    }
-
-    /// From now on nothing is altered, and what the mutant holds back goes on.
-    pub(super) fn disarm(&self) {
-        let held = self.scene.memory();
-        self.scene.armed.store(false, Ordering::SeqCst);
-        drop(held);
-        self.scene.disarmed.notify_all();
+        };
+        let scene = Arc::clone(&self.scene);
+        let stopping = |clock| Stopping { clock, scene };
+        site.behind(address, stopping, self)
     }
 }
 
@@ -84,25 +122,14 @@ impl Drop for Proxy {
 /// What a mutant can do besides changing what passes: remember, ask the target, hold back, come later.
 pub(super) struct Scene {
     target: Address,
-    armed: AtomicBool,
-    disarmed: Condvar,
+    switch: Arc<Switch>,
+    /// Whether the target's time only passes when the suite says so.
+    is_virtual: bool,
+    pub(super) agenda: Agenda,
     memory: Mutex<BTreeMap<String, String>>,
 }
 
 impl Scene {
-    fn new(target: Address) -> Self {
-        Self {
-            target,
-            armed: AtomicBool::new(false),
-            disarmed: Condvar::new(),
-            memory: Mutex::default(),
-        }
-    }
-
-    pub(super) fn is_armed(&self) -> bool {
-        self.armed.load(Ordering::SeqCst)
-    }
-
     fn memory(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,34 +178,32 @@ impl Scene {
 
     /// Holds a request back until the mutant is disarmed.
     pub(super) fn hold(&self) {
-        let mut memory = self.memory();
-        while self.is_armed() {
-            memory = self
-                .disarmed
-                .wait(memory)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        self.switch.hold(PATIENCE);
     }
 
     /// Holds a request back for so long, at most until the mutant is disarmed.
     pub(super) fn hold_for(&self, delay: Duration) {
-        let memory = self.memory();
-        let held = self
-            .disarmed
-            .wait_timeout_while(memory, delay, |_| self.is_armed());
-        drop(held.unwrap_or_else(PoisonError::into_inner));
+        self.switch.hold(delay);
     }
 
-    /// Does something after a while, unless the mutant is disarmed by then.
+    /// Does something after a while of the target's time, unless the mutant is disarmed by then.
     pub(super) fn later(
         self: &Arc<Self>,
         delay: Duration,
         act: impl FnOnce(&Arc<Self>) + Send + 'static,
     ) {
+        if self.is_virtual {
+            let act = |scene: &Arc<Self>| {
+                if scene.switch.is_armed() {
+                    act(scene);
+                }
+            };
+            return self.agenda.put_off(delay, Box::new(act));
+        }
         let scene = Arc::clone(self);
         std::thread::spawn(move || {
-            pause(delay);
-            if scene.is_armed() {
+            scene.switch.hold(delay);
+            if scene.switch.is_armed() {
                 act(&scene);
             }
         });
@@ -227,7 +252,7 @@ fn serve(mut client: TcpStream, scene: &Arc<Scene>, alter: &Alter) {
 
 /// Answers one request; whether the connection goes on.
 fn answer(client: &mut TcpStream, scene: &Arc<Scene>, alter: &Alter, mut asked: Asked) -> bool {
-    let outcome = if scene.is_armed() {
+    let outcome = if scene.switch.is_armed() {
         match alter {
             Alter::Reply(change) => match scene.forward(&asked) {
                 Outcome::Reply(mut reply) => {

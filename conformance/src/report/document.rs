@@ -1,9 +1,12 @@
 //! A report as plain data: what the JSON file holds, and what JUnit and HTML are made of.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
+use crate::mutate::{Fate, Verdict};
 use crate::runner::{CaseResult, Report, State};
-use crate::target::ToolError;
+use crate::target::{Target, ToolError};
 use crate::time::today;
 use crate::transcript::render;
 
@@ -23,6 +26,25 @@ pub struct Document {
     pub seconds: f64,
     /// Every selected case, in the order of the registry.
     pub cases: Vec<CaseDocument>,
+    /// Altered servers and what became of them; of a run of `mutate`, which has no cases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mutants: Vec<MutantDocument>,
+}
+
+/// One mutant of a run of `mutate`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MutantDocument {
+    /// The mutant's name.
+    pub name: String,
+    /// What the altered server does.
+    pub what: String,
+    /// The case that found it out; none when it survived.
+    pub killed_by: Option<String>,
+    /// With which words; empty when it survived.
+    pub how: String,
+    /// Real time until that was known.
+    pub seconds: f64,
 }
 
 /// One case of a run.
@@ -58,6 +80,21 @@ impl Document {
             date: today(),
             seconds: report.took.as_secs_f64(),
             cases: report.results.iter().map(CaseDocument::of).collect(),
+            mutants: Vec::new(),
+        }
+    }
+
+    /// The document of mutants of a target that were let live until today, within `took`.
+    #[must_use]
+    pub fn of_mutants(target: &Target, verdicts: &[Verdict], took: Duration) -> Self {
+        Self {
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            target: target.name().to_owned(),
+            build: target.facts().build.clone(),
+            date: today(),
+            seconds: took.as_secs_f64(),
+            cases: Vec::new(),
+            mutants: verdicts.iter().map(MutantDocument::of).collect(),
         }
     }
 
@@ -65,6 +102,13 @@ impl Document {
     #[must_use]
     pub fn count(&self, state: &str) -> usize {
         self.cases.iter().filter(|case| case.state == state).count()
+    }
+
+    /// How many mutants no case found out.
+    #[must_use]
+    pub fn survivors(&self) -> usize {
+        let survived = |mutant: &&MutantDocument| mutant.killed_by.is_none();
+        self.mutants.iter().filter(survived).count()
     }
 
     /// The document as JSON.
@@ -80,6 +124,22 @@ impl Document {
     pub fn from_json(text: &str) -> Result<Self, ToolError> {
         serde_json::from_str(text)
             .map_err(|error| ToolError(format!("not a report of this suite: {error}")))
+    }
+}
+
+impl MutantDocument {
+    fn of(verdict: &Verdict) -> Self {
+        let (killed_by, how) = match &verdict.fate {
+            Fate::Killed { by, how } => (Some((*by).to_owned()), how.clone()),
+            Fate::Survived => (None, String::new()),
+        };
+        Self {
+            name: verdict.mutant.name.to_owned(),
+            what: verdict.mutant.what.to_owned(),
+            killed_by,
+            how,
+            seconds: verdict.took.as_secs_f64(),
+        }
     }
 }
 

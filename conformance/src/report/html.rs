@@ -9,7 +9,7 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 const STATES: [&str; 5] = ["fail", "error", "deviation", "skip", "pass"];
 
-/// The page for one or several runs; each run is a column, each case of any of them a row.
+/// The page for one or several runs; each run of cases is a column, each case of any of them a row. Mutants have a table of their own.
 #[must_use]
 pub fn html(documents: &[Document]) -> String {
     let mut page = format!(
@@ -18,21 +18,19 @@ pub fn html(documents: &[Document]) -> String {
          <title>Conformance with Consul</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <h1>Conformance with Consul</h1>\n"
     );
-    summary(&mut page, documents);
-    filters(&mut page);
-    let rows = rows(documents);
-    matrix(&mut page, documents, &rows);
-    for (number, row) in rows.iter().enumerate() {
-        for (column, case) in row.cells.iter().enumerate() {
-            if let Some(case) = case {
-                details(&mut page, &anchor(number, column), case, &documents[column]);
-            }
-        }
+    let (runs, campaigns): (Vec<&Document>, Vec<&Document>) = documents
+        .iter()
+        .partition(|document| document.mutants.is_empty());
+    summary(&mut page, &runs);
+    mutants(&mut page, &campaigns);
+    if !runs.is_empty() {
+        filters(&mut page);
+        let rows = rows(&runs);
+        matrix(&mut page, &runs, &rows);
+        all_details(&mut page, &runs, &rows);
+        add(&mut page, format_args!("<script>\n{SCRIPT}</script>\n"));
     }
-    add(
-        &mut page,
-        format_args!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n"),
-    );
+    page.push_str("</body>\n</html>\n");
     page
 }
 
@@ -44,8 +42,8 @@ struct Row<'d> {
 }
 
 /// The rows in the order in which the documents bring their cases up.
-fn rows(documents: &[Document]) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
+fn rows<'d>(documents: &[&'d Document]) -> Vec<Row<'d>> {
+    let mut rows: Vec<Row<'d>> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     for (column, document) in documents.iter().enumerate() {
         for case in &document.cases {
@@ -62,7 +60,7 @@ fn rows(documents: &[Document]) -> Vec<Row<'_>> {
     rows
 }
 
-fn summary(page: &mut String, documents: &[Document]) {
+fn summary(page: &mut String, documents: &[&Document]) {
     page.push_str("<ul class=\"targets\">\n");
     for (column, document) in documents.iter().enumerate() {
         add(
@@ -91,6 +89,36 @@ fn summary(page: &mut String, documents: &[Document]) {
     page.push_str("</ul>\n");
 }
 
+/// Which case found out which altered server.
+fn mutants(page: &mut String, documents: &[&Document]) {
+    for document in documents {
+        let (all, survived) = (document.mutants.len(), document.survivors());
+        let (target, date) = (escape(&document.target), escape(&document.date));
+        add(
+            page,
+            format_args!(
+                "<details class=\"mutants\"><summary>{all} mutants of {target}, {survived} survived ({date})</summary>\n<table>\n\
+                 <thead><tr><th>mutant</th><th>found out by</th></tr></thead>\n<tbody>\n"
+            ),
+        );
+        for mutant in &document.mutants {
+            let fate = match &mutant.killed_by {
+                Some(by) => format!("<code>{}</code><p>{}</p>", escape(by), escape(&mutant.how)),
+                None => "<span class=\"state fail\">survived</span>".to_owned(),
+            };
+            add(
+                page,
+                format_args!(
+                    "<tr><th scope=\"row\"><code>{}</code><p>{}</p></th><td>{fate}</td></tr>\n",
+                    escape(&mutant.name),
+                    escape(&mutant.what)
+                ),
+            );
+        }
+        page.push_str("</tbody>\n</table>\n</details>\n");
+    }
+}
+
 fn filters(page: &mut String) {
     page.push_str(
         "<form class=\"filters\" hidden>\n<input type=\"search\" placeholder=\"id, claim or source\" aria-label=\"Filter cases\">\n",
@@ -106,7 +134,7 @@ fn filters(page: &mut String) {
     page.push_str("<output></output>\n</form>\n");
 }
 
-fn matrix(page: &mut String, documents: &[Document], rows: &[Row<'_>]) {
+fn matrix(page: &mut String, documents: &[&Document], rows: &[Row<'_>]) {
     page.push_str("<table>\n<thead><tr><th>case</th>");
     for (column, document) in documents.iter().enumerate() {
         let (number, target) = (column + 1, escape(&document.target));
@@ -137,7 +165,7 @@ fn matrix(page: &mut String, documents: &[Document], rows: &[Row<'_>]) {
     page.push_str("</table>\n");
 }
 
-fn matrix_row(page: &mut String, documents: &[Document], number: usize, row: &Row<'_>) {
+fn matrix_row(page: &mut String, documents: &[&Document], number: usize, row: &Row<'_>) {
     let case = row.case;
     let states: Vec<&str> = row
         .cells
@@ -177,6 +205,16 @@ fn matrix_row(page: &mut String, documents: &[Document], number: usize, row: &Ro
         }
     }
     page.push_str("</tr>\n");
+}
+
+fn all_details(page: &mut String, documents: &[&Document], rows: &[Row<'_>]) {
+    for (number, row) in rows.iter().enumerate() {
+        for (column, case) in row.cells.iter().enumerate() {
+            if let Some(case) = case {
+                details(page, &anchor(number, column), case, documents[column]);
+            }
+        }
+    }
 }
 
 /// What a cell opens: shown while the address ends in its name.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::document::Document;
+use super::document::{Document, MutantDocument};
 use super::html::html;
 use super::junit::junit;
 use crate::case::Case;
@@ -128,4 +128,40 @@ fn html_puts_targets_beside_each_other() {
         page.contains("not run"),
         "the first target did not run the second case"
     );
+}
+
+#[test]
+fn mutants_have_a_table_of_their_own() {
+    let altered = Document {
+        cases: Vec::new(),
+        mutants: vec![
+            mutant("index/<frozen>", Some("kv/get/a")),
+            mutant("wake/never-comes", None),
+        ],
+        ..Document::of(&five())
+    };
+    assert_eq!(altered.survivors(), 1);
+    assert_eq!(
+        Document::from_json(&altered.to_json()).as_ref(),
+        Ok(&altered)
+    );
+    let page = html(&[altered.clone(), Document::of(&five())]);
+    assert!(page.contains("2 mutants of a &lt;target&gt;, 1 survived"));
+    assert!(page.contains("<code>index/&lt;frozen&gt;</code>"));
+    assert!(page.contains("<code>kv/get/a</code><p>because</p>"));
+    assert!(page.contains("survived</span>"));
+    // They are no column beside the runs of cases.
+    assert!(page.contains("1. a &lt;target&gt;") && !page.contains("2. a &lt;target&gt;"));
+    let alone = html(&[altered]);
+    assert!(!alone.contains("<form") && !alone.contains("<script>"));
+}
+
+fn mutant(name: &str, killed_by: Option<&str>) -> MutantDocument {
+    MutantDocument {
+        name: name.to_owned(),
+        what: "Something is altered".to_owned(),
+        killed_by: killed_by.map(str::to_owned),
+        how: "because".to_owned(),
+        seconds: 0.5,
+    }
 }
