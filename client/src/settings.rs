@@ -1,0 +1,289 @@
+//! Settings as values: where the agent is, who asks, how it is trusted.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use reqwest::Url;
+
+use crate::error::Error;
+
+/// Consul's default.
+const DEFAULT_ADDRESS: &str = "127.0.0.1:8500";
+
+pub(crate) struct Settings {
+    pub(crate) address: String,
+    pub(crate) token: Option<String>,
+    pub(crate) auth: Option<(String, String)>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) timeout: Duration,
+    /// An address without a scheme is one of HTTPS.
+    pub(crate) secure: bool,
+    pub(crate) tls: Tls,
+}
+
+#[derive(Debug)]
+pub(crate) struct Tls {
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) certificate: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
+    pub(crate) verify: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            address: DEFAULT_ADDRESS.to_owned(),
+            token: None,
+            auth: None,
+            namespace: None,
+            timeout: Duration::from_secs(10),
+            secure: false,
+            tls: Tls {
+                ca_file: None,
+                certificate: None,
+                key: None,
+                verify: true,
+            },
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Token and password stay out of logs.
+        f.debug_struct("Settings")
+            .field("address", &self.address)
+            .field("timeout", &self.timeout)
+            .field("tls", &self.tls)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Settings {
+    /// Reads the variables of Consul's own tools; an empty one counts as absent.
+    pub(crate) fn from_variables(read: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let read = |name: &str| read(name).filter(|value| !value.is_empty());
+        let mut settings = Self::default();
+        if let Some(address) = read("CONSUL_HTTP_ADDR") {
+            settings.address = address;
+        }
+        if let Some(path) = read("CONSUL_HTTP_TOKEN_FILE") {
+            let token = std::fs::read_to_string(&path).map_err(|error| {
+                Error::Settings(format!("CONSUL_HTTP_TOKEN_FILE={path}: {error}"))
+            })?;
+            settings.token = Some(token.trim().to_owned()).filter(|token| !token.is_empty());
+        }
+        if let Some(token) = read("CONSUL_HTTP_TOKEN") {
+            settings.token = Some(token);
+        }
+        settings.auth = read("CONSUL_HTTP_AUTH").map(|auth| match auth.split_once(':') {
+            Some((user, password)) => (user.to_owned(), password.to_owned()),
+            None => (auth, String::new()),
+        });
+        let switch = |name: &str, default: bool| match read(name) {
+            None => Ok(default),
+            Some(value) => boolean(&value)
+                .ok_or_else(|| Error::Settings(format!("{name}={value}: expected true or false"))),
+        };
+        settings.secure = switch("CONSUL_HTTP_SSL", false)?;
+        settings.tls.verify = switch("CONSUL_HTTP_SSL_VERIFY", true)?;
+        settings.tls.ca_file = read("CONSUL_CACERT").map(PathBuf::from);
+        settings.tls.certificate = read("CONSUL_CLIENT_CERT").map(PathBuf::from);
+        settings.tls.key = read("CONSUL_CLIENT_KEY").map(PathBuf::from);
+        settings.namespace = read("CONSUL_NAMESPACE");
+        Ok(settings)
+    }
+
+    /// The HTTP client for an address.
+    pub(crate) fn http_client(&self, address: &Address) -> Result<reqwest::Client, Error> {
+        let mut builder = reqwest::Client::builder()
+            // A 301 of Consul means that it would have used another key.
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .tcp_nodelay(true);
+        if let Some(path) = &address.socket {
+            #[cfg(unix)]
+            {
+                builder = builder.unix_socket(path.as_path());
+            }
+            #[cfg(not(unix))]
+            return Err(Error::Settings(format!(
+                "unix sockets do not exist here: {}",
+                path.display()
+            )));
+        }
+        if address.url.scheme() == "https" {
+            builder = self.tls.apply(builder)?;
+        }
+        builder
+            .build()
+            .map_err(|error| Error::Settings(error.to_string()))
+    }
+}
+
+/// What Go's `strconv.ParseBool` takes, for Consul's tools read their variables with it.
+fn boolean(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+impl Tls {
+    #[cfg(not(feature = "tls"))]
+    fn apply(&self, _builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, Error> {
+        Err(Error::Settings(
+            "https:// needs the feature `tls` of proconsul-client".to_owned(),
+        ))
+    }
+
+    #[cfg(feature = "tls")]
+    fn apply(&self, mut builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, Error> {
+        let read = |path: &PathBuf| {
+            std::fs::read(path)
+                .map_err(|error| Error::Settings(format!("{}: {error}", path.display())))
+        };
+        let wrong = |error: reqwest::Error| Error::Settings(error.to_string());
+        if let Some(path) = &self.ca_file {
+            let bundle = reqwest::Certificate::from_pem_bundle(&read(path)?).map_err(wrong)?;
+            builder = builder.tls_certs_merge(bundle);
+        }
+        match (&self.certificate, &self.key) {
+            (Some(certificate), Some(key)) => {
+                let mut pem = read(certificate)?;
+                pem.extend(read(key)?);
+                builder = builder.identity(reqwest::Identity::from_pem(&pem).map_err(wrong)?);
+            }
+            (None, None) => {}
+            _ => {
+                return Err(Error::Settings(
+                    "a client certificate needs both CONSUL_CLIENT_CERT and CONSUL_CLIENT_KEY"
+                        .to_owned(),
+                ));
+            }
+        }
+        Ok(builder.tls_danger_accept_invalid_certs(!self.verify))
+    }
+}
+
+/// Where an agent listens.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    /// As it was set.
+    pub(crate) shown: String,
+    /// What request paths are joined to; ends in `/`.
+    pub(crate) url: Url,
+    /// The unix socket to connect to in place of the host.
+    pub(crate) socket: Option<PathBuf>,
+}
+
+impl Address {
+    pub(crate) fn parse(settings: &Settings) -> Result<Self, Error> {
+        let shown = settings.address.clone();
+        let wrong = |why: &str| {
+            Error::Settings(format!(
+                "the address {shown:?} {why}; expected host:port, http://..., https://... or unix:///path"
+            ))
+        };
+        let (text, socket) = if let Some(path) = shown.strip_prefix("unix://") {
+            if path.is_empty() {
+                return Err(wrong("names no socket"));
+            }
+            ("http://localhost".to_owned(), Some(PathBuf::from(path)))
+        } else if shown.contains("://") {
+            (shown.clone(), None)
+        } else {
+            let scheme = if settings.secure { "https" } else { "http" };
+            (format!("{scheme}://{shown}"), None)
+        };
+        let mut url = Url::parse(&text).map_err(|error| wrong(&format!("is not one ({error})")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("has an unknown scheme"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong("has parameters"));
+        }
+        if !url.path().ends_with('/') {
+            url.set_path(&format!("{}/", url.path()));
+        }
+        Ok(Self { shown, url, socket })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(variables: &[(&str, &str)]) -> Result<Settings, Error> {
+        Settings::from_variables(|name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    fn url(variables: &[(&str, &str)]) -> Result<String, Error> {
+        Ok(Address::parse(&from(variables)?)?.url.to_string())
+    }
+
+    #[test]
+    fn addresses_in_all_forms() -> Result<(), Error> {
+        assert_eq!(url(&[])?, "http://127.0.0.1:8500/");
+        assert_eq!(url(&[("CONSUL_HTTP_ADDR", "")])?, "http://127.0.0.1:8500/");
+        assert_eq!(url(&[("CONSUL_HTTP_ADDR", "[::1]:1")])?, "http://[::1]:1/");
+        assert_eq!(
+            url(&[
+                ("CONSUL_HTTP_ADDR", "https://c/x"),
+                ("CONSUL_HTTP_SSL", "0")
+            ])?,
+            "https://c/x/"
+        );
+        assert_eq!(
+            url(&[("CONSUL_HTTP_ADDR", "c:1"), ("CONSUL_HTTP_SSL", "true")])?,
+            "https://c:1/"
+        );
+        let socket = Address::parse(&from(&[("CONSUL_HTTP_ADDR", "unix:///run/c.sock")])?)?;
+        assert_eq!(socket.socket, Some(PathBuf::from("/run/c.sock")));
+        Ok(())
+    }
+
+    #[test]
+    fn what_cannot_work_is_named() {
+        for (variables, named) in [
+            ([("CONSUL_HTTP_ADDR", "ftp://x")], "ftp://x"),
+            ([("CONSUL_HTTP_ADDR", "unix://")], "names no socket"),
+            ([("CONSUL_HTTP_ADDR", "a b:1")], "a b:1"),
+            ([("CONSUL_HTTP_ADDR", "c:1/?x=1")], "has parameters"),
+            ([("CONSUL_HTTP_SSL", "yes")], "CONSUL_HTTP_SSL=yes"),
+            (
+                [("CONSUL_HTTP_TOKEN_FILE", "/no/such/file")],
+                "CONSUL_HTTP_TOKEN_FILE=/no/such/file",
+            ),
+        ] {
+            let error = url(&variables).expect_err("it cannot work").to_string();
+            assert!(error.contains(named), "{error}");
+        }
+    }
+
+    #[test]
+    fn who_asks_is_read_and_not_shown() -> Result<(), Error> {
+        let settings = from(&[
+            ("CONSUL_HTTP_TOKEN", "secret"),
+            ("CONSUL_HTTP_AUTH", "me:pass:word"),
+            ("CONSUL_NAMESPACE", "team"),
+        ])?;
+        assert_eq!(settings.token.as_deref(), Some("secret"));
+        assert_eq!(
+            settings.auth,
+            Some(("me".to_owned(), "pass:word".to_owned()))
+        );
+        assert_eq!(settings.namespace.as_deref(), Some("team"));
+        let shown = format!("{settings:?}");
+        assert!(
+            !shown.contains("secret") && !shown.contains("pass"),
+            "{shown}"
+        );
+        Ok(())
+    }
+}

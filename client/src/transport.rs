@@ -1,0 +1,261 @@
+//! One request out, one answer in.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use serde::de::DeserializeOwned;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::query::{Answer, Meta};
+
+/// A request as the endpoints build it.
+pub(crate) struct Call {
+    method: Method,
+    /// Below the address, percent-encoded, e.g. `v1/kv/a%20b`.
+    path: String,
+    parameters: Vec<(&'static str, String)>,
+    body: Option<Vec<u8>>,
+    hold: Duration,
+    timeout: Option<Duration>,
+}
+
+/// An answer with a status that its endpoint takes for one.
+pub(crate) struct Raw {
+    pub(crate) status: u16,
+    pub(crate) meta: Meta,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Call {
+    /// A read with the options of a client.
+    pub(crate) fn read(client: &Client, path: impl Into<String>) -> Self {
+        Self {
+            method: Method::GET,
+            path: path.into(),
+            parameters: client.options.of_read(),
+            body: None,
+            hold: client.options.hold(),
+            timeout: None,
+        }
+    }
+
+    /// A write with the options of a client.
+    pub(crate) fn write(client: &Client, path: impl Into<String>) -> Self {
+        Self {
+            method: Method::PUT,
+            path: path.into(),
+            parameters: client.options.of_write(),
+            body: None,
+            hold: Duration::ZERO,
+            timeout: None,
+        }
+    }
+
+    pub(crate) fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    pub(crate) fn parameter(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.parameters.push((name, value.into()));
+        self
+    }
+
+    pub(crate) fn body(mut self, body: Vec<u8>) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    /// A body of JSON.
+    pub(crate) fn json(self, value: &impl serde::Serialize) -> Self {
+        let body =
+            serde_json::to_vec(value).expect("our own types have text keys and finite numbers");
+        self.body(body)
+    }
+
+    /// Gives up earlier than the client's other calls.
+    pub(crate) fn within(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+impl Client {
+    /// Sends a call. Statuses other than 200 are errors, except those in `also`.
+    pub(crate) async fn send(&self, call: Call, also: &[u16]) -> Result<Raw, Error> {
+        let shared = &self.shared;
+        let mut url =
+            shared.address.url.join(&call.path).map_err(|error| {
+                Error::Input(format!("the path {:?} is none ({error})", call.path))
+            })?;
+        if !call.parameters.is_empty() {
+            url.query_pairs_mut().extend_pairs(&call.parameters);
+        }
+        let ordinary = shared.settings.timeout;
+        let after = call
+            .timeout
+            .map_or(ordinary, |timeout| timeout.min(ordinary))
+            + call.hold;
+        let mut request = shared.http.request(call.method, url).timeout(after);
+        let token = self
+            .options
+            .token
+            .as_ref()
+            .or(shared.settings.token.as_ref());
+        if let Some(token) = token {
+            request = request.header("X-Consul-Token", token);
+        }
+        if let Some((user, password)) = &shared.settings.auth {
+            request = request.basic_auth(user, Some(password));
+        }
+        if let Some(body) = call.body {
+            request = request.body(body);
+        }
+        let failed = |error: reqwest::Error| self.failed(&error, after);
+        let response = request.send().await.map_err(failed)?;
+        let status = response.status().as_u16();
+        let meta = meta(response.headers());
+        let body = response.bytes().await.map_err(failed)?;
+        if status == 200 || also.contains(&status) {
+            return Ok(Raw {
+                status,
+                meta,
+                body: body.into(),
+            });
+        }
+        Err(Error::Status {
+            status,
+            text: String::from_utf8_lossy(&body).trim_end().to_owned(),
+        })
+    }
+
+    fn failed(&self, error: &reqwest::Error, after: Duration) -> Error {
+        let address = self.address().to_owned();
+        if error.is_builder() {
+            return Error::Input(chain(error));
+        }
+        if error.is_connect() {
+            let source = chain(error).into();
+            return Error::Connect { address, source };
+        }
+        if error.is_timeout() {
+            return Error::Timeout { address, after };
+        }
+        Error::Broken {
+            address,
+            source: chain(error).into(),
+        }
+    }
+}
+
+/// What lies below an error of the HTTP library: its own words do not say more than the error's kind.
+fn chain(error: &reqwest::Error) -> String {
+    let mut lowest: &dyn std::error::Error = error;
+    while let Some(source) = lowest.source() {
+        lowest = source;
+    }
+    lowest.to_string()
+}
+
+impl Raw {
+    /// The body as JSON.
+    pub(crate) fn json<T: DeserializeOwned>(self) -> Result<Answer<T>, Error> {
+        let value = serde_json::from_slice(&self.body).map_err(|error| Error::Garbled {
+            what: format!("expected JSON, got {:?} ({error})", self.start()),
+        })?;
+        Ok(Answer {
+            value,
+            meta: self.meta,
+        })
+    }
+
+    /// The body as Consul's `true` or `false`.
+    pub(crate) fn boolean(&self) -> Result<bool, Error> {
+        match self.body.trim_ascii() {
+            b"true" => Ok(true),
+            b"false" => Ok(false),
+            _ => Err(Error::Garbled {
+                what: format!("expected true or false, got {:?}", self.start()),
+            }),
+        }
+    }
+
+    /// Enough of the body to recognise it.
+    fn start(&self) -> String {
+        let text = String::from_utf8_lossy(&self.body);
+        text.chars().take(60).collect()
+    }
+}
+
+fn meta(headers: &HeaderMap) -> Meta {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let number = |name: &str| text(name).and_then(|value| value.parse::<u64>().ok());
+    Meta {
+        index: number("X-Consul-Index").unwrap_or(0),
+        known_leader: text("X-Consul-KnownLeader") == Some("true"),
+        last_contact: Duration::from_millis(number("X-Consul-LastContact").unwrap_or(0)),
+    }
+}
+
+/// A name (of a node, a service, a session) as one part of a path.
+pub(crate) fn segment(name: &str) -> Result<String, Error> {
+    if matches!(name, "" | "." | "..") {
+        return Err(Error::Input(format!("{name:?} is no name")));
+    }
+    Ok(encode(name))
+}
+
+/// Percent-encodes one part of a path.
+fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(byte.into());
+            }
+            _ => write!(out, "%{byte:02X}").expect("writing into a string cannot fail"),
+        }
+    }
+    out
+}
+
+/// The path of a key or a prefix below `v1/kv/`.
+///
+/// Consul's router takes out empty, `.` and `..` parts with a redirect to another key, so these are refused here.
+/// Transactions can address them.
+pub(crate) fn key_path(key: &str) -> Result<String, Error> {
+    let parts: Vec<&str> = key.split('/').collect();
+    let last = parts.len() - 1;
+    let lost = parts.iter().enumerate().any(|(at, part)| match *part {
+        "." | ".." => true,
+        "" => at != last,
+        _ => false,
+    });
+    if lost {
+        return Err(Error::Input(format!(
+            "the key {key:?} has an empty, `.` or `..` part, which Consul's HTTP API takes out of paths; \
+             use a transaction, or another key"
+        )));
+    }
+    let encoded: Vec<String> = parts.into_iter().map(encode).collect();
+    Ok(format!("v1/kv/{}", encoded.join("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_become_paths_or_are_refused() -> Result<(), Error> {
+        assert_eq!(key_path("a b/ü?#%/")?, "v1/kv/a%20b/%C3%BC%3F%23%25/");
+        assert_eq!(key_path("")?, "v1/kv/");
+        assert_eq!(key_path("a/...")?, "v1/kv/a/...");
+        for lost in ["/a", "a//b", "a/./b", "..", "a/.."] {
+            assert!(matches!(key_path(lost), Err(Error::Input(_))), "{lost}");
+        }
+        Ok(())
+    }
+}
