@@ -41,7 +41,7 @@ pub use waiter::{Waiter, Wakened};
 #[derive(Debug)]
 pub struct Engine {
     state: Mutex<State>,
-    clock: Clock,
+    clock: Arc<Clock>,
     /// Told when the next deadline may have changed, for [`Engine::run`].
     deadlines: Notify,
     /// Whether a history is kept and requests are followed.
@@ -79,9 +79,14 @@ impl Engine {
         Self::over(Store::new(rules, applied), clock, entropy, History::off())
     }
 
-    /// An engine over a store, observed if the history is on.
+    /// An engine over a store, observed if the history is on. Several may go by the same clock.
     #[must_use]
-    pub fn over(store: Store, clock: Clock, entropy: Entropy, history: History) -> Self {
+    pub fn over(
+        store: Store,
+        clock: impl Into<Arc<Clock>>,
+        entropy: Entropy,
+        history: History,
+    ) -> Self {
         Self {
             observed: history.is_on(),
             state: Mutex::new(State {
@@ -95,7 +100,7 @@ impl Engine {
                 jumps_with: None,
                 closed: false,
             }),
-            clock,
+            clock: clock.into(),
             deadlines: Notify::new(),
             happened: Condvar::new(),
         }
@@ -136,7 +141,7 @@ impl Engine {
             let before = state.store.next_deadline();
             state.apply_due(now, &mut woken);
             let applied = state.apply(now, command, &mut woken);
-            if state.store.next_deadline() != before {
+            if state.store.next_deadline() != before || !state.wake_delays.is_empty() {
                 self.deadlines.notify_one();
             }
             applied

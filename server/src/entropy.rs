@@ -38,6 +38,13 @@ impl Entropy {
     }
 }
 
+impl Entropy {
+    /// Whether something of this probability happens.
+    pub fn happens(&mut self, probability: f64) -> bool {
+        self.generator.f64() < probability
+    }
+}
+
 /// A run of `cases` random cases, or of as many as `PROPTEST_CASES` says. A run that fails shows its seed, and
 /// `PROPTEST_RNG_SEED` repeats it.
 #[expect(

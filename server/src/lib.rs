@@ -7,6 +7,7 @@ pub mod config;
 pub mod control;
 pub mod engine;
 pub mod entropy;
+pub mod faults;
 mod go;
 pub mod history;
 mod http;

@@ -211,7 +211,8 @@ impl Builder {
         let addresses = sockets.iter().map(|(address, _)| address.clone()).collect();
         let (stop, stopped) = oneshot::channel::<()>();
         let control = Control::new(&engine, &self.config);
-        let serve = move || runtime.block_on(serve(self.config, engine, sockets, stopped));
+        let served = control.clone();
+        let serve = move || runtime.block_on(serve(self.config, served, sockets, stopped));
         let thread = std::thread::Builder::new()
             .name("proconsul".into())
             .spawn(serve)
@@ -317,11 +318,12 @@ pub async fn run(
 ) -> Result<(), StartError> {
     let sockets = bind(&config.listeners)?;
     let engine = new_engine(&config, Clock::running());
+    let control = Control::new(&engine, &config);
     let addresses: Vec<Address> = sockets.iter().map(|(address, _)| address.clone()).collect();
     ready(&addresses);
     let (keep, stopped) = oneshot::channel::<()>();
     tokio::select! {
-        () = serve(config, engine, sockets, stopped) => {}
+        () = serve(config, control, sockets, stopped) => {}
         () = stop => drop(keep),
     }
     addresses.iter().for_each(remove_socket);
@@ -369,11 +371,13 @@ fn bind_unix(path: &Path) -> Result<Bound, StartError> {
 
 async fn serve(
     config: Config,
-    engine: Arc<Engine>,
+    control: Control,
     sockets: Vec<Bound>,
     stopped: oneshot::Receiver<()>,
 ) {
-    let context = Arc::new(http::Context::new(Arc::clone(&engine), config));
+    let engine = control.shared_engine();
+    let control = config.control.then_some(control);
+    let context = Arc::new(http::Context::new(Arc::clone(&engine), config, control));
     let mut tasks = tokio::task::JoinSet::new();
     for (_, socket) in sockets {
         tasks.spawn(http::accept(Arc::clone(&context), socket));

@@ -3,6 +3,7 @@
 //! Everything is here once, as methods of [`Control`]; a [`Server`](crate::Server) dereferences to it. Over HTTP the
 //! same is offered under `/proconsul/v1/`, for tests in other languages.
 
+mod fault;
 mod history;
 mod state;
 mod time;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 use crate::engine::Engine;
+use crate::faults::Faults;
 use crate::store::Store;
 use crate::timestamp::Timestamp;
 
@@ -23,6 +25,7 @@ pub struct Control {
     engine: Arc<Engine>,
     /// The state in which the server was started.
     initial: Arc<Initial>,
+    faults: Arc<Faults>,
     /// The name of the agent's own node.
     node_name: String,
 }
@@ -42,8 +45,13 @@ impl Control {
                 store: engine.snapshot(),
             }),
             engine: Arc::clone(engine),
+            faults: Arc::default(),
             node_name: config.node_name.clone(),
         }
+    }
+
+    pub(crate) fn shared_engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.engine)
     }
 
     /// What the server does, without HTTP.

@@ -104,6 +104,8 @@ struct Call {
     client: Option<IpAddr>,
     target: String,
     state: State,
+    /// The fault that has hit it.
+    fault: Option<String>,
 }
 
 /// All requests that are being answered.
@@ -121,6 +123,7 @@ impl Calls {
             client,
             target: target.to_owned(),
             state: State::Running,
+            fault: None,
         };
         self.open.insert(id, call);
         id
@@ -128,6 +131,16 @@ impl Calls {
 
     pub(super) fn end(&mut self, id: CallId) {
         self.open.remove(&id);
+    }
+
+    pub(super) fn note_fault(&mut self, id: CallId, fault: &str) {
+        if let Some(call) = self.open.get_mut(&id) {
+            call.fault = Some(fault.to_owned());
+        }
+    }
+
+    pub(super) fn take_fault(&mut self, id: CallId) -> Option<String> {
+        self.open.get_mut(&id)?.fault.take()
     }
 
     fn set(&mut self, id: CallId, state: State) {
@@ -156,15 +169,21 @@ impl Calls {
         stood
     }
 
-    /// Puts off the wake of a blocked request. Whether it was blocked, and not put off already.
+    /// Puts off the wake of a blocked request. Whether it was blocked.
     pub(super) fn delay(&mut self, id: CallId, to: Timestamp) -> bool {
         match self.open.get_mut(&id).map(|call| &mut call.state) {
             Some(State::Blocked(parked)) => {
-                parked.delayed_to.get_or_insert(to);
+                parked.delayed_to = Some(to);
                 true
             }
             _ => false,
         }
+    }
+
+    /// Whether the wake of a request was put off and is not due yet.
+    pub(super) fn is_delayed(&self, id: CallId) -> bool {
+        let state = self.open.get(&id).map(|call| &call.state);
+        matches!(state, Some(State::Blocked(parked)) if parked.delayed_to.is_some())
     }
 
     /// The blocked requests, oldest first.

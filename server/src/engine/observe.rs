@@ -26,21 +26,42 @@ impl OpenCall {
         self.id
     }
 
-    /// Records its answer: the status, none for none, and the fault that had a part in it.
-    pub fn answered(&mut self, status: Option<u16>, fault: Option<String>) {
+    /// Records its answer: the status, or none for none. The fault that had a part in it is known already.
+    pub fn answered(&mut self, status: Option<u16>) {
         self.answered = true;
-        self.engine.record(Happened::Answer {
-            call: self.id,
-            status,
-            fault,
-        });
+        let now = self.engine.clock.now();
+        {
+            let mut state = self.engine.lock();
+            let fault = state.calls.take_fault(self.id);
+            let what = Happened::Answer {
+                call: self.id,
+                status,
+                fault,
+            };
+            state.record(now, what);
+        }
+        self.engine.announce();
+    }
+}
+
+/// A request that is held. Dropping it lets the request go on.
+#[derive(Debug)]
+#[must_use = "dropping it lets the request go on"]
+pub(crate) struct Holding<'a> {
+    engine: &'a Engine,
+    call: CallId,
+}
+
+impl Drop for Holding<'_> {
+    fn drop(&mut self) {
+        self.engine.lock().calls.wake(self.call);
     }
 }
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
         if !self.answered {
-            self.answered(None, None);
+            self.answered(None);
         }
         self.engine.lock().calls.end(self.id);
         self.engine.announce();
@@ -86,18 +107,24 @@ impl Engine {
     /// Holds a request for a time of the engine's clock; without one, until it is dropped.
     pub async fn hold(&self, call: Option<CallId>, duration: Option<Duration>) {
         let until = duration.map(|duration| self.clock.now().plus(duration));
-        if let Some(call) = call {
-            self.lock().calls.hold(call, until);
-            self.announce();
-            self.stands();
-        }
+        let _holding = call.map(|call| self.stand_still(call, until));
         match until {
             Some(until) => self.clock.sleep_until(until).await,
             None => std::future::pending().await,
         }
-        if let Some(call) = call {
-            self.lock().calls.wake(call);
-        }
+    }
+
+    /// Shows a request as held for as long as the guard lives.
+    pub(crate) fn stand_still(&self, call: CallId, until: Option<Timestamp>) -> Holding<'_> {
+        self.lock().calls.hold(call, until);
+        self.announce();
+        self.stands();
+        Holding { engine: self, call }
+    }
+
+    /// Notes which fault has hit a request, for the record of its answer.
+    pub(crate) fn fault_hit(&self, call: CallId, fault: &str) {
+        self.lock().calls.note_fault(call, fault);
     }
 
     /// Records something that is not a command.
@@ -186,6 +213,9 @@ impl State {
     /// Whether a waiter whose read was touched is told now; it may be told later.
     pub(super) fn may_wake(&mut self, now: Timestamp, told: &Told, by: WokenBy) -> bool {
         let Some(call) = told.call else { return true };
+        if self.calls.is_delayed(call) {
+            return false;
+        }
         if let Some(by) = self.delay_of(call)
             && self.calls.delay(call, now.plus(by))
         {
@@ -201,13 +231,12 @@ impl State {
         }
         let (_, parked) = self.calls.parked().find(|(id, _)| *id == call)?;
         let prefix = key_of(&parked.query)?.as_bytes().to_vec();
-        let already = parked.delayed_to.is_some();
         let delays = &mut self.wake_delays;
         let place = delays
             .iter()
             .position(|delay| prefix.starts_with(&delay.prefix) && delay.left != Some(0))?;
         let delay = &mut delays[place];
-        if let Some(left) = delay.left.as_mut().filter(|_| !already) {
+        if let Some(left) = delay.left.as_mut() {
             *left -= 1;
         }
         Some(delay.by)

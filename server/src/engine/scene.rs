@@ -7,7 +7,9 @@ use std::time::Duration;
 use super::calls::{Blocked, Told};
 use super::observe::key_of;
 use super::{Checkpoint, Engine, State, wake};
-use crate::history::{Happened, WokenBy};
+use crate::clock::Clock;
+use crate::entropy::Entropy;
+use crate::history::{Happened, History, WokenBy};
 use crate::store::{
     CheckRow, Command, Key, NewNode, Query, Refusal, Registration, SessionId, Store,
 };
@@ -88,6 +90,20 @@ impl Engine {
         store.shift_deadlines(self.clock.now().since(at));
         self.replace_store(store);
         true
+    }
+
+    /// An engine over a checkpoint, which nothing ever changes: what a server sees that has fallen behind. It goes by
+    /// the same clock.
+    #[must_use]
+    pub fn as_of(&self, name: &str) -> Option<Engine> {
+        let store = self.lock().checkpoints.get(name)?.store.clone();
+        let clock = Arc::clone(&self.clock);
+        Some(Engine::still(store, clock))
+    }
+
+    fn still(mut store: Store, clock: Arc<Clock>) -> Engine {
+        store.drop_deadlines();
+        Engine::over(store, clock, Entropy::seeded(0), History::off())
     }
 
     /// The names of the checkpoints.

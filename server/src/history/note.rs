@@ -227,13 +227,19 @@ fn note_intent(
 
 fn refusal_of_acquire(applied: &Applied) -> Option<RefusedBecause> {
     match (&applied.result, &applied.effects.acquire_refused) {
-        (_, Some(AcquireRefused::HeldBy(holder))) => {
-            Some(RefusedBecause::HeldBy(holder.to_string()))
-        }
-        (_, Some(AcquireRefused::LockDelay(left))) => Some(RefusedBecause::LockDelay(*left)),
+        (_, Some(refused)) => Some(refused.into()),
         (Err(Refusal::MissingSession), None) => Some(RefusedBecause::NoSession),
         (Err(_), None) => Some(RefusedBecause::UnknownSession),
         (Ok(_), None) => None,
+    }
+}
+
+impl From<&AcquireRefused> for RefusedBecause {
+    fn from(refused: &AcquireRefused) -> Self {
+        match refused {
+            AcquireRefused::HeldBy(holder) => Self::HeldBy(holder.to_string()),
+            AcquireRefused::LockDelay(left) => Self::LockDelay(*left),
+        }
     }
 }
 

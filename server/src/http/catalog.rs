@@ -140,7 +140,7 @@ pub(super) async fn read(
     options: ReadOptions,
 ) -> Result<Answer, Reply> {
     if let Err(failure) = request.check_datacenter() {
-        return Err(Reply::failed_read(request, &failure));
+        return Err(Reply::failed_read(&request.context, &failure));
     }
     let answer = blocking::answer(&request.context.engine, &query, options.wait).await;
     Ok(answer.expect("only reads of sessions are refused"))

@@ -111,6 +111,13 @@ pub(crate) enum Failure {
     CatalogRefused(Refusal),
     /// `?passing` is neither true nor false.
     Passing,
+    /// What a fault makes of the request.
+    Injected {
+        /// The status.
+        status: StatusCode,
+        /// The text.
+        text: String,
+    },
     /// No answer: the connection is closed, as Consul's is when a handler dies.
     Dropped,
 }
@@ -164,6 +171,7 @@ impl Failure {
             | Failure::Register(_)
             | Failure::CatalogRefused(_)
             | Failure::Dropped => StatusCode::INTERNAL_SERVER_ERROR,
+            Failure::Injected { status, .. } => *status,
         }
     }
 
@@ -265,6 +273,7 @@ impl Failure {
             Failure::Register(failure) => failure.text(version),
             Failure::CatalogRefused(refusal) => catalog_refusal_text(refusal, version),
             Failure::Passing => "Invalid value for ?passing".into(),
+            Failure::Injected { text, .. } => text.clone(),
             Failure::Dropped => String::new(),
         }
     }

@@ -15,11 +15,15 @@ use crate::blocking;
 use crate::go::json::encode::Text;
 use crate::go::url::path_unescape;
 use crate::go::{number, path};
+use crate::history::RefusedBecause;
 use crate::store::{
-    Answer, Command, Content, Index, Key, KvVerb, KvWrite, Query, Reply as Applied, Rows,
+    AcquireRefused, Answer, Command, Content, Index, Key, KvVerb, KvWrite, Query, Reply as Applied,
+    Rows,
 };
 use crate::version::Behaviour;
 
+/// Only where tests may control the server.
+const REFUSED: HeaderName = HeaderName::from_static("x-proconsul-refused");
 const KV_WARNING: HeaderName = HeaderName::from_static("x-consul-kv-warning");
 
 /// Answers a request for a key or a tree of keys.
@@ -282,11 +286,26 @@ fn delete(request: &Request, key: Key) -> Result<Reply, Failure> {
 
 fn write(request: &Request, key: Key, verb: KvVerb) -> Result<Reply, Failure> {
     let command = Command::Kv(KvWrite { key, verb });
-    match request.context.engine.apply(command) {
-        Ok(Applied::Written(written)) => Ok(Reply::boolean(request, written)),
+    let (result, effects) = request.context.engine.apply_with_effects(command);
+    match result {
+        Ok(Applied::Written(written)) => {
+            let mut reply = Reply::boolean(request, written);
+            let refused = effects.acquire_refused.as_ref();
+            let refused = refused.filter(|_| request.context.control.is_some());
+            reply
+                .headers
+                .extend(refused.map(|reason| (REFUSED, refused_header(reason))));
+            Ok(reply)
+        }
         Ok(_) => unreachable!("a KV write is answered with whether it took place"),
         Err(refusal) => Err(Failure::KvRefused(refusal)),
     }
+}
+
+/// Why an acquire was refused, for tests: `held by <session>` or `lock-delay, <n> ms left`.
+fn refused_header(reason: &AcquireRefused) -> HeaderValue {
+    let text = RefusedBecause::from(reason).to_string();
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("held"))
 }
 
 /// That at most one of these parameters is present.

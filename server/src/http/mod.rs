@@ -11,6 +11,7 @@ mod catalog;
 mod connection;
 mod errors;
 mod errors_catalog;
+mod fault;
 mod health;
 mod kv;
 mod registration;
@@ -42,6 +43,7 @@ use parking_lot::Mutex;
 pub(crate) use connection::{Socket, accept};
 
 use crate::config::Config;
+use crate::control::Control;
 use crate::engine::{Engine, OpenCall};
 use crate::go::gzip;
 use crate::go::mux::{Mux, Redirect};
@@ -65,6 +67,8 @@ const UNREAD_BODY: u64 = 256 * 1024;
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) engine: Arc<Engine>,
+    /// What a test may do to the server, if it may do anything.
+    pub(crate) control: Option<Control>,
     pub(crate) config: Config,
     /// The configured headers of all answers.
     response_headers: Vec<(HeaderName, HeaderValue)>,
@@ -79,7 +83,7 @@ const UNKNOWN_PATHS_NAMED: usize = 100;
 
 impl Context {
     /// What the requests of a server with this configuration share. Configured headers that are none are left out.
-    pub(crate) fn new(engine: Arc<Engine>, config: Config) -> Self {
+    pub(crate) fn new(engine: Arc<Engine>, config: Config, control: Option<Control>) -> Self {
         let header = |(name, value): &(String, String)| {
             let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
             Some((name, HeaderValue::from_str(value).ok()?))
@@ -87,6 +91,7 @@ impl Context {
         let policy = HeaderValue::from_str(&config.acl_default_policy);
         Self {
             engine,
+            control,
             response_headers: config.response_headers.iter().filter_map(header).collect(),
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config,
@@ -135,7 +140,7 @@ async fn respond(
         Err(Early::Dropped) => return Err(Dropped),
     };
     if let Some(call) = &mut call {
-        call.answered(Some(response.status().as_u16()), None);
+        call.answered(Some(response.status().as_u16()));
     }
     let length = response.headers().get(CONTENT_LENGTH);
     if is_head && length.is_some_and(|length| length == "0") {
@@ -217,11 +222,17 @@ async fn steps(
     let body_was_read = Arc::clone(&request.body_was_read);
     let mut reply = match early(&request, route, target.path()) {
         Some(reply) => reply,
-        None => match handle(route.endpoint, request).await {
-            Ok(reply) => reply,
-            Err(Failure::Dropped) => return Err(Early::Dropped),
-            Err(failure) => Reply::failure(&failure, context.config.version),
-        },
+        None => {
+            let outcome = fault::handle_with_faults(route.endpoint, request, target.path()).await;
+            if outcome.cut.is_some() {
+                return Err(Early::Dropped);
+            }
+            match outcome.reply {
+                Ok(reply) => reply,
+                Err(Failure::Dropped) => return Err(Early::Dropped),
+                Err(failure) => Reply::failure(&failure, context.config.version),
+            }
+        }
     };
     reply.closes = body_length > UNREAD_BODY && !body_was_read.load(Ordering::Relaxed);
     Ok(reply::finish(&context, accepts_gzip, reply))

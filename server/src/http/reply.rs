@@ -11,6 +11,7 @@ use super::body::{Body, JsonList};
 use super::errors::Failure;
 use super::request::{Consistency, Request};
 use crate::clock;
+use crate::faults::Shown;
 use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::store::Index;
@@ -81,7 +82,7 @@ impl Reply {
     }
 
     /// A value as JSON, in the style that the request and the agent's mode ask for.
-    pub(crate) fn json(request: &Request, value: &impl Serialize) -> Self {
+    pub(crate) fn json(request: &Request, value: &(impl Serialize + ?Sized)) -> Self {
         Self {
             content_type: Some(JSON),
             content: Content::Whole(encode::to_vec(value, style(request)).into()),
@@ -141,16 +142,16 @@ impl Reply {
     pub(crate) fn with_index(mut self, request: &Request, index: Index) -> Self {
         self.headers.push((INDEX, HeaderValue::from(index.0)));
         self.push_leader(true);
-        self.push_backend(request);
+        self.push_backend(&request.context);
         self
     }
 
     /// The failure of a read itself, which still carries the headers of one (session.md 0.9).
-    pub(crate) fn failed_read(request: &Request, failure: &Failure) -> Self {
-        let mut reply = Self::failure(failure, request.context.config.version);
+    pub(crate) fn failed_read(context: &Context, failure: &Failure) -> Self {
+        let mut reply = Self::failure(failure, context.config.version);
         reply.headers.push((INDEX, HeaderValue::from(1)));
         reply.push_leader(false);
-        reply.push_backend(request);
+        reply.push_backend(context);
         reply
     }
 
@@ -187,12 +188,32 @@ impl Reply {
         self.headers.push((LAST_CONTACT, ZERO));
     }
 
-    fn push_backend(&mut self, request: &Request) {
-        if request.has(Behaviour::HttpQueryBackendHeader) {
+    fn push_backend(&mut self, context: &Context) {
+        if context.has(Behaviour::HttpQueryBackendHeader) {
             let backend = HeaderValue::from_static("blocking-query");
             self.headers.push((QUERY_BACKEND, backend));
         }
     }
+}
+
+/// The same with what a fault shows in its headers in place of the truth; answers without them stay as they are.
+pub(crate) fn shown(mut reply: Reply, shown: Shown) -> Reply {
+    for (name, value) in &mut reply.headers {
+        if *name == INDEX
+            && let Some(reported) = shown.index
+        {
+            let index = value.to_str().ok().and_then(|text| text.parse().ok());
+            *value = HeaderValue::from(reported.in_place_of(index.unwrap_or(1)));
+        } else if *name == KNOWN_LEADER && shown.leader_unknown {
+            *value = HeaderValue::from_static("false");
+        } else if *name == LAST_CONTACT
+            && let Some(contact) = shown.last_contact
+        {
+            let milliseconds = u64::try_from(contact.as_millis()).unwrap_or(u64::MAX);
+            *value = HeaderValue::from(milliseconds);
+        }
+    }
+    reply
 }
 
 /// How JSON is printed: pretty in `-dev` or when asked for, with a newline as the version has it (kv.md 1.3).

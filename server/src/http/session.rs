@@ -277,14 +277,14 @@ async fn read(
     options: super::request::ReadOptions,
 ) -> Result<Reply, Failure> {
     if let Err(failure) = request.check_datacenter() {
-        return Ok(Reply::failed_read(request, &failure));
+        return Ok(Reply::failed_read(&request.context, &failure));
     }
     let engine = &request.context.engine;
     let answer = match blocking::answer(engine, &query, options.wait).await {
         Ok(answer) => answer,
         Err(refusal) => {
             let failure = Failure::SessionRefused(refusal);
-            return Ok(Reply::failed_read(request, &failure));
+            return Ok(Reply::failed_read(&request.context, &failure));
         }
     };
     let Rows::Sessions(rows) = &answer.rows else {

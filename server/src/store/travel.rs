@@ -7,6 +7,7 @@ use imbl::{OrdMap, OrdSet};
 
 use super::Store;
 use super::index::Index;
+use super::lock_delay::LockDelays;
 use crate::timestamp::Timestamp;
 
 impl Store {
@@ -42,6 +43,15 @@ impl Store {
             .iter()
             .map(|(at, up_to)| (later(at), *up_to))
             .collect();
+    }
+
+    /// Takes every deadline away: nothing in this store happens by itself any more.
+    pub fn drop_deadlines(&mut self) {
+        let sessions = &mut self.sessions;
+        sessions.lapses = OrdMap::new();
+        sessions.by_lapse = OrdSet::new();
+        self.lock_delays = LockDelays::default();
+        self.tombstones.reaps = OrdMap::new();
     }
 
     /// Lowers every index by `by`, down to 1 at the least: what a client sees of a Consul that was restored from a

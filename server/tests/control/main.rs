@@ -1,8 +1,12 @@
 //! What a test can do to a server: the control plane, in Rust and over HTTP.
 
 mod barriers;
+mod faults;
 mod history;
+mod leader_loss;
+mod rules;
 mod safety;
+mod scenarios;
 mod state;
 mod support;
 mod time;

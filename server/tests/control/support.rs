@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::history::{Filter, Kind};
 
 /// Nothing here takes as long; what would hang fails instead.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -96,4 +97,18 @@ pub(crate) fn background(server: &Server, method: &str, target: &str) -> JoinHan
 /// The answer of a request in the background, which must have come.
 pub(crate) fn join(request: JoinHandle<Answer>) -> Answer {
     request.join().expect("the request does not panic")
+}
+
+/// Sends a request in the background that a fault is to hold, and returns when it is held.
+pub(crate) fn held(server: &Server, method: &str, target: &str) -> JoinHandle<Answer> {
+    let arrived = Filter::of(Kind::Request).after(server.last_record());
+    let request = background(server, method, target);
+    server.wait_for(&arrived, PATIENCE).expect("it arrives");
+    server.wait_idle(PATIENCE).expect("it is held");
+    request
+}
+
+/// What comes back for a request whose answer may be lost.
+pub(crate) fn raw(server: &Server, method: &str, target: &str) -> std::io::Result<Vec<u8>> {
+    exchange(server.addr(), &request(method, target, &[], "x"))
 }

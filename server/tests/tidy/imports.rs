@@ -15,6 +15,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("store", &["timestamp"]),
     ("watch", &["store"]),
     ("history", &["store", "timestamp"]),
+    ("faults", &["entropy", "timestamp", "version"]),
     (
         "engine",
         &["store", "watch", "clock", "entropy", "history", "timestamp"],
@@ -27,7 +28,8 @@ const PARTS: &[(&str, &[&str])] = &[
     (
         "http",
         &[
-            "blocking", "clock", "config", "engine", "go", "history", "store", "ui", "version",
+            "blocking", "clock", "config", "control", "engine", "faults", "go", "history", "store",
+            "ui", "version",
         ],
     ),
     ("ui", &[]),

@@ -1,0 +1,97 @@
+//! Faults and scenarios: what goes wrong on demand.
+
+use std::time::Duration;
+
+use super::Control;
+use crate::faults::{Effect, FaultGuard, Faults, Installed, LeaderLoss, Rule, RuleError, RuleId};
+
+impl Control {
+    /// Installs a rule behind those that there are; of several that match a request the first wins. The rule is gone
+    /// when the guard is dropped, unless it is told to [`keep`](FaultGuard::keep) it.
+    ///
+    /// # Errors
+    /// The rule can never match. Nothing is installed.
+    pub fn fault(&self, rule: Rule) -> Result<FaultGuard, RuleError> {
+        if let Effect::ReadFrom { checkpoint, .. } = rule.effect()
+            && !self.engine.checkpoints().contains(checkpoint)
+        {
+            return Err(RuleError::Checkpoint(checkpoint.clone()));
+        }
+        let text = format!("fault: {}", rule.in_words());
+        let guard = self.faults.install(rule, self.now())?;
+        self.note(&text);
+        Ok(guard)
+    }
+
+    /// The rules that are installed, in the order in which they are tried, with how often they have hit.
+    #[must_use]
+    pub fn faults(&self) -> Vec<Installed> {
+        self.faults.list()
+    }
+
+    /// Takes a rule away. Whether it was there.
+    pub fn remove_fault(&self, id: RuleId) -> bool {
+        self.faults.remove(id)
+    }
+
+    /// Takes all rules away, wakes come in time again, and there is a leader.
+    pub fn clear_faults(&self) {
+        self.note("faults cleared");
+        self.engine.clear_wake_delays();
+        self.faults.clear();
+    }
+
+    /// Loses the leader, phase by phase as it was measured on real clusters.
+    ///
+    /// ```
+    /// use proconsul::faults::LeaderLoss;
+    ///
+    /// let server = proconsul::Server::start();
+    /// server.lose_leader(LeaderLoss::quorum_lost());
+    /// server.find_leader();
+    /// ```
+    pub fn lose_leader(&self, loss: LeaderLoss) {
+        self.note(&format!("leader lost: {:?}", loss.phases()));
+        self.faults.lose_leader(loss, self.now());
+    }
+
+    /// There is a leader again: calls that are held for one go on.
+    pub fn find_leader(&self) {
+        self.note("leader found");
+        self.faults.find_leader();
+    }
+
+    /// Lowers every index by `by`, but to 1 at the least, as after a restore: keys and sessions stay. Whoever is
+    /// blocked is answered at once, with an index that may be lower than the one that it sent.
+    pub fn lower_indexes(&self, by: u64) {
+        self.note(&format!("indexes lowered by {by}"));
+        self.engine.lower_indexes(by);
+    }
+
+    /// Answers everybody who is blocked on keys under `prefix`, though nothing has changed: same index, same data. How
+    /// many those were.
+    pub fn wake(&self, prefix: impl AsRef<[u8]>) -> usize {
+        let prefix = prefix.as_ref();
+        self.note(&format!(
+            "spurious wake of {:?}",
+            String::from_utf8_lossy(prefix)
+        ));
+        self.engine.wake_spuriously(prefix)
+    }
+
+    /// The next `times` wakes (none: all) of those who are blocked on keys under `prefix` come late by `by` on the
+    /// server's clock. What else changes meanwhile comes with the same wake.
+    pub fn delay_wakes(&self, prefix: impl AsRef<[u8]>, by: Duration, times: Option<u64>) {
+        let prefix = prefix.as_ref();
+        self.note(&format!(
+            "wakes of {:?} delayed by {by:?}",
+            String::from_utf8_lossy(prefix)
+        ));
+        self.engine.delay_wakes(prefix, by, times);
+    }
+
+    /// The rules, for the wire.
+    pub(crate) fn fault_table(&self) -> &Faults {
+        &self.faults
+    }
+}

@@ -1,0 +1,286 @@
+//! Faults: what goes wrong on demand, as it goes wrong on a real Consul.
+//!
+//! A [`Rule`] says which requests are hit, and how. The wire asks in one place before the handler, and acts on the
+//! same [`Plan`] in one place before the reply; nothing inside knows of faults. Of several rules the first that
+//! matches wins. What Consul says and how long it takes to say it is in [`ConsulError`], the phases of a lost leader
+//! are in [`LeaderLoss`].
+
+mod consul_error;
+mod leadership;
+mod plan;
+mod rule;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::entropy::Entropy;
+use crate::timestamp::Timestamp;
+
+pub use consul_error::ConsulError;
+pub use leadership::{LeaderLoss, Phase};
+pub use plan::{Cut, Hold, Plan, ReportedIndex, Shown, Stop};
+pub use rule::{Effect, Rule, RuleError};
+
+/// A request, as far as faults look at it.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The path, decoded.
+    pub path: &'a [u8],
+    /// The sessions that path or parameters name.
+    pub session: Option<&'a str>,
+    /// Where the request came from; none for a Unix socket.
+    pub client: Option<std::net::IpAddr>,
+    /// The values of a header.
+    pub header: &'a dyn Fn(&str) -> Option<String>,
+    /// The client takes what any server knows (`?stale`).
+    pub is_stale: bool,
+}
+
+impl std::fmt::Debug for Asked<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let path = String::from_utf8_lossy(self.path);
+        write!(formatter, "{} {path}", self.method)
+    }
+}
+
+impl<'a> Asked<'a> {
+    /// The key that the path names; none for paths that name none.
+    #[must_use]
+    pub fn key(&self) -> Option<&'a [u8]> {
+        self.path.strip_prefix(b"/v1/kv/")
+    }
+}
+
+/// The number of a rule, counted from 1 in the order of installation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RuleId(pub u64);
+
+/// A rule that is installed, and how often it has hit.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    /// Its number.
+    pub id: RuleId,
+    /// The rule.
+    pub rule: Rule,
+    /// How often it has hit a request.
+    pub hits: u64,
+}
+
+/// The faults of one server.
+#[derive(Debug, Default)]
+pub struct Faults {
+    /// Whether there is anything to look for: a server without faults asks for no lock.
+    any: AtomicBool,
+    table: Mutex<Table>,
+    /// Told when a leader is lost or found.
+    leadership_changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    last: u64,
+    rules: Vec<Entry>,
+    loss: Option<(LeaderLoss, Timestamp)>,
+    /// A request has been told that its connection to the old leader ended.
+    told_of_loss: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: RuleId,
+    rule: Rule,
+    /// How many requests the rest of its conditions has met: what `nth` counts.
+    met: u64,
+    hits: u64,
+    chance: Option<Entropy>,
+}
+
+impl Entry {
+    fn is_spent(&self) -> bool {
+        self.rule.limit().is_some_and(|limit| self.hits >= limit)
+    }
+}
+
+impl Faults {
+    /// Installs a rule behind those that there are.
+    ///
+    /// # Errors
+    /// The rule can never match; nothing is installed.
+    pub fn install(self: &Arc<Self>, rule: Rule, now: Timestamp) -> Result<FaultGuard, RuleError> {
+        let mut table = self.table.lock();
+        rule.check(now)?;
+        let shadow = table.rules.iter().find(|entry| entry.rule.hides(&rule));
+        if let Some(entry) = shadow {
+            return Err(RuleError::Hidden(entry.id));
+        }
+        table.last += 1;
+        let id = RuleId(table.last);
+        table.rules.push(Entry {
+            id,
+            chance: rule.seed().map(Entropy::seeded),
+            rule,
+            met: 0,
+            hits: 0,
+        });
+        self.any.store(true, Ordering::Relaxed);
+        Ok(FaultGuard {
+            faults: Arc::clone(self),
+            id,
+            keeps: false,
+        })
+    }
+
+    /// The rules that are installed, in the order in which they are tried.
+    #[must_use]
+    pub fn list(&self) -> Vec<Installed> {
+        let table = self.table.lock();
+        let installed = |entry: &Entry| Installed {
+            id: entry.id,
+            rule: entry.rule.clone(),
+            hits: entry.hits,
+        };
+        table.rules.iter().map(installed).collect()
+    }
+
+    /// Takes a rule away. Whether it was there.
+    pub fn remove(&self, id: RuleId) -> bool {
+        let mut table = self.table.lock();
+        let before = table.rules.len();
+        table.rules.retain(|entry| entry.id != id);
+        self.note_any(&table);
+        table.rules.len() < before
+    }
+
+    /// Takes all rules away, and gives the cluster its leader back.
+    pub fn clear(&self) {
+        let mut table = self.table.lock();
+        table.rules.clear();
+        table.loss = None;
+        self.note_any(&table);
+        drop(table);
+        self.leadership_changed.notify_waiters();
+    }
+
+    /// Loses the leader. What is blocked on it ends as it really ends.
+    pub fn lose_leader(&self, loss: LeaderLoss, now: Timestamp) {
+        let mut table = self.table.lock();
+        table.loss = Some((loss, now));
+        table.told_of_loss = false;
+        self.note_any(&table);
+        drop(table);
+        self.leadership_changed.notify_waiters();
+    }
+
+    /// Gives the cluster its leader back.
+    pub fn find_leader(&self) {
+        let mut table = self.table.lock();
+        table.loss = None;
+        self.note_any(&table);
+        drop(table);
+        self.leadership_changed.notify_waiters();
+    }
+
+    fn note_any(&self, table: &Table) {
+        let any = !table.rules.is_empty() || table.loss.is_some();
+        self.any.store(any, Ordering::Relaxed);
+    }
+
+    /// What is to be done with a request; none for what is always done.
+    #[must_use]
+    pub fn ask(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
+        if !self.any.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut table = self.table.lock();
+        let hit = table.rules.iter_mut().find_map(|entry| {
+            let is_hit = entry.hit(asked, now);
+            is_hit.then(|| Plan::of(entry.rule.effect(), entry.id))
+        });
+        if hit.is_some() {
+            return hit;
+        }
+        let table = &mut *table;
+        let (loss, since) = table.loss.as_ref()?;
+        loss.plan(asked, *since, now, &mut table.told_of_loss)
+    }
+
+    /// Until the leader is lost or found. Armed when this returns, not when it is first polled.
+    pub fn leadership_changes(&self) -> impl Future<Output = ()> + '_ {
+        self.leadership_changed.notified()
+    }
+
+    /// What a request that waits is told when the leader changes; none when it waits on.
+    #[must_use]
+    pub fn interrupts(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
+        let table = self.table.lock();
+        let (loss, since) = table.loss.as_ref()?;
+        loss.interrupts(asked, *since, now)
+    }
+}
+
+impl Entry {
+    /// Whether a request is hit. Counts it.
+    fn hit(&mut self, asked: &Asked<'_>, now: Timestamp) -> bool {
+        if self.is_spent() || !self.rule.meets(asked, now) {
+            return false;
+        }
+        self.met += 1;
+        if self.rule.nth_wanted().is_some_and(|nth| nth != self.met) {
+            return false;
+        }
+        let chance = self.rule.probability();
+        let missed = self
+            .chance
+            .as_mut()
+            .is_some_and(|entropy| !entropy.happens(chance));
+        if missed {
+            return false;
+        }
+        self.hits += 1;
+        true
+    }
+}
+
+/// A rule that is installed for as long as this lives.
+#[derive(Debug)]
+#[must_use = "dropping the guard takes the rule away; `keep` leaves it"]
+pub struct FaultGuard {
+    faults: Arc<Faults>,
+    id: RuleId,
+    keeps: bool,
+}
+
+impl FaultGuard {
+    /// The number of the rule.
+    #[must_use]
+    pub fn id(&self) -> RuleId {
+        self.id
+    }
+
+    /// How often the rule has hit a request.
+    #[must_use]
+    pub fn hits(&self) -> u64 {
+        let table = self.faults.table.lock();
+        let entry = table.rules.iter().find(|entry| entry.id == self.id);
+        entry.map_or(0, |entry| entry.hits)
+    }
+
+    /// Leaves the rule in place until it is cleared.
+    pub fn keep(mut self) -> RuleId {
+        self.keeps = true;
+        self.id
+    }
+}
+
+impl Drop for FaultGuard {
+    fn drop(&mut self) {
+        if !self.keeps {
+            self.faults.remove(self.id);
+        }
+    }
+}

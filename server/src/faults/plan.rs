@@ -1,0 +1,132 @@
+//! What is done with a request that a fault hits.
+
+use std::time::Duration;
+
+use super::consul_error::ConsulError;
+use super::rule::Effect;
+use super::{RuleId, rule};
+
+/// The steps of a request that is hit, in their order. The default is what is always done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// Which fault this is, in words.
+    pub name: String,
+    /// How long the request is held before anything is done with it.
+    pub hold: Hold,
+    /// What is done in place of asking the handler.
+    pub stop: Option<Stop>,
+    /// The checkpoint that a stale read is answered from.
+    pub read_from: Option<String>,
+    /// How long the answer is held, on the server's clock.
+    pub hold_answer: Option<Duration>,
+    /// How the answer is cut short.
+    pub cut: Option<Cut>,
+    /// What the headers of a read say in place of the truth.
+    pub shown: Shown,
+}
+
+/// How long something is held, on the server's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// Not at all.
+    #[default]
+    None,
+    /// So long.
+    For(Duration),
+    /// So long, or until there is a leader again: then the request goes on as if nothing had been.
+    ForLeader(Duration),
+    /// Until the client gives up.
+    Forever,
+}
+
+/// What is done in place of asking the handler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// An error of Consul's.
+    Error(ConsulError),
+    /// Nobody leads: the answer of `status/leader`.
+    NoLeaderName,
+    /// There are no servers: the answer of `status/peers`.
+    NoPeers,
+    /// No answer.
+    Cut(Cut),
+}
+
+/// How an answer is cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The connection is reset.
+    Reset,
+    /// The connection is closed without a byte.
+    Close,
+    /// The connection is closed after this many bytes of the body.
+    After(usize),
+}
+
+/// What the headers of a read say in place of the truth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// `X-Consul-Index`.
+    pub index: Option<ReportedIndex>,
+    /// `X-Consul-KnownLeader: false`.
+    pub leader_unknown: bool,
+    /// `X-Consul-LastContact`, in milliseconds on the wire.
+    pub last_contact: Option<Duration>,
+}
+
+/// An index other than the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportedIndex {
+    /// This one, which may be 0.
+    Exactly(u64),
+    /// This much lower than the true one, but at least 1.
+    Back(u64),
+}
+
+impl ReportedIndex {
+    /// What is reported in place of `index`.
+    #[must_use]
+    pub fn in_place_of(self, index: u64) -> u64 {
+        match self {
+            Self::Exactly(reported) => reported,
+            Self::Back(by) => index.saturating_sub(by).max(1),
+        }
+    }
+}
+
+impl Plan {
+    /// What an effect of a rule means.
+    pub(super) fn of(effect: &Effect, rule: RuleId) -> Self {
+        let mut plan = Self {
+            name: format!("rule {}: {}", rule.0, rule::in_words(effect)),
+            ..Self::default()
+        };
+        match effect {
+            Effect::Error(error) => {
+                plan.stop = Some(Stop::Error(error.clone()));
+                plan.hold = match error.hold() {
+                    Duration::ZERO => Hold::None,
+                    hold => Hold::For(hold),
+                };
+            }
+            Effect::ErrorAfter(error, hold) => {
+                plan.stop = Some(Stop::Error(error.clone()));
+                plan.hold = Hold::For(*hold);
+            }
+            Effect::DelayBefore(delay) => plan.hold = Hold::For(*delay),
+            Effect::DelayAfter(delay) => plan.hold_answer = Some(*delay),
+            Effect::Hang => plan.hold = Hold::Forever,
+            Effect::Cut(cut) => plan.stop = Some(Stop::Cut(*cut)),
+            Effect::AppliedThen(cut) => plan.cut = Some(*cut),
+            Effect::ReportIndex(index) => plan.shown.index = Some(*index),
+            Effect::ReadFrom {
+                checkpoint,
+                last_contact,
+            } => {
+                plan.read_from = Some(checkpoint.clone());
+                plan.shown.last_contact = Some(*last_contact);
+            }
+        }
+        plan
+    }
+}

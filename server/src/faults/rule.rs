@@ -1,0 +1,418 @@
+//! Rules: which requests are hit, and how.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use super::consul_error::ConsulError;
+use super::plan::{Cut, ReportedIndex};
+use super::{Asked, RuleId};
+use crate::timestamp::Timestamp;
+
+/// What happens to a request that is hit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Consul's own error, after the time that Consul takes to say it. Nothing is applied.
+    Error(ConsulError),
+    /// The same after another time of the server's clock.
+    ErrorAfter(ConsulError, Duration),
+    /// The request is held before it is applied.
+    DelayBefore(Duration),
+    /// The request is applied, and its answer is held.
+    DelayAfter(Duration),
+    /// There is never an answer, and nothing is applied.
+    Hang,
+    /// There is no answer, and nothing is applied.
+    Cut(Cut),
+    /// The request is applied, and its answer is lost.
+    AppliedThen(Cut),
+    /// `X-Consul-Index` is not the true one.
+    ReportIndex(ReportedIndex),
+    /// Reads that take what any server knows (`?stale`) see the state of a checkpoint.
+    ReadFrom {
+        /// Its name.
+        checkpoint: String,
+        /// What `X-Consul-LastContact` says.
+        last_contact: Duration,
+    },
+}
+
+/// A rule: an effect, and the requests that it hits. All conditions must be met; without any, every request is hit.
+///
+/// ```
+/// use proconsul::faults::{Cut, Effect, Rule};
+///
+/// let server = proconsul::Server::start();
+/// let lost = Rule::new(Effect::AppliedThen(Cut::Reset)).method("PUT").key_prefix("job/").times(1);
+/// let guard = server.fault(lost)?;
+/// assert_eq!(guard.hits(), 0);
+/// # Ok::<(), proconsul::faults::RuleError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "a rule is installed by `Control::fault`"]
+pub struct Rule {
+    effect: Effect,
+    method: Option<String>,
+    path: Option<String>,
+    key_prefix: Option<Vec<u8>>,
+    session: Option<String>,
+    client: Option<IpAddr>,
+    header: Option<(String, String)>,
+    window: Option<(Timestamp, Timestamp)>,
+    nth: Option<u64>,
+    chance: Option<(f64, u64)>,
+    times: Option<u64>,
+}
+
+/// Why a rule is not installed: it could never match.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RuleError {
+    /// There is no such method.
+    Method(String),
+    /// The path is none of Consul's API.
+    Path(String),
+    /// The path names no keys.
+    KeyOutsideKv(String),
+    /// Keys are read, written and deleted, nothing else.
+    KeyMethod(String),
+    /// The session has no name.
+    SessionEmpty,
+    /// A header's name cannot be this.
+    Header(String),
+    /// Requests are counted from 1.
+    NthZero,
+    /// The probability is not above 0 and at most 1.
+    Chance(f64),
+    /// It would match no times.
+    TimesZero,
+    /// `nth` matches once, `times` more often.
+    NthAndTimes,
+    /// The window ends when it begins, or before.
+    WindowEmpty,
+    /// The window is over already.
+    WindowPast,
+    /// Only reads have an index, and only reads can be stale.
+    ReadsOnly(String),
+    /// An earlier rule matches everything that this one matches, and goes on doing so.
+    Hidden(RuleId),
+    /// There is no checkpoint of this name.
+    Checkpoint(String),
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Method(method) => write!(
+                formatter,
+                "this rule can never match: no request has the method {method:?}; expected GET, HEAD, PUT, POST, \
+                 DELETE or OPTIONS"
+            ),
+            Self::Path(path) => write!(
+                formatter,
+                "this rule can never match: paths begin with /v1/, and {path:?} does not"
+            ),
+            Self::KeyOutsideKv(path) => write!(
+                formatter,
+                "this rule can never match: a key is named below /v1/kv/ only, and the path is {path:?}"
+            ),
+            Self::KeyMethod(method) => write!(
+                formatter,
+                "this rule can never match: keys are asked for by GET, HEAD, PUT, DELETE or OPTIONS, and the method is \
+                 {method:?}"
+            ),
+            Self::SessionEmpty => formatter
+                .write_str("this rule can never match: the session is empty; expected its id"),
+            Self::Header(name) => write!(
+                formatter,
+                "this rule can never match: {name:?} cannot be the name of a header"
+            ),
+            Self::NthZero => formatter
+                .write_str("this rule can never match: requests are counted from 1, and nth is 0"),
+            Self::Chance(chance) => write!(
+                formatter,
+                "a probability is more than 0 and at most 1, not {chance}"
+            ),
+            Self::TimesZero => {
+                formatter.write_str("this rule can never match: times is 0; expected at least 1")
+            }
+            Self::NthAndTimes => formatter.write_str(
+                "nth matches a single request, so times can only be 1; leave one of them out",
+            ),
+            Self::WindowEmpty => formatter
+                .write_str("this rule can never match: its window ends when it begins, or before"),
+            Self::WindowPast => {
+                formatter.write_str("this rule can never match: its window is over already")
+            }
+            Self::ReadsOnly(method) => write!(
+                formatter,
+                "this rule can never match: only a GET has an index or can be stale, and the method is {method:?}"
+            ),
+            Self::Hidden(id) => write!(
+                formatter,
+                "this rule can never match: rule {} comes first and matches the same requests without end",
+                id.0
+            ),
+            Self::Checkpoint(name) => write!(formatter, "there is no checkpoint {name:?}"),
+        }
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+const METHODS: &[&str] = &["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"];
+
+impl Rule {
+    /// A rule that hits every request.
+    pub fn new(effect: Effect) -> Self {
+        Self {
+            effect,
+            method: None,
+            path: None,
+            key_prefix: None,
+            session: None,
+            client: None,
+            header: None,
+            window: None,
+            nth: None,
+            chance: None,
+            times: None,
+        }
+    }
+
+    /// Of this method.
+    pub fn method(mut self, method: impl Into<String>) -> Self {
+        self.method = Some(method.into());
+        self
+    }
+
+    /// Whose decoded path starts with this, such as `/v1/session/`.
+    pub fn path(mut self, prefix: impl Into<String>) -> Self {
+        self.path = Some(prefix.into());
+        self
+    }
+
+    /// For a key with this prefix, or for a tree of keys whose prefix starts with it.
+    pub fn key_prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
+        self.key_prefix = Some(prefix.as_ref().to_vec());
+        self
+    }
+
+    /// That name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`.
+    pub fn session(mut self, id: impl Into<String>) -> Self {
+        self.session = Some(id.into());
+        self
+    }
+
+    /// From this address.
+    pub fn client(mut self, address: IpAddr) -> Self {
+        self.client = Some(address);
+        self
+    }
+
+    /// With this header: how clients on one machine are told apart.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.header = Some((name.into(), value.into()));
+        self
+    }
+
+    /// That arrive at `from` or later and before `to`, on the server's clock.
+    pub fn between(mut self, from: Timestamp, to: Timestamp) -> Self {
+        self.window = Some((from, to));
+        self
+    }
+
+    /// Only the nth, counted from 1, of those that meet the other conditions.
+    pub fn nth(mut self, nth: u64) -> Self {
+        self.nth = Some(nth);
+        self
+    }
+
+    /// With this probability. The same seed hits the same requests.
+    pub fn chance(mut self, probability: f64, seed: u64) -> Self {
+        self.chance = Some((probability, seed));
+        self
+    }
+
+    /// At most this many times.
+    pub fn times(mut self, times: u64) -> Self {
+        self.times = Some(times);
+        self
+    }
+
+    /// What happens to the requests.
+    #[must_use]
+    pub fn effect(&self) -> &Effect {
+        &self.effect
+    }
+
+    /// The rule in words.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        in_words(&self.effect)
+    }
+
+    pub(super) fn limit(&self) -> Option<u64> {
+        self.nth.map(|_| 1).or(self.times)
+    }
+
+    pub(super) fn nth_wanted(&self) -> Option<u64> {
+        self.nth
+    }
+
+    pub(super) fn seed(&self) -> Option<u64> {
+        self.chance.map(|(_, seed)| seed)
+    }
+
+    pub(super) fn probability(&self) -> f64 {
+        self.chance.map_or(1.0, |(probability, _)| probability)
+    }
+
+    /// That the rule can match.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub(super) fn check(&self, now: Timestamp) -> Result<(), RuleError> {
+        let method = self.method.as_deref();
+        if let Some(method) = method.filter(|method| !METHODS.contains(method)) {
+            return Err(RuleError::Method(method.to_owned()));
+        }
+        if let Some(path) = self.path.as_deref() {
+            let below = path.starts_with("/v1/") || "/v1/".starts_with(path);
+            if path.is_empty() || !below {
+                return Err(RuleError::Path(path.to_owned()));
+            }
+            let of_keys = path.starts_with("/v1/kv/") || "/v1/kv/".starts_with(path);
+            if self.key_prefix.is_some() && !of_keys {
+                return Err(RuleError::KeyOutsideKv(path.to_owned()));
+            }
+        }
+        if self.key_prefix.is_some() && method == Some("POST") {
+            return Err(RuleError::KeyMethod("POST".to_owned()));
+        }
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_graphic() && byte != b':')
+        };
+        if let Some((name, _)) = self.header.as_ref().filter(|(name, _)| !is_name(name)) {
+            return Err(RuleError::Header(name.clone()));
+        }
+        let of_reads = matches!(
+            self.effect,
+            Effect::ReportIndex(_) | Effect::ReadFrom { .. }
+        );
+        if let Some(method) = method.filter(|method| of_reads && !matches!(*method, "GET" | "HEAD"))
+        {
+            return Err(RuleError::ReadsOnly(method.to_owned()));
+        }
+        self.check_counts()?;
+        match self.window {
+            Some((from, to)) if to <= from => Err(RuleError::WindowEmpty),
+            Some((_, to)) if to <= now => Err(RuleError::WindowPast),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn check_counts(&self) -> Result<(), RuleError> {
+        if self.session.as_deref() == Some("") {
+            return Err(RuleError::SessionEmpty);
+        }
+        if self.nth == Some(0) {
+            return Err(RuleError::NthZero);
+        }
+        if self.times == Some(0) {
+            return Err(RuleError::TimesZero);
+        }
+        if self.nth.is_some() && self.times.is_some_and(|times| times > 1) {
+            return Err(RuleError::NthAndTimes);
+        }
+        let chance = self.probability();
+        if !(chance > 0.0 && chance <= 1.0) {
+            return Err(RuleError::Chance(chance));
+        }
+        Ok(())
+    }
+
+    /// Whether this rule, tried first, leaves nothing to `later`.
+    pub(super) fn hides(&self, later: &Self) -> bool {
+        fn covers<T: PartialEq>(own: Option<&T>, later: Option<&T>) -> bool {
+            own.is_none() || own == later
+        }
+        let starts = |own: Option<&[u8]>, later: Option<&[u8]>| {
+            own.is_none_or(|own| later.is_some_and(|later| later.starts_with(own)))
+        };
+        let is_endless = self.limit().is_none() && self.probability() >= 1.0;
+        is_endless
+            && self.window.is_none()
+            && covers(self.method.as_ref(), later.method.as_ref())
+            && starts(
+                self.path.as_deref().map(str::as_bytes),
+                later.path.as_deref().map(str::as_bytes),
+            )
+            && starts(self.key_prefix.as_deref(), later.key_prefix.as_deref())
+            && covers(self.session.as_ref(), later.session.as_ref())
+            && covers(self.client.as_ref(), later.client.as_ref())
+            && covers(self.header.as_ref(), later.header.as_ref())
+            && !matches!(self.effect, Effect::ReadFrom { .. })
+    }
+
+    /// Whether a request meets the conditions that do not count requests.
+    pub(super) fn meets(&self, asked: &Asked<'_>, now: Timestamp) -> bool {
+        let is_read = matches!(asked.method, "GET" | "HEAD");
+        let fits = match self.effect {
+            Effect::ReportIndex(_) => is_read,
+            Effect::ReadFrom { .. } => is_read && asked.is_stale,
+            _ => true,
+        };
+        let same = |own: &String, other: &str| own == other;
+        fits && self
+            .method
+            .as_ref()
+            .is_none_or(|own| same(own, asked.method))
+            && self
+                .path
+                .as_ref()
+                .is_none_or(|own| asked.path.starts_with(own.as_bytes()))
+            && self
+                .key_prefix
+                .as_ref()
+                .is_none_or(|own| asked.key().is_some_and(|key| key.starts_with(own)))
+            && self
+                .session
+                .as_ref()
+                .is_none_or(|own| asked.session.is_some_and(|id| id.eq_ignore_ascii_case(own)))
+            && self.client.is_none_or(|own| asked.client == Some(own))
+            && self
+                .header
+                .as_ref()
+                .is_none_or(|(name, value)| (asked.header)(name).as_ref() == Some(value))
+            && self
+                .window
+                .is_none_or(|(from, to)| (from..to).contains(&now))
+    }
+}
+
+/// An effect in words.
+pub(super) fn in_words(effect: &Effect) -> String {
+    match effect {
+        Effect::Error(error) => error.name().to_owned(),
+        Effect::ErrorAfter(error, hold) => format!("{} after {hold:?}", error.name()),
+        Effect::DelayBefore(delay) => format!("held for {delay:?}"),
+        Effect::DelayAfter(delay) => format!("applied, answer held for {delay:?}"),
+        Effect::Hang => "hangs".to_owned(),
+        Effect::Cut(cut) => cut_in_words(*cut),
+        Effect::AppliedThen(cut) => format!("applied, {}", cut_in_words(*cut)),
+        Effect::ReportIndex(ReportedIndex::Exactly(index)) => format!("index {index}"),
+        Effect::ReportIndex(ReportedIndex::Back(by)) => format!("index lowered by {by}"),
+        Effect::ReadFrom { checkpoint, .. } => format!("stale read from {checkpoint:?}"),
+    }
+}
+
+fn cut_in_words(cut: Cut) -> String {
+    match cut {
+        Cut::Reset => "connection reset".to_owned(),
+        Cut::Close => "connection closed without an answer".to_owned(),
+        Cut::After(bytes) => format!("answer cut off after {bytes} bytes"),
+    }
+}
