@@ -135,45 +135,64 @@ fn the_first_rule_wins_and_a_dropped_guard_takes_its_rule_away() {
     assert_eq!(get(&server, "/v1/kv/k").status, 200);
 }
 
+/// Every one of these rules is refused with its text, and nothing is installed.
+fn assert_refused(server: &Server, table: impl IntoIterator<Item = (Rule, String)>) {
+    for (rule, text) in table {
+        let refused = server.fault(rule).expect_err(&text);
+        assert_eq!(refused.to_string(), text);
+    }
+    assert!(server.faults().is_empty());
+}
+
+/// How most of them begin.
+const NEVER: &str = "this rule can never match: ";
+
 #[test]
-fn a_rule_that_can_never_match_says_so_and_is_not_installed() {
+fn a_rule_whose_request_cannot_exist_says_so() {
     let server = frozen();
-    server.advance(10 * SECOND);
-    let at = |seconds| Timestamp::ZERO.plus(Duration::from_secs(seconds));
-    let never = "this rule can never match: ";
-    let index = Effect::ReportIndex(ReportedIndex::Exactly(0));
     let table = [
         (
             denied().method("get"),
             format!(
-                "{never}no request has the method \"get\"; expected GET, HEAD, PUT, POST, DELETE or OPTIONS"
+                "{NEVER}no request has the method \"get\"; expected GET, HEAD, PUT, POST, DELETE or OPTIONS"
             ),
         ),
         (
             denied().path("v1/kv"),
-            format!("{never}paths begin with /v1/, and \"v1/kv\" does not"),
+            format!("{NEVER}paths begin with /v1/, and \"v1/kv\" does not"),
         ),
         (
             denied().path("/v1/txn").key_prefix("a"),
-            format!("{never}a key is named below /v1/kv/ only, and the path is \"/v1/txn\""),
+            format!("{NEVER}a key is named below /v1/kv/ only, and the path is \"/v1/txn\""),
         ),
         (
             denied().method("POST").key_prefix("a"),
             format!(
-                "{never}keys are asked for by GET, HEAD, PUT, DELETE or OPTIONS, and the method is \"POST\""
+                "{NEVER}keys are asked for by GET, HEAD, PUT, DELETE or OPTIONS, and the method is \"POST\""
             ),
         ),
         (
             denied().session(""),
-            format!("{never}the session is empty; expected its id"),
+            format!("{NEVER}the session is empty; expected its id"),
         ),
         (
             denied().header("a b", ""),
-            format!("{never}\"a b\" cannot be the name of a header"),
+            format!("{NEVER}\"a b\" cannot be the name of a header"),
         ),
+    ];
+    assert_refused(&server, table);
+}
+
+#[test]
+fn a_rule_whose_turn_never_comes_says_so() {
+    let server = frozen();
+    server.advance(10 * SECOND);
+    let at = |seconds| Timestamp::ZERO.plus(Duration::from_secs(seconds));
+    let index = Effect::ReportIndex(ReportedIndex::Exactly(0));
+    let table = [
         (
             denied().nth(0),
-            format!("{never}requests are counted from 1, and nth is 0"),
+            format!("{NEVER}requests are counted from 1, and nth is 0"),
         ),
         (
             denied().chance(0.0, 1),
@@ -181,7 +200,7 @@ fn a_rule_that_can_never_match_says_so_and_is_not_installed() {
         ),
         (
             denied().times(0),
-            format!("{never}times is 0; expected at least 1"),
+            format!("{NEVER}times is 0; expected at least 1"),
         ),
         (
             denied().nth(1).times(2),
@@ -190,15 +209,15 @@ fn a_rule_that_can_never_match_says_so_and_is_not_installed() {
         ),
         (
             denied().between(at(20), at(20)),
-            format!("{never}its window ends when it begins, or before"),
+            format!("{NEVER}its window ends when it begins, or before"),
         ),
         (
             denied().between(at(1), at(10)),
-            format!("{never}its window is over already"),
+            format!("{NEVER}its window is over already"),
         ),
         (
             Rule::new(index).method("PUT"),
-            format!("{never}only a GET has an index or can be stale, and the method is \"PUT\""),
+            format!("{NEVER}only a GET has an index or can be stale, and the method is \"PUT\""),
         ),
         (
             Rule::new(Effect::ReadFrom {
@@ -208,11 +227,7 @@ fn a_rule_that_can_never_match_says_so_and_is_not_installed() {
             "there is no checkpoint \"no\"".to_owned(),
         ),
     ];
-    for (rule, text) in table {
-        let refused = server.fault(rule).expect_err(&text);
-        assert_eq!(refused.to_string(), text);
-    }
-    assert!(server.faults().is_empty());
+    assert_refused(&server, table);
 }
 
 #[test]

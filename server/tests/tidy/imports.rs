@@ -23,7 +23,15 @@ const PARTS: &[(&str, &[&str])] = &[
     ("blocking", &["engine", "history", "store"]),
     (
         "control",
-        &["clock", "config", "engine", "history", "store", "timestamp"],
+        &[
+            "clock",
+            "config",
+            "engine",
+            "faults",
+            "history",
+            "store",
+            "timestamp",
+        ],
     ),
     (
         "http",
