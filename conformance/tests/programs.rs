@@ -1,89 +1,14 @@
 //! Programs that people run against Consul, on the emulator and on a real Consul: the guides as scripts of curl
 //! calls, and the command line of a real Consul as a client.
 
-use std::io::{BufRead, BufReader, Write, stderr};
+mod hosts;
+
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use proconsul::config::Config;
-use proconsul::version::Version;
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::target::Target;
-
-/// A server that programs are run against.
-struct Host {
-    name: &'static str,
-    address: String,
-    _keep: Keep,
-}
-
-/// Stops the server when it is dropped.
-#[expect(dead_code, reason = "kept for its drop")]
-enum Keep {
-    Emulator(proconsul::Server),
-    Consul(Target),
-}
-
-fn say(line: &str) {
-    // Past the capture of the test harness: it must be seen.
-    writeln!(stderr(), "{line}").expect("standard error is open");
-}
-
-fn emulator(name: &'static str, version: Version) -> Host {
-    let config = Config {
-        version,
-        ..Config::dev()
-    };
-    let server = proconsul::Server::builder().config(config).start();
-    let server = server.expect("the emulator starts");
-    Host {
-        name,
-        address: server.addr().to_string(),
-        _keep: Keep::Emulator(server),
-    }
-}
-
-fn consul_binary() -> Option<PathBuf> {
-    let binary = consul::find();
-    if binary.is_none() {
-        say("skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)");
-    }
-    binary
-}
-
-/// The emulator in both profiles, and a real Consul if there is one.
-fn hosts() -> Vec<Host> {
-    let mut hosts = vec![
-        emulator("emulator 1.22.0", Version::V1_22_0),
-        emulator("emulator 1.8.7", Version::V1_8_7),
-    ];
-    if let Some(binary) = consul_binary() {
-        let target = consul::start(&binary, &Agent::default());
-        let target = target.unwrap_or_else(|error| panic!("{error}"));
-        let address = target.shared_address().expect("one agent for all");
-        hosts.push(Host {
-            name: "consul",
-            address: address.host.clone(),
-            _keep: Keep::Consul(target),
-        });
-    }
-    hosts
-}
-
-/// Whether a program is there; says so if not.
-fn has(program: &str) -> bool {
-    let found = Command::new(program)
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok();
-    if !found {
-        say(&format!("skipped: no {program}"));
-    }
-    found
-}
+use hosts::{Host, consul_binary, has, hosts};
 
 fn run_guide(guide: &str) {
     if !has("bash") || !has("curl") {
