@@ -8,6 +8,7 @@ pub mod control;
 pub mod engine;
 pub mod entropy;
 pub mod faults;
+mod filter;
 mod go;
 pub mod history;
 mod http;

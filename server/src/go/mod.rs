@@ -8,8 +8,10 @@
 //! | module | Go package |
 //! |---|---|
 //! | [`duration`] | `time`: `ParseDuration`, `Duration.String` |
-//! | [`number`] | `strconv`: `ParseUint`, `Atoi`, `ParseBool` |
+//! | [`number`] | `strconv`: `ParseUint`, `ParseInt`, `Atoi`, `ParseBool` |
 //! | [`quote`] | `strconv`: `Quote`, which is also `%q` |
+//! | [`unquote`] | `strconv`: `Unquote` |
+//! | [`regexp`] | `regexp` |
 //! | [`printable`] | `unicode`: `IsPrint` |
 //! | [`path`] | `path`: `Clean`, and the cleaning of `net/http` |
 //! | [`url`], [`query`] | `net/url` |
@@ -28,4 +30,6 @@ pub(crate) mod path;
 pub(crate) mod printable;
 pub(crate) mod query;
 pub(crate) mod quote;
+pub(crate) mod regexp;
+pub(crate) mod unquote;
 pub(crate) mod url;

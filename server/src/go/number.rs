@@ -82,6 +82,55 @@ pub(crate) fn parse_int(text: impl AsRef<[u8]>) -> Result<i64, NumberError> {
     i64::try_from(i128::from(magnitude) * sign).map_err(|_| error(Problem::Range))
 }
 
+/// `strconv.ParseInt(text, 0, 64)`: digits behind an optional sign, in the base that their prefix says: `0x`, `0b`, `0o` or `0`
+/// for 8, none for 10. Underscores may stand between digits and behind a prefix.
+///
+/// # Errors
+/// What is not such a number, or does not fit 64 bits.
+pub(crate) fn parse_int_of_any_base(text: impl AsRef<[u8]>) -> Result<i64, NumberError> {
+    let text = text.as_ref();
+    let error = |problem| NumberError {
+        function: "ParseInt",
+        text: text.to_vec(),
+        problem,
+    };
+    let (sign, unsigned) = match text {
+        [b'-', rest @ ..] => (-1, rest),
+        [b'+', rest @ ..] => (1, rest),
+        rest => (1, rest),
+    };
+    let (radix, digits) = match unsigned {
+        [b'0', b'x' | b'X', digits @ ..] => (16, digits),
+        [b'0', b'b' | b'B', digits @ ..] => (2, digits),
+        [b'0', b'o' | b'O', digits @ ..] => (8, digits),
+        [b'0', digits @ ..] if !digits.is_empty() => (8, digits),
+        digits => (10, digits),
+    };
+    // Behind a prefix an underscore may come first.
+    let digits = match digits {
+        [b'_', rest @ ..] if radix != 10 => rest,
+        digits => digits,
+    };
+    let mut magnitude: u64 = 0;
+    let mut after_digit = false;
+    for byte in digits {
+        match char::from(*byte).to_digit(radix) {
+            Some(digit) => {
+                let next = magnitude.checked_mul(u64::from(radix));
+                let next = next.and_then(|next| next.checked_add(u64::from(digit)));
+                magnitude = next.ok_or_else(|| error(Problem::Range))?;
+                after_digit = true;
+            }
+            None if *byte == b'_' && after_digit => after_digit = false,
+            None => return Err(error(Problem::Syntax)),
+        }
+    }
+    if !after_digit {
+        return Err(error(Problem::Syntax));
+    }
+    i64::try_from(i128::from(magnitude) * sign).map_err(|_| error(Problem::Range))
+}
+
 /// `strconv.ParseBool(text)`: `1 t T TRUE true True` and `0 f F FALSE false False`.
 ///
 /// # Errors
@@ -101,7 +150,7 @@ pub(crate) fn parse_bool(text: impl AsRef<[u8]>) -> Result<bool, NumberError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_bool, parse_int, parse_uint};
+    use super::{parse_bool, parse_int, parse_int_of_any_base, parse_uint};
 
     #[test]
     fn unsigned_numbers() {
@@ -120,6 +169,41 @@ mod tests {
         assert_eq!(refused("-"), Err(syntax));
         let range = "strconv.Atoi: parsing \"9223372036854775808\": value out of range".to_owned();
         assert_eq!(refused("9223372036854775808"), Err(range));
+    }
+
+    #[test]
+    fn numbers_of_any_base() {
+        for (text, number) in [
+            ("0", 0),
+            ("-1", -1),
+            ("+80", 80),
+            ("0x50", 80),
+            ("-0XA", -10),
+            ("0120", 80),
+            ("0_12", 10),
+            ("0o12", 10),
+            ("0b1010", 10),
+            ("0x_f", 15),
+            ("1_000", 1000),
+            ("9223372036854775807", i64::MAX),
+            ("-9223372036854775808", i64::MIN),
+        ] {
+            assert_eq!(parse_int_of_any_base(text), Ok(number), "{text}");
+        }
+        let refused = |text: &str| {
+            let error = parse_int_of_any_base(text).expect_err("the text is no number");
+            error.to_string()
+        };
+        for text in [
+            "", "-", "x", " 1", "1.5", "08", "0x", "_1", "1_", "1__0", "0b2",
+        ] {
+            let syntax = format!("strconv.ParseInt: parsing \"{text}\": invalid syntax");
+            assert_eq!(refused(text), syntax);
+        }
+        for text in ["9223372036854775808", "-99999999999999999999"] {
+            let range = format!("strconv.ParseInt: parsing \"{text}\": value out of range");
+            assert_eq!(refused(text), range);
+        }
     }
 
     #[test]

@@ -1,0 +1,221 @@
+//! A parsed filter expression.
+
+use std::fmt;
+use std::rc::Rc;
+
+use super::grammar::Rule;
+use super::peg::{self, Node};
+use crate::go::quote::Quoted;
+use crate::go::unquote::unquote;
+
+/// What a filter says. Printed, it is a filter that says the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Expression {
+    /// All of at least two.
+    All(Vec<Expression>),
+    /// At least one of at least two.
+    Any(Vec<Expression>),
+    /// The opposite.
+    Not(Box<Expression>),
+    /// A claim about one field.
+    Match(Match),
+}
+
+/// A claim about one field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Match {
+    /// The names on the way to the field.
+    pub(super) selector: Vec<Vec<u8>>,
+    /// What is claimed.
+    pub(super) operator: Operator,
+    /// Of which value; empty where the operator takes none.
+    pub(super) value: Vec<u8>,
+}
+
+/// What can be claimed about a field. `contains` is `in` the other way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Equal,
+    NotEqual,
+    In,
+    NotIn,
+    IsEmpty,
+    IsNotEmpty,
+    Matches,
+    NotMatches,
+}
+
+impl Operator {
+    /// The name in error texts.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Operator::Equal => "Equal",
+            Operator::NotEqual => "Not Equal",
+            Operator::In => "In",
+            Operator::NotIn => "Not In",
+            Operator::IsEmpty => "Is Empty",
+            Operator::IsNotEmpty => "Is Not Empty",
+            Operator::Matches => "Matches",
+            Operator::NotMatches => "Not Matches",
+        }
+    }
+}
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// What Consul says of a text that is none.
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
+        let input = peg::parse(text, Rule::Input)?;
+        Ok(expression(text, only_child(&input)))
+    }
+}
+
+fn only_child(node: &Node) -> &Node {
+    let child = node.children.iter().find(|child| !is_filling(child));
+    child.expect("the grammar gives the rule a part")
+}
+
+/// Whether a part of a rule says nothing.
+fn is_filling(node: &Node) -> bool {
+    matches!(node.rule, Rule::Space | Rule::End)
+}
+
+/// The parts of a rule that say something.
+fn parts(node: &Node) -> impl Iterator<Item = &Node> {
+    let children = node.children.iter().map(Rc::as_ref);
+    children.filter(|child| !is_filling(child))
+}
+
+fn expression(text: &[u8], node: &Node) -> Expression {
+    match node.rule {
+        Rule::Or => several(text, node, Expression::Any),
+        Rule::And => several(text, node, Expression::All),
+        Rule::Not if only_child(node).rule == Rule::Not => {
+            Expression::Not(Box::new(expression(text, only_child(node))))
+        }
+        Rule::Not | Rule::Grouping => expression(text, only_child(node)),
+        _ => Expression::Match(claim(text, node)),
+    }
+}
+
+fn several(text: &[u8], node: &Node, join: fn(Vec<Expression>) -> Expression) -> Expression {
+    let mut all: Vec<Expression> = parts(node).map(|part| expression(text, part)).collect();
+    match all.pop() {
+        Some(only) if all.is_empty() => only,
+        last => {
+            all.extend(last);
+            join(all)
+        }
+    }
+}
+
+fn claim(text: &[u8], node: &Node) -> Match {
+    let mut claim = Match {
+        selector: Vec::new(),
+        operator: Operator::Equal,
+        value: Vec::new(),
+    };
+    for part in parts(node) {
+        match part.rule {
+            Rule::Selector => claim.selector = selector(text, part),
+            Rule::Value => claim.value = value(text, only_child(part)),
+            rule => claim.operator = operator(rule),
+        }
+    }
+    claim
+}
+
+fn operator(rule: Rule) -> Operator {
+    match rule {
+        Rule::NotEqual => Operator::NotEqual,
+        Rule::In | Rule::Contains => Operator::In,
+        Rule::NotIn | Rule::NotContains => Operator::NotIn,
+        Rule::IsEmpty => Operator::IsEmpty,
+        Rule::IsNotEmpty => Operator::IsNotEmpty,
+        Rule::Matches => Operator::Matches,
+        Rule::NotMatches => Operator::NotMatches,
+        _ => Operator::Equal,
+    }
+}
+
+fn selector(text: &[u8], node: &Node) -> Vec<Vec<u8>> {
+    let name = |part: &Node| -> Vec<u8> {
+        let part = match part.rule {
+            Rule::SelectorOrIndex => only_child(part),
+            _ => part,
+        };
+        match part.rule {
+            Rule::Index => string(text, only_child(part)),
+            _ => text[part.start..part.end].to_vec(),
+        }
+    };
+    parts(node).map(name).collect()
+}
+
+/// A value is text, whatever it looks like; a selector in its place is the text of its names.
+fn value(text: &[u8], node: &Node) -> Vec<u8> {
+    match node.rule {
+        Rule::Selector => selector(text, node).join(&b'.'),
+        Rule::String => string(text, node),
+        _ => text[node.start..node.end].to_vec(),
+    }
+}
+
+fn string(text: &[u8], node: &Node) -> Vec<u8> {
+    let meaning = unquote(&text[node.start..node.end]);
+    meaning.expect("the grammar has unquoted the string")
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, all) = match self {
+            Expression::Match(claim) => return claim.fmt(formatter),
+            Expression::Not(negated) => return write!(formatter, "not ({negated})"),
+            Expression::All(all) => ("and", all),
+            Expression::Any(all) => ("or", all),
+        };
+        for (place, part) in all.iter().enumerate() {
+            if place > 0 {
+                write!(formatter, " {word} ")?;
+            }
+            write!(formatter, "({part})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Match {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut selector = String::new();
+        for (place, name) in self.selector.iter().enumerate() {
+            if place == 0 {
+                selector += &String::from_utf8_lossy(name);
+            } else {
+                selector += &format!("[{}]", quoted(name));
+            }
+        }
+        let value = quoted(&self.value);
+        match self.operator {
+            Operator::Equal => write!(formatter, "{selector} == {value}"),
+            Operator::NotEqual => write!(formatter, "{selector} != {value}"),
+            Operator::In => write!(formatter, "{value} in {selector}"),
+            Operator::NotIn => write!(formatter, "{value} not in {selector}"),
+            Operator::IsEmpty => write!(formatter, "{selector} is empty"),
+            Operator::IsNotEmpty => write!(formatter, "{selector} is not empty"),
+            Operator::Matches => write!(formatter, "{selector} matches {value}"),
+            Operator::NotMatches => write!(formatter, "{selector} not matches {value}"),
+        }
+    }
+}
+
+/// A text in double quotes, as the grammar takes them: the first quote ends it, even an escaped one.
+fn quoted(text: &[u8]) -> String {
+    let part = |part: &[u8]| {
+        let quoted = Quoted(part).to_string();
+        quoted[1..quoted.len() - 1].to_owned()
+    };
+    let parts: Vec<String> = text.split(|byte| *byte == b'"').map(part).collect();
+    format!("\"{}\"", parts.join("\\x22"))
+}

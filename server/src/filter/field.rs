@@ -1,0 +1,304 @@
+//! The fields that a filter may name, and what may be claimed of each.
+
+use std::collections::BTreeMap;
+
+use super::expression::{Match, Operator};
+use crate::go::number;
+use crate::go::quote::Quoted;
+use crate::go::regexp::{self, Regexp};
+
+/// Decides about a row.
+pub(super) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
+
+/// A field of a row, by the name that filters give it.
+pub(crate) struct Field<T: 'static> {
+    name: &'static str,
+    kind: Kind<T>,
+}
+
+/// What a field holds, and how to get it.
+enum Kind<T: 'static> {
+    Text(fn(&T) -> &str),
+    Number(fn(&T) -> i64),
+    Flag(fn(&T) -> bool),
+    Texts(fn(&T) -> &[String]),
+    Labels(fn(&T) -> Option<&BTreeMap<String, String>>),
+    Rows(&'static dyn Rows<T>),
+}
+
+impl<T: 'static> Field<T> {
+    /// A text.
+    pub(crate) const fn text(name: &'static str, get: fn(&T) -> &str) -> Self {
+        let kind = Kind::Text(get);
+        Self { name, kind }
+    }
+
+    /// A whole number.
+    pub(crate) const fn number(name: &'static str, get: fn(&T) -> i64) -> Self {
+        let kind = Kind::Number(get);
+        Self { name, kind }
+    }
+
+    /// Yes or no.
+    pub(crate) const fn flag(name: &'static str, get: fn(&T) -> bool) -> Self {
+        let kind = Kind::Flag(get);
+        Self { name, kind }
+    }
+
+    /// A list of texts.
+    pub(crate) const fn texts(name: &'static str, get: fn(&T) -> &[String]) -> Self {
+        let kind = Kind::Texts(get);
+        Self { name, kind }
+    }
+
+    /// Named texts; none at all is empty, too.
+    pub(crate) const fn labels(
+        name: &'static str,
+        get: fn(&T) -> Option<&BTreeMap<String, String>>,
+    ) -> Self {
+        let kind = Kind::Labels(get);
+        Self { name, kind }
+    }
+
+    /// Rows with fields of their own: a [`Within`], an [`Each`] or a [`Keyed`].
+    pub(crate) const fn rows(name: &'static str, rows: &'static dyn Rows<T>) -> Self {
+        let kind = Kind::Rows(rows);
+        Self { name, kind }
+    }
+}
+
+/// Rows inside of a row.
+pub(crate) trait Rows<T>: Sync {
+    /// Decides about the rows by what one of their fields holds, or by themselves when the names end here.
+    ///
+    /// # Errors
+    /// No such field, or nothing that could be claimed of it.
+    fn predicate(&self, claim: &Match, names: &[Vec<u8>]) -> Result<Predicate<T>, String>;
+}
+
+/// The one row inside of a row.
+pub(crate) struct Within<T: 'static, U: 'static> {
+    /// Which one.
+    pub(crate) get: fn(&T) -> &U,
+    /// Its fields.
+    pub(crate) fields: &'static [Field<U>],
+}
+
+/// A list of rows inside of a row: a claim holds if it does for any of them.
+pub(crate) struct Each<T: 'static, U: 'static> {
+    /// Which ones.
+    pub(crate) get: fn(&T) -> Vec<&U>,
+    /// The fields of each.
+    pub(crate) fields: &'static [Field<U>],
+}
+
+/// Named rows inside of a row.
+pub(crate) struct Keyed<T: 'static, U: 'static> {
+    /// Which ones; none at all is empty, too.
+    pub(crate) get: fn(&T) -> Option<&BTreeMap<String, U>>,
+    /// The fields of each.
+    pub(crate) fields: &'static [Field<U>],
+}
+
+impl<T, U> Rows<T> for Within<T, U> {
+    fn predicate(&self, claim: &Match, names: &[Vec<u8>]) -> Result<Predicate<T>, String> {
+        if names.is_empty() {
+            return Err(claim.invalid_operator());
+        }
+        let inner = of_field(claim, names, self.fields)?;
+        let get = self.get;
+        Ok(Box::new(move |row| inner(get(row))))
+    }
+}
+
+impl<T, U> Rows<T> for Each<T, U> {
+    fn predicate(&self, claim: &Match, names: &[Vec<u8>]) -> Result<Predicate<T>, String> {
+        let get = self.get;
+        if names.is_empty() {
+            return claim.of_emptiness(move |row| get(row).is_empty());
+        }
+        let inner = of_field(claim, names, self.fields)?;
+        Ok(Box::new(move |row| get(row).into_iter().any(&inner)))
+    }
+}
+
+impl<T, U> Rows<T> for Keyed<T, U> {
+    fn predicate(&self, claim: &Match, names: &[Vec<u8>]) -> Result<Predicate<T>, String> {
+        let get = self.get;
+        let Some((name, names)) = names.split_first() else {
+            return claim.of_keys(get);
+        };
+        if names.is_empty() {
+            return Err(claim.invalid_operator());
+        }
+        let inner = of_field(claim, names, self.fields)?;
+        let found = found_by(name);
+        let absent = claim.holds_of_what_is_absent();
+        Ok(Box::new(move |row| {
+            found(get(row)).map_or(absent, |value| inner(value))
+        }))
+    }
+}
+
+/// Looks a name up.
+fn found_by<U>(name: &[u8]) -> impl Fn(Option<&BTreeMap<String, U>>) -> Option<&U> + use<U> {
+    // A name that is no text is nobody's.
+    let name = String::from_utf8(name.to_vec()).ok();
+    move |map| map?.get(name.as_ref()?)
+}
+
+/// Decides about a row by a claim.
+///
+/// # Errors
+/// No such field, nothing that could be claimed of it, or no value that it could have: the text after Consul's
+/// "Failed to create boolean expression evaluator".
+pub(super) fn predicate<T: 'static>(
+    claim: &Match,
+    fields: &'static [Field<T>],
+) -> Result<Predicate<T>, String> {
+    of_field(claim, &claim.selector, fields)
+}
+
+fn of_field<T: 'static>(
+    claim: &Match,
+    names: &[Vec<u8>],
+    fields: &'static [Field<T>],
+) -> Result<Predicate<T>, String> {
+    let (first, rest) = names
+        .split_first()
+        .ok_or_else(|| claim.invalid_selector())?;
+    let field = fields.iter().find(|field| field.name.as_bytes() == first);
+    let field = field.ok_or_else(|| claim.invalid_selector())?;
+    match (&field.kind, rest) {
+        (Kind::Rows(rows), rest) => rows.predicate(claim, rest),
+        (Kind::Text(get), []) => claim.of_text(*get),
+        (Kind::Number(get), []) => claim.of_number(*get),
+        (Kind::Flag(get), []) => claim.of_flag(*get),
+        (Kind::Texts(get), []) => claim.of_texts(*get),
+        (Kind::Labels(get), []) => claim.of_keys(*get),
+        (Kind::Labels(get), [name]) => {
+            let get = *get;
+            let inner = claim.of_text(|text: &String| text.as_str())?;
+            let found = found_by(name);
+            let absent = claim.holds_of_what_is_absent();
+            Ok(Box::new(move |row| {
+                found(get(row)).map_or(absent, |text| inner(text))
+            }))
+        }
+        _ => Err(claim.invalid_selector()),
+    }
+}
+
+impl Match {
+    /// A name that is not there differs from everything, and does not match anything: which to Consul means that
+    /// every claim holds of it but equality and containment, even that it matches (seen on 1.8.7).
+    fn holds_of_what_is_absent(&self) -> bool {
+        !matches!(self.operator, Operator::Equal | Operator::In)
+    }
+
+    fn of_text<T: 'static>(&self, get: fn(&T) -> &str) -> Result<Predicate<T>, String> {
+        let value = self.value.clone();
+        let contains = |text: &str, value: &[u8]| {
+            value.is_empty()
+                || text
+                    .as_bytes()
+                    .windows(value.len())
+                    .any(|part| part == value)
+        };
+        Ok(match self.operator {
+            Operator::Equal => Box::new(move |row| get(row).as_bytes() == value),
+            Operator::NotEqual => Box::new(move |row| get(row).as_bytes() != value),
+            Operator::In => Box::new(move |row| contains(get(row), &value)),
+            Operator::NotIn => Box::new(move |row| !contains(get(row), &value)),
+            Operator::Matches => {
+                let regexp = self.regexp()?;
+                Box::new(move |row| regexp.matches(get(row)))
+            }
+            Operator::NotMatches => {
+                let regexp = self.regexp()?;
+                Box::new(move |row| !regexp.matches(get(row)))
+            }
+            Operator::IsEmpty | Operator::IsNotEmpty => return Err(self.invalid_operator()),
+        })
+    }
+
+    fn regexp(&self) -> Result<Regexp, String> {
+        Regexp::new(&self.value).map_err(|error: regexp::Error| {
+            let pattern = Quoted(&self.value);
+            format!("Failed to compile regular expression {pattern}: {error}")
+        })
+    }
+
+    fn of_number<T: 'static>(&self, get: fn(&T) -> i64) -> Result<Predicate<T>, String> {
+        self.of_scalar(get, |text| number::parse_int_of_any_base(text))
+    }
+
+    fn of_flag<T: 'static>(&self, get: fn(&T) -> bool) -> Result<Predicate<T>, String> {
+        self.of_scalar(get, |text| number::parse_bool(text))
+    }
+
+    /// What can be nothing but equal or not.
+    fn of_scalar<T: 'static, V: PartialEq + Send + Sync + 'static>(
+        &self,
+        get: fn(&T) -> V,
+        read: fn(&[u8]) -> Result<V, number::NumberError>,
+    ) -> Result<Predicate<T>, String> {
+        let wanted = match self.operator {
+            Operator::Equal => true,
+            Operator::NotEqual => false,
+            _ => return Err(self.invalid_operator()),
+        };
+        let value = read(&self.value).map_err(|error| {
+            let (value, selector) = (Quoted(&self.value), self.shown_selector());
+            format!("Failed to coerce value {value} for selector {selector}: {error}")
+        })?;
+        Ok(Box::new(move |row| (get(row) == value) == wanted))
+    }
+
+    fn of_texts<T: 'static>(&self, get: fn(&T) -> &[String]) -> Result<Predicate<T>, String> {
+        let value = self.value.clone();
+        let contains = move |row: &T| get(row).iter().any(|text| text.as_bytes() == value);
+        match self.operator {
+            Operator::In => Ok(Box::new(contains)),
+            Operator::NotIn => Ok(Box::new(move |row| !contains(row))),
+            _ => self.of_emptiness(move |row| get(row).is_empty()),
+        }
+    }
+
+    /// What can be claimed of named things as a whole: which names there are, and whether there are any.
+    fn of_keys<T: 'static, U: 'static>(
+        &self,
+        get: fn(&T) -> Option<&BTreeMap<String, U>>,
+    ) -> Result<Predicate<T>, String> {
+        let found = found_by(&self.value);
+        match self.operator {
+            Operator::In => Ok(Box::new(move |row| found(get(row)).is_some())),
+            Operator::NotIn => Ok(Box::new(move |row| found(get(row)).is_none())),
+            _ => self.of_emptiness(move |row| get(row).is_none_or(BTreeMap::is_empty)),
+        }
+    }
+
+    fn of_emptiness<T: 'static>(
+        &self,
+        is_empty: impl Fn(&T) -> bool + Send + Sync + 'static,
+    ) -> Result<Predicate<T>, String> {
+        match self.operator {
+            Operator::IsEmpty => Ok(Box::new(is_empty)),
+            Operator::IsNotEmpty => Ok(Box::new(move |row| !is_empty(row))),
+            _ => Err(self.invalid_operator()),
+        }
+    }
+
+    fn shown_selector(&self) -> String {
+        Quoted(&self.selector.join(&b'.')).to_string()
+    }
+
+    fn invalid_selector(&self) -> String {
+        format!("Selector {} is not valid", self.shown_selector())
+    }
+
+    fn invalid_operator(&self) -> String {
+        let (operator, selector) = (self.operator.name(), self.shown_selector());
+        format!("Invalid match operator \"{operator}\" for selector {selector}")
+    }
+}

@@ -1,0 +1,304 @@
+//! Matching by a grammar that is data, with the errors that Consul's generated parser gives.
+//!
+//! Consul parses filters with a parsing expression grammar, and what it says of a text that does not match is made
+//! from the grammar: which terminals would have gone on at the farthest place that any attempt reached, or the
+//! complaints of rules that exist for nothing else. The same words need the same attempts in the same order.
+//!
+//! A rule is tried once at each place: what Consul tries again and again (ten nested parentheses keep it busy for
+//! half a minute) comes out of a table here.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use super::grammar::Rule;
+
+/// How deep rules may be nested. A text that is nested deeper would take Consul years to refuse.
+const DEEPEST: usize = 600;
+/// What is said of it.
+const TOO_DEEP: &str = "the expression is nested too deeply";
+/// How a grammar's end of text is recorded when it is missing, and how it is named in the end.
+const NOT_ANY: &str = "!.";
+
+/// A part of a rule.
+#[derive(Debug)]
+pub(super) enum Pattern {
+    /// These characters.
+    Literal(&'static str),
+    /// One character of a class, with the way in which errors show the class.
+    Class(&'static str, fn(char) -> bool),
+    /// Any character.
+    Any,
+    /// One after the other.
+    Sequence(&'static [Pattern]),
+    /// The first that matches.
+    Choice(&'static [Pattern]),
+    /// Or nothing.
+    Optional(&'static Pattern),
+    /// As many as there are.
+    ZeroOrMore(&'static Pattern),
+    /// As many as there are, and one at least.
+    OneOrMore(&'static Pattern),
+    /// Whether it would match here; takes nothing.
+    Ahead(&'static Pattern),
+    /// Whether it would not match here; takes nothing.
+    NotAhead(&'static Pattern),
+    /// Matches, and complains of what it matched unless that is sound.
+    Checked(&'static Pattern, fn(&[u8]) -> bool, &'static str),
+    /// Complains, and matches nothing.
+    Complaint(&'static str),
+    /// Another rule.
+    Rule(Rule),
+}
+
+/// What a rule matched.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) rule: Rule,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) children: Vec<Rc<Node>>,
+}
+
+/// Matches a whole text.
+///
+/// # Errors
+/// What Consul says of a text that does not match, line by line.
+pub(super) fn parse(text: &[u8], rule: Rule) -> Result<Rc<Node>, String> {
+    let mut matcher = Matcher {
+        text,
+        rules: Vec::new(),
+        inverted: false,
+        too_deep: false,
+        tried: HashMap::new(),
+        farthest: 0,
+        expected: BTreeSet::new(),
+        errors: Vec::new(),
+    };
+    matcher.check_encoding(0);
+    let found = matcher.rule(rule, 0);
+    if matcher.too_deep {
+        return Err(TOO_DEEP.to_owned());
+    }
+    match found {
+        Some(node) if matcher.errors.is_empty() => Ok(node),
+        _ => Err(matcher.message()),
+    }
+}
+
+struct Matcher<'a> {
+    text: &'a [u8],
+    /// The rules under way, the innermost last.
+    rules: Vec<Rule>,
+    /// Inside of an odd number of [`Pattern::NotAhead`]: a match is the failure.
+    inverted: bool,
+    too_deep: bool,
+    tried: HashMap<(Rule, usize, bool), Option<Rc<Node>>>,
+    /// The farthest place at which a terminal failed.
+    farthest: usize,
+    /// The terminals that failed there.
+    expected: BTreeSet<String>,
+    errors: Vec<String>,
+}
+
+impl Matcher<'_> {
+    fn rule(&mut self, rule: Rule, at: usize) -> Option<Rc<Node>> {
+        let place = (rule, at, self.inverted);
+        if let Some(found) = self.tried.get(&place) {
+            return found.clone();
+        }
+        if self.rules.len() == DEEPEST {
+            self.too_deep = true;
+        }
+        if self.too_deep {
+            return None;
+        }
+        self.rules.push(rule);
+        let mut children = Vec::new();
+        let end = self.pattern(rule.pattern(), at, &mut children);
+        self.rules.pop();
+        let found = end.map(|end| {
+            Rc::new(Node {
+                rule,
+                start: at,
+                end,
+                children,
+            })
+        });
+        self.tried.insert(place, found.clone());
+        found
+    }
+
+    /// The end of the match that starts at `at`; the rules that took part are added to `nodes`.
+    fn pattern(
+        &mut self,
+        pattern: &Pattern,
+        at: usize,
+        nodes: &mut Vec<Rc<Node>>,
+    ) -> Option<usize> {
+        let before = nodes.len();
+        let end = match pattern {
+            Pattern::Literal(literal) => self.literal(literal, at),
+            Pattern::Class(shown, contains) => self.character(shown, *contains, at),
+            Pattern::Any => self.character(".", |_| true, at),
+            Pattern::Sequence(parts) => parts
+                .iter()
+                .try_fold(at, |at, part| self.pattern(part, at, nodes)),
+            Pattern::Choice(choices) => choices
+                .iter()
+                .find_map(|choice| self.pattern(choice, at, nodes)),
+            Pattern::Optional(part) => Some(self.pattern(part, at, nodes).unwrap_or(at)),
+            Pattern::ZeroOrMore(part) => Some(self.repeated(part, at, nodes)),
+            Pattern::OneOrMore(part) => self
+                .pattern(part, at, nodes)
+                .map(|first| self.repeated(part, first, nodes)),
+            Pattern::Ahead(part) => self.pattern(part, at, &mut Vec::new()).map(|_| at),
+            Pattern::NotAhead(part) => {
+                self.inverted = !self.inverted;
+                let found = self.pattern(part, at, &mut Vec::new());
+                self.inverted = !self.inverted;
+                found.is_none().then_some(at)
+            }
+            Pattern::Checked(part, is_sound, complaint) => {
+                let end = self.pattern(part, at, nodes);
+                if end.is_some_and(|end| !is_sound(&self.text[at..end])) {
+                    self.complain(complaint, at);
+                }
+                end
+            }
+            Pattern::Complaint(complaint) => {
+                self.complain(complaint, at);
+                None
+            }
+            Pattern::Rule(rule) => self.rule(*rule, at).map(|node| {
+                let end = node.end;
+                nodes.push(node);
+                end
+            }),
+        };
+        if end.is_none() {
+            nodes.truncate(before);
+        }
+        end
+    }
+
+    fn repeated(&mut self, part: &Pattern, first: usize, nodes: &mut Vec<Rc<Node>>) -> usize {
+        let mut at = first;
+        while let Some(end) = self.pattern(part, at, nodes) {
+            at = end;
+        }
+        at
+    }
+
+    fn literal(&mut self, literal: &str, at: usize) -> Option<usize> {
+        let mut end = at;
+        for wanted in literal.chars() {
+            let found = self.decode(end);
+            if found.is_none_or(|(character, _)| character != wanted) {
+                self.failed(false, at, &shown(literal));
+                return None;
+            }
+            end = self.take(end);
+        }
+        self.failed(true, at, &shown(literal));
+        Some(end)
+    }
+
+    fn character(&mut self, shown: &str, contains: fn(char) -> bool, at: usize) -> Option<usize> {
+        let matches = self.decode(at).is_some_and(|(found, _)| contains(found));
+        self.failed(matches, at, shown);
+        matches.then(|| self.take(at))
+    }
+
+    /// Notes how a terminal went: outside of [`Pattern::NotAhead`] those that did not match count, inside the others.
+    fn failed(&mut self, matched: bool, at: usize, shown: &str) {
+        if matched != self.inverted || at < self.farthest {
+            return;
+        }
+        if at > self.farthest {
+            self.farthest = at;
+            self.expected.clear();
+        }
+        let sign = if self.inverted { "!" } else { "" };
+        self.expected.insert(format!("{sign}{shown}"));
+    }
+
+    /// The character at a place, and its bytes; a byte that is no UTF-8 counts as one. None at the end.
+    fn decode(&self, at: usize) -> Option<(char, usize)> {
+        let rest = self.text.get(at..).filter(|rest| !rest.is_empty())?;
+        let rest = &rest[..rest.len().min(4)];
+        let valid = match std::str::from_utf8(rest) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default(),
+        };
+        let character = valid.chars().next();
+        Some(character.map_or((char::REPLACEMENT_CHARACTER, 1), |found| {
+            (found, found.len_utf8())
+        }))
+    }
+
+    /// Goes behind the character at a place. The one that follows is read at once, and complained of.
+    fn take(&mut self, at: usize) -> usize {
+        let next = at + self.decode(at).map_or(0, |(_, length)| length);
+        self.check_encoding(next);
+        next
+    }
+
+    fn check_encoding(&mut self, at: usize) {
+        if self.decode(at) == Some((char::REPLACEMENT_CHARACTER, 1)) {
+            self.complain("invalid encoding", at);
+        }
+    }
+
+    fn complain(&mut self, complaint: &str, at: usize) {
+        let rule = self.rules.last().map(|rule| rule.shown());
+        let rule = rule.map_or_else(String::new, |rule| format!("rule {rule}: "));
+        let error = format!("{}: {rule}{complaint}", self.position(at));
+        if !self.errors.contains(&error) {
+            self.errors.push(error);
+        }
+    }
+
+    /// `line:column (offset)`: columns count characters, offsets bytes, and a line's end counts as column 0 of the next.
+    fn position(&self, at: usize) -> String {
+        let (mut line, mut column, mut offset) = (1, 0, 0);
+        loop {
+            let found = self.decode(offset);
+            if found.is_some_and(|(character, _)| character == '\n') {
+                (line, column) = (line + 1, 0);
+            } else {
+                column += 1;
+            }
+            match found {
+                Some((_, length)) if offset < at => offset += length,
+                _ => return format!("{line}:{column} ({at})"),
+            }
+        }
+    }
+
+    /// The complaints; without any, what would have gone on at the farthest place.
+    fn message(mut self) -> String {
+        if !self.errors.is_empty() {
+            return self.errors.join("\n");
+        }
+        let end = self.expected.remove(NOT_ANY);
+        let mut expected: Vec<&str> = self.expected.iter().map(String::as_str).collect();
+        expected.extend(end.then_some("EOF"));
+        let mut list = String::new();
+        for (place, terminal) in expected.iter().enumerate() {
+            let separator = match expected.len() - place {
+                _ if place == 0 => "",
+                1 => " or ",
+                _ => ", ",
+            };
+            write!(list, "{separator}{terminal}").expect("a text takes every text");
+        }
+        let position = self.position(self.farthest);
+        format!("{position}: no match found, expected: {list}")
+    }
+}
+
+/// A literal as errors show it.
+fn shown(literal: &str) -> String {
+    format!("\"{}\"", literal.replace('"', "\\\""))
+}
