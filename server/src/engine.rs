@@ -273,11 +273,14 @@ fn may_be_large(query: &Query) -> bool {
         | Query::SessionNode(_)
         | Query::Nodes
         | Query::Node(_)
-        | Query::Services
+        | Query::Services(_)
         | Query::Service(_)
-        | Query::ServiceChecks(_)
+        | Query::ServiceHealth(_)
+        | Query::Connect(_)
+        | Query::ConnectHealth(_)
+        | Query::ServiceChecks(..)
         | Query::NodeChecks(_)
-        | Query::ChecksInState(_) => true,
+        | Query::ChecksInState(..) => true,
     }
 }
 

@@ -5,10 +5,12 @@ mod blocking;
 mod blocking_missing;
 mod blocking_wakes;
 mod catalog;
+mod catalog_reads;
 mod concurrent_key;
 mod concurrent_lock;
 mod endpoint_parameters;
 mod endpoints;
+mod filters;
 mod http_consistency;
 mod http_errors;
 mod http_gzip;
@@ -111,6 +113,8 @@ const TOPICS: &[&[Case]] = &[
     endpoint_parameters::CASES,
     status::CASES,
     own_node::CASES,
+    catalog_reads::CASES,
+    filters::CASES,
     blocking::CASES,
     blocking_wakes::CASES,
     blocking_missing::CASES,

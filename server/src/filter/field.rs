@@ -134,9 +134,7 @@ impl<T, U> Rows<T> for Keyed<T, U> {
         let inner = of_field(claim, names, self.fields)?;
         let found = found_by(name);
         let absent = claim.holds_of_what_is_absent();
-        Ok(Box::new(move |row| {
-            found(get(row)).map_or(absent, |value| inner(value))
-        }))
+        Ok(Box::new(move |row| found(get(row)).map_or(absent, &inner)))
     }
 }
 
@@ -164,11 +162,10 @@ fn of_field<T: 'static>(
     names: &[Vec<u8>],
     fields: &'static [Field<T>],
 ) -> Result<Predicate<T>, String> {
-    let (first, rest) = names
-        .split_first()
-        .ok_or_else(|| claim.invalid_selector())?;
+    let unknown = |names: &[Vec<u8>]| claim.invalid_selector(names);
+    let (first, rest) = names.split_first().ok_or_else(|| unknown(names))?;
     let field = fields.iter().find(|field| field.name.as_bytes() == first);
-    let field = field.ok_or_else(|| claim.invalid_selector())?;
+    let field = field.ok_or_else(|| unknown(names))?;
     match (&field.kind, rest) {
         (Kind::Rows(rows), rest) => rows.predicate(claim, rest),
         (Kind::Text(get), []) => claim.of_text(*get),
@@ -181,11 +178,10 @@ fn of_field<T: 'static>(
             let inner = claim.of_text(|text: &String| text.as_str())?;
             let found = found_by(name);
             let absent = claim.holds_of_what_is_absent();
-            Ok(Box::new(move |row| {
-                found(get(row)).map_or(absent, |text| inner(text))
-            }))
+            Ok(Box::new(move |row| found(get(row)).map_or(absent, &inner)))
         }
-        _ => Err(claim.invalid_selector()),
+        (Kind::Labels(_), [_, behind @ ..]) => Err(unknown(behind)),
+        (Kind::Text(_) | Kind::Number(_) | Kind::Flag(_) | Kind::Texts(_), _) => Err(unknown(rest)),
     }
 }
 
@@ -293,8 +289,11 @@ impl Match {
         Quoted(&self.selector.join(&b'.')).to_string()
     }
 
-    fn invalid_selector(&self) -> String {
-        format!("Selector {} is not valid", self.shown_selector())
+    /// The first of these names, which end the selector, is nobody's.
+    fn invalid_selector(&self, names: &[Vec<u8>]) -> String {
+        let known = self.selector.len() - names.len();
+        let shown = self.selector[..=known].join(&b'.');
+        format!("Selector {} is not valid", Quoted(&shown))
     }
 
     fn invalid_operator(&self) -> String {

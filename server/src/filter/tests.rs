@@ -335,6 +335,11 @@ fn claims_that_cannot_be_made() {
     for (filter, error) in [
         ("Nope == 1", r#"Selector "Nope" is not valid"#),
         ("name == 1", r#"Selector "name" is not valid"#),
+        ("Nope.a == 1", r#"Selector "Nope" is not valid"#),
+        (
+            "Named.a.Nope.c == 1",
+            r#"Selector "Named.a.Nope" is not valid"#,
+        ),
         ("Name.x == 1", r#"Selector "Name.x" is not valid"#),
         ("Meta[\"a\"].b == 1", r#"Selector "Meta.a.b" is not valid"#),
         ("Inner.Nope == 1", r#"Selector "Inner.Nope" is not valid"#),

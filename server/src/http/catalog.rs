@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::errors::Failure;
+use super::filter_fields::{CATALOG_SERVICE, NODE, SERVICE};
 use super::reply::Reply;
 use super::request::{ReadOptions, Request};
-use super::wire_catalog::{CatalogService, Node, NodeService, NodeWithServices, ServiceTags};
+use super::selection::{filter, node_meta, sort_nearest};
+use super::wire_catalog::{
+    CatalogService, Node, NodeService, NodeServiceList, NodeWithServices, ServiceTags,
+};
 use crate::blocking;
-use crate::store::{Answer, Instance, Query, Rows, ServiceRow};
+use crate::filter::{Field, Filter};
+use crate::store::{Answer, Index, Instance, NodeRow, Query, Rows, ServiceRow};
 
 /// The names of all datacenters: the one there is. Not a read that has an index. What is wrong with the parameters
 /// is said, and the answer follows all the same, as Consul's handler goes on.
@@ -26,13 +31,19 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
     // Nodes belong to no namespace.
     request.check_partition()?;
     let options = request.read_options()?;
-    let answer = match read(request, Query::Nodes, options).await {
+    let (answer, filter) = match read(request, Query::Nodes, options, NODE).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
     };
     let Rows::Nodes(rows) = &answer.rows else {
         unreachable!("the nodes are answered with nodes");
     };
+    let meta = node_meta(request);
+    let rows = rows
+        .iter()
+        .filter(|row| row.has_meta(&meta) && filter.keeps(row));
+    let mut rows: Vec<&Arc<NodeRow>> = rows.collect();
+    sort_nearest(request, &mut rows, |row| &row.node.node);
     let nodes: Vec<Node<'_>> = rows.iter().map(|row| Node::new(row)).collect();
     Ok(reply(request, &nodes, &answer, options))
 }
@@ -40,7 +51,8 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
 /// The names of all services, with their tags.
 pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    let answer = match read(request, Query::Services, options).await {
+    let query = Query::Services(node_meta(request));
+    let answer = match read_unfiltered(request, query, options).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
     };
@@ -64,47 +76,124 @@ fn service_tags(rows: &[Arc<ServiceRow>]) -> ServiceTags<'_> {
     ServiceTags(names)
 }
 
-/// A node with its services; `null` for one that does not exist.
+/// A node with its services by their ids; `null` for one that does not exist.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
-    let options = read_options(request)?;
-    let name = request.rest_text();
-    if name.is_empty() {
-        return Err(Failure::Missing("node name"));
-    }
-    let answer = match read(request, Query::Node(name), options).await {
-        Ok(answer) => answer,
+    let (answer, filter, options) = match read_node(request).await? {
+        Ok(read) => read,
         Err(failed) => return Ok(failed),
     };
-    let Rows::Node(row) = &answer.rows else {
-        unreachable!("a node is answered with a node");
-    };
     let version = request.context.config.version;
-    let node = row.as_ref().map(|(node, services)| NodeWithServices {
+    let node = node_and_services(&answer, &filter).map(|(node, services)| NodeWithServices {
         node: Node::new(node),
         services: services
-            .iter()
+            .into_iter()
             .map(|row| (row.service.id.as_str(), NodeService::new(row, version)))
             .collect(),
     });
     Ok(reply(request, &node, &answer, options))
 }
 
+/// A node with the list of its services; both are `null` for one that does not exist.
+pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
+    let (answer, filter, options) = match read_node(request).await? {
+        Ok(read) => read,
+        Err(failed) => return Ok(failed),
+    };
+    let version = request.context.config.version;
+    let (node, services) = node_and_services(&answer, &filter).unzip();
+    let service = |row| NodeService::new(row, version);
+    let list = NodeServiceList {
+        node: node.map(Node::new),
+        services: services.map(|rows| rows.into_iter().map(service).collect()),
+    };
+    Ok(reply(request, &list, &answer, options))
+}
+
+/// Reads the node that the path names; the filter is for its services.
+async fn read_node(
+    request: &Request,
+) -> Result<Result<(Answer, Filter<ServiceRow>, ReadOptions), Reply>, Failure> {
+    let options = read_options(request)?;
+    let name = request.rest_text();
+    if name.is_empty() {
+        return Err(Failure::Missing("node name"));
+    }
+    let read = read(request, Query::Node(name), options, SERVICE).await;
+    Ok(read.map(|(answer, filter)| (answer, filter, options)))
+}
+
+fn node_and_services<'a>(
+    answer: &'a Answer,
+    filter: &Filter<ServiceRow>,
+) -> Option<(&'a NodeRow, Vec<&'a ServiceRow>)> {
+    let Rows::Node(row) = &answer.rows else {
+        unreachable!("a node is answered with a node");
+    };
+    let (node, services) = row.as_ref()?;
+    let services = services.iter().map(Arc::as_ref);
+    Some((node, services.filter(|row| filter.keeps(row)).collect()))
+}
+
 /// The instances of a service; those with all the tags that are asked for.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let name = service_name(request)?;
-    let answer = match read(request, Query::Service(name), options).await {
+    let query = Query::Service(name);
+    let (answer, filter) = match read(request, query, options, CATALOG_SERVICE).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
     };
+    let version = request.context.config.version;
+    let rows = instances(request, &answer, &filter);
+    let shown = rows
+        .into_iter()
+        .map(|row| CatalogService::new(row, version));
+    Ok(reply(request, &shown.collect::<Vec<_>>(), &answer, options))
+}
+
+/// The instances of an answer that the parameters of the request ask for, in the order that they ask for.
+pub(super) fn instances<'a>(
+    request: &Request,
+    answer: &'a Answer,
+    filter: &Filter<Instance>,
+) -> Vec<&'a Instance> {
     let Rows::Instances(rows) = &answer.rows else {
         unreachable!("a service is answered with its instances");
     };
-    let version = request.context.config.version;
-    let rows = rows.iter().filter(|row| has_tags(request, row));
-    let instances: Vec<_> = rows.map(|row| CatalogService::new(row, version)).collect();
-    Ok(reply(request, &instances, &answer, options))
+    let meta = node_meta(request);
+    let wanted =
+        |row: &&Instance| has_tags(request, row) && row.node.has_meta(&meta) && filter.keeps(row);
+    let mut rows: Vec<&Instance> = rows.iter().filter(wanted).collect();
+    sort_nearest(request, &mut rows, |row| &row.service.node);
+    rows
 }
+
+/// The proxies of a service, and its instances that need none: there are none.
+pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
+    let options = read_options(request)?;
+    let query = Query::Connect(service_name(request)?);
+    match read(request, query, options, CATALOG_SERVICE).await {
+        Ok((answer, _)) => Ok(reply(request, &NOTHING, &answer, options)),
+        Err(failed) => Ok(failed),
+    }
+}
+
+/// The services behind a gateway: there are no gateways, and never were.
+pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
+    let options = read_options(request)?;
+    if request.rest.is_empty() {
+        return Err(Failure::Missing("gateway name"));
+    }
+    if let Err(failure) = request.check_datacenter() {
+        return Ok(Reply::failed_read(request, &failure));
+    }
+    Ok(Reply::json(request, &())
+        .with_index(request, Index(1))
+        .with_consistency(options.consistency))
+}
+
+/// An empty list.
+pub(super) const NOTHING: [(); 0] = [];
 
 /// The service that the path names.
 pub(super) fn service_name(request: &Request) -> Result<String, Failure> {
@@ -116,14 +205,12 @@ pub(super) fn service_name(request: &Request) -> Result<String, Failure> {
 }
 
 /// Whether an instance has every `tag` of the query, whatever the case.
-pub(super) fn has_tags(request: &Request, instance: &Instance) -> bool {
+fn has_tags(request: &Request, instance: &Instance) -> bool {
     let tags = &instance.service.service.tags;
     let mut wanted = request.query.all("tag");
     wanted.all(|wanted| {
-        wanted.is_empty()
-            || tags
-                .iter()
-                .any(|tag| tag.as_bytes().eq_ignore_ascii_case(wanted))
+        tags.iter()
+            .any(|tag| tag.as_bytes().eq_ignore_ascii_case(wanted))
     })
 }
 
@@ -133,8 +220,22 @@ pub(super) fn read_options(request: &Request) -> Result<ReadOptions, Failure> {
     request.read_options()
 }
 
+/// Runs a read whose rows may be filtered by these fields; or gives the answer to what is wrong with the request.
+pub(super) async fn read<T: 'static>(
+    request: &Request,
+    query: Query,
+    options: ReadOptions,
+    fields: &'static [Field<T>],
+) -> Result<(Answer, Filter<T>), Reply> {
+    let checked = request.check_datacenter();
+    let filter = checked.and_then(|()| filter(request, fields));
+    let filter = filter.map_err(|failure| Reply::failed_read(request, &failure))?;
+    let answer = read_unfiltered(request, query, options).await?;
+    Ok((answer, filter))
+}
+
 /// Runs a read, which only another datacenter can make fail; or gives the answer to that.
-pub(super) async fn read(
+async fn read_unfiltered(
     request: &Request,
     query: Query,
     options: ReadOptions,

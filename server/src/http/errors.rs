@@ -118,6 +118,8 @@ pub(crate) enum Failure {
         /// The text.
         text: String,
     },
+    /// `?filter` is no expression, or none for the rows of the endpoint; with what is wrong.
+    Filter(String),
     /// No answer: the connection is closed, as Consul's is when a handler dies.
     Dropped,
 }
@@ -170,6 +172,7 @@ impl Failure {
             | Failure::BodyUnreadable
             | Failure::Register(_)
             | Failure::CatalogRefused(_)
+            | Failure::Filter(_)
             | Failure::Dropped => StatusCode::INTERNAL_SERVER_ERROR,
             Failure::Injected { status, .. } => *status,
         }
@@ -257,9 +260,7 @@ impl Failure {
             Failure::NodeEmpty => "Must provide Node".into(),
             Failure::Behavior(behavior) => format!("Invalid Behavior setting '{behavior}'"),
             Failure::TtlInvalid(ttl, words) => format!("Session TTL '{ttl}' invalid: {words}"),
-            Failure::TtlRange(nanoseconds, minimum) => {
-                format!("Invalid Session TTL '{nanoseconds}', must be between [{minimum}=24h0m0s]")
-            }
+            Failure::TtlRange(nanoseconds, minimum) => ttl_range_text(*nanoseconds, minimum),
             Failure::KvRefused(refusal) if version.has(Behaviour::KvApplyErrorPrefix) => {
                 format!("raft apply failed: {}", refusal_text(refusal))
             }
@@ -274,6 +275,7 @@ impl Failure {
             Failure::CatalogRefused(refusal) => catalog_refusal_text(refusal, version),
             Failure::Passing => "Invalid value for ?passing".into(),
             Failure::Injected { text, .. } => text.clone(),
+            Failure::Filter(error) => filter_text(error),
             Failure::Dropped => String::new(),
         }
     }
@@ -289,6 +291,14 @@ impl KeyRule {
             KeyRule::Traversal => "invalid key name, path traversal is not allowed",
         }
     }
+}
+
+fn ttl_range_text(nanoseconds: i64, minimum: &str) -> String {
+    format!("Invalid Session TTL '{nanoseconds}', must be between [{minimum}=24h0m0s]")
+}
+
+fn filter_text(error: &str) -> String {
+    format!("Failed to create boolean expression evaluator: {error}")
 }
 
 fn conflict_text(query: &str, version: Version) -> String {

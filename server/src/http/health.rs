@@ -1,11 +1,15 @@
 //! `/v1/health/`: checks (session.md 4.5).
 
-use super::catalog::{has_tags, read, read_options, reply, service_name};
+use std::sync::Arc;
+
+use super::catalog::{NOTHING, instances, read, read_options, reply, service_name};
 use super::errors::Failure;
+use super::filter_fields::{CHECK, HEALTH_SERVICE};
 use super::reply::Reply;
 use super::request::Request;
+use super::selection::{filter, node_meta, sort_nearest};
 use super::wire_catalog::{Check, HealthEntry};
-use crate::store::{Instance, Query, Rows};
+use crate::store::{CheckRow, Index, Instance, Query, Rows};
 
 /// The checks of a node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
@@ -14,12 +18,14 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
 
 /// The checks with a status; `any` means all.
 pub(crate) async fn state(request: &Request) -> Result<Reply, Failure> {
-    checks(request, "check state", Query::ChecksInState).await
+    let query = |state| Query::ChecksInState(state, node_meta(request));
+    checks(request, "check state", query).await
 }
 
 /// The checks of a service's instances.
 pub(crate) async fn service_checks(request: &Request) -> Result<Reply, Failure> {
-    checks(request, "service name", Query::ServiceChecks).await
+    let query = |service| Query::ServiceChecks(service, node_meta(request));
+    checks(request, "service name", query).await
 }
 
 /// The instances of a service, each with its node and the checks of both.
@@ -27,18 +33,41 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let name = service_name(request)?;
     let only_passing = only_passing(request)?;
-    let answer = match read(request, Query::Service(name), options).await {
+    let query = Query::ServiceHealth(name);
+    let (answer, filter) = match read(request, query, options, HEALTH_SERVICE).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
     };
-    let Rows::Instances(rows) = &answer.rows else {
-        unreachable!("a service is answered with its instances");
-    };
     let version = request.context.config.version;
-    let rows = rows.iter().filter(|row| has_tags(request, row));
+    let rows = instances(request, &answer, &filter).into_iter();
     let rows = rows.filter(|row| !only_passing || is_passing(row));
     let entries: Vec<_> = rows.map(|row| HealthEntry::new(row, version)).collect();
     Ok(reply(request, &entries, &answer, options))
+}
+
+/// The proxies of a service, and its instances that need none: there are none.
+pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
+    let options = read_options(request)?;
+    let query = Query::ConnectHealth(service_name(request)?);
+    only_passing(request)?;
+    match read(request, query, options, HEALTH_SERVICE).await {
+        Ok((answer, _)) => Ok(reply(request, &NOTHING, &answer, options)),
+        Err(failed) => Ok(failed),
+    }
+}
+
+/// The ingress gateways of a service: there are none, and never were.
+pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
+    let options = read_options(request)?;
+    service_name(request)?;
+    only_passing(request)?;
+    let checked = request.check_datacenter();
+    match checked.and_then(|()| filter(request, HEALTH_SERVICE)) {
+        Ok(_) => Ok(Reply::json(request, &NOTHING)
+            .with_index(request, Index(1))
+            .with_consistency(options.consistency)),
+        Err(failure) => Ok(Reply::failed_read(request, &failure)),
+    }
 }
 
 /// Whether every check of an instance and its node passes.
@@ -60,14 +89,14 @@ fn only_passing(request: &Request) -> Result<bool, Failure> {
 async fn checks(
     request: &Request,
     what: &'static str,
-    query: fn(String) -> Query,
+    query: impl Fn(String) -> Query,
 ) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let name = request.rest_text();
     if name.is_empty() {
         return Err(Failure::Missing(what));
     }
-    let answer = match read(request, query(name), options).await {
+    let (answer, filter) = match read(request, query(name), options, CHECK).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
     };
@@ -75,6 +104,8 @@ async fn checks(
         unreachable!("checks are answered with checks");
     };
     let version = request.context.config.version;
+    let mut rows: Vec<&Arc<CheckRow>> = rows.iter().filter(|row| filter.keeps(row)).collect();
+    sort_nearest(request, &mut rows, |row| &row.node);
     let checks: Vec<Check<'_>> = rows.iter().map(|row| Check::new(row, version)).collect();
     Ok(reply(request, &checks, &answer, options))
 }

@@ -12,12 +12,14 @@ mod connection;
 mod errors;
 mod errors_catalog;
 mod fault;
+mod filter_fields;
 mod health;
 mod kv;
 mod registration;
 mod reply;
 mod request;
 mod routes;
+mod selection;
 mod session;
 mod txn;
 mod txn_catalog;
@@ -461,9 +463,14 @@ async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply, Failure> 
         Endpoint::CatalogServices => catalog::services(&request).await,
         Endpoint::CatalogService => catalog::service(&request).await,
         Endpoint::CatalogNode => catalog::node(&request).await,
+        Endpoint::CatalogNodeServices => catalog::node_services(&request).await,
+        Endpoint::CatalogConnect => catalog::connect(&request).await,
+        Endpoint::CatalogGatewayServices => catalog::gateway_services(&request),
         Endpoint::HealthNode => health::node(&request).await,
         Endpoint::HealthChecks => health::service_checks(&request).await,
         Endpoint::HealthService => health::service(&request).await,
+        Endpoint::HealthConnect => health::connect(&request).await,
+        Endpoint::HealthIngress => health::ingress(&request),
         Endpoint::HealthState => health::state(&request).await,
         Endpoint::SessionCreate => session::create(request).await,
         Endpoint::SessionDestroy => session::destroy(&request),

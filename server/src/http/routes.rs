@@ -23,12 +23,22 @@ pub(crate) enum Endpoint {
     CatalogService,
     /// `/v1/catalog/node/<node>`
     CatalogNode,
+    /// `/v1/catalog/node-services/<node>`
+    CatalogNodeServices,
+    /// `/v1/catalog/connect/<service>`
+    CatalogConnect,
+    /// `/v1/catalog/gateway-services/<gateway>`
+    CatalogGatewayServices,
     /// `/v1/health/node/<node>`
     HealthNode,
     /// `/v1/health/checks/<service>`
     HealthChecks,
     /// `/v1/health/service/<service>`
     HealthService,
+    /// `/v1/health/connect/<service>`
+    HealthConnect,
+    /// `/v1/health/ingress/<service>`
+    HealthIngress,
     /// `/v1/health/state/<state>`
     HealthState,
     /// `/v1/kv/<key>`
@@ -78,9 +88,22 @@ pub(crate) const ROUTES: &[Route] = &[
     route("/v1/catalog/services", GET, Endpoint::CatalogServices),
     route("/v1/catalog/service/", GET, Endpoint::CatalogService),
     route("/v1/catalog/node/", GET, Endpoint::CatalogNode),
+    route(
+        "/v1/catalog/node-services/",
+        GET,
+        Endpoint::CatalogNodeServices,
+    ),
+    route("/v1/catalog/connect/", GET, Endpoint::CatalogConnect),
+    route(
+        "/v1/catalog/gateway-services/",
+        GET,
+        Endpoint::CatalogGatewayServices,
+    ),
     route("/v1/health/node/", GET, Endpoint::HealthNode),
     route("/v1/health/checks/", GET, Endpoint::HealthChecks),
     route("/v1/health/service/", GET, Endpoint::HealthService),
+    route("/v1/health/connect/", GET, Endpoint::HealthConnect),
+    route("/v1/health/ingress/", GET, Endpoint::HealthIngress),
     route("/v1/health/state/", GET, Endpoint::HealthState),
     route(
         "/v1/kv/",

@@ -175,6 +175,14 @@ pub(crate) struct NodeWithServices<'a> {
     pub(crate) services: BTreeMap<&'a str, NodeService<'a>>,
 }
 
+/// A node with the list of its services.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct NodeServiceList<'a> {
+    pub(crate) node: Option<Node<'a>>,
+    pub(crate) services: Option<Vec<NodeService<'a>>>,
+}
+
 /// The names of services, each with the tags of all its instances.
 pub(crate) struct ServiceTags<'a>(pub(crate) BTreeMap<&'a str, Vec<&'a str>>);
 

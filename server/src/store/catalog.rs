@@ -9,7 +9,7 @@ use super::effects::{Cause, Touched};
 use super::index::Index;
 use super::query::{Answer, Rows, Watch};
 use super::registration::{
-    CheckRow, Deregistration, NewNode, NewService, NodeRow, Registration, ServiceRow,
+    CheckRow, Deregistration, Labels, NewNode, NewService, NodeRow, Registration, ServiceRow,
 };
 use super::{Change, Store};
 
@@ -57,6 +57,11 @@ impl Catalog {
             self.newest_by_service.remove(name);
         }
         gone
+    }
+
+    /// Whether a node has all this meta data; the node in lower case.
+    pub(super) fn node_has(&self, node: &str, wanted: &Labels) -> bool {
+        wanted.is_empty() || self.nodes.get(node).is_some_and(|row| row.has_meta(wanted))
     }
 
     /// The checks of a node, in the order of their ids.
@@ -117,13 +122,22 @@ impl Store {
         }
     }
 
-    pub(super) fn services(&self) -> Answer {
-        Answer {
-            index: self.catalog.services_newest.reported(),
-            rows: Rows::Services(self.catalog.services.values().map(Arc::clone).collect()),
+    pub(super) fn services(&self, node_meta: &Labels) -> Answer {
+        let catalog = &self.catalog;
+        let rows = catalog.services.iter();
+        let rows = rows.filter(|((node, _), _)| catalog.node_has(node, node_meta));
+        let mut answer = Answer {
+            index: catalog.services_newest.reported(),
+            rows: Rows::Services(rows.map(|(_, row)| Arc::clone(row)).collect()),
             reads: vec![Watch::Services],
             waits_for_existence: false,
+        };
+        if !node_meta.is_empty() {
+            // Asked about nodes, Consul reports the index of the nodes, too.
+            answer.index = answer.index.max(catalog.nodes_newest);
+            answer.reads.push(Watch::Nodes);
         }
+        answer
     }
 }
 

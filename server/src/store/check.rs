@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::command::Refusal;
 use super::effects::{Cause, Touched};
 use super::query::{Answer, Rows, Watch};
-use super::registration::{CheckRow, NewCheck};
+use super::registration::{CheckRow, Labels, NewCheck};
 use super::session::SessionRow;
 use super::{Change, Store};
 
@@ -21,10 +21,12 @@ impl Store {
         self.checks(self.catalog.checks_of(&node.to_lowercase()))
     }
 
-    pub(super) fn checks_in_state(&self, state: &str) -> Answer {
-        let rows = self.catalog.checks.values();
-        let rows = rows.filter(|row| state == "any" || row.check.status == state);
-        self.checks(rows.map(Arc::clone).collect())
+    pub(super) fn checks_in_state(&self, state: &str, node_meta: &Labels) -> Answer {
+        let catalog = &self.catalog;
+        let rows = catalog.checks.iter().filter(|((node, _), row)| {
+            (state == "any" || row.check.status == state) && catalog.node_has(node, node_meta)
+        });
+        self.checks(rows.map(|(_, row)| Arc::clone(row)).collect())
     }
 
     fn checks(&self, rows: Vec<Arc<CheckRow>>) -> Answer {

@@ -33,6 +33,8 @@ mod txn_catalog;
 use std::sync::Arc;
 use std::time::Duration;
 
+use service::{ABSENT_IN_CATALOG, ABSENT_IN_HEALTH};
+
 pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
 pub use effects::{Cause, Effects, HolderChange, SessionEnd, Touched};
 pub use index::Index;
@@ -178,11 +180,14 @@ impl Store {
             Query::SessionNode(node) => Ok(self.session_node(node)),
             Query::Nodes => Ok(self.nodes()),
             Query::Node(node) => Ok(self.node(node)),
-            Query::Services => Ok(self.services()),
-            Query::Service(name) => Ok(self.service(name)),
-            Query::ServiceChecks(name) => Ok(self.service_checks(name)),
+            Query::Services(node_meta) => Ok(self.services(node_meta)),
+            Query::Service(name) => Ok(self.service(name, ABSENT_IN_CATALOG)),
+            Query::ServiceHealth(name) => Ok(self.service(name, ABSENT_IN_HEALTH)),
+            Query::Connect(name) => Ok(self.connect(name, ABSENT_IN_CATALOG)),
+            Query::ConnectHealth(name) => Ok(self.connect(name, ABSENT_IN_HEALTH)),
+            Query::ServiceChecks(name, node_meta) => Ok(self.service_checks(name, node_meta)),
             Query::NodeChecks(node) => Ok(self.node_checks(node)),
-            Query::ChecksInState(state) => Ok(self.checks_in_state(state)),
+            Query::ChecksInState(state, node_meta) => Ok(self.checks_in_state(state, node_meta)),
         }
     }
 

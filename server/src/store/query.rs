@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::index::Index;
 use super::key::Key;
 use super::kv::KvRow;
-use super::registration::{CheckRow, NodeRow, ServiceRow};
+use super::registration::{CheckRow, Labels, NodeRow, ServiceRow};
 use super::session::SessionRow;
 use super::session_id::SessionId;
 
@@ -26,16 +26,22 @@ pub enum Query {
     Nodes,
     /// A node and its services.
     Node(String),
-    /// All services: name and tags.
-    Services,
-    /// The instances of a service, with their health.
+    /// All services: name and tags; those on nodes with this meta data.
+    Services(Labels),
+    /// The instances of a service.
     Service(String),
-    /// The checks of a service's instances.
-    ServiceChecks(String),
+    /// The instances of a service, for their health: only the index is another where there are none.
+    ServiceHealth(String),
+    /// The proxies of a service, and its instances that need none. There are none, at an index of their own.
+    Connect(String),
+    /// The same for their health.
+    ConnectHealth(String),
+    /// The checks of a service's instances on nodes with this meta data.
+    ServiceChecks(String, Labels),
     /// The checks of a node.
     NodeChecks(String),
-    /// The checks with a status; `any` means all.
-    ChecksInState(String),
+    /// The checks with a status on nodes with this meta data; `any` means all.
+    ChecksInState(String, Labels),
 }
 
 /// What a read found.

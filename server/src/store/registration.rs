@@ -36,6 +36,16 @@ pub struct NodeRow {
     pub modify_index: Index,
 }
 
+impl NodeRow {
+    /// Whether the node has all this meta data.
+    #[must_use]
+    pub fn has_meta(&self, wanted: &Labels) -> bool {
+        let own = self.node.meta.as_ref();
+        let mut wanted = wanted.iter();
+        wanted.all(|(name, value)| own.and_then(|own| own.get(name)) == Some(value))
+    }
+}
+
 /// The weights of a service instance in DNS answers; kept and shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {

@@ -5,30 +5,58 @@ use std::sync::Arc;
 use super::effects::Touched;
 use super::index::Index;
 use super::query::{Answer, Instance, Rows, Watch};
-use super::registration::{CheckRow, ServiceRow};
+use super::registration::{CheckRow, Labels, ServiceRow};
 use super::{Change, Store};
+
+/// What a read of a service without instances depends on: the tables.
+pub(super) const ABSENT_IN_CATALOG: &[Watch] = &[Watch::Services, Watch::Nodes];
+/// The same for reads of health.
+pub(super) const ABSENT_IN_HEALTH: &[Watch] = &[Watch::Services, Watch::Nodes, Watch::Checks];
 
 impl Store {
     /// The instances of a service, each with its node and the checks of both.
-    pub(super) fn service(&self, name: &str) -> Answer {
+    pub(super) fn service(&self, name: &str, absent: &[Watch]) -> Answer {
         let instances = self.service_rows(name).into_iter();
         let instances: Vec<Instance> = instances.filter_map(|row| self.instance(row)).collect();
         Answer {
-            index: self.service_index(name).reported(),
-            reads: self.service_reads(name),
+            index: self.service_index(name, absent).reported(),
+            reads: self.service_reads(name, absent),
             rows: Rows::Instances(instances),
             waits_for_existence: false,
         }
     }
 
+    /// The proxies of a service, of which there are none. The first service to lose its last instance takes the index
+    /// away from that of the service, which it is before (seen on 1.8.7).
+    pub(super) fn connect(&self, name: &str, absent: &[Watch]) -> Answer {
+        let mut answer = self.service(name, absent);
+        answer.rows = Rows::Instances(Vec::new());
+        if self.catalog.service_extinct > Index::ZERO {
+            answer.index = self.catalog.service_extinct;
+        }
+        answer.reads.push(Watch::Services);
+        answer
+    }
+
     /// The checks of a service's instances.
-    pub(super) fn service_checks(&self, name: &str) -> Answer {
-        let checks = self.catalog.checks.values();
-        let checks = checks.filter(|row| row.service_name == name);
+    pub(super) fn service_checks(&self, name: &str, node_meta: &Labels) -> Answer {
+        let catalog = &self.catalog;
+        let checks = catalog.checks.iter().filter(|((node, _), row)| {
+            row.service_name == name && catalog.node_has(node, node_meta)
+        });
+        let checks = checks.map(|(_, row)| Arc::clone(row)).collect();
+        // Asked about nodes, too, Consul reports the index of the service (seen on 1.8.7).
+        let (index, reads) = if node_meta.is_empty() {
+            (catalog.checks_newest, vec![Watch::Checks])
+        } else {
+            let own = self.catalog.newest_by_service.get(name).copied();
+            let index = own.unwrap_or_else(|| self.tables_index(ABSENT_IN_HEALTH));
+            (index, self.service_reads(name, ABSENT_IN_HEALTH))
+        };
         Answer {
-            index: self.catalog.checks_newest.reported(),
-            rows: Rows::Checks(checks.map(Arc::clone).collect()),
-            reads: vec![Watch::Checks],
+            index: index.reported(),
+            rows: Rows::Checks(checks),
+            reads,
             waits_for_existence: false,
         }
     }
@@ -62,8 +90,8 @@ impl Store {
     }
 
     /// The index of what a read of a service shows; for one without instances, that of the last service to lose
-    /// its last instance, or of the tables while none has.
-    fn service_index(&self, name: &str) -> Index {
+    /// its last instance, or of these tables while none has.
+    fn service_index(&self, name: &str, absent: &[Watch]) -> Index {
         let catalog = &self.catalog;
         if let Some(index) = catalog.newest_by_service.get(name) {
             return *index;
@@ -71,13 +99,23 @@ impl Store {
         if catalog.service_extinct > Index::ZERO {
             return catalog.service_extinct;
         }
-        catalog.nodes_newest.max(catalog.services_newest)
+        self.tables_index(absent)
     }
 
-    fn service_reads(&self, name: &str) -> Vec<Watch> {
+    fn tables_index(&self, tables: &[Watch]) -> Index {
+        let catalog = &self.catalog;
+        let newest = catalog.nodes_newest.max(catalog.services_newest);
+        if tables.contains(&Watch::Checks) {
+            newest.max(catalog.checks_newest)
+        } else {
+            newest
+        }
+    }
+
+    fn service_reads(&self, name: &str, absent: &[Watch]) -> Vec<Watch> {
         let mut reads = vec![Watch::Service(name.to_owned())];
         if !self.catalog.newest_by_service.contains_key(name) {
-            reads.extend([Watch::Services, Watch::Nodes]);
+            reads.extend(absent.iter().cloned());
         }
         reads
     }

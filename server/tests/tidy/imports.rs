@@ -10,6 +10,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("clock", &["timestamp"]),
     ("entropy", &[]),
     ("go", &[]),
+    ("filter", &["go"]),
     ("version", &[]),
     ("config", &["version"]),
     ("store", &["timestamp"]),
@@ -36,8 +37,8 @@ const PARTS: &[(&str, &[&str])] = &[
     (
         "http",
         &[
-            "blocking", "clock", "config", "control", "engine", "faults", "go", "history", "store",
-            "ui", "version",
+            "blocking", "clock", "config", "control", "engine", "faults", "filter", "go",
+            "history", "store", "ui", "version",
         ],
     ),
     ("ui", &[]),

@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::script::Step;
 use super::words::{Words, duration, key, list, nanoseconds, session_id, session_text, value};
 use crate::store::{
-    Behavior, CheckDefinition, Command, Content, Deregistration, Index, KvVerb, KvWrite, NewCheck,
-    NewNode, NewService, NewSession, Query, Registration, ServiceCheck, TxnOperation, TxnVerb,
+    Behavior, CheckDefinition, Command, Content, Deregistration, Index, KvVerb, KvWrite, Labels,
+    NewCheck, NewNode, NewService, NewSession, Query, Registration, ServiceCheck, TxnOperation,
+    TxnVerb,
 };
 
 /// What one line of a script asks for.
@@ -67,12 +68,16 @@ fn read(verb: &str, words: &mut Words<'_>) -> Result<Read, String> {
         "sessions" => Query::SessionList,
         "nodes" => Query::Nodes,
         "node" => Query::Node(words.take()?.to_owned()),
-        "services" => Query::Services,
-        "health" if words.take_if("of") => Query::Service(words.take()?.to_owned()),
+        "services" => Query::Services(Labels::new()),
+        "health" if words.take_if("of") => Query::ServiceHealth(words.take()?.to_owned()),
         "checks" if words.take_if("of") => Query::NodeChecks(words.take()?.to_owned()),
-        "checks" if words.take_if("for") => Query::ServiceChecks(words.take()?.to_owned()),
+        "checks" if words.take_if("for") => {
+            Query::ServiceChecks(words.take()?.to_owned(), Labels::new())
+        }
         "instances" => Query::Service(words.take()?.to_owned()),
-        "checks" if words.take_if("in") => Query::ChecksInState(words.take()?.to_owned()),
+        "checks" if words.take_if("in") => {
+            Query::ChecksInState(words.take()?.to_owned(), Labels::new())
+        }
         _ => return Err(format!("no command {verb:?}")),
     };
     Ok(Read {

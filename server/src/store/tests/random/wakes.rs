@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::steps::{KEYS, NODES, SERVICES, World};
 use crate::store::Effects;
-use crate::store::{Answer, Command, Key, KvVerb, Query, Rows, Store, TxnOperation, TxnVerb};
+use crate::store::{
+    Answer, Command, Key, KvVerb, Labels, Query, Rows, Store, TxnOperation, TxnVerb,
+};
 use crate::watch::Registry;
 
 /// The answers to all reads that there are in a small world, each with someone who waits for it to change.
@@ -19,12 +21,14 @@ fn reads(world: &World) -> Vec<Query> {
         .iter()
         .chain(&["", "none", "a/none", "ac"])
         .map(Key::new);
+    let nobody = Labels::from([("meta".to_owned(), "of nobody".to_owned())]);
     let mut reads = vec![
         Query::SessionList,
         Query::Nodes,
-        Query::Services,
-        Query::ChecksInState("any".to_owned()),
-        Query::ChecksInState("critical".to_owned()),
+        Query::Services(Labels::new()),
+        Query::Services(nobody.clone()),
+        Query::ChecksInState("any".to_owned(), Labels::new()),
+        Query::ChecksInState("critical".to_owned(), nobody.clone()),
     ];
     for key in keys {
         reads.extend([Query::KvGet(key.clone()), Query::KvList(key)]);
@@ -39,7 +43,11 @@ fn reads(world: &World) -> Vec<Query> {
     for service in SERVICES.map(str::to_owned) {
         reads.extend([
             Query::Service(service.clone()),
-            Query::ServiceChecks(service),
+            Query::ServiceHealth(service.clone()),
+            Query::Connect(service.clone()),
+            Query::ConnectHealth(service.clone()),
+            Query::ServiceChecks(service.clone(), Labels::new()),
+            Query::ServiceChecks(service, nobody.clone()),
         ]);
     }
     reads.extend(world.sessions().map(Query::SessionInfo));

@@ -1,0 +1,37 @@
+//! What of a read's rows is shown, and in which order: `filter`, `node-meta`, `near` (session.md 4.5).
+
+use super::errors::Failure;
+use super::request::Request;
+use crate::filter::{Field, Filter};
+use crate::store::Labels;
+
+/// Stands for the agent's own node in `near`.
+pub(super) const NEAR_AGENT: &str = "_agent";
+
+/// The filter of a request for rows with these fields; the first `filter` counts.
+pub(super) fn filter<T: 'static>(
+    request: &Request,
+    fields: &'static [Field<T>],
+) -> Result<Filter<T>, Failure> {
+    Filter::new(request.query.get("filter"), fields).map_err(Failure::Filter)
+}
+
+/// The meta data that a node must have: `node-meta=name:value`, of one name the last.
+pub(super) fn node_meta(request: &Request) -> Labels {
+    let pair = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        let (name, value) = text.split_once(':').unwrap_or((&text, ""));
+        (name.to_owned(), value.to_owned())
+    };
+    request.query.all("node-meta").map(pair).collect()
+}
+
+/// Puts the rows on the agent's node first if `near` asks for that: no other node's place in the network is known
+/// here, nor to a Consul with a single agent.
+pub(super) fn sort_nearest<T>(request: &Request, rows: &mut [T], node: impl Fn(&T) -> &str) {
+    let own = &request.context.config.node_name;
+    let near = request.query.get("near");
+    if near.eq_ignore_ascii_case(own.as_bytes()) || near == NEAR_AGENT.as_bytes() {
+        rows.sort_by_key(|row| !node(row).eq_ignore_ascii_case(own));
+    }
+}
