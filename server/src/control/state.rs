@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::Control;
 use crate::store::{
-    Behavior, CheckRow, Command, Content, Entry, Index, Key, KvRow, KvVerb, KvWrite, NewSession,
-    NodeRow, Query, Refusal, Reply, Rows, ServiceRow, SessionRow,
+    Behavior, CheckRow, Command, Content, Entry, Index, Key, KvRow, KvVerb, KvWrite, Labels,
+    NewSession, NodeRow, Query, Refusal, Reply, Rows, ServiceRow, SessionRow,
 };
 
 /// The keys of a server; from [`Control::kv`].
@@ -313,7 +313,10 @@ impl Catalog<'_> {
     /// All checks, in the order of node and id.
     #[must_use]
     pub fn checks(self) -> Vec<Arc<CheckRow>> {
-        match self.0.rows(&Query::ChecksInState("any".to_owned())) {
+        match self
+            .0
+            .rows(&Query::ChecksInState("any".to_owned(), Labels::new()))
+        {
             Rows::Checks(checks) => checks,
             _ => unreachable!("checks are answered with checks"),
         }

@@ -36,9 +36,10 @@ impl BlockedOn {
                 key.as_bytes().starts_with(prefix.as_bytes())
             }
             (Self::Session(id), Query::SessionInfo(read)) => read.eq_ignore_ascii_case(id),
-            (Self::Service(name), Query::Service(read) | Query::ServiceChecks(read)) => {
-                read == name
-            }
+            (
+                Self::Service(name),
+                Query::Service(read) | Query::ServiceHealth(read) | Query::ServiceChecks(read, _),
+            ) => read == name,
             (Self::Prefix(_) | Self::Session(_) | Self::Service(_), _) => false,
         }
     }

@@ -261,10 +261,13 @@ pub(crate) fn in_words(query: &Query) -> String {
         Query::SessionNode(node) => format!("sessions of node {node:?}"),
         Query::Nodes => "all nodes".to_owned(),
         Query::Node(node) => format!("node {node:?}"),
-        Query::Services => "all services".to_owned(),
+        Query::Services(_) => "all services".to_owned(),
         Query::Service(name) => format!("service {name:?}"),
-        Query::ServiceChecks(name) => format!("checks of service {name:?}"),
+        Query::ServiceHealth(name) => format!("health of service {name:?}"),
+        Query::Connect(name) => format!("proxies of service {name:?}"),
+        Query::ConnectHealth(name) => format!("health of the proxies of service {name:?}"),
+        Query::ServiceChecks(name, _) => format!("checks of service {name:?}"),
         Query::NodeChecks(node) => format!("checks of node {node:?}"),
-        Query::ChecksInState(status) => format!("checks in state {status:?}"),
+        Query::ChecksInState(status, _) => format!("checks in state {status:?}"),
     }
 }
