@@ -185,7 +185,7 @@ pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
         return Err(Failure::Missing("gateway name"));
     }
     if let Err(failure) = request.check_datacenter() {
-        return Ok(Reply::failed_read(request, &failure));
+        return Ok(Reply::failed_read(&request.context, &failure));
     }
     Ok(Reply::json(request, &())
         .with_index(request, Index(1))
@@ -229,7 +229,7 @@ pub(super) async fn read<T: 'static>(
 ) -> Result<(Answer, Filter<T>), Reply> {
     let checked = request.check_datacenter();
     let filter = checked.and_then(|()| filter(request, fields));
-    let filter = filter.map_err(|failure| Reply::failed_read(request, &failure))?;
+    let filter = filter.map_err(|failure| Reply::failed_read(&request.context, &failure))?;
     let answer = read_unfiltered(request, query, options).await?;
     Ok((answer, filter))
 }

@@ -66,7 +66,7 @@ pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
         Ok(_) => Ok(Reply::json(request, &NOTHING)
             .with_index(request, Index(1))
             .with_consistency(options.consistency)),
-        Err(failure) => Ok(Reply::failed_read(request, &failure)),
+        Err(failure) => Ok(Reply::failed_read(&request.context, &failure)),
     }
 }
 
