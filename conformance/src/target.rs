@@ -96,7 +96,7 @@ type OpenWith = dyn Fn(&str) -> Result<Site, ToolError> + Send + Sync;
 enum Sites {
     Shared(Site),
     Fresh(Arc<Open>),
-    Pool(Pool),
+    Pool(Arc<Pool>),
 }
 
 /// Servers that are used by one trial at a time.
@@ -239,13 +239,33 @@ impl Target {
         Ok(Self {
             name: name.to_owned(),
             facts: Arc::new(probe(first)?),
-            sites: Sites::Pool(Pool {
+            sites: Sites::Pool(Arc::new(Pool {
                 size: sites.len(),
                 free: Mutex::new(sites),
                 returned: Condvar::new(),
-            }),
+            })),
             own: None,
         })
+    }
+
+    /// The same servers, but none for a case alone: cases that need one are skipped.
+    #[must_use]
+    pub fn without_own_servers(&self) -> Self {
+        let mut facts = Facts::clone(&self.facts);
+        if self.own.is_some() {
+            let of_own = [Feature::OwnServer, Feature::OwnSettings];
+            facts.features.retain(|feature| !of_own.contains(feature));
+        }
+        Self {
+            name: self.name.clone(),
+            sites: match &self.sites {
+                Sites::Shared(site) => Sites::Shared(site.clone()),
+                Sites::Fresh(open) => Sites::Fresh(Arc::clone(open)),
+                Sites::Pool(pool) => Sites::Pool(Arc::clone(pool)),
+            },
+            own: None,
+            facts: Arc::new(facts),
+        }
     }
 
     /// The same target with something before each of its servers: `wrap` gives the site behind which a server stands. What was found out
@@ -317,7 +337,7 @@ impl Target {
             (_, Some(open)) => (open(case.settings)?, None),
             (Sites::Fresh(open), None) => (open()?, None),
             (Sites::Shared(site), None) => (site.clone(), None),
-            (Sites::Pool(pool), None) => (pool.take(), Some(pool)),
+            (Sites::Pool(pool), None) => (pool.take(), Some(pool.as_ref())),
         };
         Ok(Lease { site, pool })
     }

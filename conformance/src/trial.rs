@@ -291,7 +291,7 @@ impl Trial {
     /// Starts any request in the background and returns once the server may be supposed to hold it.
     pub fn start(&self, request: &Request) -> Waiting {
         let waiting = Waiting::start(
-            self.site.address().clone(),
+            self.site.address(),
             request.clone(),
             Arc::clone(&self.recorder),
             self.is_pretty(),

@@ -2,11 +2,11 @@
 
 mod mutate;
 mod output;
+mod run;
 mod target;
 mod verbs;
 
 use std::io;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use proconsul_conformance::deviation::Deviations;
 use proconsul_conformance::diff::diff;
 use proconsul_conformance::fixtures::{record, replay};
 use proconsul_conformance::report::document::Document;
-use proconsul_conformance::{Runner, Selection, ToolError, cases};
+use proconsul_conformance::{Selection, ToolError, cases};
 
 use self::mutate::Mutate;
 use self::output::{Output, read, say};
@@ -34,7 +34,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Runs cases on one target.
-    Run(Run),
+    Run(run::Run),
     /// Runs cases on two targets and shows what they say differently.
     Diff(Diff),
     /// Writes down what a real Consul says.
@@ -51,21 +51,6 @@ enum Verb {
     Sequences(verbs::Sequences),
     /// Makes the README's table and UNCOVERED.md anew, in the repository that is the current folder.
     Coverage,
-}
-
-#[derive(Debug, Args)]
-struct Run {
-    #[command(flatten)]
-    target: TargetChoice,
-    #[command(flatten)]
-    choice: Choice,
-    #[command(flatten)]
-    output: Output,
-    /// Cases at once.
-    #[arg(long)]
-    jobs: Option<NonZero<usize>>,
-    #[command(flatten)]
-    known: Known,
 }
 
 #[derive(Debug, Args)]
@@ -162,7 +147,7 @@ impl Choice {
 /// Does what the command line asks for.
 pub(crate) fn main() -> ExitCode {
     let done = match &Cli::parse().verb {
-        Verb::Run(verb) => run(verb),
+        Verb::Run(verb) => verb.run(),
         Verb::Diff(verb) => run_diff(verb),
         Verb::Record(verb) => run_record(verb),
         Verb::Replay(verb) => run_replay(verb),
@@ -180,19 +165,6 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-fn run(verb: &Run) -> Result<u8, ToolError> {
-    let selection = verb.choice.selection()?;
-    let deviations = verb.known.deviations()?;
-    let target = verb.target.open_one()?;
-    let mut runner = Runner::new(&target)
-        .deviations(deviations)
-        .on_result(|result| verb.output.line(result));
-    if let Some(jobs) = verb.jobs {
-        runner = runner.jobs(jobs);
-    }
-    verb.output.finish(&runner.run(&selection)?)
 }
 
 fn run_diff(verb: &Diff) -> Result<u8, ToolError> {

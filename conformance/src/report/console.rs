@@ -24,8 +24,15 @@ impl fmt::Display for Report {
         for (reason, count) in reasons {
             writeln!(formatter, "skipped {count}: {reason}")?;
         }
-        write!(
-            formatter,
+        formatter.write_str(&self.summary())
+    }
+}
+
+impl Report {
+    /// How many cases are in which state, in one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        format!(
             "{} ({}): {} pass, {} fail, {} skip, {} deviation, {} error; {:.1?}",
             self.target,
             self.build,
