@@ -200,13 +200,13 @@ impl Renewals {
             let now = self.client.clock().now();
             let left = (self.confirmed + self.ttl).saturating_sub(now);
             if left.is_zero() {
-                return Some(Lost::Unreachable);
+                return Some(Lost::Unconfirmed);
             }
             let sessions = self.client.sessions();
             let renewed = tokio::select! {
                 biased;
                 renewed = sessions.renew_within(&self.id, Some(left)) => renewed,
-                () = self.client.clock().sleep(left) => return Some(Lost::Unreachable),
+                () = self.client.clock().sleep(left) => return Some(Lost::Unconfirmed),
             };
             match renewed {
                 Ok(Some(_)) => {

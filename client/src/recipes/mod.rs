@@ -34,8 +34,9 @@ pub use semaphore::{Semaphore, Slot};
 pub enum Lost {
     /// The session ended: it lapsed, was destroyed, or a check that it depends on turned critical.
     Session,
-    /// Consul could not be reached for a whole TTL: the session may have lapsed.
-    Unreachable,
+    /// The session could not be renewed for a whole TTL, because Consul was out of reach or this program was paused:
+    /// it may have lapsed.
+    Unconfirmed,
     /// The session lives, but what it held was released, deleted or taken over by somebody.
     Taken,
     /// This program gave it up.
@@ -46,7 +47,7 @@ impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Session => "the session ended",
-            Self::Unreachable => "Consul was out of reach for a whole TTL",
+            Self::Unconfirmed => "the session could not be renewed for a whole TTL",
             Self::Taken => "somebody else took it away",
             Self::Released => "it was given up",
         })

@@ -1,7 +1,7 @@
 //! The client against servers of its own.
 
 mod endpoints;
-mod recipes;
+mod keeper;
 mod support;
 mod trouble;
 mod watches;
