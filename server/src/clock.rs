@@ -194,6 +194,11 @@ pub fn wall_clock() -> Duration {
     since.expect("the machine's clock stands after 1970")
 }
 
+/// What `work` comes to, unless it takes longer than `limit` by the machine's clock.
+pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(limit, work).await.ok()
+}
+
 /// The machine's time as the `Date` header has it. Printed once a second and thread.
 #[must_use]
 pub fn http_date() -> HeaderValue {

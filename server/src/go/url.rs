@@ -26,6 +26,8 @@ pub(crate) enum UrlError {
     ControlCharacter,
     /// It is neither a path nor absolute.
     NotRooted,
+    /// The port of an absolute one is no number.
+    Port,
     /// A `%` without two hexadecimal digits: the offending bytes, three at most.
     Escape(Vec<u8>),
 }
@@ -38,6 +40,7 @@ impl fmt::Display for UrlError {
                 formatter.write_str("net/url: invalid control character in URL")
             }
             UrlError::NotRooted => formatter.write_str("invalid URI for request"),
+            UrlError::Port => formatter.write_str("invalid port after host"),
             UrlError::Escape(escape) => write!(formatter, "invalid URL escape {}", Quoted(escape)),
         }
     }
@@ -61,6 +64,15 @@ impl<'a> Target<'a> {
             (None, false) | (Some(b'/' | b'?'), false) | (Some(b'/'), true) => {}
             (Some(b'*'), true) if rest == b"*" => {}
             (Some(_), _) => return Err(UrlError::NotRooted),
+        }
+        let colon = origin
+            .iter()
+            .rposition(|&byte| matches!(byte, b':' | b'@' | b']' | b'/'));
+        let behind = colon.map_or(origin, |colon| &origin[colon..]);
+        if let Some(port) = behind.strip_prefix(b":")
+            && !port.iter().all(u8::is_ascii_digit)
+        {
+            return Err(UrlError::Port);
         }
         let (raw_path, query) = match rest.iter().position(|&byte| byte == b'?') {
             Some(at) => (&rest[..at], Some(&rest[at + 1..])),
@@ -276,6 +288,8 @@ mod tests {
             ("//host/x", "//host/x", "//host/x", ""),
             ("http://h:1/a//b?c", "/a//b", "/a//b", "c"),
             ("http://h", "", "", ""),
+            ("http://h:/", "/", "/", ""),
+            ("http://[::a]/x", "/x", "/x", ""),
             ("http://h?q", "", "", "q"),
             ("/a://b", "/a://b", "/a://b", ""),
             ("/a%00", "/a\0", "/a%00", ""),
@@ -305,6 +319,7 @@ mod tests {
             ("v1/kv/a", "invalid URI for request"),
             ("?a", "invalid URI for request"),
             ("://h/", "invalid URI for request"),
+            ("http://h:a1/", "invalid port after host"),
             ("/a\u{7f}", "net/url: invalid control character in URL"),
             ("/a?\u{1}", "net/url: invalid control character in URL"),
         ] {

@@ -1,19 +1,13 @@
 //! Bodies of answers: known bytes, or a long list that is rendered piece by piece while it is sent.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::io::Write;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http_body::{Frame, SizeHint};
 
-use super::connection::AnsweringGuard;
 use super::wire::KvEntry;
-use crate::engine::OpenCall;
 use crate::go::json::encode::{ListWriter, Style};
 use crate::store::Entry;
 
@@ -22,101 +16,40 @@ const PIECE_BYTES: usize = 64 * 1024;
 
 /// The body of an answer.
 #[derive(Debug)]
-pub(crate) struct Body {
-    source: Source,
-    /// Told when the answer is over; see [`AnsweringGuard`].
-    guard: Option<AnsweringGuard>,
-    /// The request that this answers: it is over when this is.
-    call: Option<OpenCall>,
-}
-
-#[derive(Debug)]
-enum Source {
-    Sized(Bytes),
-    Chunked(Bytes),
+pub(crate) enum Body {
+    /// Bytes that are there.
+    Whole(Bytes),
+    /// A list that is rendered while it is sent.
     List(Box<JsonList>),
 }
 
 impl Body {
     /// No body.
     pub(crate) fn empty() -> Self {
-        Self::sized(Bytes::new())
+        Self::Whole(Bytes::new())
     }
 
-    /// Bytes whose length the head names.
-    pub(crate) fn sized(bytes: Bytes) -> Self {
-        Self::new(Source::Sized(bytes))
-    }
-
-    /// Bytes that are sent in chunks.
-    pub(crate) fn chunked(bytes: Bytes) -> Self {
-        Self::new(Source::Chunked(bytes))
-    }
-
-    /// A list that is rendered while it is sent.
-    pub(crate) fn list(list: Box<JsonList>) -> Self {
-        Self::new(Source::List(list))
-    }
-
-    /// The length that a head can name.
+    /// How long it is, where that is known.
     pub(crate) fn length(&self) -> Option<usize> {
-        match &self.source {
-            Source::Sized(bytes) => Some(bytes.len()),
-            Source::Chunked(_) | Source::List(_) => None,
+        match self {
+            Self::Whole(bytes) => Some(bytes.len()),
+            Self::List(_) => None,
         }
     }
 
-    /// The same body for a head that already names its length: hyper, which would name it behind all other
-    /// headers, is not told.
-    pub(crate) fn with_length_in_head(self) -> Self {
-        match self.source {
-            Source::Sized(bytes) => Self::chunked(bytes),
-            source @ (Source::Chunked(_) | Source::List(_)) => Self::new(source),
+    /// The next bytes; none when all have been given.
+    pub(crate) fn next_piece(&mut self) -> Bytes {
+        match self {
+            Self::Whole(bytes) => std::mem::take(bytes),
+            Self::List(list) => list.next_piece(),
         }
     }
 
-    fn new(source: Source) -> Self {
-        Self {
-            source,
-            guard: None,
-            call: None,
-        }
-    }
-
-    /// The same body, which holds `guard` and `call` until it has been handed over whole.
-    pub(crate) fn guarded(mut self, guard: AnsweringGuard, call: Option<OpenCall>) -> Self {
-        self.guard = Some(guard);
-        self.call = call;
-        self
-    }
-}
-
-impl http_body::Body for Body {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let piece = match &mut self.source {
-            Source::Sized(bytes) | Source::Chunked(bytes) => std::mem::take(bytes),
-            Source::List(list) => list.next_piece(),
-        };
-        if piece.is_empty() {
-            return Poll::Ready(None);
-        }
-        Poll::Ready(Some(Ok(Frame::data(piece))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        matches!(&self.source, Source::Sized(bytes) if bytes.is_empty())
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match &self.source {
-            Source::Sized(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Source::Chunked(_) | Source::List(_) => SizeHint::default(),
+    /// Whether all bytes have been given.
+    pub(crate) fn is_over(&self) -> bool {
+        match self {
+            Self::Whole(bytes) => bytes.is_empty(),
+            Self::List(list) => list.is_over(),
         }
     }
 }
@@ -163,6 +96,10 @@ impl JsonList {
     pub(crate) fn compressed(mut self: Box<Self>) -> Box<Self> {
         self.encoder = Some(GzEncoder::new(Vec::new(), Compression::fast()));
         self
+    }
+
+    fn is_over(&self) -> bool {
+        self.ready.is_empty() && self.writer.is_none() && self.encoder.is_none()
     }
 
     /// The next bytes; none when all have been given.

@@ -5,6 +5,7 @@ use http::StatusCode;
 use super::errors_catalog::{
     RegisterFailure, catalog_refusal_text, subject_text, txn_refusal_text, unknown_verb_text,
 };
+use super::server::BodyFailure;
 use crate::go::number::NumberError;
 use crate::go::quote::Quoted;
 use crate::store::{IdError, Refusal, TxnError, TxnRefusal};
@@ -104,7 +105,7 @@ pub(crate) enum Failure {
     /// The store refused a session call.
     SessionRefused(Refusal),
     /// The body ended before its time, or was no HTTP body at all.
-    BodyUnreadable,
+    BodyUnreadable(BodyFailure),
     /// A registration is refused before it reaches the store.
     Register(RegisterFailure),
     /// The store refused a change of the catalog.
@@ -169,7 +170,7 @@ impl Failure {
             | Failure::TtlRange(..)
             | Failure::KvRefused(_)
             | Failure::SessionRefused(_)
-            | Failure::BodyUnreadable
+            | Failure::BodyUnreadable(_)
             | Failure::Register(_)
             | Failure::CatalogRefused(_)
             | Failure::Filter(_)
@@ -270,7 +271,7 @@ impl Failure {
                 format!("apply failed: {}", refusal_text(refusal))
             }
             Failure::KvRefused(refusal) | Failure::SessionRefused(refusal) => refusal_text(refusal),
-            Failure::BodyUnreadable => "unexpected EOF".into(),
+            Failure::BodyUnreadable(failure) => failure.to_string(),
             Failure::Register(failure) => failure.text(version),
             Failure::CatalogRefused(refusal) => catalog_refusal_text(refusal, version),
             Failure::Passing => "Invalid value for ?passing".into(),

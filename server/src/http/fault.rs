@@ -10,6 +10,7 @@ use super::errors::Failure;
 use super::reply::{self, Content, Reply};
 use super::request::{Consistency, Request};
 use super::routes::Endpoint;
+use super::server::Ending;
 use super::{Context, handle};
 use crate::control::Control;
 use crate::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Stop};
@@ -20,6 +21,16 @@ pub(super) struct Outcome {
     pub(super) reply: Result<Reply, Failure>,
     /// How its answer is cut short.
     pub(super) cut: Option<Cut>,
+}
+
+impl From<Cut> for Ending {
+    fn from(cut: Cut) -> Self {
+        match cut {
+            Cut::Reset => Self::Reset,
+            Cut::Close => Self::Silence,
+            Cut::After(length) => Self::CutOff(length),
+        }
+    }
 }
 
 impl From<Result<Reply, Failure>> for Outcome {

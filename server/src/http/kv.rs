@@ -341,6 +341,6 @@ async fn read_value(request: &mut Request) -> Result<Bytes, Failure> {
     let body = request.read_body(read_limit).await;
     body.map_err(|error| match error {
         BodyError::TooLarge => Failure::ChunkedValueTooLarge { limit },
-        BodyError::Unreadable => Failure::BodyUnreadable,
+        BodyError::Unreadable(failure) => Failure::BodyUnreadable(failure),
     })
 }

@@ -1,14 +1,13 @@
 //! The wire: requests come in as bytes, are checked in Consul's order, become commands and queries, and their
 //! replies become bytes again. One file per page of Consul's API documentation.
 //!
-//! Hyper parses HTTP; routing is ours. Consul's routes are Go's: they match the decoded, cleaned path and
+//! HTTP itself is in `server`; routing is ours as well. Consul's routes are Go's: they match the decoded, cleaned path and
 //! redirect to it, answer `OPTIONS` and list their methods without spaces, and none of that can be said to a
 //! router that matches the path as sent.
 
 mod agent;
 mod body;
 mod catalog;
-mod connection;
 mod errors;
 mod errors_catalog;
 mod fault;
@@ -20,6 +19,7 @@ mod reply;
 mod request;
 mod routes;
 mod selection;
+mod server;
 mod session;
 mod txn;
 mod txn_catalog;
@@ -27,22 +27,16 @@ mod wire;
 mod wire_catalog;
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version as HttpVersion,
-};
-use hyper::body::Incoming;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
 
-pub(crate) use connection::{Socket, accept};
+pub(crate) use server::{Socket, accept};
 
 use crate::config::Config;
 use crate::control::Control;
@@ -56,14 +50,11 @@ use crate::go::url::Target;
 use crate::history::CallId;
 use crate::version::Behaviour;
 use body::Body;
-use connection::AnsweringGuard;
 use errors::Failure;
 use reply::Reply;
 use request::Request;
 use routes::{Endpoint, Found, Route};
-
-/// Up to this size Go's server reads what a handler has left of a request's body; with more it ends the connection.
-const UNREAD_BODY: u64 = 256 * 1024;
+use server::{Answer, Ending, Head, Incoming, Protocol};
 
 /// What every request of one server shares.
 #[derive(Debug)]
@@ -72,7 +63,7 @@ pub(crate) struct Context {
     /// What a test may do to the server, if it may do anything.
     pub(crate) control: Option<Control>,
     pub(crate) config: Config,
-    /// The configured headers of all answers.
+    /// The configured headers of all answers, sorted.
     response_headers: Vec<(HeaderName, HeaderValue)>,
     /// The value of `X-Consul-Default-Acl-Policy`.
     acl_policy: HeaderValue,
@@ -91,10 +82,13 @@ impl Context {
             Some((name, HeaderValue::from_str(value).ok()?))
         };
         let policy = HeaderValue::from_str(&config.acl_default_policy);
+        let mut response_headers: Vec<_> =
+            config.response_headers.iter().filter_map(header).collect();
+        response_headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
         Self {
             engine,
             control,
-            response_headers: config.response_headers.iter().filter_map(header).collect(),
+            response_headers,
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config,
             unknown: Mutex::default(),
@@ -127,80 +121,54 @@ impl Context {
 async fn respond(
     context: Arc<Context>,
     peer: Option<IpAddr>,
-    request: http::Request<Incoming>,
-    guard: AnsweringGuard,
-) -> Result<Response<Body>, Dropped> {
-    let is_head = *request.method() == Method::HEAD;
-    let engine = Arc::clone(&context.engine);
-    let target = request.uri().path_and_query();
-    let target = target.map_or("*", |target| target.as_str());
-    let mut call = engine.begin_call(peer, request.method().as_str(), target);
+    head: Head,
+    body: Incoming,
+) -> Answer {
+    let target = String::from_utf8_lossy(&head.target);
+    let mut call = context
+        .engine
+        .begin_call(peer, head.method.as_str(), &target);
+    drop(target);
     let id = call.as_ref().map(OpenCall::id);
-    let mut response = match steps(context, peer, id, request).await {
-        Ok(response) => response,
-        Err(Early::Answer(response)) => *response,
-        Err(Early::Dropped) => return Err(Dropped),
+    let mut answer = match steps(context, peer, id, head, body).await {
+        Ok(answer) => answer,
+        Err(Early(answer)) => *answer,
     };
-    if let Some(call) = &mut call {
-        call.answered(Some(response.status().as_u16()));
+    let is_answered = matches!(answer.ending, Ending::Whole | Ending::CutOff(_));
+    if let Some(call) = call.as_mut().filter(|_| is_answered) {
+        call.answered(Some(answer.status.as_u16()));
     }
-    let length = response.headers().get(CONTENT_LENGTH);
-    if is_head && length.is_some_and(|length| length == "0") {
-        // Go does not know whether there would have been a body.
-        response.headers_mut().remove(CONTENT_LENGTH);
-    }
-    Ok(response.map(|body| body.guarded(guard, call)))
+    answer.call = call;
+    answer
 }
 
-/// Why a request ends before its endpoint has answered it.
-enum Early {
-    /// With this answer.
-    Answer(Box<Response<Body>>),
-    /// Without one.
-    Dropped,
-}
+/// The answer to a request that ends before its endpoint has answered it.
+struct Early(Box<Answer>);
 
-impl From<Response<Body>> for Early {
-    fn from(answer: Response<Body>) -> Self {
-        Self::Answer(Box::new(answer))
+impl From<Answer> for Early {
+    fn from(answer: Answer) -> Self {
+        Self(Box::new(answer))
     }
 }
-
-/// The connection ends without an answer.
-#[derive(Debug)]
-struct Dropped;
-
-impl fmt::Display for Dropped {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the connection ends without an answer")
-    }
-}
-
-impl std::error::Error for Dropped {}
 
 /// The answer, or the answer of the step that ended the request early.
 async fn steps(
     context: Arc<Context>,
     peer: Option<IpAddr>,
     call: Option<CallId>,
-    request: http::Request<Incoming>,
-) -> Result<Response<Body>, Early> {
-    let (parts, body) = request.into_parts();
-    if parts.version == HttpVersion::HTTP_11 && !parts.headers.contains_key(HOST) {
-        return Err(unparsable("400 Bad Request: missing required Host header").into());
+    head: Head,
+    body: Incoming,
+) -> Result<Answer, Early> {
+    if let Some(answer) = without_path(&head) {
+        return Ok(answer);
     }
-    let sent = parts
-        .uri
-        .path_and_query()
-        .map_or("*", |target| target.as_str());
-    let target =
-        Target::parse(sent.as_bytes()).map_err(|_| Early::from(unparsable("400 Bad Request")))?;
+    let target = Target::parse(&head.target).expect("the server has parsed it before");
     check_printable(&context, &target)?;
-    if let Some(page) = pages(&context, &parts.method, &target) {
+    if let Some(page) = pages(&context, &head.method, &target) {
         return Ok(page);
     }
-    let (route, rest) = find_route(&context, &parts.method, &target)?;
-    let accepts_gzip = accepts_gzip(&parts.headers);
+    let (route, rest) = find_route(&context, &head.method, &target)?;
+    let accepts_gzip = accepts_gzip(&head.headers);
     let semicolons = if context.has(Behaviour::HttpSemicolonRefused) {
         Semicolons::Refused
     } else {
@@ -213,31 +181,53 @@ async fn steps(
         context: Arc::clone(&context),
         peer,
         call,
-        method: parts.method,
+        method: head.method,
         rest,
         query,
-        headers: parts.headers,
+        headers: head.headers,
         body,
-        body_was_read: Arc::default(),
     };
-    let body_length = request.content_length().unwrap_or(0);
-    let body_was_read = Arc::clone(&request.body_was_read);
-    let mut reply = match early(&request, route, target.path()) {
+    let reply = match early(&request, route, target.path()) {
         Some(reply) => reply,
         None => {
             let outcome = fault::handle_with_faults(route.endpoint, request, target.path()).await;
-            if outcome.cut.is_some() {
-                return Err(Early::Dropped);
-            }
-            match outcome.reply {
+            let reply = match outcome.reply {
                 Ok(reply) => reply,
-                Err(Failure::Dropped) => return Err(Early::Dropped),
+                Err(Failure::Dropped) => return Ok(Answer::silence()),
                 Err(failure) => Reply::failure(&failure, context.config.version),
+            };
+            Reply {
+                ending: outcome.cut.map_or(Ending::Whole, Ending::from),
+                ..reply
             }
         }
     };
-    reply.closes = body_length > UNREAD_BODY && !body_was_read.load(Ordering::Relaxed);
     Ok(reply::finish(&context, accepts_gzip, reply))
+}
+
+/// What is answered to targets that are no path, by Go's server and its mux.
+fn without_path(head: &Head) -> Option<Answer> {
+    if head.method == Method::CONNECT && !head.target.starts_with(b"/") {
+        return Some(unknown_resource());
+    }
+    if *head.target != *b"*" {
+        return None;
+    }
+    let (status, header) = if head.method == Method::OPTIONS {
+        (
+            StatusCode::OK,
+            (CONTENT_LENGTH, HeaderValue::from_static("0")),
+        )
+    } else {
+        let close = HeaderValue::from_static("close");
+        (StatusCode::BAD_REQUEST, (CONNECTION, close))
+    };
+    let mut answer = Answer::empty(status);
+    // To HTTP/1.0 nothing is said: there the connection ends anyway.
+    if head.protocol == Protocol::Http11 || status == StatusCode::OK {
+        answer.headers.push(header);
+    }
+    Some(answer)
 }
 
 /// Whether the client takes gzip, as Consul's compressing writer reads its header.
@@ -245,16 +235,6 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
     headers
         .get(ACCEPT_ENCODING)
         .is_some_and(|value| gzip::accepts_gzip(&String::from_utf8_lossy(value.as_bytes())))
-}
-
-/// What Go's server answers by itself to a head that it can read and does not take; the connection ends.
-fn unparsable(text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::sized(text.into()));
-    *response.status_mut() = StatusCode::BAD_REQUEST;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, reply::TEXT);
-    headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    response
 }
 
 fn check_printable(context: &Context, target: &Target<'_>) -> Result<(), Early> {
@@ -268,13 +248,11 @@ fn check_printable(context: &Context, target: &Target<'_>) -> Result<(), Early> 
     {
         return Ok(());
     }
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::BAD_REQUEST;
-    Err(reply::dated(response).into())
+    Err(Answer::empty(StatusCode::BAD_REQUEST).into())
 }
 
 /// The paths outside of the API: `/`, and the inspection page. They carry none of the API's headers.
-fn pages(context: &Context, method: &Method, target: &Target<'_>) -> Option<Response<Body>> {
+fn pages(context: &Context, method: &Method, target: &Target<'_>) -> Option<Answer> {
     let ui = context.config.ui;
     match target.path() {
         b"/" | b"/ui" if ui => Some(redirect(method, &Redirect::to("/ui/"))),
@@ -297,10 +275,15 @@ fn pages(context: &Context, method: &Method, target: &Target<'_>) -> Option<Resp
     }
 }
 
-fn page(content_type: HeaderValue, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::sized(text.into()));
-    response.headers_mut().insert(CONTENT_TYPE, content_type);
-    reply::dated(response)
+fn page(content_type: HeaderValue, text: &'static str) -> Answer {
+    Answer {
+        headers: vec![
+            (CONTENT_LENGTH, reply::number(text.len() as u64)),
+            (CONTENT_TYPE, content_type),
+        ],
+        body: Body::Whole(text.into()),
+        ..Answer::empty(StatusCode::OK)
+    }
 }
 
 /// The route of a target and what follows it in the path; or the redirect, or the answer to an unknown path.
@@ -315,7 +298,9 @@ fn find_route(
     if matches!(found, Found::Slash) {
         return Err(redirect(method, &Mux::redirect_to_slash(target)).into());
     }
-    if let Some(to) = mux.redirect_to_clean(target) {
+    // A CONNECT is taken as it is.
+    let to = mux.redirect_to_clean(target);
+    if let Some(to) = to.filter(|_| *method != Method::CONNECT) {
         return Err(redirect(method, &to).into());
     }
     match found {
@@ -331,31 +316,24 @@ fn find_route(
     }
 }
 
-fn redirect(method: &Method, to: &Redirect) -> Response<Body> {
-    let with_type = matches!(*method, Method::GET | Method::HEAD);
-    let body = if *method == Method::GET {
-        Body::sized(to.html().into())
-    } else {
-        Body::empty()
-    };
-    let mut response = Response::new(body);
-    *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
-    let headers = response.headers_mut();
-    if with_type {
-        headers.insert(
-            CONTENT_TYPE,
-            HeaderValue::from_static("text/html; charset=utf-8"),
-        );
+fn redirect(method: &Method, to: &Redirect) -> Answer {
+    let mut answer = Answer::empty(StatusCode::MOVED_PERMANENTLY);
+    if matches!(*method, Method::GET | Method::HEAD) {
+        let html = HeaderValue::from_static("text/html; charset=utf-8");
+        answer.headers.push((CONTENT_TYPE, html));
     }
     if let Ok(location) = HeaderValue::from_str(&to.location()) {
-        headers.insert(LOCATION, location);
+        answer.headers.push((LOCATION, location));
     }
-    reply::dated(response)
+    if *method == Method::GET {
+        answer.body = Body::Whole(to.html().into());
+    }
+    answer
 }
 
 /// The answer to a path that is nobody's (kv.md 6.6, 1.22.md A6). Said once a path in the log, since it may be
 /// an endpoint that this server does not have.
-fn unknown_path(context: &Context, path: &[u8]) -> Response<Body> {
+fn unknown_path(context: &Context, path: &[u8]) -> Answer {
     context.note_unknown(path);
     if path.starts_with(b"/api/") && context.has(Behaviour::HttpApiPrefix) {
         return unknown_resource();
@@ -367,31 +345,31 @@ fn unknown_path(context: &Context, path: &[u8]) -> Response<Body> {
     } else {
         "Invalid URL path: if attempting to use the HTTP API, ensure the path starts with '/v1/'\n"
     };
-    let mut response = Response::new(Body::sized(text.into()));
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    if text.is_empty() {
-        return reply::dated(response);
+    let mut answer = Answer::empty(StatusCode::NOT_FOUND);
+    if !text.is_empty() {
+        answer.headers.clone_from(&context.response_headers);
+        // Go's server guesses the type when everything else stands.
+        answer.guessed_type = Some(reply::TEXT);
+        answer.body = Body::Whole(text.into());
     }
-    reply::add_configured(context, response.headers_mut());
-    let mut response = reply::dated(response);
-    // Go's server guesses the type when everything else stands.
-    response.headers_mut().insert(CONTENT_TYPE, reply::TEXT);
-    response
+    answer
 }
 
 /// What the API of resources, which is beside that of `/v1/`, answers to a path that is nobody's (1.22.md A6).
-fn unknown_resource() -> Response<Body> {
-    let mut response = Response::new(Body::sized("404 page not found\n".into()));
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, reply::TEXT);
+fn unknown_resource() -> Answer {
     let no_sniff = HeaderValue::from_static("nosniff");
-    headers.insert(X_CONTENT_TYPE_OPTIONS, no_sniff);
-    reply::dated(response)
+    Answer {
+        headers: vec![
+            (CONTENT_TYPE, reply::TEXT),
+            (X_CONTENT_TYPE_OPTIONS, no_sniff),
+        ],
+        body: Body::Whole("404 page not found\n".into()),
+        ..Answer::empty(StatusCode::NOT_FOUND)
+    }
 }
 
 /// A query string that cannot be read (kv.md 0, step 5).
-fn bad_query(context: &Context) -> Response<Body> {
+fn bad_query(context: &Context) -> Answer {
     let mut reply = Reply::empty(StatusCode::INTERNAL_SERVER_ERROR);
     if context.has(Behaviour::HttpBadQueryContentType) {
         reply.content_type = Some(reply::TEXT);

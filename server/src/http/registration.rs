@@ -12,7 +12,7 @@ use super::request::Request;
 use super::session::embedded_names;
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::context::{Context as DecodeContext, Rules, UnknownFields};
-use crate::go::json::decode::{Decode, Decoder, Field, Object, decode, field};
+use crate::go::json::decode::{Decode, Decoder, Field, Object, field};
 use crate::go::json::kinds::Any;
 use crate::go::json::value::Value;
 use crate::store::{
@@ -406,14 +406,13 @@ pub(super) async fn read_strictly<T: Decode + Send>(
     request: &mut Request,
     target: &mut T,
 ) -> Result<(), Failure> {
-    let body = request.read_body(None).await;
-    let body = body.map_err(|_| Failure::BodyUnreadable)?;
+    let body = request.read_whole().await;
     let rules = Rules {
         unknown_fields: UnknownFields::Refused,
         embedded_names: embedded_names(request),
         go_type: None,
     };
-    decode(&body, target, rules).map_err(|error| Failure::Decode(error.to_string()))
+    request.decode(body, target, rules).map_err(Failure::Decode)
 }
 
 /// What is checked before raft (session.md 4.2).

@@ -1,16 +1,15 @@
 //! Answers: what a handler returns, and how it becomes status line, headers and body.
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE, VARY};
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use hyper::ext::ReasonPhrase;
+use http::header::{ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
+use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use super::Context;
 use super::body::{Body, JsonList};
 use super::errors::Failure;
 use super::request::{Consistency, Request};
-use crate::clock;
+use super::server::{Answer, Ending};
 use crate::faults::Shown;
 use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
@@ -34,10 +33,8 @@ const TRUE: HeaderValue = HeaderValue::from_static("true");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
 
-/// Up to this size Go's server knows the length of a body before it sends the head.
-const BUFFERED_BODY: usize = 2048;
-/// What Go calls status 413.
-const TOO_LARGE: ReasonPhrase = ReasonPhrase::from_static(b"Request Entity Too Large");
+/// How many headers an answer has, about.
+const HEADERS: usize = 12;
 /// Since 1.9 smaller bodies are not worth compressing to Consul (`http.gzip_min`).
 const GZIP_MINIMUM: usize = 1400;
 
@@ -48,8 +45,8 @@ pub(crate) struct Reply {
     pub(crate) content_type: Option<HeaderValue>,
     /// Nobody set the type, Go's server guessed it: then it stands behind all other headers.
     pub(crate) type_was_guessed: bool,
-    /// So much of the request's body was left unread that Go's server ends the connection.
-    pub(crate) closes: bool,
+    /// How it ends on the wire.
+    pub(crate) ending: Ending,
     /// Other headers.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) content: Content,
@@ -75,7 +72,7 @@ impl Reply {
             status,
             content_type: None,
             type_was_guessed: false,
-            closes: false,
+            ending: Ending::Whole,
             headers: Vec::new(),
             content: Content::Empty,
         }
@@ -140,7 +137,7 @@ impl Reply {
 
     /// The same with the headers that every read carries (kv.md 1.2).
     pub(crate) fn with_index(mut self, request: &Request, index: Index) -> Self {
-        self.headers.push((INDEX, HeaderValue::from(index.0)));
+        self.headers.push((INDEX, number(index.0)));
         self.push_leader(true);
         self.push_backend(&request.context);
         self
@@ -235,29 +232,25 @@ pub(crate) fn style(request: &Request) -> Style {
     }
 }
 
-/// What all answers of registered endpoints share (kv.md 0, step 4), in the order in which Go's server writes
-/// headers: those that were set, sorted; `Date`; `Content-Length`; a type that it had to guess; `Connection`.
-pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Response<Body> {
-    let mut headers = reply.headers;
+/// What all answers of registered endpoints share (kv.md 0, step 4).
+pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Answer {
     let is_exact = matches!(reply.content, Content::Exact(_));
     let (body, encoding) = encode_body(context, accepts_gzip, reply.content);
-    let length = body.length().map(HeaderValue::from);
-    let length = length.map(|length| (CONTENT_LENGTH, length));
-    let (set_length, counted_length) = if is_exact && encoding.is_none() {
-        (length, None)
-    } else {
-        (None, length)
-    };
-    headers.extend(set_length);
     // What compresses guesses the type itself, before the server can.
     let (set_type, guessed_type) = if reply.type_was_guessed && encoding.is_none() {
         (None, reply.content_type)
     } else {
         (reply.content_type, None)
     };
-    headers.extend(set_type.map(|set| (CONTENT_TYPE, set)));
+    // Nearly in order already, which makes the sorting cheap.
+    let mut headers = Vec::with_capacity(HEADERS);
+    if let Some(length) = body.length().filter(|_| is_exact && encoding.is_none()) {
+        headers.push((CONTENT_LENGTH, number(length as u64)));
+    }
     headers.extend(encoding.map(|encoding| (CONTENT_ENCODING, encoding)));
+    headers.extend(set_type.map(|set| (CONTENT_TYPE, set)));
     headers.push((VARY, ACCEPT_ENCODING));
+    headers.extend(reply.headers);
     headers.extend(context.response_headers.iter().cloned());
     if context.config.version.has(Behaviour::HttpDefaultAclHeader) {
         headers.push((DEFAULT_ACL_POLICY, context.acl_policy.clone()));
@@ -266,35 +259,21 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Res
         headers.push((TRANSLATE_ADDRESSES, TRUE));
     }
     headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
-    headers.push((DATE, clock::http_date()));
-    headers.extend(counted_length);
-    headers.extend(guessed_type.map(|guessed| (CONTENT_TYPE, guessed)));
-    if reply.closes {
-        headers.push((CONNECTION, CLOSE));
+    Answer {
+        status: reply.status,
+        headers,
+        guessed_type,
+        body,
+        ending: reply.ending,
+        call: None,
     }
-    let mut response = Response::new(body.with_length_in_head());
-    *response.status_mut() = reply.status;
-    if reply.status == StatusCode::PAYLOAD_TOO_LARGE {
-        response.extensions_mut().insert(TOO_LARGE);
-    }
-    response.headers_mut().extend(headers);
-    response
 }
 
-/// Ends the head as Go's server does, for answers that no handler of the API gives: `Date`, then `Content-Length`.
-pub(crate) fn dated(mut response: Response<Body>) -> Response<Body> {
-    let length = response.body().length().map(HeaderValue::from);
-    let headers = response.headers_mut();
-    headers.insert(DATE, clock::http_date());
-    headers.extend(length.map(|length| (CONTENT_LENGTH, length)));
-    response.map(Body::with_length_in_head)
-}
-
-/// The headers that the agent's configuration adds to every answer.
-pub(crate) fn add_configured(context: &Context, headers: &mut HeaderMap) {
-    for (name, value) in &context.response_headers {
-        headers.insert(name.clone(), value.clone());
-    }
+/// A number as the value of a header.
+pub(super) fn number(value: u64) -> HeaderValue {
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(value);
+    HeaderValue::from_str(digits).expect("digits are a header value")
 }
 
 /// The body, and how it is encoded.
@@ -316,23 +295,13 @@ fn encode_body(
             (Body::empty(), gzip)
         }
         Content::Exact(bytes) | Content::Whole(bytes) if accepts_gzip && bytes.len() >= minimum => {
-            (sized(gzip::compress(&bytes).into()), gzip)
+            (Body::Whole(gzip::compress(&bytes).into()), gzip)
         }
-        Content::Exact(bytes) => (Body::sized(bytes), None),
-        Content::Whole(bytes) => (sized(bytes), None),
+        Content::Exact(bytes) | Content::Whole(bytes) => (Body::Whole(bytes), None),
         Content::List(list) => match list.whole_if_short() {
             Ok(bytes) => encode_body(context, accepts_gzip, Content::Whole(bytes)),
-            Err(list) if accepts_gzip => (Body::list(list.compressed()), gzip),
-            Err(list) => (Body::list(list), None),
+            Err(list) if accepts_gzip => (Body::List(list.compressed()), gzip),
+            Err(list) => (Body::List(list), None),
         },
-    }
-}
-
-/// A body as Go's server sends it: with its length while that fits its buffer, else in chunks.
-fn sized(bytes: Bytes) -> Body {
-    if bytes.len() > BUFFERED_BODY {
-        Body::chunked(bytes)
-    } else {
-        Body::sized(bytes)
     }
 }

@@ -2,18 +2,17 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
-use http_body::Body as _;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Incoming;
 
 use super::Context;
 use super::errors::Failure;
+use super::server::{BodyFailure, Incoming, Read};
 use crate::blocking::Wait;
+use crate::go::json::context::Rules;
+use crate::go::json::decode::{Decode, decode};
 use crate::go::query::Query;
 use crate::go::{duration, number};
 use crate::history::CallId;
@@ -33,8 +32,6 @@ pub(crate) struct Request {
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Incoming,
-    /// Whether anyone has begun to read the body.
-    pub(crate) body_was_read: Arc<AtomicBool>,
 }
 
 /// What a read asks for beside its rows.
@@ -212,27 +209,54 @@ impl Request {
 
     /// What `Content-Length` says; none for a chunked body.
     pub(crate) fn content_length(&self) -> Option<u64> {
-        self.body.size_hint().exact()
+        self.body.length()
     }
 
     /// The whole body, cut off as soon as it is longer than `limit`.
     pub(crate) async fn read_body(&mut self, limit: Option<u64>) -> Result<Bytes, BodyError> {
-        self.body_was_read.store(true, Ordering::Relaxed);
-        let limit = limit.and_then(|limit| usize::try_from(limit).ok());
-        let limited = Limited::new(&mut self.body, limit.unwrap_or(usize::MAX));
-        match limited.collect().await {
-            Ok(body) => Ok(body.to_bytes()),
-            Err(error) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
-            Err(_) => Err(BodyError::Unreadable),
+        let Read { bytes, failure } = self
+            .body
+            .read(limit.unwrap_or(u64::MAX))
+            .await
+            .ok_or(BodyError::TooLarge)?;
+        failure.map_or(Ok(bytes), |failure| Err(BodyError::Unreadable(failure)))
+    }
+
+    /// The body as far as it can be read.
+    pub(crate) async fn read_whole(&mut self) -> Read {
+        let read = self.body.read(u64::MAX).await;
+        read.expect("no body is longer than that")
+    }
+
+    /// Decodes the body as Go's decoder does. That reads to the end of the first value and no further: what is wrong
+    /// behind it is not noticed by the endpoint, but ends the connection.
+    ///
+    /// # Errors
+    /// Go's words for what is wrong.
+    pub(crate) fn decode(
+        &self,
+        body: Read,
+        target: &mut dyn Decode,
+        rules: Rules,
+    ) -> Result<(), String> {
+        let result = decode(&body.bytes, target, rules);
+        match (result, body.failure) {
+            (Err(error), Some(failure)) if error.is_truncation() => Err(failure.to_string()),
+            (result, failure) => {
+                if let Some(failure) = failure {
+                    self.body.forget_failure(failure);
+                }
+                result.map_err(|error| error.to_string())
+            }
         }
     }
 }
 
 /// Why a body could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
     /// It is longer than the limit.
     TooLarge,
     /// The client went away or sent something that is no HTTP body.
-    Unreadable,
+    Unreadable(BodyFailure),
 }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use super::errors::Failure;
 use super::reply::Reply;
-use super::request::{BodyError, Request};
+use super::request::Request;
 use super::wire::{Session, SessionCreated};
 use crate::blocking;
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::context::{EmbeddedNames, Rules, UnknownFields};
-use crate::go::json::decode::{Decoder, Field, Object, decode, field};
+use crate::go::json::decode::{Decoder, Field, Object, field};
 use crate::go::json::kinds::Any;
 use crate::store::{Behavior, Command, NewSession, Query, Reply as Applied, Rows, ServiceCheck};
 use crate::version::Behaviour;
@@ -150,14 +150,14 @@ async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
     let quotes = duration_quotes(request);
     let mut body = CreateBody::defaults(request.context.config.node_name.clone(), quotes);
     if request.content_length().is_some_and(|length| length > 0) {
-        let bytes = request.read_body(None).await;
-        let bytes = bytes.map_err(|_: BodyError| Failure::BodyUnreadable)?;
+        let sent = request.read_whole().await;
         let rules = Rules {
             unknown_fields: UnknownFields::Accepted,
             embedded_names: embedded_names(request),
             go_type: None,
         };
-        decode(&bytes, &mut body, rules).map_err(|error| Failure::Decode(error.to_string()))?;
+        let decoded = request.decode(sent, &mut body, rules);
+        decoded.map_err(Failure::Decode)?;
     }
     body.reconcile_checks();
     Ok(body)

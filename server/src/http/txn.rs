@@ -5,13 +5,13 @@ use http::StatusCode;
 
 use super::errors::{Failure, txn_error_text};
 use super::reply::{self, Reply};
-use super::request::{BodyError, Request};
+use super::request::Request;
 use super::session::embedded_names;
 use super::txn_catalog::CatalogBodies;
 use super::wire::{KvEntry, TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
 use super::wire_catalog::{Check, Node, NodeService};
 use crate::go::json::context::{Rules, UnknownFields};
-use crate::go::json::decode::{Field, Object, decode, field};
+use crate::go::json::decode::{Field, Object, field};
 use crate::store::{
     Command, Content, Index, Key, KvVerb, Reply as Applied, TxnOperation, TxnOutcome, TxnRefusal,
     TxnResult as Shown, TxnVerb,
@@ -102,18 +102,16 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
     if length.is_some_and(|length| length > limit) {
         return Err(too_large(length));
     }
-    let body = request.read_body(Some(limit)).await;
-    let body = body.map_err(|error| match error {
-        BodyError::TooLarge => too_large(None),
-        BodyError::Unreadable => Failure::BodyUnreadable,
-    })?;
+    let body = request.body.read(limit).await;
+    let body = body.ok_or_else(|| too_large(None))?;
     let rules = Rules {
         unknown_fields: UnknownFields::Refused,
         embedded_names: embedded_names(request),
         go_type: Some("api.TxnOps"),
     };
     let mut operations: Vec<Option<OperationBody>> = Vec::new();
-    decode(&body, &mut operations, rules).map_err(|error| Failure::TxnParse(error.to_string()))?;
+    let decoded = request.decode(body, &mut operations, rules);
+    decoded.map_err(Failure::TxnParse)?;
     // Consul's handler dies of an operation that is null, and the connection with it (kv.md 7.1).
     operations
         .into_iter()

@@ -126,6 +126,10 @@ behaviours! {
     HttpDatacenterAlias = "http.dc_alias", [onward(1, 16, 0)], None, "S D";
     /// Pretty JSON ends in a newline only if the request said `pretty`; before, always.
     HttpPrettyNewlineOnRequest = "http.dev_newline", [onward(1, 17, 0)], None, "S D";
+    /// Go's parser of heads is stricter and says less: names and values of headers, `HTTP/1.10`, 505 for `HTTP/2.0`.
+    HttpStrictHeads = "http.strict_heads", [onward(1, 20, 0)], None, "G I";
+    /// Go's reader of chunks is stricter: sizes, line ends, and what stands beside the data.
+    HttpStrictChunks = "http.strict_chunks", [onward(1, 22, 0)], None, "G I";
     /// `/api` belongs to the resource API, with its own 404 text.
     HttpApiPrefix = "http.api_prefix", [onward(1, 17, 0)], None, "S H";
     /// Paths are cleaned while still escaped, so `%2F%2F` and `%2E` reach the handler instead of a redirect.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proconsul::version::Version;
 
-use crate::support::{Blocked, Consul, create_session};
+use crate::support::{Blocked, Consul, create_session, request};
 
 /// The releases at both ends, with a clock that stands still.
 fn both() -> [Consul; 2] {
@@ -327,6 +327,45 @@ fn a_client_that_goes_away_leaves_the_others_waiting() {
         consul.put("/v1/kv/k", "y");
         assert_eq!(stays.answer().code(), 200);
     }
+}
+
+/// Seen on 1.8.7: the end of what a client sends does not end its wait.
+#[test]
+fn a_client_that_stops_sending_is_answered() {
+    for consul in both() {
+        consul.put("/v1/kv/k", "x");
+        let target = format!("/v1/kv/k?raw&index={}", consul.get("/v1/kv/k").index());
+        let mut wire = consul.connect();
+        wire.send(&request("GET", &target, &[], b""));
+        wire.stop_sending();
+        consul.get("/v1/status/leader");
+        consul.put("/v1/kv/k", "y");
+        wire.answer().is(200, "y");
+        assert!(wire.is_closed());
+    }
+}
+
+/// A connection that breaks while its read waits gives back its place, which is all that can be seen of its end.
+#[test]
+fn a_client_that_breaks_off_waits_no_longer() {
+    let consul = Consul::frozen_with(|config| config.http_max_conns_per_client = 2);
+    consul.put("/v1/kv/k", "x");
+    let target = format!("/v1/kv/k?index={}", consul.get("/v1/kv/k").index());
+    let mut wire = consul.connect();
+    // What is not read of the first answer makes the system break the connection when it is dropped.
+    wire.send(&request("GET", "/v1/status/leader", &[], b""));
+    wire.send(&request("GET", &target, &[], b""));
+    assert!(wire.waits_for_bytes());
+    drop(wire);
+    let refused = || {
+        let mut wire = consul.connect();
+        wire.send(&request("GET", "/v1/status/leader", &[], b""));
+        wire.next_answer().is_none_or(|answer| answer.code() != 200)
+    };
+    assert!(
+        (0..1000).any(|_| !refused()),
+        "the place is never given back"
+    );
 }
 
 #[test]

@@ -5,7 +5,6 @@ mod blocking;
 mod configured;
 mod consistency;
 mod delete;
-mod deviations;
 mod get;
 mod gzip;
 mod key_rules;

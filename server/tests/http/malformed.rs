@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use proconsul::version::Version;
 
-use crate::deviations::DEVIATIONS;
 use crate::support::{Consul, Wire};
 
 /// What is sent, and what becomes of it.
@@ -53,12 +52,6 @@ impl Case {
         let newer = self.newer.filter(|_| version == Version::V1_22_0);
         newer.unwrap_or(self.consul)
     }
-
-    /// What this server does, where that is known to be something else in some version.
-    fn deviation(&self) -> Option<&'static str> {
-        let found = DEVIATIONS.iter().find(|(name, _)| *name == self.name);
-        found.map(|(_, ours)| *ours)
-    }
 }
 
 /// A read that misses, and the connection stays open.
@@ -85,7 +78,7 @@ pub(crate) fn check(cases: &[Case]) {
         let before = state();
         for case in cases {
             let became = outcome(&mut consul.connect(), case);
-            let expected = case.deviation().unwrap_or(case.consul(version));
+            let expected = case.consul(version);
             if became != expected {
                 let _ = write!(
                     wrong,
@@ -97,15 +90,6 @@ pub(crate) fn check(cases: &[Case]) {
         }
     }
     assert!(wrong.is_empty(), "got, and expected:{wrong}");
-    for case in cases {
-        let ends = [Version::V1_8_7, Version::V1_22_0];
-        let deviates = |ours| ends.iter().any(|version| case.consul(*version) != ours);
-        assert!(
-            case.deviation().is_none_or(deviates),
-            "{} deviates no more",
-            case.name
-        );
-    }
 }
 
 /// Sends a case and describes what came back.
@@ -230,6 +214,17 @@ fn heads_that_end_early() {
             REFUSED,
         ),
         cut_off("closed without a word", "", "closed"),
+        cut_off(
+            "three bytes behind a request",
+            get("/v1/kv/a") + "GET",
+            "404 Not Found; 400 Bad Request | 400 Bad Request; closed",
+        )
+        .newer("404 Not Found; closed"),
+        cut_off(
+            "a wrong line before the end",
+            "GET /v1/kv/a HTTP/1.1\r\nHost: x\r\nwrong\r\n",
+            REFUSED,
+        ),
     ]);
 }
 
@@ -443,6 +438,16 @@ fn headers() {
             "417 Expectation Failed; closed",
         ),
         case(
+            "a folded header of many lines",
+            with_header("X: a\r\n\tb\r\n \r\n  c"),
+            MISS,
+        ),
+        case(
+            "a length that is folded",
+            with_header("Content-Length:\r\n 3") + "xyz",
+            MISS,
+        ),
+        case(
             "an upgrade to HTTP/2",
             with_header(
                 "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
@@ -509,6 +514,16 @@ fn connections() {
             "half a request behind a request",
             format!("{miss}GET /v1/k"),
             "404 Not Found; 400 Bad Request | 400 Bad Request; closed",
+        ),
+        case(
+            "line ends behind a POST",
+            "POST /v1/kv/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx\r\n",
+            "405 Method Not Allowed | method POST not allowed; open",
+        ),
+        case(
+            "HTTP/1.0 with a chunked body, which it does not have",
+            "GET /v1/kv/a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "404 Not Found; closed",
         ),
         case(
             "a GET with a body",

@@ -87,8 +87,47 @@ fn encodings() {
             put("Transfer-Encoding:\r\nContent-Length: 3", "xyz"),
             NOT_IMPLEMENTED,
         ),
+        case(
+            "gzip and chunked",
+            put("Transfer-Encoding: gzip, chunked", "3\r\nxyz\r\n0\r\n\r\n"),
+            NOT_IMPLEMENTED,
+        ),
+        case(
+            "chunked twice",
+            put(
+                "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+                "0\r\n\r\n",
+            ),
+            NOT_IMPLEMENTED,
+        ),
+        case(
+            "chunked, with a length that is none",
+            put_to(
+                "/v1/kv/bad?cas=1",
+                "Transfer-Encoding: Chunked\r\nContent-Length: x",
+                "0\r\n\r\n",
+            ),
+            UNWRITTEN,
+        )
+        .newer(REFUSED),
+        case(
+            "an empty length",
+            put_to("/v1/kv/bad?cas=1", "Content-Length:", ""),
+            UNWRITTEN,
+        )
+        .newer(REFUSED),
+        case(
+            "a trailer that names a length",
+            put(
+                "Transfer-Encoding: chunked\r\nTrailer: a, content-length",
+                "0\r\n\r\n",
+            ),
+            REFUSED,
+        ),
     ]);
 }
+
+const UNWRITTEN: &str = "200 OK | false; open";
 
 #[test]
 fn chunks() {
@@ -119,10 +158,80 @@ fn chunks() {
             chunked("3\r\nxyzab\r\n0\r\n\r\n"),
             MALFORMED,
         ),
+    ]);
+}
+
+#[test]
+fn lines_of_chunks() {
+    check(&[
         case(
-            "a trailer without a colon",
-            chunked("3\r\nxyz\r\n0\r\nnocolon\r\n\r\n"),
-            BAD_TRAILER,
+            "a size with an extension and spaces, and a trailer",
+            put_to(
+                "/v1/kv/bad?cas=1",
+                "Transfer-Encoding: chunked",
+                "3 \t;x=y\r\nxyz\r\n0\r\nA: b\r\n c\r\n\r\n",
+            ),
+            BAD_SIZE,
+        ),
+        case(
+            "an extension, spaces, and a trailer",
+            put_to(
+                "/v1/kv/bad?cas=1",
+                "Transfer-Encoding: chunked",
+                "3;x \t\r\nxyz\r\n0\r\nA: b\r\n c\r\n\r\n",
+            ),
+            UNWRITTEN,
+        ),
+        case(
+            "a size of many bytes",
+            chunked(&format!("3;{}\r\nxyz\r\n0\r\n\r\n", "x".repeat(4096))),
+            "500 Internal Server Error | header line too long; closed",
+        ),
+        case(
+            "a size with a bare line feed",
+            put_to(
+                "/v1/kv/bad?cas=1",
+                "Transfer-Encoding: chunked",
+                "3\nxyz\r\n0\r\n\r\n",
+            ),
+            UNWRITTEN,
+        )
+        .newer("500 Internal Server Error | chunked line ends with bare LF; closed"),
+        case(
+            "a carriage return in an extension",
+            put_to(
+                "/v1/kv/bad?cas=1",
+                "Transfer-Encoding: chunked",
+                "3;\r;\r\nxyz\r\n0\r\n\r\n",
+            ),
+            UNWRITTEN,
+        )
+        .newer("500 Internal Server Error | invalid CR in chunked line; closed"),
+        case(
+            "much beside little data",
+            put_to(
+                "/v1/kv/bad?cas=1",
+                "Transfer-Encoding: chunked",
+                &(format!("1;{}\r\nx\r\n", "x".repeat(4000)).repeat(5) + "0\r\n\r\n"),
+            ),
+            UNWRITTEN,
+        )
+        .newer("500 Internal Server Error | chunked encoding contains too much non-data; closed"),
+    ]);
+}
+
+#[test]
+fn chunks_that_are_cut_off() {
+    check(&[
+        cut_off(
+            "cut off before the end of a chunk",
+            chunked("3\r\nxyz"),
+            UNEXPECTED_END,
+        ),
+        cut_off(
+            "cut off in the end of a chunk",
+            chunked("3\r\nxyz\r"),
+            UNEXPECTED_END,
         ),
         cut_off("cut off in a size", chunked("5"), UNEXPECTED_END),
         cut_off("cut off at once", chunked(""), UNEXPECTED_END),
@@ -140,6 +249,41 @@ fn chunks() {
     ]);
 }
 
+#[test]
+fn trailers() {
+    check(&[
+        case(
+            "a trailer without a colon",
+            chunked("3\r\nxyz\r\n0\r\nnocolon\r\n\r\n"),
+            BAD_TRAILER,
+        ),
+        case(
+            "a trailer that begins with a space",
+            chunked("0\r\n A: b\r\n\r\n"),
+            "500 Internal Server Error | malformed MIME header initial line:  A: b; closed",
+        )
+        .newer("500 Internal Server Error | malformed MIME header initial line: \" A: b\"; closed"),
+        case(
+            "a trailer with a name that is none",
+            put_to(
+                "/v1/kv/bad?cas=1",
+                "Transfer-Encoding: chunked",
+                "0\r\nA(: b\r\n\r\n",
+            ),
+            UNWRITTEN,
+        )
+        .newer("500 Internal Server Error | malformed MIME header line: \"A(: b\"; closed"),
+        case(
+            "a trailer of many bytes",
+            chunked(&format!("0\r\nA: {}\r\n\r\n", "b".repeat(4096))),
+            LONG_TRAILER,
+        ),
+        cut_off("cut off in a trailer", chunked("0\r\nA: b"), LONG_TRAILER),
+    ]);
+}
+
+const LONG_TRAILER: &str =
+    "500 Internal Server Error | http: suspiciously long trailer after chunked body; closed";
 const BAD_SIZE: &str = "500 Internal Server Error | invalid byte in chunk length; closed";
 const NO_SIZE: &str = "500 Internal Server Error | empty hex number for chunk length; closed";
 const LARGE_SIZE: &str = "500 Internal Server Error | http chunk length too large; closed";
@@ -150,6 +294,61 @@ const MIME_XYZ: &str =
     "500 Internal Server Error | malformed MIME header: missing colon: \"xyz\"; closed";
 const BAD_TRAILER: &str =
     "500 Internal Server Error | malformed MIME header: missing colon: \"nocolon\"; closed";
+
+/// Go's decoder reads to the end of the first value, and does not notice what is wrong behind it.
+#[test]
+fn bodies_of_json() {
+    let get = br#"[{"KV":{"Verb":"get-tree","Key":"none"}}]"#;
+    let get = std::str::from_utf8(get).expect("JSON is text");
+    let long = "Content-Length: 100";
+    check(&[
+        cut_off(
+            "a transaction cut off behind its value",
+            put_to("/v1/txn", long, get),
+            TXN_READ,
+        )
+        .newer(TXN_READ_NEWER),
+        case(
+            "a transaction with a broken chunk behind its value",
+            put_to(
+                "/v1/txn",
+                "Transfer-Encoding: chunked",
+                &format!("{:x}\r\n{get}\r\nzz\r\n", get.len()),
+            ),
+            TXN_READ,
+        )
+        .newer(TXN_READ_NEWER),
+        cut_off(
+            "a transaction cut off in its value",
+            put_to("/v1/txn", long, &get[..10]),
+            "400 Bad Request | Failed to parse body: unexpected EOF; closed",
+        ),
+        case(
+            "a transaction with a broken chunk in its value",
+            put_to("/v1/txn", "Transfer-Encoding: chunked", "1\r\n[\r\nzz\r\n"),
+            "400 Bad Request | Failed to parse body: invalid byte in chunk length; closed",
+        ),
+        cut_off(
+            "a session cut off in its value",
+            put_to("/v1/session/create", long, "{\"Name\":\"cu"),
+            DECODE_CUT,
+        ),
+        cut_off(
+            "a session cut off at once",
+            put_to("/v1/session/create", long, ""),
+            DECODE_CUT,
+        ),
+        cut_off(
+            "a registration cut off in its value",
+            put_to("/v1/catalog/register", long, "{\"Node\":\"n\""),
+            DECODE_CUT,
+        ),
+    ]);
+}
+
+const TXN_READ: &str = r#"200 OK | {"Results":[],"Errors":null,"Index":0,"LastContact":0,"KnownLeader":true,"Consis; closed"#;
+const TXN_READ_NEWER: &str = r#"200 OK | {"Results":[],"Errors":null,"Index":1,"LastContact":0,"KnownLeader":true,"Consis; closed"#;
+const DECODE_CUT: &str = "400 Bad Request | Request decode failed: unexpected EOF; closed";
 
 #[test]
 fn bodies_that_nobody_reads() {

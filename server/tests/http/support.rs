@@ -276,6 +276,11 @@ impl Wire {
         self.unread.is_empty() && !self.read_more()
     }
 
+    /// Waits until there is something to read, and does not read it.
+    pub(crate) fn waits_for_bytes(&self) -> bool {
+        self.stream.peek(&mut [0]).is_ok_and(|length| length > 0)
+    }
+
     fn has_something_to_read(&mut self) -> bool {
         let set = |nonblocking| self.stream.set_nonblocking(nonblocking);
         set(true).expect("a socket can be asked");

@@ -58,6 +58,16 @@ pub(crate) enum DecodeError {
     Own(String),
 }
 
+impl DecodeError {
+    /// Whether the body ended before its first value did.
+    pub(crate) fn is_truncation(&self) -> bool {
+        matches!(
+            self,
+            Self::Syntax(SyntaxError::Empty | SyntaxError::Truncated)
+        )
+    }
+}
+
 impl fmt::Display for DecodeError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

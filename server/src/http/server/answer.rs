@@ -1,0 +1,265 @@
+//! Answers on the wire: status line, headers in the order of Go's server, and the body in the form that Go's server
+//! gives it (kv.md 1.2).
+
+use std::io;
+
+use bytes::{Buf, Bytes};
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, TRANSFER_ENCODING};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use tokio::io::AsyncWriteExt;
+
+use super::head::{Head, Persistence, Protocol};
+use super::stream::WriteHalf;
+use crate::clock;
+use crate::engine::OpenCall;
+use crate::http::body::Body;
+
+/// Up to this size Go's server knows the length of a body before it sends the head.
+const BUFFERED_BODY: usize = 2048;
+/// Up to this size head and body are copied into one piece of memory.
+const COPIED_BODY: usize = 4096;
+/// How long a head is, about.
+const HEAD_ROOM: usize = 512;
+
+/// An answer, before the connection has decided how it is sent.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    /// What was set, in the order in which it is sent: sorted by name. A `Content-Length` that is among these counts.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    /// The type that Go's server has guessed from the body.
+    pub(crate) guessed_type: Option<HeaderValue>,
+    pub(crate) body: Body,
+    pub(crate) ending: Ending,
+    /// The request that this answers: it is over when the answer is sent.
+    pub(crate) call: Option<OpenCall>,
+}
+
+/// How an answer ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Whole.
+    Whole,
+    /// There is none: the connection is closed without a word, as Consul's is when a handler dies.
+    Silence,
+    /// There is none: the connection is reset.
+    Reset,
+    /// After so many bytes of the body the connection is closed.
+    CutOff(usize),
+}
+
+/// What an answer's form depends on beside the answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    /// The request was a HEAD: no body is sent.
+    pub(super) is_head: bool,
+    /// The protocol of the request.
+    pub(super) protocol: Protocol,
+    /// What the client wants to happen to the connection.
+    pub(super) persistence: Persistence,
+}
+
+/// How the end of a body is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Framing {
+    /// By a header that the handler has set.
+    LengthSet,
+    /// By a header of the server's.
+    Length(usize),
+    /// By an empty chunk.
+    Chunks,
+    /// By the end of the connection.
+    Close,
+    /// There is no body, and nothing is said about it.
+    Nothing,
+}
+
+/// What becomes of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It serves the next request.
+    Kept,
+    /// It ends, as the client wants it or has to expect.
+    Ends,
+    /// It ends, and the answer says so to every client.
+    EndsAloud,
+}
+
+impl Answer {
+    /// An answer without a body.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            guessed_type: None,
+            body: Body::empty(),
+            ending: Ending::Whole,
+            call: None,
+        }
+    }
+
+    /// Not an answer: the connection is closed.
+    pub(crate) fn silence() -> Self {
+        Self {
+            ending: Ending::Silence,
+            ..Self::empty(StatusCode::INTERNAL_SERVER_ERROR)
+        }
+    }
+
+    /// What becomes of the connection as far as the head of the answer decides it.
+    pub(super) fn fate(&self, terms: Terms) -> Fate {
+        let close = self
+            .headers
+            .iter()
+            .any(|(name, value)| name == CONNECTION && value == "close");
+        let is_kept = match (self.framing(terms), terms.persistence) {
+            (Framing::Close, _) | (_, Persistence::Ends) => false,
+            (_, Persistence::Kept | Persistence::KeptIfSized) => !close,
+        };
+        if is_kept { Fate::Kept } else { Fate::Ends }
+    }
+
+    fn framing(&self, terms: Terms) -> Framing {
+        let may_have_body = !matches!(
+            self.status,
+            StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
+        );
+        let is_set = self.headers.iter().any(|(name, _)| name == CONTENT_LENGTH);
+        match self.body.length() {
+            _ if !may_have_body => Framing::Nothing,
+            _ if is_set => Framing::LengthSet,
+            // Go does not know whether there would have been a body.
+            Some(0) if terms.is_head => Framing::Nothing,
+            Some(length) if length <= BUFFERED_BODY => Framing::Length(length),
+            _ if terms.is_head => Framing::Nothing,
+            _ if terms.protocol == Protocol::Http10 => Framing::Close,
+            _ => Framing::Chunks,
+        }
+    }
+
+    /// Sends the answer.
+    ///
+    /// # Errors
+    /// The client is gone.
+    pub(super) async fn send(
+        mut self,
+        to: &mut WriteHalf,
+        terms: Terms,
+        fate: Fate,
+    ) -> io::Result<()> {
+        let framing = self.framing(terms);
+        let mut out =
+            Vec::with_capacity(HEAD_ROOM + self.body.length().unwrap_or(0).min(COPIED_BODY));
+        self.write_head(&mut out, terms, framing, fate);
+        let mut left = match self.ending {
+            Ending::CutOff(length) => length,
+            Ending::Whole | Ending::Silence | Ending::Reset => usize::MAX,
+        };
+        let has_body = !terms.is_head && framing != Framing::Nothing;
+        while has_body && left > 0 && !self.body.is_over() {
+            let mut piece = self.body.next_piece();
+            piece.truncate(left);
+            left -= piece.len();
+            let end: &[u8] = match framing {
+                Framing::Chunks if self.body.is_over() && left > 0 => b"\r\n0\r\n\r\n",
+                Framing::Chunks => b"\r\n",
+                Framing::LengthSet | Framing::Length(_) | Framing::Close | Framing::Nothing => b"",
+            };
+            if framing == Framing::Chunks {
+                out.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
+            }
+            send_behind(&mut out, piece, end, to).await?;
+        }
+        to.write_all(&out).await
+    }
+
+    fn write_head(&self, out: &mut Vec<u8>, terms: Terms, framing: Framing, fate: Fate) {
+        let version: &[u8] = match terms.protocol {
+            Protocol::Http10 => b"HTTP/1.0 ",
+            Protocol::Http11 => b"HTTP/1.1 ",
+        };
+        out.extend_from_slice(version);
+        out.extend_from_slice(self.status.as_str().as_bytes());
+        out.push(b' ');
+        out.extend_from_slice(reason(self.status).as_bytes());
+        out.extend_from_slice(b"\r\n");
+        for (name, value) in &self.headers {
+            write_header(out, name, value.as_bytes());
+        }
+        write_header(out, &DATE, clock::http_date().as_bytes());
+        if let Framing::Length(length) = framing {
+            let mut digits = itoa::Buffer::new();
+            write_header(out, &CONTENT_LENGTH, digits.format(length).as_bytes());
+        }
+        if let Some(guessed) = &self.guessed_type {
+            write_header(out, &CONTENT_TYPE, guessed.as_bytes());
+        }
+        let says = |value: &'static str| Some(value.as_bytes());
+        let connection = match (fate, terms.protocol, terms.persistence) {
+            _ if self.headers.iter().any(|(name, _)| name == CONNECTION) => None,
+            (Fate::EndsAloud, ..) | (Fate::Ends, Protocol::Http11, _) => says("close"),
+            (Fate::Kept, _, Persistence::KeptIfSized) => says("keep-alive"),
+            (Fate::Ends | Fate::Kept, ..) => None,
+        };
+        if let Some(connection) = connection {
+            write_header(out, &CONNECTION, connection);
+        }
+        if framing == Framing::Chunks {
+            write_header(out, &TRANSFER_ENCODING, b"chunked");
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+impl Terms {
+    /// The terms of a request.
+    pub(super) fn of(head: &Head) -> Self {
+        Self {
+            is_head: head.method == Method::HEAD,
+            protocol: head.protocol,
+            persistence: head.persistence,
+        }
+    }
+}
+
+/// What Go calls a status.
+fn reason(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::PAYLOAD_TOO_LARGE => "Request Entity Too Large",
+        _ => status.canonical_reason().unwrap_or("status code"),
+    }
+}
+
+/// A header, its name as Go spells it: every word begins with a capital.
+fn write_header(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
+    let start = out.len();
+    out.extend_from_slice(name.as_str().as_bytes());
+    let mut begins = true;
+    for letter in &mut out[start..] {
+        if begins {
+            letter.make_ascii_uppercase();
+        }
+        begins = *letter == b'-';
+    }
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Sends what waits in `out`, a piece, and its end together; or keeps all of it in `out` if that is little.
+async fn send_behind(
+    out: &mut Vec<u8>,
+    piece: Bytes,
+    end: &'static [u8],
+    to: &mut WriteHalf,
+) -> io::Result<()> {
+    if out.len() + piece.len() <= COPIED_BODY {
+        out.extend_from_slice(&piece);
+        out.extend_from_slice(end);
+        return Ok(());
+    }
+    let mut all = out.as_slice().chain(piece).chain(end);
+    to.write_all_buf(&mut all).await?;
+    out.clear();
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! Chunked bodies of requests, with Go's words for what is wrong with one.
+
+use std::fmt;
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use super::Rules;
+use super::lines::{is_token, is_value};
+use crate::go::quote::Quoted;
+
+/// Go looks no further than this for the end of a chunk's size and of the trailer.
+const LINE_LIMIT: usize = 4096;
+/// More than this beside the data, and a sender is up to no good.
+const EXCESS_LIMIT: u64 = 16 * 1024;
+
+/// Why a body cannot be read: shown in Go's words, which Consul passes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BodyFailure {
+    /// It ends before its time.
+    UnexpectedEnd,
+    /// A chunk's size or its end is wrong: what Go says about it.
+    Chunk(&'static str),
+    /// The trailer has a wrong line: what Go says about it.
+    Trailer(String),
+}
+
+impl fmt::Display for BodyFailure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnexpectedEnd => formatter.write_str("unexpected EOF"),
+            Self::Chunk(words) => formatter.write_str(words),
+            Self::Trailer(words) => formatter.write_str(words),
+        }
+    }
+}
+
+const LINE_TOO_LONG: BodyFailure = BodyFailure::Chunk("header line too long");
+const BARE_LINE_FEED: BodyFailure = BodyFailure::Chunk("chunked line ends with bare LF");
+const MISPLACED_RETURN: BodyFailure = BodyFailure::Chunk("invalid CR in chunked line");
+const NO_SIZE: BodyFailure = BodyFailure::Chunk("empty hex number for chunk length");
+const BAD_SIZE: BodyFailure = BodyFailure::Chunk("invalid byte in chunk length");
+const LARGE_SIZE: BodyFailure = BodyFailure::Chunk("http chunk length too large");
+const TOO_MUCH_EXCESS: BodyFailure =
+    BodyFailure::Chunk("chunked encoding contains too much non-data");
+const NO_END: BodyFailure = BodyFailure::Chunk("malformed chunked encoding");
+const TRAILER_CUT: BodyFailure = BodyFailure::Chunk("http: unexpected EOF reading trailer");
+const TRAILER_TOO_LONG: BodyFailure =
+    BodyFailure::Chunk("http: suspiciously long trailer after chunked body");
+
+/// What reading on has given.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Some of the body.
+    Data(Bytes),
+    /// More bytes are needed.
+    More,
+    /// The body is over.
+    End,
+}
+
+/// Where in a chunked body the reading is.
+#[derive(Debug)]
+pub(super) struct Chunks {
+    rules: Rules,
+    place: Place,
+    /// By how much the sizes and extensions outweigh the data.
+    excess: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Size,
+    Data(u64),
+    EndOfChunk,
+    Trailer,
+}
+
+impl Chunks {
+    /// The beginning of a body.
+    pub(super) fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            place: Place::Size,
+            excess: 0,
+        }
+    }
+
+    /// Reads on in what has arrived; `is_all` says that nothing more will.
+    ///
+    /// # Errors
+    /// The body is broken, here and for good.
+    pub(super) fn read_on(
+        &mut self,
+        bytes: &mut BytesMut,
+        is_all: bool,
+    ) -> Result<Step, BodyFailure> {
+        loop {
+            match self.place {
+                Place::Size => match self.size(bytes, is_all)? {
+                    None => return Ok(Step::More),
+                    Some(0) => self.place = Place::Trailer,
+                    Some(size) => self.place = Place::Data(size),
+                },
+                Place::Data(left) => {
+                    let there = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+                    match (there, is_all) {
+                        (0, false) => return Ok(Step::More),
+                        (0, true) if self.rules.strict_chunks => {
+                            return Err(BodyFailure::UnexpectedEnd);
+                        }
+                        // Older Go takes it for the end of the body.
+                        (0, true) => return Err(TRAILER_CUT),
+                        (_, _) => {}
+                    }
+                    let left = left - there as u64;
+                    self.place = if left == 0 {
+                        Place::EndOfChunk
+                    } else {
+                        Place::Data(left)
+                    };
+                    return Ok(Step::Data(bytes.split_to(there).freeze()));
+                }
+                Place::EndOfChunk => match bytes.get(..2) {
+                    None if is_all => return Err(BodyFailure::UnexpectedEnd),
+                    None => return Ok(Step::More),
+                    Some(b"\r\n") => {
+                        bytes.advance(2);
+                        self.place = Place::Size;
+                    }
+                    Some(_) => return Err(NO_END),
+                },
+                Place::Trailer => return self.trailer(bytes, is_all),
+            }
+        }
+    }
+
+    /// The size of the next chunk, when its line is there.
+    fn size(&mut self, bytes: &mut BytesMut, is_all: bool) -> Result<Option<u64>, BodyFailure> {
+        let within = &bytes[..bytes.len().min(LINE_LIMIT)];
+        let Some(end) = within.iter().position(|&byte| byte == b'\n') else {
+            return match (within.len() == LINE_LIMIT, is_all) {
+                (true, _) => Err(LINE_TOO_LONG),
+                (false, true) => Err(BodyFailure::UnexpectedEnd),
+                (false, false) => Ok(None),
+            };
+        };
+        let line = bytes.split_to(end + 1);
+        if self.rules.strict_chunks {
+            match line.iter().position(|&byte| byte == b'\r') {
+                None => return Err(BARE_LINE_FEED),
+                Some(at) if at + 1 != end => return Err(MISPLACED_RETURN),
+                Some(_) => {}
+            }
+        }
+        let line_length = line.len() as u64;
+        let line = line.trim_ascii_end();
+        let size = line.split(|&byte| byte == b';').next().unwrap_or_default();
+        let size = parse_size(size, self.rules)?;
+        let allowed = size.saturating_mul(2).saturating_add(16);
+        self.excess = (self.excess + line_length).saturating_sub(allowed);
+        if self.rules.strict_chunks && self.excess > EXCESS_LIMIT {
+            return Err(TOO_MUCH_EXCESS);
+        }
+        Ok(Some(size))
+    }
+
+    /// The end of the body: an empty line, and rarely some headers before it.
+    fn trailer(&self, bytes: &mut BytesMut, is_all: bool) -> Result<Step, BodyFailure> {
+        match bytes.get(..2) {
+            Some(b"\r\n") => {
+                bytes.advance(2);
+                return Ok(Step::End);
+            }
+            None if is_all => return Err(TRAILER_CUT),
+            None => return Ok(Step::More),
+            Some(_) => {}
+        }
+        let within = &bytes[..bytes.len().min(LINE_LIMIT)];
+        if !within.windows(4).any(|window| window == b"\r\n\r\n") {
+            return if is_all || within.len() == LINE_LIMIT {
+                Err(TRAILER_TOO_LONG)
+            } else {
+                Ok(Step::More)
+            };
+        }
+        if is_space(within[0]) {
+            let line = within.split(|&byte| byte == b'\n').next();
+            let line = line.unwrap_or_default().trim_ascii_end();
+            let words = if self.rules.strict_heads {
+                Quoted(line).to_string()
+            } else {
+                String::from_utf8_lossy(line).into_owned()
+            };
+            let words = format!("malformed MIME header initial line: {words}");
+            return Err(BodyFailure::Trailer(words));
+        }
+        while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
+            let line = bytes.split_to(end + 1);
+            let line = line.strip_suffix(b"\n").unwrap_or(&line);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if line.is_empty() {
+                break;
+            }
+            self.check_trailer_line(line)?;
+        }
+        Ok(Step::End)
+    }
+
+    fn check_trailer_line(&self, line: &[u8]) -> Result<(), BodyFailure> {
+        if is_space(line[0]) {
+            // It goes on with the line before it.
+            return Ok(());
+        }
+        let Some(colon) = line.iter().position(|&byte| byte == b':') else {
+            let words = format!("malformed MIME header: missing colon: {}", Quoted(line));
+            return Err(BodyFailure::Trailer(words));
+        };
+        let (name, value) = line.split_at(colon);
+        let is_name = |byte: &u8| is_token(*byte) || *byte == b' ';
+        let is_fine = !name.is_empty() && name.iter().all(is_name) && is_value(value);
+        if self.rules.strict_heads && !is_fine {
+            let line = Quoted(line.trim_ascii());
+            let words = format!("malformed MIME header line: {line}");
+            return Err(BodyFailure::Trailer(words));
+        }
+        Ok(())
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// Hexadecimal digits. Older Go takes none of them for 0.
+fn parse_size(digits: &[u8], rules: Rules) -> Result<u64, BodyFailure> {
+    if digits.is_empty() && rules.strict_chunks {
+        return Err(NO_SIZE);
+    }
+    let mut size = 0;
+    for (place, &digit) in digits.iter().enumerate() {
+        let value = char::from(digit).to_digit(16).ok_or(BAD_SIZE)?;
+        if place == 16 {
+            return Err(LARGE_SIZE);
+        }
+        size = size << 4 | u64::from(value);
+    }
+    Ok(size)
+}

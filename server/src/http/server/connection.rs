@@ -1,0 +1,188 @@
+//! One connection: a request is read, answered, and then the next one, until either side ends it.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Buf;
+use http::header::CONNECTION;
+use http::{HeaderValue, Method, StatusCode};
+use tokio::io::AsyncWriteExt;
+
+use super::Rules;
+use super::answer::{Answer, Ending, Fate, Terms};
+use super::body::{Incoming, Left, Wire};
+use super::head::{Expectation, Head};
+use super::lines::Lines;
+use super::refusal::Refusal;
+use super::stream::{Stream, WriteHalf};
+use crate::clock;
+
+/// How long a connection that ends is read on, so that its last answer is not lost to the reset that unread bytes
+/// would cause. Go waits as long.
+const LINGER: Duration = Duration::from_millis(500);
+/// So many bytes have to arrive behind a request before newer Go takes them for the next one.
+const BEGINNING: usize = 4;
+
+/// What all connections of a server have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// How many bytes a head may have.
+    pub(crate) head_limit: usize,
+    /// Which Go's rules hold.
+    pub(crate) rules: Rules,
+}
+
+/// Why there is no next request.
+enum NoHead {
+    /// The client has ended the connection.
+    Over,
+    /// What came is refused.
+    Refused(Refusal),
+}
+
+impl From<Refusal> for NoHead {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// Serves a connection until either side ends it. `respond` answers one request at a time.
+pub(crate) async fn serve<Responding>(
+    stream: impl Stream,
+    settings: Settings,
+    respond: impl Fn(Head, Incoming) -> Responding,
+) where
+    Responding: Future<Output = Answer>,
+{
+    let (read, mut write) = stream.halves();
+    let wire = Arc::new(Wire::new(read));
+    let mut lines = Lines::default();
+    let mut last_method = None;
+    loop {
+        let head = match next_head(&wire, &mut lines, settings, last_method.as_ref()).await {
+            Ok(head) => head,
+            Err(NoHead::Over) => return,
+            Err(NoHead::Refused(refusal)) => {
+                let answer = refusal.answer(settings.rules);
+                if write.write_all(answer.as_bytes()).await.is_ok() {
+                    linger(&wire, &mut write).await;
+                }
+                return;
+            }
+        };
+        last_method = Some(head.method.clone());
+        let terms = Terms::of(&head);
+        let expectation = head.expectation;
+        let body = wire.body(&head, settings.rules);
+        let answer = if expectation == Expectation::Unknown {
+            expectation_failed()
+        } else {
+            tokio::select! {
+                biased;
+                answer = respond(head, body) => answer,
+                () = write.gone() => return,
+            }
+        };
+        match answer.ending {
+            Ending::Silence => return,
+            Ending::Reset => return write.reset(),
+            Ending::Whole | Ending::CutOff(_) => {}
+        }
+        let is_cut_off = answer.ending != Ending::Whole;
+        let fate = fate(&wire, &answer, terms, expectation).await;
+        let sent = answer.send(&mut write, terms, fate).await;
+        if sent.is_err() {
+            return;
+        }
+        if is_cut_off || fate != Fate::Kept {
+            if !wire.is_body_over() {
+                linger(&wire, &mut write).await;
+            }
+            return;
+        }
+        wire.shrink();
+    }
+}
+
+/// Reads the next head.
+async fn next_head(
+    wire: &Wire,
+    lines: &mut Lines,
+    settings: Settings,
+    last_method: Option<&Method>,
+) -> Result<Head, NoHead> {
+    lines.clear();
+    if last_method == Some(&Method::POST) {
+        skip_line_ends(wire).await;
+    }
+    let limit = settings.head_limit;
+    loop {
+        let (found, there) = wire.with_arrived(|arrived| {
+            let bytes = &arrived[..arrived.len().min(limit)];
+            let found = lines.read_on(bytes, settings.rules);
+            let found = found.map(|length| length.map(|length| arrived.split_to(length).freeze()));
+            (found, arrived.len())
+        });
+        if let Some(head) = found? {
+            return Ok(Head::new(&head, lines, settings.rules)?);
+        }
+        if there >= limit {
+            return Err(Refusal::TooLarge.into());
+        }
+        if !wire.more_of_head().await {
+            let is_beginning =
+                there >= BEGINNING || last_method.is_none() || !settings.rules.strict_heads;
+            return Err(if there > 0 && is_beginning {
+                Refusal::Malformed.into()
+            } else {
+                NoHead::Over
+            });
+        }
+    }
+}
+
+/// Old clients send a line end too many behind the body of a POST.
+async fn skip_line_ends(wire: &Wire) {
+    while wire.with_arrived(|arrived| arrived.is_empty()) {
+        if !wire.more_of_head().await {
+            return;
+        }
+    }
+    wire.with_arrived(|arrived| {
+        let is_line_end = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+        let line_ends = arrived.iter().take(BEGINNING).take_while(is_line_end);
+        arrived.advance(line_ends.count());
+    });
+}
+
+/// What becomes of the connection, now that the answer is known. What is left of the request's body is read, up to a
+/// bound.
+async fn fate(wire: &Wire, answer: &Answer, terms: Terms, expectation: Expectation) -> Fate {
+    let fate = answer.fate(terms);
+    // The client may send the body that it was not asked for, or the next request: nobody knows.
+    let is_unsure = expectation == Expectation::Continue && !wire.is_body_over();
+    if fate != Fate::Kept || is_unsure {
+        return Fate::Ends;
+    }
+    match wire.read_left().await {
+        Left::Nothing => Fate::Kept,
+        Left::Broken => Fate::Ends,
+        Left::TooMuch => Fate::EndsAloud,
+    }
+}
+
+fn expectation_failed() -> Answer {
+    let close = (CONNECTION, HeaderValue::from_static("close"));
+    Answer {
+        headers: vec![close],
+        ..Answer::empty(StatusCode::EXPECTATION_FAILED)
+    }
+}
+
+/// Ends the connection, and reads on for a while what the client is still sending.
+async fn linger(wire: &Wire, write: &mut WriteHalf) {
+    if write.shutdown().await.is_ok() {
+        clock::within(LINGER, wire.drain()).await;
+    }
+}

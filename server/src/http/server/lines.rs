@@ -1,0 +1,196 @@
+//! The lines of a head, found as the bytes come in: each byte is looked at once, and what is wrong is said as soon as
+//! it is seen, as Go's `net/textproto` does.
+
+use std::ops::Range;
+
+use http::Method;
+
+use super::Rules;
+use super::refusal::Refusal;
+use crate::go::url::Target;
+
+/// For so many headers room is kept.
+const FIELDS_KEPT: usize = 64;
+
+/// What has been found of a head so far. It is used again for the next head, so that its room is.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// Where the line begins that is being read.
+    at: usize,
+    /// Up to where its end was looked for.
+    searched: usize,
+    /// The first line, once it is there.
+    pub(super) request: Option<RequestLine>,
+    /// The headers, in their order.
+    pub(super) fields: Vec<Field>,
+}
+
+/// The first line of a head.
+#[derive(Debug)]
+pub(super) struct RequestLine {
+    /// The method.
+    pub(super) method: Method,
+    /// Where the target lies.
+    pub(super) target: Range<usize>,
+    /// The numbers of the version of HTTP.
+    pub(super) version: (u32, u32),
+}
+
+/// A header.
+#[derive(Debug)]
+pub(super) struct Field {
+    /// Where its name lies.
+    pub(super) name: Range<usize>,
+    /// Its value.
+    pub(super) value: Value,
+}
+
+/// The value of a header.
+#[derive(Debug)]
+pub(super) enum Value {
+    /// In one line: where it lies.
+    Plain(Range<usize>),
+    /// Put together from several lines.
+    Folded(Vec<u8>),
+}
+
+impl Value {
+    /// The bytes of the value.
+    pub(super) fn of<'a>(&'a self, head: &'a [u8]) -> &'a [u8] {
+        match self {
+            Value::Plain(range) => &head[range.clone()],
+            Value::Folded(value) => value,
+        }
+    }
+}
+
+impl Lines {
+    /// Forgets everything, for the next head.
+    pub(super) fn clear(&mut self) {
+        (self.at, self.searched, self.request) = (0, 0, None);
+        self.fields.clear();
+        self.fields.shrink_to(FIELDS_KEPT);
+    }
+
+    /// Reads on in `bytes`, which begin with the head and hold at least what they held before. Gives the length of
+    /// the head when it is there.
+    ///
+    /// # Errors
+    /// A line is wrong.
+    pub(super) fn read_on(&mut self, bytes: &[u8], rules: Rules) -> Result<Option<usize>, Refusal> {
+        while let Some(end) = self.line_end(bytes) {
+            let start = std::mem::replace(&mut self.at, end + 1);
+            self.searched = end + 1;
+            let line = &bytes[start..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if self.request.is_none() {
+                self.request = Some(request_line(line, start, rules)?);
+            } else if line.is_empty() {
+                return Ok(Some(end + 1));
+            } else if is_space(&line[0]) {
+                self.fold(line, bytes, rules)?;
+            } else {
+                self.fields.push(field(line, start, rules)?);
+            }
+        }
+        Ok(None)
+    }
+
+    fn line_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let found = bytes[self.searched..]
+            .iter()
+            .position(|&byte| byte == b'\n');
+        let end = found.map(|found| self.searched + found);
+        self.searched = bytes.len();
+        end
+    }
+
+    /// A line that begins with a space goes on with the value before it.
+    fn fold(&mut self, line: &[u8], bytes: &[u8], rules: Rules) -> Result<(), Refusal> {
+        let line = line.trim_ascii();
+        check_value(line, rules)?;
+        let field = self.fields.last_mut().ok_or(Refusal::Malformed)?;
+        let before = field.value.of(bytes);
+        let mut value = before.to_vec();
+        if !before.is_empty() {
+            value.push(b' ');
+        }
+        value.extend_from_slice(line);
+        field.value = Value::Folded(value);
+        Ok(())
+    }
+}
+
+fn is_space(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+fn request_line(line: &[u8], start: usize, rules: Rules) -> Result<RequestLine, Refusal> {
+    let mut words = line.splitn(3, |&byte| byte == b' ');
+    let mut word = || words.next().ok_or(Refusal::Malformed);
+    let (method, target, version) = (word()?, word()?, word()?);
+    let target_start = start + method.len() + 1;
+    let method = Method::from_bytes(method).map_err(|_| Refusal::Malformed)?;
+    let version = version_numbers(version, rules).ok_or(Refusal::Malformed)?;
+    // The target of a CONNECT is a host, which nobody here connects to.
+    if method != Method::CONNECT || target.starts_with(b"/") {
+        Target::parse(target).map_err(|_| Refusal::Malformed)?;
+    }
+    Ok(RequestLine {
+        method,
+        target: target_start..target_start + target.len(),
+        version,
+    })
+}
+
+/// `HTTP/1.1` and its like. Older Go takes numbers of several digits.
+fn version_numbers(text: &[u8], rules: Rules) -> Option<(u32, u32)> {
+    let text = std::str::from_utf8(text.strip_prefix(b"HTTP/")?).ok()?;
+    let (major, minor) = text.split_once('.')?;
+    let digits = if rules.strict_heads { 1..=1 } else { 1..=7 };
+    let number = |text: &str| {
+        let is_number =
+            digits.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse().ok()).flatten()
+    };
+    Some((number(major)?, number(minor)?))
+}
+
+fn field(line: &[u8], start: usize, rules: Rules) -> Result<Field, Refusal> {
+    let colon = line.iter().position(|&byte| byte == b':');
+    let colon = colon.ok_or(Refusal::Malformed)?;
+    let name = &line[..colon];
+    // A space in a name is found later, and with a text of its own.
+    let is_name = |byte: &u8| is_token(*byte) || *byte == b' ';
+    if rules.strict_heads && (name.is_empty() || !name.iter().all(is_name)) {
+        return Err(Refusal::Malformed);
+    }
+    let value = &line[colon + 1..];
+    check_value(value, rules)?;
+    let before = value.iter().take_while(|byte| is_space(byte)).count();
+    let after = value[before..].iter().rev();
+    let after = after.take_while(|byte| is_space(byte)).count();
+    let value_start = start + colon + 1;
+    Ok(Field {
+        name: start..start + colon,
+        value: Value::Plain(value_start + before..value_start + value.len() - after),
+    })
+}
+
+fn check_value(value: &[u8], rules: Rules) -> Result<(), Refusal> {
+    if rules.strict_heads && !is_value(value) {
+        return Err(Refusal::Malformed);
+    }
+    Ok(())
+}
+
+/// Whether these bytes can be the value of a header.
+pub(super) fn is_value(value: &[u8]) -> bool {
+    let is_control = |byte: &u8| (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
+    !value.iter().any(is_control)
+}
+
+/// Whether names of headers and methods may have this byte.
+pub(super) fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

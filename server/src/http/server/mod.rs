@@ -1,0 +1,190 @@
+//! HTTP/1 as Go's `net/http` serves it, which is what Consul's clients see of Consul before any of its endpoints:
+//! accepting, the limit of connections per client, and below these the connection itself.
+//!
+//! A library's server would be less work, and its wire another one: it decides by itself which heads are heads,
+//! what it says about those that are none, how a body that nobody read ends, and in which order headers stand.
+
+mod answer;
+mod body;
+mod chunks;
+mod connection;
+mod head;
+mod lines;
+mod refusal;
+mod stream;
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream, UnixListener};
+
+pub(crate) use answer::{Answer, Ending};
+pub(crate) use body::{Incoming, Read};
+pub(crate) use chunks::BodyFailure;
+pub(crate) use head::{Head, Protocol};
+
+use super::Context;
+use crate::version::{Behaviour, Version};
+use connection::Settings;
+use stream::Stream;
+
+/// What Go allows above the configured size of a request's head.
+const HEAD_SLACK: usize = 4096;
+
+/// How often Go asks a client that says nothing whether it is still there. It is how a client is noticed to be gone
+/// whose read waits: the end of what it sends says nothing about that.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The answer to a connection above the limit (1.22.md A6).
+const TOO_MANY_CONNECTIONS: &[u8] = b"HTTP/1.1 429 Too Many Requests\r\n\
+Content-Type: text/plain\r\nContent-Length: 81\r\nConnection: close\r\n\r\n\
+Your IP is issuing too many concurrent connections, please rate limit your calls\n";
+
+/// A socket that is listened on.
+#[derive(Debug)]
+pub(crate) enum Socket {
+    /// Over TCP.
+    Tcp(TcpListener),
+    /// At a path.
+    Unix(UnixListener),
+}
+
+/// Which Go's rules hold where they have changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Heads are taken as newer Go takes them.
+    strict_heads: bool,
+    /// Chunks are taken as newer Go takes them.
+    strict_chunks: bool,
+}
+
+impl Rules {
+    /// The rules of the Go that this version is built with.
+    fn of(version: Version) -> Self {
+        Self {
+            strict_heads: version.has(Behaviour::HttpStrictHeads),
+            strict_chunks: version.has(Behaviour::HttpStrictChunks),
+        }
+    }
+}
+
+/// Accepts connections for ever, and serves each in a task of its own.
+pub(crate) async fn accept(context: Arc<Context>, socket: Socket) {
+    let open = Arc::new(OpenConnections::default());
+    if let Socket::Tcp(listener) = &socket {
+        keep_alive(listener);
+    }
+    loop {
+        match &socket {
+            Socket::Tcp(listener) => {
+                // A connection that is gone before it was accepted, or too many open files: the next may work.
+                let Ok((stream, peer)) = listener.accept().await else {
+                    continue;
+                };
+                // Latency matters more than packets, and Go sets it too.
+                let _ = stream.set_nodelay(true);
+                let peer = peer.ip().to_canonical();
+                let limit = context.config.http_max_conns_per_client;
+                match open.admit(peer, limit) {
+                    Some(place) => {
+                        let serve = serve(Arc::clone(&context), Some(peer), stream);
+                        tokio::spawn(async move {
+                            let _place = place;
+                            serve.await;
+                        });
+                    }
+                    None => {
+                        tokio::spawn(refuse(Arc::clone(&context), stream));
+                    }
+                }
+            }
+            Socket::Unix(listener) => {
+                let Ok((stream, _)) = listener.accept().await else {
+                    continue;
+                };
+                tokio::spawn(serve(Arc::clone(&context), None, stream));
+            }
+        }
+    }
+}
+
+/// Makes the system ask silent clients whether they are there: connections inherit it from the listener. A system that
+/// refuses serves as well.
+fn keep_alive(listener: &TcpListener) {
+    let how = TcpKeepalive::new()
+        .with_time(KEEP_ALIVE)
+        .with_interval(KEEP_ALIVE);
+    let _ = SockRef::from(listener).set_tcp_keepalive(&how);
+}
+
+/// Serves one connection until either side closes it.
+async fn serve(context: Arc<Context>, peer: Option<IpAddr>, stream: impl Stream) {
+    let settings = Settings {
+        head_limit: context.config.max_header_bytes + HEAD_SLACK,
+        rules: Rules::of(context.config.version),
+    };
+    connection::serve(stream, settings, |head, body| {
+        super::respond(Arc::clone(&context), peer, head, body)
+    })
+    .await;
+}
+
+/// Turns a connection away, as the version does: with an answer, or without a word.
+async fn refuse(context: Arc<Context>, mut stream: TcpStream) {
+    if context
+        .config
+        .version
+        .has(Behaviour::HttpConnectionLimitAnswer)
+    {
+        let _ = stream.write_all(TOO_MANY_CONNECTIONS).await;
+        let _ = stream.shutdown().await;
+    }
+}
+
+/// How many connections each client address holds.
+#[derive(Debug, Default)]
+struct OpenConnections(Mutex<HashMap<IpAddr, usize>>);
+
+/// A connection's place in the count; dropping it gives the place back.
+#[derive(Debug)]
+struct Place {
+    open: Arc<OpenConnections>,
+    peer: IpAddr,
+}
+
+impl OpenConnections {
+    /// A place for one more connection of `peer`; none when it holds `limit` already. No limit is 0.
+    fn admit(self: &Arc<Self>, peer: IpAddr, limit: usize) -> Option<Place> {
+        let mut open = self.0.lock();
+        let count = open.entry(peer).or_default();
+        if limit > 0 && *count >= limit {
+            return None;
+        }
+        *count += 1;
+        drop(open);
+        Some(Place {
+            open: Arc::clone(self),
+            peer,
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = self.open.0.lock();
+        if let Some(count) = open.get_mut(&self.peer) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.peer);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! What Go's server answers by itself to a head that it does not take: exact texts, no `Date`, no length, and the
+//! end of the connection (kv.md 0 step 1; 1.22.md A0).
+
+use super::Rules;
+
+/// Why a head is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It is no head at all; what is wrong is not said.
+    Malformed,
+    /// A version of HTTP that is not HTTP/1.
+    UnsupportedProtocol,
+    /// HTTP/1.1 without `Host`.
+    HostMissing,
+    /// More than one `Host`.
+    HostRepeated,
+    /// `Host` has a byte that no host has.
+    HostMalformed,
+    /// A header's name is no token.
+    NameInvalid,
+    /// A header's value has a control character.
+    ValueInvalid,
+    /// A coding of the body that is not `chunked`.
+    TransferEncoding,
+    /// It is longer than the limit.
+    TooLarge,
+}
+
+impl Refusal {
+    /// The whole answer, as bytes.
+    pub(super) fn answer(self, rules: Rules) -> String {
+        let (status, detail) = match self {
+            Self::Malformed => ("400 Bad Request", ""),
+            Self::HostRepeated if rules.strict_heads => ("400 Bad Request", ""),
+            Self::UnsupportedProtocol if rules.strict_heads => (
+                "505 HTTP Version Not Supported",
+                ": unsupported protocol version",
+            ),
+            Self::UnsupportedProtocol => ("400 Bad Request", ": unsupported protocol version"),
+            Self::HostMissing => ("400 Bad Request", ": missing required Host header"),
+            Self::HostRepeated => ("400 Bad Request", ": too many Host headers"),
+            Self::HostMalformed => ("400 Bad Request", ": malformed Host header"),
+            Self::NameInvalid => ("400 Bad Request", ": invalid header name"),
+            Self::ValueInvalid => ("400 Bad Request", ": invalid header value"),
+            Self::TransferEncoding => {
+                return with_text("501 Not Implemented", "Unsupported transfer encoding");
+            }
+            Self::TooLarge => ("431 Request Header Fields Too Large", ""),
+        };
+        let line = format!("{status}{detail}");
+        with_text(&line, &line)
+    }
+}
+
+fn with_text(status: &str, text: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n{text}"
+    )
+}

@@ -1,0 +1,136 @@
+//! The two ends of a socket, over TCP or at a path: one reads, the other writes.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::{TcpStream, UnixStream, tcp, unix};
+
+/// The end that reads.
+#[derive(Debug)]
+pub(super) enum ReadHalf {
+    /// Over TCP.
+    Tcp(tcp::OwnedReadHalf),
+    /// At a path.
+    Unix(unix::OwnedReadHalf),
+}
+
+/// The end that writes.
+#[derive(Debug)]
+pub(super) enum WriteHalf {
+    /// Over TCP.
+    Tcp(tcp::OwnedWriteHalf),
+    /// At a path.
+    Unix(unix::OwnedWriteHalf),
+}
+
+/// A socket that can be taken apart.
+pub(super) trait Stream {
+    /// Both ends.
+    fn halves(self) -> (ReadHalf, WriteHalf);
+}
+
+impl Stream for TcpStream {
+    fn halves(self) -> (ReadHalf, WriteHalf) {
+        let (read, write) = self.into_split();
+        (ReadHalf::Tcp(read), WriteHalf::Tcp(write))
+    }
+}
+
+impl Stream for UnixStream {
+    fn halves(self) -> (ReadHalf, WriteHalf) {
+        let (read, write) = self.into_split();
+        (ReadHalf::Unix(read), WriteHalf::Unix(write))
+    }
+}
+
+impl ReadHalf {
+    /// Writes some bytes, as many as can be written at once.
+    pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(half) => half.as_ref().try_write(bytes),
+            Self::Unix(half) => half.as_ref().try_write(bytes),
+        }
+    }
+}
+
+impl WriteHalf {
+    /// Returns when the client is known to be gone. One that only stops sending is not: Consul answers it, however
+    /// long it has to wait.
+    pub(super) async fn gone(&self) {
+        let is_over = match self {
+            Self::Tcp(half) => half.ready(Interest::ERROR).await,
+            Self::Unix(half) => half.ready(Interest::ERROR).await,
+        };
+        if is_over.is_err() {
+            // The runtime is being shut down, and this task with it.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Makes the connection end with a reset when both ends are dropped. At a path there is no such thing.
+    pub(super) fn reset(self) {
+        match self {
+            Self::Tcp(half) => {
+                // Where it cannot be had, the connection is just closed.
+                let _ = half.as_ref().set_zero_linger();
+                half.forget();
+            }
+            Self::Unix(half) => half.forget(),
+        }
+    }
+}
+
+impl AsyncRead for ReadHalf {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(half) => Pin::new(half).poll_read(context, buffer),
+            Self::Unix(half) => Pin::new(half).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for WriteHalf {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(half) => Pin::new(half).poll_write(context, bytes),
+            Self::Unix(half) => Pin::new(half).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(half) => Pin::new(half).poll_write_vectored(context, slices),
+            Self::Unix(half) => Pin::new(half).poll_write_vectored(context, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // A socket holds nothing back.
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(half) => Pin::new(half).poll_shutdown(context),
+            Self::Unix(half) => Pin::new(half).poll_shutdown(context),
+        }
+    }
+}
