@@ -20,7 +20,7 @@ pub struct Wait {
 
 /// Up to this part of the limit is added at random to every wait, so that clients that began together do not
 /// come back together (kv.md 5.1).
-const JITTER_DIVISOR: u32 = 16;
+pub(crate) const JITTER_DIVISOR: u32 = 16;
 
 /// What the looks of one wait have come to so far.
 #[derive(Debug)]

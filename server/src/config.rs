@@ -68,6 +68,15 @@ pub struct Config {
     /// How long a blocking query may wait at most (`max_query_time`). Default: 600 s.
     pub max_query_time: Duration,
 
+    /// The longest output of a check in bytes (`check_output_max_size`). Default: 4096.
+    pub check_output_max_size: usize,
+    /// How long the catalog may not know a check's output that came without a change of its status
+    /// (`check_update_interval`); zero tells it at once. Default: 300 s.
+    pub check_update_interval: Duration,
+    /// Whether checks with scripts are taken from clients (`enable_script_checks`). They are never run.
+    /// Default: false.
+    pub enable_script_checks: bool,
+
     /// Prefixes of paths that are answered with 403 (`http_config.block_endpoints`). Default: none.
     pub block_endpoints: Vec<String>,
     /// Headers added to every answer (`http_config.response_headers`), in the order in which they are sent.
@@ -165,6 +174,9 @@ impl Default for Config {
             max_header_bytes: 1 << 20,
             default_query_time: Duration::from_secs(300),
             max_query_time: Duration::from_secs(600),
+            check_output_max_size: 4096,
+            check_update_interval: Duration::from_secs(300),
+            enable_script_checks: false,
             block_endpoints: Vec::new(),
             response_headers: Vec::new(),
             allow_write_http_from: Vec::new(),

@@ -9,11 +9,12 @@
 mod barrier;
 mod calls;
 mod observe;
+mod runs;
 mod scene;
 mod time;
 mod waiter;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,8 +25,8 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{History, Intent, WokenBy};
 use crate::store::{
-    Answer, Applied, Command, Effects, Index, Query, Refusal, Reply, Rules, SessionId, Store,
-    TxnOperation, TxnOutcome,
+    Answer, Applied, Command, Effects, Index, ProbeRun, Query, Refusal, Reply, Rules, SessionId,
+    Store, TxnOperation, TxnOutcome,
 };
 use crate::timestamp::Timestamp;
 use crate::watch::Registry;
@@ -63,6 +64,12 @@ struct State {
     jumps_with: Option<usize>,
     /// The server has stopped: nobody waits any more.
     closed: bool,
+    /// Checks that are to be run, for [`Engine::next_run`].
+    runs: VecDeque<ProbeRun>,
+    /// How many checks are to be run or are being run.
+    runs_open: usize,
+    /// Told when a check is to be run.
+    runs_due: Arc<Notify>,
 }
 
 /// The state as it was, and when that was.
@@ -99,6 +106,9 @@ impl Engine {
                 checkpoints: BTreeMap::new(),
                 jumps_with: None,
                 closed: false,
+                runs: VecDeque::new(),
+                runs_open: 0,
+                runs_due: Arc::default(),
             }),
             clock: clock.into(),
             deadlines: Notify::new(),
@@ -244,6 +254,7 @@ impl State {
             self.history.note(now, &intent, &applied, &self.store);
         }
         self.find_woken(now, &applied.effects, woken);
+        self.take_runs(&applied.effects);
         applied
     }
 
@@ -267,7 +278,7 @@ fn wake(woken: &[Arc<Told>]) {
 
 fn may_be_large(query: &Query) -> bool {
     match query {
-        Query::KvGet(_) | Query::SessionInfo(_) => false,
+        Query::KvGet(_) | Query::SessionInfo(_) | Query::AgentService(_) => false,
         Query::KvList(_)
         | Query::SessionList
         | Query::SessionNode(_)

@@ -19,8 +19,10 @@ use crate::engine::Engine;
 use crate::entropy::Entropy;
 use crate::history::{DEFAULT_CAPACITY, History};
 use crate::http::{self, Socket};
+use crate::probe;
 use crate::store::{
-    Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules, Store,
+    AgentCommand, Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules,
+    Start, Store,
 };
 use crate::version::{Behaviour, Version};
 
@@ -382,9 +384,13 @@ async fn serve(
     for (_, socket) in sockets {
         tasks.spawn(http::accept(Arc::clone(&context), socket));
     }
+    tasks.spawn(probe::run_checks(Arc::clone(&engine)));
     tasks.spawn(async move { engine.run().await });
-    // Neither is ever sent: the other end is dropped when the server is to stop.
-    let _ = stopped.await;
+    tokio::select! {
+        // Nothing is ever sent: the other end is dropped when the server is to stop.
+        _ = stopped => {}
+        () = context.left.notified() => {}
+    }
 }
 
 /// What the store does in a version.
@@ -419,11 +425,22 @@ fn new_engine(config: &Config, clock: Clock) -> Arc<Engine> {
     };
     let store = Store::new(rules_of(config.version), before);
     let engine = Engine::over(store, clock, entropy, history);
-    for registration in own_registrations(config) {
-        let registered = engine.apply(Command::Register(Box::new(registration)));
-        registered.expect("the agent's own node is in order");
-    }
+    engine
+        .apply(agent_start(config))
+        .expect("the agent's own node is in order");
     Arc::new(engine)
+}
+
+/// The agent of a server with this configuration comes up.
+fn agent_start(config: &Config) -> Command {
+    let [by_leader, by_agent] = own_registrations(config);
+    let start = Start {
+        by_leader,
+        by_agent,
+        seed: config.seed,
+        output_interval: config.check_update_interval,
+    };
+    Command::Agent(Box::new(AgentCommand::Start(Box::new(start))))
 }
 
 /// How an agent gets into the catalog: the leader enters it, then the agent adds what the leader does not know

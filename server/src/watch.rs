@@ -155,6 +155,9 @@ impl<H: Clone> Registry<H> {
                 add(self.others.get(&Watch::Checks));
                 add(self.others.get(&Watch::Service(service_name.clone())));
             }
+            Touched::AgentService(id) => {
+                add(self.others.get(&Watch::AgentService(id.clone())));
+            }
         }
     }
 }

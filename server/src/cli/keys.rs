@@ -172,6 +172,12 @@ const KEYS: &[Key] = &[
     honoured("bootstrap_expect", |settings| {
         Slot::Integer(&mut settings.bootstrap_expect)
     }),
+    honoured("check_output_max_size", |settings| {
+        Slot::Integer(&mut settings.check_output_max_size)
+    }),
+    honoured("check_update_interval", |settings| {
+        Slot::Text(&mut settings.check_update_interval)
+    }),
     honoured("client_addr", |settings| {
         Slot::Text(&mut settings.client_addr)
     }),
@@ -186,6 +192,9 @@ const KEYS: &[Key] = &[
     }),
     honoured("disable_kv_key_validation", |settings| {
         Slot::Bool(&mut settings.disable_kv_key_validation)
+    }),
+    honoured("enable_script_checks", |settings| {
+        Slot::Bool(&mut settings.enable_script_checks)
     }),
     honoured("http_config.allow_write_http_from", |settings| {
         Slot::List(&mut settings.allow_write_http_from)
@@ -292,8 +301,6 @@ const KEYS: &[Key] = &[
     ignored("ca_path"),
     ignored("cert_file"),
     ignored("check"),
-    ignored("check_output_max_size"),
-    ignored("check_update_interval"),
     ignored("checks"),
     ignored("data_dir"),
     ignored("default_intention_policy"),
@@ -311,7 +318,6 @@ const KEYS: &[Key] = &[
     ignored("enable_central_service_config"),
     ignored("enable_debug"),
     ignored("enable_local_script_checks"),
-    ignored("enable_script_checks"),
     ignored("enable_syslog"),
     ignored("encrypt"),
     ignored("encrypt_verify_incoming"),

@@ -144,6 +144,13 @@ fn take_collected(
     if let Some(time) = session_ttl_min.filter(|time| *time != 0) {
         config.session_ttl_min = nanoseconds(time);
     }
+    let update = duration(
+        "check_update_interval",
+        settings.check_update_interval.as_deref(),
+    );
+    if let Some(time) = update {
+        config.check_update_interval = nanoseconds(time);
+    }
     errors.into_result()?;
     Ok(http.client_addresses)
 }
@@ -167,6 +174,15 @@ fn take_values(settings: &Settings, config: &mut Config) {
     fn take<T: Copy>(place: &mut T, value: Option<T>) {
         *place = value.unwrap_or(*place);
     }
+    let output = settings.check_output_max_size;
+    take(
+        &mut config.check_output_max_size,
+        output.and_then(|size| usize::try_from(size).ok()),
+    );
+    take(
+        &mut config.enable_script_checks,
+        settings.enable_script_checks,
+    );
     let ports = &settings.ports;
     take(&mut config.server_port, port(ports.server));
     take(&mut config.serf_lan_port, port(ports.serf_lan));

@@ -269,5 +269,6 @@ pub(crate) fn in_words(query: &Query) -> String {
         Query::ServiceChecks(name, _) => format!("checks of service {name:?}"),
         Query::NodeChecks(node) => format!("checks of node {node:?}"),
         Query::ChecksInState(status, _) => format!("checks in state {status:?}"),
+        Query::AgentService(id) => format!("service {id:?} of the agent"),
     }
 }

@@ -120,6 +120,7 @@ impl Engine {
             let mut state = self.lock();
             state.store = store;
             let now = self.clock.now();
+            state.store.run_checks_again(now);
             let everybody: Vec<Arc<Told>> = state.waiters.all();
             state.answer(now, everybody, &mut woken);
         }

@@ -13,6 +13,9 @@ use crate::timestamp::Timestamp;
 /// must not hold up a test for ever.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
+/// How long an advance waits for the checks that it let run. Whoever they ask may never answer.
+const RUN_WITHIN: Duration = Duration::from_millis(500);
+
 impl Engine {
     /// Moves the clock on by `duration`, through every deadline on the way in its order: each is applied at its
     /// own time, and those who wait for what it touches are told, and answered before the clock goes on.
@@ -143,16 +146,21 @@ impl Engine {
         }
     }
 
-    /// Until everybody who was woken has been answered, or waits again.
+    /// Until everybody who was woken has been answered, or waits again; and until the checks that were run have
+    /// a result, unless who they ask takes its time.
     fn settle(&self) {
         let patience = Patience::of(ANSWERED_WITHIN);
+        let for_runs = Patience::of(RUN_WITHIN);
         let mut state = self.lock();
-        while state.calls.any_woken() && !state.closed {
-            if self
-                .happened
-                .wait_for(&mut state, patience.left())
-                .timed_out()
-            {
+        while !state.closed {
+            let left = if state.calls.any_woken() {
+                patience.left()
+            } else if self.observed && state.runs_open > 0 {
+                for_runs.left()
+            } else {
+                return;
+            };
+            if self.happened.wait_for(&mut state, left).timed_out() {
                 return;
             }
         }

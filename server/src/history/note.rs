@@ -63,6 +63,7 @@ impl Intent {
                 Self::Catalog(format!("registered on node {:?}", registration.node.node))
             }
             Command::Deregister(what) => Self::Catalog(deregistered(what)),
+            Command::Agent(command) => command.words().map_or(Self::Other, Self::Catalog),
             Command::EndLockDelay { key } => Self::EndLockDelay { key: key.clone() },
             Command::ReapTombstones { up_to } => Self::Reap { up_to: *up_to },
             Command::Lapse { .. } => Self::Other,

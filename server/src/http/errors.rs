@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 
+use super::errors_agent::AgentFailure;
 use super::errors_catalog::{
     RegisterFailure, catalog_refusal_text, subject_text, txn_refusal_text, unknown_verb_text,
 };
@@ -121,6 +122,8 @@ pub(crate) enum Failure {
     },
     /// `?filter` is no expression, or none for the rows of the endpoint; with what is wrong.
     Filter(String),
+    /// The agent does not do what it is told.
+    Agent(AgentFailure),
     /// No answer: the connection is closed, as Consul's is when a handler dies.
     Dropped,
 }
@@ -138,8 +141,9 @@ pub(crate) enum KeyRule {
 
 impl Failure {
     /// The status of the answer.
-    pub(crate) fn status(&self) -> StatusCode {
+    pub(crate) fn status(&self, version: Version) -> StatusCode {
         match self {
+            Failure::Agent(failure) => failure.status(version),
             Failure::EndpointBlocked | Failure::AccessRestricted => StatusCode::FORBIDDEN,
             Failure::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
             Failure::StaleAndConsistent
@@ -200,7 +204,7 @@ impl Failure {
             Failure::Enterprise { .. } => !version.has(Behaviour::HttpNamespaceErrorUnprefixed),
             _ => {
                 version.has(Behaviour::HttpBadRequestPrefix)
-                    && self.status() == StatusCode::BAD_REQUEST
+                    && self.status(version) == StatusCode::BAD_REQUEST
                     && !self.is_direct()
             }
         };
@@ -277,6 +281,7 @@ impl Failure {
             Failure::Passing => "Invalid value for ?passing".into(),
             Failure::Injected { text, .. } => text.clone(),
             Failure::Filter(error) => filter_text(error),
+            Failure::Agent(failure) => failure.text(version),
             Failure::Dropped => String::new(),
         }
     }
@@ -354,6 +359,12 @@ pub(super) fn refusal_text(refusal: &Refusal) -> String {
         Refusal::CriticalCheck(check) => format!("Check '{check}' is in critical state"),
         Refusal::MissingService { node, .. } => {
             format!("failed inserting check: Missing service registration on node \"{node}\"")
+        }
+        Refusal::AgentServiceUnknown(_)
+        | Refusal::AgentCheckUnknown(_)
+        | Refusal::AgentCheckNotTtl(_)
+        | Refusal::AgentCheckServiceUnknown(_) => {
+            unreachable!("what the agent refuses has texts of its own")
         }
     }
 }

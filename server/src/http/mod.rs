@@ -6,9 +6,15 @@
 //! router that matches the path as sent.
 
 mod agent;
+mod agent_bodies;
+mod agent_change;
+mod agent_cluster;
+mod agent_health;
+mod agent_local;
 mod body;
 mod catalog;
 mod errors;
+mod errors_agent;
 mod errors_catalog;
 mod fault;
 mod filter_fields;
@@ -24,6 +30,7 @@ mod session;
 mod txn;
 mod txn_catalog;
 mod wire;
+mod wire_agent;
 mod wire_catalog;
 
 use std::collections::BTreeSet;
@@ -35,6 +42,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 
 pub(crate) use server::{Socket, accept};
 
@@ -69,6 +77,8 @@ pub(crate) struct Context {
     acl_policy: HeaderValue,
     /// The unknown paths that the log has named, up to a bound.
     unknown: Mutex<BTreeSet<String>>,
+    /// Told when a client makes the agent leave.
+    pub(crate) left: Notify,
 }
 
 /// How many unknown paths are named in the log.
@@ -92,6 +102,7 @@ impl Context {
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config,
             unknown: Mutex::default(),
+            left: Notify::new(),
         }
     }
 
@@ -304,6 +315,12 @@ fn find_route(
         return Err(redirect(method, &to).into());
     }
     match found {
+        Found::Route(route, _)
+            if route.endpoint == Endpoint::AgentVersion
+                && !context.has(Behaviour::AgentVersion) =>
+        {
+            Err(unknown_path(context, target.path()).into())
+        }
         Found::Route(route, start) => {
             // The handler sees the path decoded as a whole, whatever the mux matched.
             let path = match mux {
@@ -434,6 +451,29 @@ async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply, Failure> 
         Endpoint::Kv => kv::kv(request).await,
         Endpoint::AgentSelf => Ok(agent::this_agent(&request)),
         Endpoint::AgentMembers => Ok(agent::members(&request)),
+        Endpoint::AgentReload => agent_change::reload(&request),
+        Endpoint::AgentNodeMaintenance => agent_change::node_maintenance(&request),
+        Endpoint::AgentMetrics => agent_cluster::metrics(&request),
+        Endpoint::AgentHost => Ok(agent_cluster::host(&request)),
+        Endpoint::AgentVersion => Ok(agent_cluster::version(&request)),
+        Endpoint::AgentJoin => agent_cluster::join(&request),
+        Endpoint::AgentLeave => Ok(agent_cluster::leave(&request)),
+        Endpoint::AgentForceLeave => agent_cluster::force_leave(&request),
+        Endpoint::AgentToken => agent_cluster::token(),
+        Endpoint::AgentChecks => agent_local::checks(&request),
+        Endpoint::AgentCheckRegister => agent_change::register_check(request).await,
+        Endpoint::AgentCheckDeregister => agent_change::deregister_check(&request),
+        Endpoint::AgentCheckPass => agent_change::report(&request, "passing"),
+        Endpoint::AgentCheckWarn => agent_change::report(&request, "warning"),
+        Endpoint::AgentCheckFail => agent_change::report(&request, "critical"),
+        Endpoint::AgentCheckUpdate => agent_change::update(request).await,
+        Endpoint::AgentServices => agent_local::services(&request),
+        Endpoint::AgentService => agent_local::service(&request).await,
+        Endpoint::AgentHealthById => agent_health::by_id(&request),
+        Endpoint::AgentHealthByName => agent_health::by_name(&request),
+        Endpoint::AgentServiceRegister => agent_change::register_service(request).await,
+        Endpoint::AgentServiceDeregister => agent_change::deregister_service(&request),
+        Endpoint::AgentServiceMaintenance => agent_change::service_maintenance(&request),
         Endpoint::CatalogRegister => registration::register(request).await,
         Endpoint::CatalogDeregister => registration::deregister(request).await,
         Endpoint::CatalogDatacenters => Ok(catalog::datacenters(&request)),

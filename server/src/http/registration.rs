@@ -111,17 +111,7 @@ impl Object for ServiceBody {
 
 impl ServiceBody {
     pub(super) fn into_service(self) -> NewService {
-        let address = |(tag, body): (String, AddressBody)| {
-            let address = ServiceAddress {
-                address: body.address,
-                port: body.port,
-            };
-            (tag, address)
-        };
-        let weights = self.weights.map(|weights| Weights {
-            passing: weights.passing,
-            warning: weights.warning,
-        });
+        let address = |(tag, body): (String, AddressBody)| (tag, ServiceAddress::from(body));
         NewService {
             id: if self.id.is_empty() {
                 self.service.clone()
@@ -133,7 +123,7 @@ impl ServiceBody {
             address: self.address,
             meta: self.meta,
             port: self.port,
-            weights: weights.unwrap_or_default(),
+            weights: self.weights.map(Weights::from).unwrap_or_default(),
             enable_tag_override: self.enable_tag_override,
             kind: self.kind,
             tagged_addresses: self
@@ -147,6 +137,15 @@ impl ServiceBody {
 pub(super) struct AddressBody {
     address: String,
     port: i64,
+}
+
+impl From<AddressBody> for ServiceAddress {
+    fn from(body: AddressBody) -> Self {
+        Self {
+            address: body.address,
+            port: body.port,
+        }
+    }
 }
 
 impl Object for AddressBody {
@@ -164,6 +163,15 @@ impl Object for AddressBody {
 pub(super) struct WeightsBody {
     passing: i64,
     warning: i64,
+}
+
+impl From<WeightsBody> for Weights {
+    fn from(body: WeightsBody) -> Self {
+        Self {
+            passing: body.passing,
+            warning: body.warning,
+        }
+    }
 }
 
 impl Object for WeightsBody {

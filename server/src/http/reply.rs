@@ -78,6 +78,14 @@ impl Reply {
         }
     }
 
+    /// The empty answer of a handler that has nothing to say, whose type came with the versions.
+    pub(crate) fn done(request: &Request) -> Self {
+        Self {
+            content_type: super::empty_content_type(request),
+            ..Self::empty(StatusCode::OK)
+        }
+    }
+
     /// A value as JSON, in the style that the request and the agent's mode ask for.
     pub(crate) fn json(request: &Request, value: &(impl Serialize + ?Sized)) -> Self {
         Self {
@@ -131,7 +139,7 @@ impl Reply {
                 || !version.has(Behaviour::HttpErrorContentTypeFirst),
             headers,
             content: Content::Whole(text.into()),
-            ..Self::empty(failure.status())
+            ..Self::empty(failure.status(version))
         }
     }
 

@@ -127,7 +127,7 @@ impl Request {
 
     /// The wait: the default where none, zero or a negative one is asked for, and what is asked for up to the
     /// cap (kv.md 5.1).
-    fn wait(&self) -> Result<Duration, Failure> {
+    pub(crate) fn wait(&self) -> Result<Duration, Failure> {
         let config = &self.context.config;
         let asked = match self.query.get("wait") {
             b"" => 0,

@@ -9,6 +9,52 @@ pub(crate) enum Endpoint {
     AgentSelf,
     /// `/v1/agent/members`
     AgentMembers,
+    /// `/v1/agent/reload`
+    AgentReload,
+    /// `/v1/agent/maintenance`
+    AgentNodeMaintenance,
+    /// `/v1/agent/metrics`
+    AgentMetrics,
+    /// `/v1/agent/host`
+    AgentHost,
+    /// `/v1/agent/version`
+    AgentVersion,
+    /// `/v1/agent/join/<address>`
+    AgentJoin,
+    /// `/v1/agent/leave`
+    AgentLeave,
+    /// `/v1/agent/force-leave/<node>`
+    AgentForceLeave,
+    /// `/v1/agent/token/<name>`
+    AgentToken,
+    /// `/v1/agent/checks`
+    AgentChecks,
+    /// `/v1/agent/check/register`
+    AgentCheckRegister,
+    /// `/v1/agent/check/deregister/<id>`
+    AgentCheckDeregister,
+    /// `/v1/agent/check/pass/<id>`
+    AgentCheckPass,
+    /// `/v1/agent/check/warn/<id>`
+    AgentCheckWarn,
+    /// `/v1/agent/check/fail/<id>`
+    AgentCheckFail,
+    /// `/v1/agent/check/update/<id>`
+    AgentCheckUpdate,
+    /// `/v1/agent/services`
+    AgentServices,
+    /// `/v1/agent/health/service/id/<id>`
+    AgentHealthById,
+    /// `/v1/agent/health/service/name/<service>`
+    AgentHealthByName,
+    /// `/v1/agent/service/register`
+    AgentServiceRegister,
+    /// `/v1/agent/service/deregister/<id>`
+    AgentServiceDeregister,
+    /// `/v1/agent/service/maintenance/<id>`
+    AgentServiceMaintenance,
+    /// `/v1/agent/service/<id>`
+    AgentService,
     /// `/v1/catalog/register`
     CatalogRegister,
     /// `/v1/catalog/deregister`
@@ -81,6 +127,57 @@ const PUT: &[Method] = &[Method::PUT];
 pub(crate) const ROUTES: &[Route] = &[
     route("/v1/agent/self", GET, Endpoint::AgentSelf),
     route("/v1/agent/members", GET, Endpoint::AgentMembers),
+    route("/v1/agent/reload", PUT, Endpoint::AgentReload),
+    route("/v1/agent/maintenance", PUT, Endpoint::AgentNodeMaintenance),
+    route("/v1/agent/metrics", GET, Endpoint::AgentMetrics),
+    route("/v1/agent/host", GET, Endpoint::AgentHost),
+    route("/v1/agent/version", GET, Endpoint::AgentVersion),
+    route("/v1/agent/join/", PUT, Endpoint::AgentJoin),
+    route("/v1/agent/leave", PUT, Endpoint::AgentLeave),
+    route("/v1/agent/force-leave/", PUT, Endpoint::AgentForceLeave),
+    route("/v1/agent/token/", PUT, Endpoint::AgentToken),
+    route("/v1/agent/checks", GET, Endpoint::AgentChecks),
+    route(
+        "/v1/agent/check/register",
+        PUT,
+        Endpoint::AgentCheckRegister,
+    ),
+    route(
+        "/v1/agent/check/deregister/",
+        PUT,
+        Endpoint::AgentCheckDeregister,
+    ),
+    route("/v1/agent/check/pass/", PUT, Endpoint::AgentCheckPass),
+    route("/v1/agent/check/warn/", PUT, Endpoint::AgentCheckWarn),
+    route("/v1/agent/check/fail/", PUT, Endpoint::AgentCheckFail),
+    route("/v1/agent/check/update/", PUT, Endpoint::AgentCheckUpdate),
+    route("/v1/agent/services", GET, Endpoint::AgentServices),
+    route(
+        "/v1/agent/health/service/id/",
+        GET,
+        Endpoint::AgentHealthById,
+    ),
+    route(
+        "/v1/agent/health/service/name/",
+        GET,
+        Endpoint::AgentHealthByName,
+    ),
+    route(
+        "/v1/agent/service/register",
+        PUT,
+        Endpoint::AgentServiceRegister,
+    ),
+    route(
+        "/v1/agent/service/deregister/",
+        PUT,
+        Endpoint::AgentServiceDeregister,
+    ),
+    route(
+        "/v1/agent/service/maintenance/",
+        PUT,
+        Endpoint::AgentServiceMaintenance,
+    ),
+    route("/v1/agent/service/", GET, Endpoint::AgentService),
     route("/v1/catalog/register", PUT, Endpoint::CatalogRegister),
     route("/v1/catalog/deregister", PUT, Endpoint::CatalogDeregister),
     route("/v1/catalog/datacenters", GET, Endpoint::CatalogDatacenters),
@@ -140,24 +237,24 @@ pub(crate) enum Found {
     Unknown,
 }
 
-/// Finds the route of a cleaned path, as Go's mux does.
+/// Finds the route of a cleaned path, as Go's mux does: a path itself, then a subtree without its slash, then the
+/// subtree that a path lies in.
 pub(crate) fn find(path: &[u8]) -> Found {
-    let matching = |route: &&Route| {
-        let pattern = route.path.as_bytes();
-        if pattern.ends_with(b"/") {
-            path.starts_with(pattern)
-        } else {
-            path == pattern
-        }
-    };
-    if let Some(route) = ROUTES.iter().find(matching) {
-        return Found::Route(route, route.path.len());
+    let found = |route: &'static Route| Found::Route(route, route.path.len());
+    if let Some(route) = ROUTES.iter().find(|route| route.path.as_bytes() == path) {
+        return found(route);
     }
     let below = |route: &Route| route.path.as_bytes().strip_suffix(b"/") == Some(path);
     if ROUTES.iter().any(below) {
         return Found::Slash;
     }
-    Found::Unknown
+    let around =
+        |route: &&Route| route.path.ends_with('/') && path.starts_with(route.path.as_bytes());
+    let longest = ROUTES
+        .iter()
+        .filter(around)
+        .max_by_key(|route| route.path.len());
+    longest.map_or(Found::Unknown, found)
 }
 
 /// The value of the `Allow` header: no spaces, `OPTIONS` first (kv.md 6.6).
@@ -186,6 +283,9 @@ mod tests {
         assert_eq!(endpoint("/v1/session/list/"), None);
         assert_eq!(endpoint("/V1/kv/a"), None);
         assert_eq!(endpoint("/v2"), None);
+        let of_service = |path| endpoint(&format!("/v1/agent/service/{path}"));
+        assert_eq!(of_service("register"), Some(Endpoint::AgentServiceRegister));
+        assert_eq!(of_service("registered"), Some(Endpoint::AgentService));
     }
 
     #[test]
@@ -194,6 +294,10 @@ mod tests {
         assert!(matches!(find(b"/v1/session/destroy"), Found::Slash));
         assert!(matches!(find(b"/v1/session/list"), Found::Route(..)));
         assert!(matches!(find(b"/v1"), Found::Unknown));
+        assert!(matches!(
+            find(b"/v1/agent/service/maintenance"),
+            Found::Slash
+        ));
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::go::duration;
 use crate::store::{CheckDefinition, CheckRow, Instance, Labels, NewService, NodeRow, ServiceRow};
 use crate::version::{Behaviour, Version};
 
+/// `{}`.
+pub(super) static NO_LABELS: Labels = Labels::new();
+
 /// A node.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
@@ -69,14 +72,14 @@ pub(crate) struct NodeService<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Weights {
+pub(super) struct Weights {
     passing: i64,
     warning: i64,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Proxy {
+pub(super) struct Proxy {
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<&'static str>,
     mesh_gateway: Empty,
@@ -89,13 +92,13 @@ struct Empty {}
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Address<'a> {
+pub(super) struct Address<'a> {
     address: &'a str,
     port: i64,
 }
 
 impl Weights {
-    fn new(service: &NewService) -> Self {
+    pub(super) fn new(service: &NewService) -> Self {
         Self {
             passing: service.weights.passing,
             warning: service.weights.warning,
@@ -104,7 +107,7 @@ impl Weights {
 }
 
 impl Proxy {
-    fn new(version: Version) -> Self {
+    pub(super) fn new(version: Version) -> Self {
         Self {
             mode: version.has(Behaviour::JsonNodeServiceMode).then_some(""),
             mesh_gateway: Empty {},
@@ -113,7 +116,7 @@ impl Proxy {
     }
 }
 
-fn addresses(service: &NewService) -> Option<BTreeMap<&str, Address<'_>>> {
+pub(super) fn addresses(service: &NewService) -> Option<BTreeMap<&str, Address<'_>>> {
     let addresses = service.tagged_addresses.as_ref()?.iter();
     let address = addresses.map(|(tag, address)| {
         let shown = Address {
@@ -323,7 +326,7 @@ pub(crate) struct CatalogService<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     service_tagged_addresses: Option<BTreeMap<&'a str, Address<'a>>>,
     service_weights: Weights,
-    service_meta: Option<&'a Labels>,
+    service_meta: &'a Labels,
     service_port: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_ports: Option<()>,
@@ -356,7 +359,8 @@ impl<'a> CatalogService<'a> {
             service_address: &service.address,
             service_tagged_addresses: addresses(service),
             service_weights: Weights::new(service),
-            service_meta: service.meta.as_ref(),
+            // Where the other reads show `null`, this one shows none (seen on 1.8.7).
+            service_meta: service.meta.as_ref().unwrap_or(&NO_LABELS),
             service_port: service.port,
             service_ports: null_since(Behaviour::JsonCatalogServicePorts),
             service_socket_path: version

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::agent::AgentCommand;
 use super::index::Index;
 use super::key::Key;
 use super::registration::{Deregistration, Registration};
@@ -33,6 +34,8 @@ pub enum Command {
     Register(Box<Registration>),
     /// Take a node, a service or a check out of the catalog (session.md 4.3).
     Deregister(Deregistration),
+    /// Change the agent's own services and checks, and the catalog with them (session.md 4.4).
+    Agent(Box<AgentCommand>),
     /// The TTL of this session ran out: submitted by the engine at its deadline.
     Lapse {
         /// The session that lapses.
@@ -48,6 +51,13 @@ pub enum Command {
         /// The newest tombstone that goes.
         up_to: Index,
     },
+}
+
+impl Command {
+    /// Whether this is something that the agent does at its own deadline.
+    pub(super) fn is_due_of_agent(&self) -> bool {
+        matches!(self, Command::Agent(command) if matches!(**command, AgentCommand::Due(_)))
+    }
 }
 
 /// One write of a key or a tree of keys.
@@ -126,6 +136,14 @@ pub enum Refusal {
         /// The id of the check.
         check: String,
     },
+    /// The agent has no service of this id.
+    AgentServiceUnknown(String),
+    /// The agent has no check of this id.
+    AgentCheckUnknown(String),
+    /// A report of a check of this id, which takes none.
+    AgentCheckNotTtl(String),
+    /// A check names this service, which the agent does not have.
+    AgentCheckServiceUnknown(String),
 }
 
 /// Who holds a key back, when an acquire is refused without an error.

@@ -1,5 +1,6 @@
 //! What a command did, for those who wait and those who keep the history. The store notifies nobody itself.
 
+use super::agent::ProbeRun;
 use super::command::AcquireRefused;
 use super::index::Index;
 use super::key::Key;
@@ -18,6 +19,8 @@ pub struct Effects {
     pub ended: Vec<SessionEnd>,
     /// Why an acquire was refused without an error.
     pub acquire_refused: Option<AcquireRefused>,
+    /// The checks that are to be run now, by whoever can.
+    pub runs: Vec<ProbeRun>,
 }
 
 /// A row that changed.
@@ -51,6 +54,8 @@ pub enum Touched {
         /// The name of the check's service; empty for a check of the node.
         service_name: String,
     },
+    /// A service of the agent's own was registered or deregistered.
+    AgentService(String),
 }
 
 /// A key that has another holder than before.

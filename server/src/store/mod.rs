@@ -9,6 +9,7 @@
 //! * A key that a session holds is released or deleted in the command that ends the session.
 //! * Whoever applies a command at `now` has first applied what was due before: [`Store::due`].
 
+mod agent;
 mod catalog;
 mod check;
 mod command;
@@ -35,6 +36,10 @@ use std::time::Duration;
 
 use service::{ABSENT_IN_CATALOG, ABSENT_IN_HEALTH};
 
+pub use agent::{
+    Agent, AgentCommand, CheckSource, CheckSpec, Due, LocalCheck, LocalService, Probe, ProbeRun,
+    ProbeTarget, ServiceSpec, Start, Thresholds,
+};
 pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
 pub use effects::{Cause, Effects, HolderChange, SessionEnd, Touched};
 pub use index::Index;
@@ -68,6 +73,7 @@ pub struct Store {
     lock_delays: lock_delay::LockDelays,
     sessions: session::SessionTable,
     catalog: catalog::Catalog,
+    agent: Agent,
 }
 
 /// What a command came to.
@@ -99,6 +105,7 @@ impl Store {
             lock_delays: lock_delay::LockDelays::default(),
             sessions: session::SessionTable::default(),
             catalog: catalog::Catalog::default(),
+            agent: Agent::default(),
         }
     }
 
@@ -120,9 +127,11 @@ impl Store {
                     Command::Lapse { .. }
                         | Command::EndLockDelay { .. }
                         | Command::ReapTombstones { .. }
-                ),
+                )
+                || command.is_due_of_agent(),
             "everything that is due is applied before the next command"
         );
+        let before = self.applied;
         let entries = self.raft_entries(now, &command);
         self.applied = Index(self.applied.0 + entries);
         let mut change = Change {
@@ -131,9 +140,13 @@ impl Store {
             now,
             effects: Effects::default(),
         };
+        let by_agent = matches!(command, Command::Agent(_));
         let result = change.run(command);
+        if !by_agent {
+            change.agent_looks_later();
+        }
         let mut effects = change.effects;
-        effects.index = (entries > 0).then_some(self.applied);
+        effects.index = (self.applied > before).then_some(self.applied);
         Applied { result, effects }
     }
 
@@ -157,7 +170,8 @@ impl Store {
                 let known = matches!(self.session(id), Ok(Some(_)));
                 u64::from(known || self.rules.session_ids_are_uuids)
             }
-            Command::SessionRenew { .. } | Command::EndLockDelay { .. } => 0,
+            // What the agent changes takes an index for each entry that it makes.
+            Command::SessionRenew { .. } | Command::EndLockDelay { .. } | Command::Agent(_) => 0,
             Command::SessionCreate(_)
             | Command::Register(_)
             | Command::Deregister(_)
@@ -188,6 +202,7 @@ impl Store {
             Query::ServiceChecks(name, node_meta) => Ok(self.service_checks(name, node_meta)),
             Query::NodeChecks(node) => Ok(self.node_checks(node)),
             Query::ChecksInState(state, node_meta) => Ok(self.checks_in_state(state, node_meta)),
+            Query::AgentService(id) => Ok(self.agent_service(id)),
         }
     }
 
@@ -210,8 +225,10 @@ impl Store {
         let delay = delay.map(|(at, key)| (at, Command::EndLockDelay { key }));
         let reap = self.tombstones.next_reap();
         let reap = reap.map(|(at, up_to)| (at, Command::ReapTombstones { up_to }));
+        let agent = self.agent.next_due().cloned();
+        let agent = agent.map(|(at, due)| (at, Command::Agent(Box::new(AgentCommand::Due(due)))));
         // At the same moment a guard ends before a session lapses, and reaping comes last.
-        [delay, lapse, reap]
+        [delay, lapse, agent, reap]
             .into_iter()
             .flatten()
             .min_by_key(|(at, _)| *at)
@@ -254,6 +271,7 @@ impl Change<'_> {
                 self.deregister(&what);
                 Ok(Reply::Done)
             }
+            Command::Agent(command) => self.agent(*command),
             Command::Lapse { session } => {
                 self.invalidate(session, Cause::Lapsed);
                 Ok(Reply::Done)

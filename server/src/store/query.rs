@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::agent::LocalService;
 use super::index::Index;
 use super::key::Key;
 use super::kv::KvRow;
@@ -42,6 +43,8 @@ pub enum Query {
     NodeChecks(String),
     /// The checks with a status on nodes with this meta data; `any` means all.
     ChecksInState(String, Labels),
+    /// A service of the agent's own, by its id. It has no index of its own.
+    AgentService(String),
 }
 
 /// What a read found.
@@ -77,6 +80,8 @@ pub enum Rows {
     Checks(Vec<Arc<CheckRow>>),
     /// The instances of one service, in the order of node and id.
     Instances(Vec<Instance>),
+    /// A service of the agent's own, if there is one.
+    AgentService(Option<Arc<LocalService>>),
 }
 
 /// A service instance with its node, and the checks of both.
@@ -119,4 +124,6 @@ pub enum Watch {
     Service(String),
     /// Every check.
     Checks,
+    /// This service of the agent's own.
+    AgentService(String),
 }

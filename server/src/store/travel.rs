@@ -43,6 +43,12 @@ impl Store {
             .iter()
             .map(|(at, up_to)| (later(at), *up_to))
             .collect();
+        self.agent.shift_deadlines(by);
+    }
+
+    /// Lets the agent's checks be run at once that were being run when the state was saved.
+    pub fn run_checks_again(&mut self, now: Timestamp) {
+        self.agent.run_again(now);
     }
 
     /// Takes every deadline away: nothing in this store happens by itself any more.

@@ -280,6 +280,12 @@ behaviours! {
     AgentUnknownCheckText = "agent.unknown_check.text", [onward(1, 12, 0)], None, "S D";
     /// A check for an unknown service is refused with 404; before, with 500.
     AgentCheckUnknownService404 = "agent.check_unknown_svc", [onward(1, 11, 0)], None, "S H";
+    /// An agent's check keeps its status until it has passed or failed as often as it says; 1.8 goes by the last run.
+    AgentCheckThresholds = "agent.check_thresholds", [onward(1, 9, 0)], None, "S I";
+    /// The text about a missing interval names all kinds of check that are run; some came earlier, one by one.
+    AgentCheckIntervalText = "agent.check_interval_text", [onward(1, 14, 0)], None, "S H";
+    /// `agent/version` exists.
+    AgentVersion = "agent.version", [onward(1, 16, 0)], None, "S H";
     /// health/service with an index says `X-Consul-Query-Backend: streaming`.
     HealthStreaming = "health.streaming", [onward(1, 10, 1)], None, "S D";
     /// The 404 of a prepared query has the index headers.

@@ -71,6 +71,7 @@ fn without_dev_it_is_a_client_agent_that_leaves_when_told_to_stop() {
 fn every_honoured_key_changes_its_value() {
     let document = r#"
         acl { default_policy = "deny" }
+        check_output_max_size = 99 check_update_interval = "7s" enable_script_checks = true
         advertise_addr = "10.1.2.3" bind_addr = "127.0.0.9" datacenter = "DC9" primary_datacenter = "Main"
         default_query_time = "3s" max_query_time = "2s" session_ttl_min = "1.5s"
         disable_http_unprintable_char_filter = true disable_kv_key_validation = true translate_wan_addrs = true
@@ -92,6 +93,9 @@ fn every_honoured_key_changes_its_value() {
         ],
         bind_address: IpAddr::from([127, 0, 0, 9]),
         block_endpoints: vec![text("/v1/x")],
+        check_output_max_size: 99,
+        check_update_interval: Duration::from_secs(7),
+        enable_script_checks: true,
         datacenter: text("dc9"),
         default_query_time: Duration::from_secs(3),
         dev: true,

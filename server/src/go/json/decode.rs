@@ -94,6 +94,7 @@ pub(crate) struct Field<'a> {
     place: &'a mut dyn Decode,
     embedded_in: Option<&'static str>,
     go_type: Option<&'static str>,
+    other_name: Option<&'static str>,
 }
 
 /// A field with the name that it has in JSON, and the place for its value.
@@ -103,13 +104,24 @@ pub(crate) fn field<'a>(name: &'static str, place: &'a mut dyn Decode) -> Field<
         place,
         embedded_in: None,
         go_type: None,
+        other_name: None,
     }
 }
 
 impl Field<'_> {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        [Some(self.name), self.other_name].into_iter().flatten()
+    }
+
     /// The field belongs to an embedded struct, whose name type errors may show.
     pub(crate) fn embedded_in(mut self, name: &'static str) -> Self {
         self.embedded_in = Some(name);
+        self
+    }
+
+    /// A second name of the field, which Consul takes where the first one is missing.
+    pub(crate) fn or_named(mut self, name: &'static str) -> Self {
+        self.other_name = Some(name);
         self
     }
 
@@ -169,7 +181,7 @@ fn find<'f, 'a>(fields: &'f mut [Field<'a>], name: &str) -> Option<&'f mut Field
     let at = exact.or_else(|| {
         fields
             .iter()
-            .position(|field| matches_folded(field.name, name))
+            .position(|field| field.names().any(|own| matches_folded(own, name)))
     })?;
     Some(&mut fields[at])
 }

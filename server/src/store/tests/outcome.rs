@@ -4,8 +4,8 @@ use super::command::Read;
 use super::words::{duration_name, key_name, session_name, value_name};
 use crate::store::{
     AcquireRefused, Answer, Applied, Behavior, Cause, CheckRow, Effects, Entry, IdError, Index,
-    Key, KvRow, Refusal, Reply, Rows, ServiceRow, SessionEnd, SessionRow, TxnError, TxnOutcome,
-    TxnRefusal, TxnResult,
+    Key, KvRow, ProbeRun, Refusal, Reply, Rows, ServiceRow, SessionEnd, SessionRow, TxnError,
+    TxnOutcome, TxnRefusal, TxnResult,
 };
 
 /// What a command came to.
@@ -16,6 +16,7 @@ pub(super) fn of_command(applied: &Applied) -> String {
         holders: _,
         ended,
         acquire_refused,
+        runs,
     } = &applied.effects;
     let mut facts = Vec::new();
     match &applied.result {
@@ -34,6 +35,7 @@ pub(super) fn of_command(applied: &Applied) -> String {
         }
     }));
     facts.extend(ends(ended));
+    facts.extend(runs.iter().map(run_name));
     facts.extend(index.map(|index| format!("index {index}")));
     facts.join(", ")
 }
@@ -41,11 +43,16 @@ pub(super) fn of_command(applied: &Applied) -> String {
 /// What fell, for commands that nobody asked for.
 pub(super) fn of_deadline(what: &str, effects: &Effects) -> String {
     let mut facts = ends(&effects.ended);
+    facts.extend(effects.runs.iter().map(run_name));
     if facts.is_empty() {
         facts.push(what.to_owned());
     }
     facts.extend(effects.index.map(|index| format!("index {index}")));
     facts.join(", ")
+}
+
+fn run_name(run: &ProbeRun) -> String {
+    format!("runs {}", run.check_id)
 }
 
 /// What a transaction that only reads came to.
@@ -84,6 +91,10 @@ pub(super) fn of_read(read: &Read, answer: &Answer) -> String {
 
 fn rows(rows: &Rows, names_only: bool) -> Vec<String> {
     match rows {
+        Rows::AgentService(local) => {
+            let ids = local.iter().map(|local| local.service.id.clone());
+            ids.collect()
+        }
         Rows::Entry(None) => vec!["missing".to_owned()],
         Rows::Entry(Some(found)) => vec![entry(found)],
         Rows::Entries(found) if names_only => {
@@ -274,5 +285,10 @@ pub(super) fn of_refusal(refusal: &Refusal) -> String {
             service,
             check,
         } => format!("missing service {service} of check {check} on {node}"),
+        Refusal::AgentServiceUnknown(id) | Refusal::AgentCheckServiceUnknown(id) => {
+            format!("the agent has no service {id}")
+        }
+        Refusal::AgentCheckUnknown(id) => format!("the agent has no check {id}"),
+        Refusal::AgentCheckNotTtl(id) => format!("nobody reports {id}"),
     }
 }

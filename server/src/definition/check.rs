@@ -1,0 +1,278 @@
+//! Definitions of checks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{DefinitionError, Rules};
+use crate::store::{CheckSource, CheckSpec, NewCheck, Probe, ProbeTarget, Thresholds};
+use crate::version::Behaviour;
+
+/// The shortest time between two runs.
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+/// How long a run may take that does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The shortest time after which a critical service is deregistered.
+const SHORTEST_DEREGISTER: Duration = Duration::from_secs(60);
+const CRITICAL: &str = "critical";
+
+/// A check as it was defined. Empty and zero fields were not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckDefinition {
+    /// The id; empty for one made from the name or the service.
+    pub id: String,
+    /// The name; a check of a service may do without.
+    pub name: String,
+    /// Notes for people.
+    pub notes: String,
+    /// The first status; critical if none is given.
+    pub status: String,
+    /// The service that it is a check of; empty for the node. Of no account inside of a service's definition.
+    pub service_id: String,
+    /// A command to be run. It never is.
+    pub script_args: Vec<String>,
+    /// A container in which the command is to be run.
+    pub docker_container_id: String,
+    /// An address for gRPC. It is never asked.
+    pub grpc: String,
+    /// A node whose checks are to be followed. They are not.
+    pub alias_node: String,
+    /// A service whose checks are to be followed. They are not.
+    pub alias_service: String,
+    /// A URL to be asked.
+    pub http: String,
+    /// The method of the request.
+    pub method: String,
+    /// The headers of the request.
+    pub header: BTreeMap<String, Vec<String>>,
+    /// The body of the request.
+    pub body: String,
+    /// An address to be connected to.
+    pub tcp: String,
+    /// When things happen.
+    pub timing: Timing,
+    /// How often it has to pass before it is no longer critical.
+    pub success_before_passing: i64,
+    /// How often it has to fail before it is critical.
+    pub failures_before_critical: i64,
+    /// The longest output in bytes; 0 for the agent's setting.
+    pub output_max_size: i64,
+}
+
+/// When things happen to a check, in nanoseconds; 0 for what was not given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// The time between two runs.
+    pub interval_ns: i64,
+    /// How long a run may take.
+    pub timeout_ns: i64,
+    /// How long a reported status lasts.
+    pub ttl_ns: i64,
+    /// After how long in a critical state the service is deregistered.
+    pub deregister_after_ns: i64,
+}
+
+/// What a check is registered with, or on: it decides about what a check may leave out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CheckOwner<'a> {
+    /// By itself.
+    Alone,
+    /// With a service of this id and name, as the only one or as this one of several, from 1 on.
+    Service {
+        id: &'a str,
+        name: &'a str,
+        number: Option<usize>,
+    },
+}
+
+impl CheckDefinition {
+    /// Whether nothing at all was given, which a service's single check may be.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == CheckDefinition::default()
+    }
+
+    fn is_asked_for(&self) -> bool {
+        !(self.script_args.is_empty()
+            && self.http.is_empty()
+            && self.tcp.is_empty()
+            && self.grpc.is_empty())
+    }
+
+    fn is_alias(&self) -> bool {
+        !(self.alias_node.is_empty() && self.alias_service.is_empty())
+    }
+
+    /// What has to be in order whatever the check belongs to, in Consul's order.
+    pub(super) fn validate(&self) -> Result<(), DefinitionError> {
+        let Timing {
+            interval_ns: interval,
+            ttl_ns: ttl,
+            ..
+        } = self.timing;
+        let problem = if interval > 0 && ttl > 0 {
+            "Interval and TTL cannot both be specified"
+        } else if self.is_asked_for() && interval <= 0 {
+            return Err(DefinitionError::Interval);
+        } else if self.is_asked_for() && self.is_alias() {
+            "Interval cannot be set for Alias checks"
+        } else if self.is_alias() && ttl > 0 {
+            "TTL must be not be set for Alias checks"
+        } else if !self.is_asked_for() && !self.is_alias() && ttl <= 0 {
+            "TTL must be > 0 for TTL checks"
+        } else if self.output_max_size < 0 {
+            "MaxOutputMaxSize must be positive"
+        } else {
+            return Ok(());
+        };
+        Err(DefinitionError::Check(problem))
+    }
+
+    fn has_known_status(&self) -> bool {
+        matches!(
+            self.status.as_str(),
+            "" | "passing" | "warning" | "critical"
+        )
+    }
+
+    /// What becomes of a check that is registered by itself.
+    pub(crate) fn alone(self, rules: Rules) -> Result<CheckSpec, DefinitionError> {
+        if self.name.is_empty() {
+            return Err(DefinitionError::CheckName);
+        }
+        if !self.has_known_status() {
+            return Err(DefinitionError::CheckStatus);
+        }
+        self.validate()?;
+        self.check_scripts(rules)?;
+        Ok(self.into_spec(CheckOwner::Alone, rules))
+    }
+
+    /// What becomes of a check of a service; it has been validated.
+    pub(super) fn of_service(
+        self,
+        owner: CheckOwner<'_>,
+        rules: Rules,
+    ) -> Result<CheckSpec, DefinitionError> {
+        if !self.has_known_status() {
+            return Err(DefinitionError::ServiceCheckStatus);
+        }
+        Ok(self.into_spec(owner, rules))
+    }
+
+    pub(super) fn check_scripts(&self, rules: Rules) -> Result<(), DefinitionError> {
+        if !self.script_args.is_empty() && !rules.scripts {
+            return Err(DefinitionError::Scripts);
+        }
+        Ok(())
+    }
+
+    /// Which kind of check this is; of several the first counts (seen on 1.8.7).
+    fn kind(&self) -> &'static str {
+        if !self.grpc.is_empty() {
+            "grpc"
+        } else if !self.http.is_empty() {
+            "http"
+        } else if !self.tcp.is_empty() {
+            "tcp"
+        } else if !self.docker_container_id.is_empty() && !self.script_args.is_empty() {
+            "docker"
+        } else if !self.script_args.is_empty() {
+            "script"
+        } else if self.is_alias() {
+            "alias"
+        } else {
+            "ttl"
+        }
+    }
+
+    fn into_spec(self, owner: CheckOwner<'_>, rules: Rules) -> CheckSpec {
+        let output_limit = usize::try_from(self.output_max_size).unwrap_or_default();
+        let output_limit = if output_limit > 0 {
+            output_limit
+        } else {
+            rules.output_limit
+        };
+        let after = positive(self.timing.deregister_after_ns);
+        CheckSpec {
+            source: self.source(output_limit),
+            output_limit,
+            deregister_after: after.map(|after| after.max(SHORTEST_DEREGISTER)),
+            thresholds: self.thresholds(rules),
+            check: self.into_check(owner),
+        }
+    }
+
+    /// 1.8 takes the thresholds and goes by the last run alone (seen on 1.8.7).
+    fn thresholds(&self, rules: Rules) -> Thresholds {
+        if !rules.version.has(Behaviour::AgentCheckThresholds) {
+            return Thresholds::default();
+        }
+        Thresholds {
+            success_before_passing: self.success_before_passing,
+            failures_before_critical: self.failures_before_critical,
+        }
+    }
+
+    fn source(&self, output_limit: usize) -> CheckSource {
+        let target = match self.kind() {
+            "ttl" => {
+                return CheckSource::Ttl(positive(self.timing.ttl_ns).unwrap_or_default());
+            }
+            "http" => ProbeTarget::Http {
+                url: self.http.clone(),
+                method: self.method.clone(),
+                header: self.header.clone(),
+                body: self.body.clone(),
+            },
+            "tcp" => ProbeTarget::Tcp(self.tcp.clone()),
+            _ => return CheckSource::Fixed,
+        };
+        let interval = positive(self.timing.interval_ns).unwrap_or_default();
+        CheckSource::Probe {
+            probe: Arc::new(Probe {
+                target,
+                timeout: positive(self.timing.timeout_ns).unwrap_or(DEFAULT_TIMEOUT),
+                output_limit,
+            }),
+            interval: interval.max(SHORTEST_INTERVAL),
+        }
+    }
+
+    fn into_check(self, owner: CheckOwner<'_>) -> NewCheck {
+        let kind = self.kind().to_owned();
+        let (id, name, service_id) = match owner {
+            CheckOwner::Alone => (self.name.clone(), self.name, self.service_id),
+            CheckOwner::Service { id, name, number } => {
+                let own_name = if self.name.is_empty() {
+                    format!("Service '{name}' check")
+                } else {
+                    self.name
+                };
+                let own_id = match number {
+                    None => format!("service:{id}"),
+                    Some(number) => format!("service:{id}:{number}"),
+                };
+                (own_id, own_name, id.to_owned())
+            }
+        };
+        NewCheck {
+            check_id: if self.id.is_empty() { id } else { self.id },
+            name,
+            status: if self.status.is_empty() {
+                CRITICAL.to_owned()
+            } else {
+                self.status
+            },
+            notes: self.notes,
+            service_id,
+            kind,
+            ..NewCheck::default()
+        }
+    }
+}
+
+/// A duration that was given and is not negative.
+fn positive(nanoseconds: i64) -> Option<Duration> {
+    let nanoseconds = u64::try_from(nanoseconds).ok()?;
+    (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds))
+}

@@ -1,0 +1,181 @@
+//! HTTP checks: the status of the answer decides.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::future::Future;
+
+use tokio::io::AsyncWriteExt;
+
+use super::answer::{Answer, read};
+use super::url::{Url, error};
+use super::{Outcome, dial};
+
+/// What is asked.
+pub(super) struct Request<'a> {
+    pub(super) url: &'a str,
+    pub(super) method: &'a str,
+    pub(super) header: &'a BTreeMap<String, Vec<String>>,
+    pub(super) body: &'a str,
+    /// How much of the answer's body is kept.
+    pub(super) output_limit: usize,
+}
+
+/// How many redirects Go's client follows.
+const REDIRECTS: usize = 10;
+
+/// Asks, until `late` is over.
+pub(super) async fn ask(request: &Request<'_>, late: impl Future<Output = ()>) -> Outcome {
+    let answered = tokio::select! {
+        answered = follow(request) => answered,
+        () = late => Err(error(
+            request.method,
+            request.url,
+            "context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
+        )),
+    };
+    match answered {
+        Ok(answer) => judge(request, &answer),
+        Err(why) => Outcome::critical(why),
+    }
+}
+
+/// Any 2xx passes, 429 is a warning, everything else is critical.
+fn judge(request: &Request<'_>, answer: &Answer) -> Outcome {
+    let status = match answer.status {
+        200..=299 => "passing",
+        429 => "warning",
+        _ => "critical",
+    };
+    let kept = answer.body.len().min(request.output_limit);
+    let text = String::from_utf8_lossy(&answer.body[..kept]);
+    Outcome {
+        status,
+        output: format!(
+            "HTTP {} {}: {} {} Output: {text}",
+            request.method, request.url, answer.status, answer.reason,
+        ),
+    }
+}
+
+/// Asks, and asks again where a redirect leads.
+async fn follow(request: &Request<'_>) -> Result<Answer, String> {
+    if !is_token(request.method) {
+        return Err(format!("net/http: invalid method \"{}\"", request.method));
+    }
+    let mut url = Url::parse(request.url, request.method)?;
+    let mut method = request.method;
+    let mut body = request.body;
+    let mut referer = None;
+    for _ in 0..=REDIRECTS {
+        let answer = once(request, method, &url, body, referer.as_deref())
+            .await
+            .map_err(|why| error(request.method, &url.text, &why))?;
+        let keeps_method = match answer.status {
+            301..=303 => false,
+            307 | 308 => true,
+            _ => return Ok(answer),
+        };
+        let Some(location) = answer.header("location") else {
+            let why = format!("{} response missing Location header", answer.status);
+            return Err(error(request.method, &url.text, &why));
+        };
+        let next = url.join(location, request.method)?;
+        if !keeps_method {
+            if method != "HEAD" {
+                method = "GET";
+            }
+            body = "";
+        }
+        referer = Some(std::mem::replace(&mut url, next).text);
+    }
+    Err(error(
+        request.method,
+        &url.text,
+        "stopped after 10 redirects",
+    ))
+}
+
+/// Whether a text can be a method.
+fn is_token(text: &str) -> bool {
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    text.bytes().all(is_fine)
+}
+
+/// One request on a connection of its own.
+async fn once(
+    request: &Request<'_>,
+    method: &str,
+    url: &Url,
+    body: &str,
+    referer: Option<&str>,
+) -> Result<Answer, String> {
+    let mut stream = dial(&url.host, url.port).await?;
+    let head = head(request, method, url, body.len(), referer);
+    let sent = stream.write_all((head + body).as_bytes()).await;
+    sent.map_err(|error| format!("write tcp: {error}"))?;
+    read(&mut stream, method == "HEAD").await
+}
+
+/// Request line and headers in Go's order: Consul's own unless the check says otherwise.
+fn head(
+    request: &Request<'_>,
+    method: &str,
+    url: &Url,
+    length: usize,
+    referer: Option<&str>,
+) -> String {
+    let given = |wanted: &str| {
+        let mut given = request.header.iter();
+        given.find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+    };
+    let host = given("host").and_then(|(_, values)| values.first());
+    let host = host.map_or(url.authority.as_str(), String::as_str);
+    let mut head = format!("{method} {} HTTP/1.1\r\nHost: {host}\r\n", url.target);
+    let mut put = |name: &str, value: &str| {
+        // What breaks a line would be another header.
+        let value: String = value
+            .chars()
+            .filter(|letter| !letter.is_control())
+            .collect();
+        let _ = write!(head, "{name}: {value}\r\n");
+    };
+    if given("user-agent").is_none() {
+        put("User-Agent", "Consul Health Check");
+    }
+    if length > 0 || matches!(method, "POST" | "PUT" | "PATCH") {
+        put("Content-Length", &length.to_string());
+    }
+    if given("accept").is_none() {
+        put("Accept", "text/plain, text/*, */*");
+    }
+    for (name, values) in request.header {
+        if is_token(name) && !name.eq_ignore_ascii_case("host") {
+            for value in values {
+                put(&canonical(name), value);
+            }
+        }
+    }
+    if let Some(referer) = referer {
+        put("Referer", referer);
+    }
+    if method != "HEAD" && given("accept-encoding").is_none() {
+        put("Accept-Encoding", "gzip");
+    }
+    put("Connection", "close");
+    head + "\r\n"
+}
+
+/// The name of a header as Go spells it: each part begins with a capital.
+fn canonical(name: &str) -> String {
+    let mut starts = true;
+    let letters = name.chars().map(|letter| {
+        let spelled = if starts {
+            letter.to_ascii_uppercase()
+        } else {
+            letter.to_ascii_lowercase()
+        };
+        starts = letter == '-';
+        spelled
+    });
+    letters.collect()
+}

@@ -1,0 +1,121 @@
+//! The runs of HTTP and TCP checks: when the engine says so, against whatever listens there.
+//!
+//! How a run ends is told in the words of Go's libraries, which clients of Consul show to people (seen on 1.8.7).
+
+mod answer;
+mod http;
+mod tcp;
+mod url;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use crate::engine::Engine;
+use crate::store::{AgentCommand, Command, ProbeRun, ProbeTarget};
+
+/// How a run ended.
+struct Outcome {
+    /// `passing`, `warning` or `critical`.
+    status: &'static str,
+    /// What there is to say.
+    output: String,
+}
+
+impl Outcome {
+    fn critical(output: impl Into<String>) -> Self {
+        Self {
+            status: "critical",
+            output: output.into(),
+        }
+    }
+}
+
+/// Runs every check that is due, for ever.
+pub(crate) async fn run_checks(engine: Arc<Engine>) {
+    let mut running = JoinSet::new();
+    loop {
+        tokio::select! {
+            run = engine.next_run() => {
+                running.spawn(run_check(Arc::clone(&engine), run));
+            }
+            Some(_) = running.join_next() => {}
+        }
+    }
+}
+
+async fn run_check(engine: Arc<Engine>, run: ProbeRun) {
+    let outcome = ask(&engine, &run).await;
+    let ran = AgentCommand::Ran {
+        id: run.check_id,
+        registration: run.registration,
+        status: outcome.status,
+        output: outcome.output,
+    };
+    let applied = engine.apply(Command::Agent(Box::new(ran)));
+    applied.expect("the result of a run is taken or forgotten");
+    engine.run_ended();
+}
+
+async fn ask(engine: &Engine, run: &ProbeRun) -> Outcome {
+    let timeout = run.probe.timeout;
+    let late = engine
+        .clock()
+        .sleep_until(engine.clock().now().plus(timeout));
+    match &run.probe.target {
+        ProbeTarget::Tcp(address) => tcp::connect(address, late).await,
+        ProbeTarget::Http {
+            url,
+            method,
+            header,
+            body,
+        } => {
+            let request = http::Request {
+                url,
+                method: if method.is_empty() { "GET" } else { method },
+                header,
+                body,
+                output_limit: run.probe.output_limit,
+            };
+            http::ask(&request, late).await
+        }
+    }
+}
+
+/// The addresses of a host, or Go's words for why there are none.
+async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
+    let found = tokio::net::lookup_host((host, port)).await;
+    match found.map(Iterator::collect::<Vec<_>>) {
+        Ok(addresses) if !addresses.is_empty() => Ok(addresses),
+        Ok(_) | Err(_) => Err(format!("lookup {host}: no such host")),
+    }
+}
+
+/// Go's words for a connection that could not be made.
+fn dial_error(address: SocketAddr, error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    format!("dial tcp {address}: connect: {}", text.to_lowercase())
+}
+
+/// Go's words for a connection that took too long.
+fn dial_timeout(address: &str) -> String {
+    format!("dial tcp {address}: i/o timeout")
+}
+
+/// Connects to the first address that takes a connection; the last failure counts.
+async fn dial(host: &str, port: u16) -> Result<tokio::net::TcpStream, String> {
+    let addresses = resolve(host, port)
+        .await
+        .map_err(|error| format!("dial tcp: {error}"))?;
+    let mut failure = String::new();
+    for address in addresses {
+        match tokio::net::TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failure = dial_error(address, &error),
+        }
+    }
+    Err(failure)
+}

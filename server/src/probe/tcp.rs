@@ -1,0 +1,41 @@
+//! TCP checks: a server that takes the connection is well.
+
+use std::future::Future;
+
+use super::url::host_and_port;
+use super::{Outcome, dial, dial_timeout};
+
+/// Connects to `address`, until `late` is over.
+pub(super) async fn connect(address: &str, late: impl Future<Output = ()>) -> Outcome {
+    let (host, port) = match parts(address) {
+        Ok(parts) => parts,
+        Err(why) => return Outcome::critical(format!("dial tcp: address {why}")),
+    };
+    let connected = tokio::select! {
+        connected = dial(host, port) => connected,
+        () = late => Err(dial_timeout(address)),
+    };
+    match connected {
+        Ok(_) => Outcome {
+            status: "passing",
+            output: format!("TCP connect {address}: Success"),
+        },
+        Err(error) => Outcome::critical(error),
+    }
+}
+
+/// Host and port of an address; no host is this machine.
+fn parts(address: &str) -> Result<(&str, u16), String> {
+    if !address.contains(':') || address.ends_with(']') {
+        return Err(format!("{address}: missing port in address"));
+    }
+    let (host, text) = host_and_port(address);
+    let port = text.parse().map_err(|_| {
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            format!("{text}: invalid port")
+        } else {
+            format!("tcp/{text}: unknown port")
+        }
+    })?;
+    Ok((if host.is_empty() { "localhost" } else { host }, port))
+}

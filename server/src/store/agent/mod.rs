@@ -1,0 +1,181 @@
+//! The agent: its own services and checks, and how they come to stand in the catalog (session.md 4.4).
+//!
+//! The agent keeps what clients told it in tables of its own and enters every change into the catalog at once.
+//! What others do to its node in the catalog it undoes when it next compares the two.
+
+mod chance;
+mod check;
+mod command;
+mod due;
+mod local;
+mod maintenance;
+mod reload;
+mod service;
+mod sync;
+mod travel;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use imbl::{OrdMap, OrdSet};
+
+pub use command::{AgentCommand, Due, Start};
+pub use local::{
+    CheckSource, CheckSpec, LocalCheck, LocalService, Probe, ProbeRun, ProbeTarget, ServiceSpec,
+    Thresholds,
+};
+
+use super::command::{Refusal, Reply};
+use super::query::{Answer, Rows, Watch};
+use super::registration::Registration;
+use super::{Change, Store};
+use crate::timestamp::Timestamp;
+use chance::Chance;
+
+/// The service that the leader registers on the agent's node, and that the agent leaves alone.
+const CONSUL: &str = "consul";
+/// The check that the leader registers on the agent's node, and that the agent leaves alone.
+const SERF_HEALTH: &str = "serfHealth";
+
+/// The agent's own state.
+#[derive(Clone, Debug, Default)]
+pub struct Agent {
+    /// How the agent is entered; none before it came up.
+    own: Option<Arc<Own>>,
+    chance: Chance,
+    services: OrdMap<String, Arc<LocalService>>,
+    checks: OrdMap<String, Arc<LocalCheck>>,
+    /// What the agent does by itself, and when.
+    deadlines: OrdSet<(Timestamp, Due)>,
+    /// How many registrations of checks there were.
+    registrations: u64,
+    /// When the agent next compares its own state with the catalog's.
+    next_sync: Timestamp,
+}
+
+/// How the agent is entered into the catalog.
+#[derive(Debug)]
+struct Own {
+    by_leader: Registration,
+    by_agent: Registration,
+    /// The name of its node in lower case.
+    node: String,
+    started: Timestamp,
+    output_interval: Duration,
+}
+
+impl Agent {
+    /// The services, in the order of their ids.
+    pub fn services(&self) -> impl Iterator<Item = &Arc<LocalService>> {
+        self.services.values()
+    }
+
+    /// The service with this id.
+    #[must_use]
+    pub fn service(&self, id: &str) -> Option<&Arc<LocalService>> {
+        self.services.get(id)
+    }
+
+    /// The checks, in the order of their ids.
+    pub fn checks(&self) -> impl Iterator<Item = &Arc<LocalCheck>> {
+        self.checks.values()
+    }
+
+    /// The check with this id.
+    #[must_use]
+    pub fn check(&self, id: &str) -> Option<&Arc<LocalCheck>> {
+        self.checks.get(id)
+    }
+
+    /// The checks that bear on a service: its own and those of the node, in the order of their ids.
+    pub fn checks_on<'a>(&'a self, service: &'a str) -> impl Iterator<Item = &'a Arc<LocalCheck>> {
+        self.checks().filter(move |local| {
+            local.check.service_id.is_empty() || local.check.service_id == service
+        })
+    }
+
+    /// What is due next, and when.
+    pub(super) fn next_due(&self) -> Option<&(Timestamp, Due)> {
+        self.deadlines.get_min()
+    }
+
+    fn own(&self) -> Arc<Own> {
+        let own = self.own.as_ref();
+        Arc::clone(own.expect("an agent comes up before it is told anything"))
+    }
+}
+
+impl Store {
+    /// The agent's own state.
+    #[must_use]
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    pub(super) fn agent_service(&self, id: &str) -> Answer {
+        Answer {
+            index: self.applied.reported(),
+            rows: Rows::AgentService(self.agent.service(id).map(Arc::clone)),
+            reads: vec![Watch::AgentService(id.to_owned())],
+            waits_for_existence: false,
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Applies a change of the agent's own state.
+    pub(super) fn agent(&mut self, command: AgentCommand) -> Result<Reply, Refusal> {
+        match command {
+            AgentCommand::Start(start) => self.agent_start(*start),
+            AgentCommand::RegisterService {
+                spec,
+                replace_checks,
+            } => self.agent_register_service(*spec, replace_checks),
+            AgentCommand::DeregisterService { id } => return self.agent_deregister_service(&id),
+            AgentCommand::RegisterCheck(spec) => return self.agent_register_check(*spec),
+            AgentCommand::DeregisterCheck { id } => return self.agent_deregister_check(&id),
+            AgentCommand::Report { id, status, output } => {
+                return self.agent_report(&id, status, &output);
+            }
+            AgentCommand::Ran {
+                id,
+                registration,
+                status,
+                output,
+            } => self.agent_ran(&id, registration, status, output),
+            AgentCommand::ServiceMaintenance { id, reason } => {
+                return self.agent_service_maintenance(&id, reason);
+            }
+            AgentCommand::NodeMaintenance { reason } => self.agent_node_maintenance(reason),
+            AgentCommand::Reload {
+                services,
+                checks,
+                keep,
+            } => self.agent_reload(services, checks, keep),
+            AgentCommand::Due(due) => self.agent_due(due),
+        }
+        Ok(Reply::Done)
+    }
+
+    /// Something happens at `at`.
+    fn agent_schedule(&mut self, at: Timestamp, due: Due) {
+        self.store.agent.deadlines.insert((at, due));
+    }
+
+    /// Nothing happens at `at` after all.
+    fn agent_cancel(&mut self, at: Option<Timestamp>, due: Due) {
+        if let Some(at) = at {
+            self.store.agent.deadlines.remove(&(at, due));
+        }
+    }
+
+    /// The registration of something on the agent's node, which leaves the node's row alone.
+    fn on_own_node(&self) -> Registration {
+        Registration {
+            node: self.store.agent.own().by_agent.node.clone(),
+            skip_node_update: true,
+            service: None,
+            checks: Vec::new(),
+        }
+    }
+}
