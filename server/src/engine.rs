@@ -35,6 +35,7 @@ use calls::{Calls, Told, WakeDelay};
 pub use barrier::{BlockedOn, Unmet};
 pub use calls::Blocked;
 pub use observe::OpenCall;
+pub(crate) use observe::in_words;
 pub use scene::Explanation;
 pub use waiter::{Waiter, Wakened};
 

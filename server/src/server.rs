@@ -1,5 +1,6 @@
 //! Starting and stopping servers: inside a test, or as the whole of a process.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -212,7 +213,7 @@ impl Builder {
         };
         let addresses = sockets.iter().map(|(address, _)| address.clone()).collect();
         let (stop, stopped) = oneshot::channel::<()>();
-        let control = Control::new(&engine, &self.config);
+        let control = Control::new(&engine, &self.config, launch);
         let served = control.clone();
         let serve = move || runtime.block_on(serve(self.config, served, sockets, stopped));
         let thread = std::thread::Builder::new()
@@ -320,7 +321,7 @@ pub async fn run(
 ) -> Result<(), StartError> {
     let sockets = bind(&config.listeners)?;
     let engine = new_engine(&config, Clock::running());
-    let control = Control::new(&engine, &config);
+    let control = Control::new(&engine, &config, launch);
     let addresses: Vec<Address> = sockets.iter().map(|(address, _)| address.clone()).collect();
     ready(&addresses);
     let (keep, stopped) = oneshot::channel::<()>();
@@ -369,6 +370,14 @@ fn bind_unix(path: &Path) -> Result<Bound, StartError> {
         Ok(listener) => Ok((address, Socket::Unix(listener))),
         Err(error) => Err(StartError::Listen { address, error }),
     }
+}
+
+/// Starts a server on demand of the control plane.
+fn launch(config: Config, frozen: bool) -> Result<(String, Box<dyn Any + Send>), String> {
+    let builder = Server::builder().config(config);
+    let builder = if frozen { builder.frozen() } else { builder };
+    let server = builder.start().map_err(|error| error.to_string())?;
+    Ok((server.url(), Box::new(server)))
 }
 
 async fn serve(

@@ -3,8 +3,11 @@
 //! Everything is here once, as methods of [`Control`]; a [`Server`](crate::Server) dereferences to it. Over HTTP the
 //! same is offered under `/proconsul/v1/`, for tests in other languages.
 
+mod export;
+pub(crate) mod face;
 mod fault;
 mod history;
+mod servers;
 mod state;
 mod time;
 mod wait;
@@ -16,7 +19,10 @@ use crate::engine::Engine;
 use crate::faults::Faults;
 use crate::store::Store;
 use crate::timestamp::Timestamp;
+use servers::SharedServers;
 
+pub use export::ImportError;
+pub(crate) use servers::Launch;
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
 
 /// The controls of one server. Clones control the same server.
@@ -28,6 +34,8 @@ pub struct Control {
     faults: Arc<Faults>,
     /// The name of the agent's own node.
     node_name: String,
+    launch: Launch,
+    servers: Arc<SharedServers>,
 }
 
 #[derive(Debug)]
@@ -38,7 +46,7 @@ struct Initial {
 
 impl Control {
     /// The controls of a server that has just been made.
-    pub(crate) fn new(engine: &Arc<Engine>, config: &Config) -> Self {
+    pub(crate) fn new(engine: &Arc<Engine>, config: &Config, launch: Launch) -> Self {
         Self {
             initial: Arc::new(Initial {
                 at: engine.clock().now(),
@@ -47,7 +55,15 @@ impl Control {
             engine: Arc::clone(engine),
             faults: Arc::default(),
             node_name: config.node_name.clone(),
+            launch,
+            servers: Arc::default(),
         }
+    }
+
+    /// The name of the agent's own node.
+    #[must_use]
+    pub fn node_name(&self) -> &str {
+        &self.node_name
     }
 
     pub(crate) fn shared_engine(&self) -> Arc<Engine> {

@@ -206,7 +206,7 @@ impl Keys<'_> {
         self.write(key, KvVerb::Release(content(value), session.to_owned()))
     }
 
-    fn write(self, key: impl AsRef<[u8]>, verb: KvVerb) -> Result<bool, Refusal> {
+    pub(super) fn write(self, key: impl AsRef<[u8]>, verb: KvVerb) -> Result<bool, Refusal> {
         let key = Key::new(key);
         match self.0.engine.apply(Command::Kv(KvWrite { key, verb }))? {
             Reply::Written(written) => Ok(written),

@@ -65,6 +65,12 @@ impl Query {
         Ok(Query { parameters })
     }
 
+    /// All parameters with their values.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let pairs = self.parameters.iter();
+        pairs.map(|(name, value)| (name.as_slice(), value.as_slice()))
+    }
+
     /// Whether the parameter is present, with whatever value. Names are case-sensitive.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.first(name).is_some()

@@ -13,6 +13,7 @@ mod agent_health;
 mod agent_local;
 mod body;
 mod catalog;
+mod control_plane;
 mod errors;
 mod errors_agent;
 mod errors_catalog;
@@ -136,9 +137,11 @@ async fn respond(
     body: Incoming,
 ) -> Answer {
     let target = String::from_utf8_lossy(&head.target);
-    let mut call = context
-        .engine
-        .begin_call(peer, head.method.as_str(), &target);
+    let is_controlled = target.starts_with(control_plane::PREFIX);
+    let engine = &context.engine;
+    let mut call = (!is_controlled)
+        .then(|| engine.begin_call(peer, head.method.as_str(), &target))
+        .flatten();
     drop(target);
     let id = call.as_ref().map(OpenCall::id);
     let mut answer = match steps(context, peer, id, head, body).await {
@@ -177,6 +180,9 @@ async fn steps(
     check_printable(&context, &target)?;
     if let Some(page) = pages(&context, &head.method, &target) {
         return Ok(page);
+    }
+    if control_plane::is_meant(&context, target.path()) {
+        return Ok(control_plane::answer(&context, &head, &target, body).await);
     }
     let (route, rest) = find_route(&context, &head.method, &target)?;
     let accepts_gzip = accepts_gzip(&head.headers);

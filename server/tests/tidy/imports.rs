@@ -31,6 +31,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "config",
             "engine",
             "faults",
+            "go",
             "history",
             "store",
             "timestamp",

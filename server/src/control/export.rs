@@ -1,0 +1,96 @@
+//! Keys as `consul kv export` prints them, and back.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::{Deserialize, Serialize};
+
+use super::state::Keys;
+use crate::store::{Content, KvVerb};
+
+/// A key in the file.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Exported {
+    key: String,
+    flags: u64,
+    value: String,
+    /// Written by Consul Enterprise and by newer releases; there is only one of each here.
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "accepted and not used")]
+    namespace: Option<String>,
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "accepted and not used")]
+    partition: Option<String>,
+}
+
+/// A text that is no export of keys. Nothing was imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportError(String);
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ImportError {}
+
+impl Keys<'_> {
+    /// The keys with this prefix in the format of `consul kv export`, which `consul kv import` reads, too.
+    #[must_use]
+    pub fn export(self, prefix: impl AsRef<[u8]>) -> String {
+        let entries = self.list(prefix);
+        let exported: Vec<Exported> = entries
+            .iter()
+            .map(|(key, row)| Exported {
+                key: key.to_string(),
+                flags: row.flags,
+                value: BASE64_STANDARD.encode(&row.value),
+                namespace: None,
+                partition: None,
+            })
+            .collect();
+        let mut bytes = Vec::new();
+        let tabs = serde_json::ser::PrettyFormatter::with_indent(b"\t");
+        let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, tabs);
+        let written = exported.serialize(&mut serializer);
+        written.expect("memory takes every key");
+        String::from_utf8(bytes).expect("JSON is text")
+    }
+
+    /// Writes the keys of an export: all of them, or, when it is none, nothing. How many those were.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn import(self, export: &str) -> Result<usize, ImportError> {
+        let error = |text: String| ImportError(format!("not an export of keys: {text}"));
+        let exported: Vec<Exported> =
+            serde_json::from_str(export).map_err(|reason| error(reason.to_string()))?;
+        let mut contents = Vec::new();
+        for entry in exported {
+            let value = BASE64_STANDARD.decode(&entry.value);
+            let value = value.map_err(|reason| {
+                error(format!(
+                    "the value of {:?} is no base64: {reason}",
+                    entry.key
+                ))
+            })?;
+            if entry.key.is_empty() {
+                return Err(error("a key is empty".to_owned()));
+            }
+            let content = Content {
+                value: value.into(),
+                flags: entry.flags,
+            };
+            contents.push((entry.key, content));
+        }
+        let count = contents.len();
+        for (key, content) in contents {
+            let written = self.write(key, KvVerb::Set(content));
+            written.expect("an unconditional write is not refused");
+        }
+        Ok(count)
+    }
+}
