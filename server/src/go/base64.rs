@@ -1,4 +1,4 @@
-//! Go's `encoding/base64`: decoding, with the position of what is wrong.
+//! Go's `encoding/base64`: encoding, and decoding with the position of what is wrong.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -9,6 +9,43 @@ const DECODER: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
+
+/// The pair of characters of every twelve bits.
+static PAIRS: [[u8; 2]; 4096] = {
+    let mut pairs = [[0; 2]; 4096];
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut bits = 0;
+    while bits < pairs.len() {
+        pairs[bits] = [alphabet[bits >> 6], alphabet[bits & 0x3f]];
+        bits += 1;
+    }
+    pairs
+};
+
+/// Appends padded standard base64. Values are most of what is sent, so they are encoded two characters at a time.
+pub(crate) fn encode(data: &[u8], out: &mut Vec<u8>) {
+    let (triples, rest) = data.as_chunks::<3>();
+    let start = out.len();
+    out.resize(start + triples.len() * 4, 0);
+    let (quads, _) = out[start..].as_chunks_mut::<4>();
+    for (&[first, second, third], quad) in triples.iter().zip(quads) {
+        let bits = usize::from(first) << 16 | usize::from(second) << 8 | usize::from(third);
+        let [left, right] = [PAIRS[bits >> 12], PAIRS[bits & 0xfff]];
+        *quad = [left[0], left[1], right[0], right[1]];
+    }
+    match *rest {
+        [first] => {
+            let pair = PAIRS[usize::from(first) << 4];
+            out.extend([pair[0], pair[1], b'=', b'=']);
+        }
+        [first, second] => {
+            let bits = usize::from(first) << 16 | usize::from(second) << 8;
+            let [left, right] = [PAIRS[bits >> 12], PAIRS[bits & 0xfff]];
+            out.extend([left[0], left[1], right[0], b'=']);
+        }
+        _ => {}
+    }
+}
 
 /// Decodes padded standard base64; line ends anywhere are skipped.
 ///
@@ -83,7 +120,21 @@ fn is_line_end(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use base64::Engine as _;
+
+    use super::{decode, encode};
+
+    #[test]
+    fn encoding_as_the_library_does() {
+        let data: Vec<u8> = (0..=255).rev().collect();
+        for length in 0..data.len() {
+            let data = &data[length / 3..length];
+            let mut encoded = b"x".to_vec();
+            encode(data, &mut encoded);
+            let expected = base64::engine::general_purpose::STANDARD.encode(data);
+            assert_eq!(String::from_utf8_lossy(&encoded), format!("x{expected}"));
+        }
+    }
 
     #[test]
     fn what_decodes() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, HeaderName, Method};
 
 use super::Context;
 use super::errors::Failure;
@@ -18,6 +18,28 @@ use crate::go::{duration, number};
 use crate::history::CallId;
 use crate::store::Index;
 use crate::version::Behaviour;
+
+/// A kind of tenancy of Consul Enterprise, and where a request can name one.
+struct Tenancy {
+    parameter: &'static str,
+    header: HeaderName,
+    header_as_documented: &'static str,
+    feature: &'static str,
+}
+
+const NAMESPACE: Tenancy = Tenancy {
+    parameter: "ns",
+    header: HeaderName::from_static("x-consul-namespace"),
+    header_as_documented: "X-Consul-Namespace",
+    feature: "Namespaces",
+};
+
+const PARTITION: Tenancy = Tenancy {
+    parameter: "partition",
+    header: HeaderName::from_static("x-consul-partition"),
+    header_as_documented: "X-Consul-Partition",
+    feature: "Partitions",
+};
 
 /// A request whose path and query have been read.
 pub(crate) struct Request {
@@ -171,38 +193,30 @@ impl Request {
 
     /// That the request uses no tenancy of Consul Enterprise (kv.md 6.2).
     pub(crate) fn check_tenancy(&self) -> Result<(), Failure> {
-        self.refuse("ns", "X-Consul-Namespace", "Namespaces")?;
+        self.refuse(&NAMESPACE)?;
         self.check_partition()
     }
 
     /// That the request uses no partitions, which are older versions' unknown parameter.
     pub(crate) fn check_partition(&self) -> Result<(), Failure> {
         if self.has(Behaviour::HttpPartitionRefused) {
-            self.refuse("partition", "X-Consul-Partition", "Partitions")?;
+            self.refuse(&PARTITION)?;
         }
         Ok(())
     }
 
-    fn refuse(
-        &self,
-        parameter: &'static str,
-        header: &'static str,
-        feature: &'static str,
-    ) -> Result<(), Failure> {
+    fn refuse(&self, tenancy: &Tenancy) -> Result<(), Failure> {
         let failure = |place, name| Failure::Enterprise {
             place,
             name,
-            feature,
+            feature: tenancy.feature,
         };
-        if self
-            .headers
-            .get(header)
-            .is_some_and(|value| !value.is_empty())
-        {
-            return Err(failure("header", header));
+        let header = self.headers.get(&tenancy.header);
+        if header.is_some_and(|value| !value.is_empty()) {
+            return Err(failure("header", tenancy.header_as_documented));
         }
-        if !self.query.get(parameter).is_empty() {
-            return Err(failure("query parameter", parameter));
+        if !self.query.get(tenancy.parameter).is_empty() {
+            return Err(failure("query parameter", tenancy.parameter));
         }
         Ok(())
     }

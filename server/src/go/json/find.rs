@@ -5,11 +5,18 @@
 /// Whole blocks are looked at first and without an early end, which the compiler turns into vector instructions: bodies are
 /// mostly base64, in which there is nothing to find.
 pub(super) fn find_byte(bytes: &[u8], picks: impl Fn(u8) -> bool) -> Option<usize> {
-    const BLOCK: usize = 32;
-    let has_none = |block: &&[u8]| !block.iter().fold(false, |found, &byte| found | picks(byte));
-    let skipped = BLOCK * bytes.chunks_exact(BLOCK).take_while(has_none).count();
+    let mut skipped = plain_blocks::<32>(bytes, &picks);
+    skipped += plain_blocks::<8>(&bytes[skipped..], &picks);
     let within = bytes[skipped..].iter().position(|&byte| picks(byte));
     within.map(|within| skipped + within)
+}
+
+/// The length of the blocks at the beginning in which there is nothing to find.
+fn plain_blocks<const BLOCK: usize>(bytes: &[u8], picks: impl Fn(u8) -> bool) -> usize {
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    let is_plain =
+        |block: &&[u8; BLOCK]| !block.iter().fold(false, |found, &byte| found | picks(byte));
+    BLOCK * blocks.iter().take_while(is_plain).count()
 }
 
 #[cfg(test)]

@@ -7,8 +7,6 @@
 
 use std::io::Write;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::ser::{
     Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple,
     Serializer,
@@ -16,6 +14,7 @@ use serde::ser::{
 
 use super::encode::{ControlEscapes, Style};
 use super::find::find_byte;
+use crate::go::base64;
 
 /// Why a value cannot be printed: it is of a kind that no answer has.
 pub(super) type SerializeError = serde::de::value::Error;
@@ -79,21 +78,18 @@ impl<'w> GoSerializer<'w> {
 impl Container<'_> {
     /// Begins the next element.
     fn next(&mut self) {
-        if !self.is_empty {
-            self.out.push(b',');
+        match (self.style.pretty, self.is_empty) {
+            (true, true) => break_line(self.out, self.depth),
+            (true, false) => break_line_after_comma(self.out, self.depth),
+            (false, true) => {}
+            (false, false) => self.out.push(b','),
         }
         self.is_empty = false;
-        if self.style.pretty {
-            break_line(self.out, self.depth);
-        }
     }
 
-    fn name<T: Serialize + ?Sized>(&mut self, name: &T) -> Result<(), SerializeError> {
-        self.next();
-        name.serialize(GoSerializer::new(self.out, self.style, self.depth))?;
+    fn colon(&mut self) {
         let colon: &[u8] = if self.style.pretty { b": " } else { b":" };
         self.out.extend_from_slice(colon);
-        Ok(())
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), SerializeError> {
@@ -108,16 +104,24 @@ impl Container<'_> {
     }
 }
 
+/// A comma, a line end, and the indentation of eight levels.
+const COMMA_AND_LINE: &[u8; 34] = b",\n                                ";
+
 /// Begins a new line, indented for its depth.
 pub(super) fn break_line(out: &mut Vec<u8>, depth: usize) {
-    const LINE: &[u8] = b"\n                                ";
-    match LINE.get(..=4 * depth) {
-        Some(line) => out.extend_from_slice(line),
-        None => {
-            out.push(b'\n');
-            out.resize(out.len() + 4 * depth, b' ');
-        }
-    }
+    push_line(out, 1, depth);
+}
+
+fn break_line_after_comma(out: &mut Vec<u8>, depth: usize) {
+    push_line(out, 0, depth);
+}
+
+fn push_line(out: &mut Vec<u8>, start: usize, depth: usize) {
+    let end = 2 + 4 * depth;
+    let known = end.min(COMMA_AND_LINE.len());
+    out.extend_from_slice(&COMMA_AND_LINE[start..known]);
+    // Deeper than any answer of Consul's.
+    out.extend(std::iter::repeat_n(b' ', end - known));
 }
 
 /// Prints text that need not be UTF-8.
@@ -179,12 +183,8 @@ fn push_unquoted(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes) {
 
 /// Prints data between quotes, in padded base64.
 fn push_base64(out: &mut Vec<u8>, data: &[u8]) {
-    let length = base64::encoded_len(data.len(), true).expect("a value is not that large");
     out.push(b'"');
-    let start = out.len();
-    out.resize(start + length, 0);
-    let encoded = STANDARD.encode_slice(data, &mut out[start..]);
-    encoded.expect("the room was made for it");
+    base64::encode(data, out);
     out.push(b'"');
 }
 
@@ -409,7 +409,10 @@ impl SerializeMap for Container<'_> {
     type Error = SerializeError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, name: &T) -> Result<(), SerializeError> {
-        self.name(name)
+        self.next();
+        self.value(name)?;
+        self.colon();
+        Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), SerializeError> {
@@ -430,7 +433,12 @@ impl SerializeStruct for Container<'_> {
         name: &'static str,
         value: &T,
     ) -> Result<(), SerializeError> {
-        self.name(name)?;
+        self.next();
+        // The names of members are letters.
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.push(b'"');
+        self.colon();
         self.value(value)
     }
 
