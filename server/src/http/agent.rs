@@ -33,8 +33,11 @@ fn rpc_address(config: &Config) -> String {
 }
 
 /// All members of the cluster: this agent.
-pub(crate) fn members(request: &Request) -> Reply {
-    Reply::json(request, &[Member::new(request)])
+pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
+    if !request.query.get("wan").is_empty() && !request.query.get("segment").is_empty() {
+        return Err(Failure::SegmentOfWan);
+    }
+    Ok(Reply::json(request, &[Member::new(request)]))
 }
 
 /// What the agent is and how it was configured; of the statistics, those that tools look at.

@@ -456,7 +456,7 @@ async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply, Failure> 
     match endpoint {
         Endpoint::Kv => kv::kv(request).await,
         Endpoint::AgentSelf => Ok(agent::this_agent(&request)),
-        Endpoint::AgentMembers => Ok(agent::members(&request)),
+        Endpoint::AgentMembers => agent::members(&request),
         Endpoint::AgentReload => agent_change::reload(&request),
         Endpoint::AgentNodeMaintenance => agent_change::node_maintenance(&request),
         Endpoint::AgentMetrics => agent_cluster::metrics(&request),

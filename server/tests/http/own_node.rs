@@ -87,6 +87,9 @@ fn the_one_member() {
         assert_eq!(members[0]["Tags"]["role"], "consul");
         assert_eq!(members[1], serde_json::Value::Null);
         assert!(answer.header("X-Consul-Index").is_none());
+        let refused = consul.get("/v1/agent/members?wan=1&segment=x");
+        refused.is(400, "Cannot provide a segment with wan=true");
+        assert_eq!(consul.get("/v1/agent/members?wan=1").code(), 200);
     }
 }
 
