@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::errors::Failure;
+use super::errors_agent::AgentFailure;
 use super::reply::Reply;
 use super::request::Request;
 use crate::config::Config;
@@ -35,7 +36,7 @@ fn rpc_address(config: &Config) -> String {
 /// All members of the cluster: this agent.
 pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     if !request.query.get("wan").is_empty() && !request.query.get("segment").is_empty() {
-        return Err(Failure::SegmentOfWan);
+        return Err(Failure::Agent(AgentFailure::SegmentOfWan));
     }
     Ok(Reply::json(request, &[Member::new(request)]))
 }

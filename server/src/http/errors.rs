@@ -113,8 +113,6 @@ pub(crate) enum Failure {
     CatalogRefused(Refusal),
     /// `?passing` is neither true nor false.
     Passing,
-    /// The members of a segment of the WAN, which has none.
-    SegmentOfWan,
     /// What a fault makes of the request.
     Injected {
         /// The status.
@@ -160,8 +158,7 @@ impl Failure {
             | Failure::TxnParse(_)
             | Failure::Decode(_)
             | Failure::Missing(_)
-            | Failure::Passing
-            | Failure::SegmentOfWan => StatusCode::BAD_REQUEST,
+            | Failure::Passing => StatusCode::BAD_REQUEST,
             Failure::BodyTooLarge { .. }
             | Failure::ChunkedValueTooLarge { .. }
             | Failure::TxnValueTooLarge { .. }
@@ -282,7 +279,6 @@ impl Failure {
             Failure::Register(failure) => failure.text(version),
             Failure::CatalogRefused(refusal) => catalog_refusal_text(refusal, version),
             Failure::Passing => "Invalid value for ?passing".into(),
-            Failure::SegmentOfWan => "Cannot provide a segment with wan=true".into(),
             Failure::Injected { text, .. } => text.clone(),
             Failure::Filter(error) => filter_text(error),
             Failure::Agent(failure) => failure.text(version),

@@ -30,6 +30,8 @@ pub(crate) enum AgentFailure {
     ServiceNotFound(String),
     /// A health check of a service that the path does not name: by `serviceID` or `service Name`.
     HealthUnnamed(&'static str),
+    /// The members of a segment of the WAN, which has none.
+    SegmentOfWan,
     /// A member that there is none of is to leave.
     NoSuchMember(String),
     /// A cluster that cannot be joined; with the words of the network.
@@ -52,6 +54,7 @@ impl AgentFailure {
             AgentFailure::Definition(_)
             | AgentFailure::UpdateStatus(_)
             | AgentFailure::EnableMissing
+            | AgentFailure::SegmentOfWan
             | AgentFailure::EnableInvalid(_) => StatusCode::BAD_REQUEST,
             AgentFailure::Refused(refusal) => refusal_status(refusal, version),
             AgentFailure::MaintenanceUnknown(_) | AgentFailure::ServiceNotFound(_) => {
@@ -96,6 +99,7 @@ impl AgentFailure {
                 format!("Missing {what}")
             }
             AgentFailure::HealthUnnamed(what) => format!("Bad request: Missing {what}"),
+            AgentFailure::SegmentOfWan => "Cannot provide a segment with wan=true".into(),
             AgentFailure::NoSuchMember(name) => {
                 format!("agent: No node found with name '{name}'")
             }
