@@ -1,6 +1,8 @@
 //! All cases, one file per topic.
 
 mod acl_kv;
+mod agent_check;
+mod agent_service;
 mod blocking;
 mod blocking_missing;
 mod blocking_wakes;
@@ -109,6 +111,8 @@ const TOPICS: &[&[Case]] = &[
     invalidation::CASES,
     invalidation_effects::CASES,
     invalidation_agent::CASES,
+    agent_check::CASES,
+    agent_service::CASES,
     endpoints::CASES,
     endpoint_parameters::CASES,
     status::CASES,
