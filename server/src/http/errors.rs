@@ -266,15 +266,15 @@ impl Failure {
             Failure::Behavior(behavior) => format!("Invalid Behavior setting '{behavior}'"),
             Failure::TtlInvalid(ttl, words) => format!("Session TTL '{ttl}' invalid: {words}"),
             Failure::TtlRange(nanoseconds, minimum) => ttl_range_text(*nanoseconds, minimum),
-            Failure::KvRefused(refusal) if version.has(Behaviour::KvApplyErrorPrefix) => {
-                format!("raft apply failed: {}", refusal_text(refusal))
+            Failure::KvRefused(refusal) => prefixed_text(
+                refusal,
+                "raft apply",
+                version.has(Behaviour::KvApplyErrorPrefix),
+            ),
+            Failure::SessionRefused(refusal) => {
+                let prefixed = version.has(Behaviour::SessionApplyErrorPrefix);
+                prefixed_text(refusal, "apply", prefixed && refusal.comes_from_raft())
             }
-            Failure::SessionRefused(refusal)
-                if refusal.comes_from_raft() && version.has(Behaviour::SessionApplyErrorPrefix) =>
-            {
-                format!("apply failed: {}", refusal_text(refusal))
-            }
-            Failure::KvRefused(refusal) | Failure::SessionRefused(refusal) => refusal_text(refusal),
             Failure::BodyUnreadable(failure) => failure.to_string(),
             Failure::Register(failure) => failure.text(version),
             Failure::CatalogRefused(refusal) => catalog_refusal_text(refusal, version),
@@ -285,6 +285,15 @@ impl Failure {
             Failure::Dropped => String::new(),
         }
     }
+}
+
+/// The text of a refusal of the store, since some release with what failed before it.
+fn prefixed_text(refusal: &Refusal, what: &str, prefixed: bool) -> String {
+    let text = refusal_text(refusal);
+    if prefixed {
+        return format!("{what} failed: {text}");
+    }
+    text
 }
 
 impl KeyRule {
