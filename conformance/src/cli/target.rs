@@ -72,19 +72,40 @@ impl Start {
         consul::start_pool(binary, &self.agent(), self.servers.get())
     }
 
-    /// The target that some words mean: `consul` or the path of a binary, each with arguments of its own, or an address.
+    /// The target that some words mean: `consul` or the path of a binary, each with arguments of its own, or an address. Of a binary as
+    /// many servers are started as `--servers` says.
     pub(super) fn open(&self, words: &str) -> Result<Target, ToolError> {
+        match self.meant(words)? {
+            Meant::Address(address) => Target::address(address),
+            Meant::Binary(binary, agent) => consul::start_pool(&binary, &agent, self.servers.get()),
+        }
+    }
+
+    /// The same, as one server.
+    pub(super) fn open_single(&self, words: &str) -> Result<Target, ToolError> {
+        match self.meant(words)? {
+            Meant::Address(address) => Target::address(address),
+            Meant::Binary(binary, agent) => consul::start(&binary, &agent),
+        }
+    }
+
+    fn meant<'w>(&self, words: &'w str) -> Result<Meant<'w>, ToolError> {
         let mut words = words.split_whitespace();
-        let first = words.next().unwrap_or_default();
-        let binary = match first {
+        let binary = match words.next().unwrap_or_default() {
             "consul" => found()?,
             path if Path::new(path).is_file() => PathBuf::from(path),
-            address => return Target::address(address),
+            address => return Ok(Meant::Address(address)),
         };
         let mut agent = self.agent();
         agent.arguments.extend(words.map(str::to_owned));
-        consul::start_pool(&binary, &agent, self.servers.get())
+        Ok(Meant::Binary(binary, agent))
     }
+}
+
+/// What words on the command line mean.
+enum Meant<'w> {
+    Address(&'w str),
+    Binary(PathBuf, Agent),
 }
 
 fn found() -> Result<PathBuf, ToolError> {

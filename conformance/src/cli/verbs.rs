@@ -9,16 +9,19 @@ use proconsul_conformance::sequence::{self, Side};
 use proconsul_conformance::{Target, ToolError, cases, coverage};
 
 use super::output::{read, say};
+use super::target::Start;
 
 /// Two targets and how much to play on them.
 #[derive(Debug, Args)]
 pub(super) struct Sequences {
-    /// One server: host:port.
-    #[arg(value_name = "ADDRESS")]
+    /// One server: an address, a binary's path, or the word consul; a binary may be followed by arguments of its own, as with `diff`.
+    #[arg(value_name = "TARGET")]
     left: String,
     /// The other.
-    #[arg(value_name = "ADDRESS")]
+    #[arg(value_name = "TARGET")]
     right: String,
+    #[command(flatten)]
+    start: Start,
     /// How many operations to play in all.
     #[arg(long, default_value_t = 20_000)]
     operations: usize,
@@ -29,7 +32,9 @@ pub(super) struct Sequences {
 
 impl Sequences {
     pub(super) fn run(&self) -> Result<u8, ToolError> {
-        let (left, right) = (side(&self.left)?, side(&self.right)?);
+        let one = self.start.open_single(&self.left)?;
+        let other = self.start.open_single(&self.right)?;
+        let (left, right) = (side(&one), side(&other));
         let seed = self.seed.unwrap_or_else(sequence::new_seed);
         let mut out = io::stdout().lock();
         say(&mut out, &format!("seed {seed}"));
@@ -47,13 +52,12 @@ impl Sequences {
     }
 }
 
-fn side(address: &str) -> Result<Side, ToolError> {
-    let target = Target::address(address)?;
-    let address = target.shared_address().expect("an address is one server");
-    Ok(Side {
+fn side(target: &Target) -> Side {
+    let address = target.shared_address().expect("it was opened as one");
+    Side {
         address: address.clone(),
         node: target.facts().node.clone(),
-    })
+    }
 }
 
 /// Makes the generated parts of documents anew.
