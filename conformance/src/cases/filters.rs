@@ -15,7 +15,7 @@ const SOURCE: &str = "API docs, Features: filtering; session.md 4.5";
 pub(super) fn filtered(path: &str, filter: &str) -> String {
     let mut target = format!("{path}?filter=");
     for byte in filter.bytes() {
-        if byte.is_ascii_alphanumeric() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             target.push(char::from(byte));
         } else {
             target += &format!("%{byte:02X}");

@@ -193,6 +193,7 @@ pub(super) const CASES: &[Case] = &[
         claim: "Config in agent/self names a node that the catalog knows under the same id and datacenter",
         source: "session.md 4.5, trap 30",
         run: |t| {
+            t.not_compared("the indexes of the agent's own rows move by themselves");
             let config = t.api_get("/v1/agent/self").json()["Config"].clone();
             let name = config["NodeName"].as_str().unwrap_or_default();
             let node = t.api_get(&format!("/v1/catalog/node/{name}")).json()["Node"].clone();
