@@ -56,7 +56,8 @@ fn run_name() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
         let chance = RandomState::new().hash_one(std::process::id());
-        format!("{:08x}", chance & 0xffff_ffff)
+        // A letter at the front: in capitals it is another name always, not only mostly.
+        format!("{:08x}", chance & 0xffff_ffff | 0xa000_0000)
     })
 }
 

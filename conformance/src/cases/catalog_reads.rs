@@ -40,6 +40,20 @@ fn count(t: &Trial, path: &str) -> usize {
 /// The cases of this topic.
 pub(super) const CASES: &[Case] = &[
     Case {
+        id: "catalog/service/no-meta-data",
+        claim: "catalog/service shows {} for the meta data of a service that has none, where the other reads show null",
+        source: "session.md 4.5 (seen on 1.8.7)",
+        needs: NEEDS,
+        run: |t| {
+            let (service, _) = two_nodes(t);
+            t.api_get(&format!("/v1/catalog/service/{service}"))
+                .field_is("/0/ServiceMeta", json!({}));
+            t.api_get(&format!("/v1/health/service/{service}"))
+                .field_is("/0/Service/Meta", Value::Null);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "catalog/node-meta/narrows",
         claim: "node-meta= leaves nodes that have that meta data, given more than once all of it",
         source: SOURCE,
