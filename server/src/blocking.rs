@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::engine::{Engine, Wakened};
 use crate::history::CallId;
-use crate::store::{Answer, Index, Query, Refusal};
+use crate::store::{Answer, Index, Query, Refusal, Rows};
 
 /// How long a client is ready to wait, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,11 @@ impl Looks {
             }
             self.found_nothing = true;
         }
-        answer.index > self.known
+        match answer.rows {
+            // The index of events is no order: any other one is news (session.md 4.6).
+            Rows::Events(_) => answer.index != self.known,
+            _ => answer.index > self.known,
+        }
     }
 }
 

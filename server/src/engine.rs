@@ -25,8 +25,8 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{History, Intent, WokenBy};
 use crate::store::{
-    Answer, Applied, Command, Effects, Index, ProbeRun, Query, Refusal, Reply, Rules, SessionId,
-    Store, TxnOperation, TxnOutcome,
+    Answer, Applied, Command, Effects, Index, PreparedQueryId, ProbeRun, Query, Refusal, Reply,
+    Rules, SessionId, Store, TxnOperation, TxnOutcome,
 };
 use crate::timestamp::Timestamp;
 use crate::watch::Registry;
@@ -212,6 +212,23 @@ impl Engine {
         SessionId::from_bytes(self.state.lock().entropy.id())
     }
 
+    /// The id of a new prepared query.
+    #[must_use]
+    pub fn new_prepared_query_id(&self) -> PreparedQueryId {
+        PreparedQueryId::from_bytes(self.new_id())
+    }
+
+    /// A random id.
+    #[must_use]
+    pub fn new_id(&self) -> [u8; 16] {
+        self.state.lock().entropy.id()
+    }
+
+    /// Puts things into a random order.
+    pub fn shuffle<T>(&self, things: &mut [T]) {
+        self.state.lock().entropy.shuffle(things);
+    }
+
     /// A random duration below `limit`: what Consul adds to a wait.
     #[must_use]
     pub fn jitter(&self, limit: Duration) -> Duration {
@@ -279,13 +296,19 @@ fn wake(woken: &[Arc<Told>]) {
 
 fn may_be_large(query: &Query) -> bool {
     match query {
-        Query::KvGet(_) | Query::SessionInfo(_) | Query::AgentService(_) => false,
+        Query::KvGet(_)
+        | Query::SessionInfo(_)
+        | Query::PreparedQuery(_)
+        | Query::PreparedQueryFor(_)
+        | Query::AgentService(_) => false,
         Query::KvList(_)
         | Query::SessionList
         | Query::SessionNode(_)
         | Query::Nodes
         | Query::Node(_)
         | Query::Services(_)
+        | Query::PreparedQueries
+        | Query::Events(_)
         | Query::Service(_)
         | Query::ServiceHealth(_)
         | Query::Connect(_)

@@ -28,6 +28,11 @@ impl Entropy {
         self.generator.u128(..).to_be_bytes()
     }
 
+    /// Puts things into a random order.
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        self.generator.shuffle(things);
+    }
+
     /// A random duration from zero up to, not including, `limit`; zero when `limit` is.
     pub fn below(&mut self, limit: Duration) -> Duration {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
@@ -84,6 +89,17 @@ mod tests {
         let mut other = Entropy::seeded(8);
         assert_eq!(first.id(), again.id());
         assert_ne!(first.id(), other.id());
+    }
+
+    #[test]
+    fn the_seed_decides_the_order_too() {
+        let shuffled = |seed| {
+            let mut things: Vec<u8> = (0..20).collect();
+            Entropy::seeded(seed).shuffle(&mut things);
+            things
+        };
+        assert_eq!(shuffled(7), shuffled(7));
+        assert_ne!(shuffled(7), shuffled(8));
     }
 
     #[test]

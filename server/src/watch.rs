@@ -148,6 +148,8 @@ impl<H: Clone> Registry<H> {
                 add(self.others.get(&Watch::Nodes));
                 add(self.others.get(&Watch::Services));
             }
+            Touched::PreparedQuery => add(self.others.get(&Watch::PreparedQueries)),
+            Touched::Event => add(self.others.get(&Watch::Events)),
             Touched::Check {
                 node: _,
                 service_name,

@@ -12,6 +12,7 @@ mod concurrent_key;
 mod concurrent_lock;
 mod endpoint_parameters;
 mod endpoints;
+mod events;
 mod filters;
 mod http_consistency;
 mod http_errors;
@@ -43,6 +44,8 @@ mod kv_redirect;
 mod kv_value;
 mod lock_delay;
 mod own_node;
+mod prepared_queries;
+mod query_results;
 mod session_blocking;
 mod session_checks;
 mod session_create;
@@ -119,6 +122,9 @@ const TOPICS: &[&[Case]] = &[
     own_node::CASES,
     catalog_reads::CASES,
     filters::CASES,
+    prepared_queries::CASES,
+    query_results::CASES,
+    events::CASES,
     blocking::CASES,
     blocking_wakes::CASES,
     blocking_missing::CASES,

@@ -66,7 +66,10 @@ impl Intent {
             Command::Agent(command) => command.words().map_or(Self::Other, Self::Catalog),
             Command::EndLockDelay { key } => Self::EndLockDelay { key: key.clone() },
             Command::ReapTombstones { up_to } => Self::Reap { up_to: *up_to },
-            Command::Lapse { .. } => Self::Other,
+            Command::PutPreparedQuery(_)
+            | Command::DeletePreparedQuery { .. }
+            | Command::Fire(_)
+            | Command::Lapse { .. } => Self::Other,
         }
     }
 }

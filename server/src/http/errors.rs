@@ -6,10 +6,11 @@ use super::errors_agent::AgentFailure;
 use super::errors_catalog::{
     RegisterFailure, catalog_refusal_text, subject_text, txn_refusal_text, unknown_verb_text,
 };
+use super::errors_query::{self, PlainFailure, prepared_query_text};
 use super::server::BodyFailure;
 use crate::go::number::NumberError;
 use crate::go::quote::Quoted;
-use crate::store::{IdError, Refusal, TxnError, TxnRefusal};
+use crate::store::{IdError, PreparedQueryRefusal, Refusal, TxnError, TxnRefusal};
 use crate::version::{Behaviour, Version};
 
 /// A request that is answered with a text instead of what it asked for.
@@ -120,10 +121,12 @@ pub(crate) enum Failure {
         /// The text.
         text: String,
     },
-    /// `?filter` is no expression, or none for the rows of the endpoint; with what is wrong.
-    Filter(String),
     /// The agent does not do what it is told.
     Agent(AgentFailure),
+    /// A prepared query is refused by the store.
+    PreparedQuery(PreparedQueryRefusal),
+    /// What prepared queries, events and filters are refused for.
+    Plain(PlainFailure),
     /// No answer: the connection is closed, as Consul's is when a handler dies.
     Dropped,
 }
@@ -163,7 +166,8 @@ impl Failure {
             | Failure::ChunkedValueTooLarge { .. }
             | Failure::TxnValueTooLarge { .. }
             | Failure::TxnTooManyOperations { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Failure::SessionRefused(Refusal::SessionNotFound(_)) => StatusCode::NOT_FOUND,
+            Failure::SessionRefused(Refusal::SessionNotFound(_))
+            | Failure::PreparedQuery(PreparedQueryRefusal::NotFound) => StatusCode::NOT_FOUND,
             // Consul answers with 500 whatever it has no status for (kv.md 6.4).
             Failure::Datacenter
             | Failure::Number(_)
@@ -177,8 +181,9 @@ impl Failure {
             | Failure::BodyUnreadable(_)
             | Failure::Register(_)
             | Failure::CatalogRefused(_)
-            | Failure::Filter(_)
+            | Failure::PreparedQuery(_)
             | Failure::Dropped => StatusCode::INTERNAL_SERVER_ERROR,
+            Failure::Plain(failure) => failure.status(),
             Failure::Injected { status, .. } => *status,
         }
     }
@@ -226,9 +231,7 @@ impl Failure {
             Failure::CachedAndConsistent => {
                 "Cannot specify ?cached with ?consistent, conflicting semantics.".into()
             }
-            Failure::MaxStale(value) => {
-                format!("Invalid max_stale value {}", Quoted(value.as_bytes()))
-            }
+            Failure::MaxStale(value) => max_stale_text(value),
             Failure::CacheControl => "Invalid Cache-Control header.".into(),
             Failure::Wait => "Invalid wait time".into(),
             Failure::Index => "Invalid index".into(),
@@ -280,8 +283,9 @@ impl Failure {
             Failure::CatalogRefused(refusal) => catalog_refusal_text(refusal, version),
             Failure::Passing => "Invalid value for ?passing".into(),
             Failure::Injected { text, .. } => text.clone(),
-            Failure::Filter(error) => filter_text(error),
             Failure::Agent(failure) => failure.text(version),
+            Failure::PreparedQuery(refusal) => errors_query::refusal_text(refusal, version),
+            Failure::Plain(failure) => failure.text(),
             Failure::Dropped => String::new(),
         }
     }
@@ -312,8 +316,8 @@ fn ttl_range_text(nanoseconds: i64, minimum: &str) -> String {
     format!("Invalid Session TTL '{nanoseconds}', must be between [{minimum}=24h0m0s]")
 }
 
-fn filter_text(error: &str) -> String {
-    format!("Failed to create boolean expression evaluator: {error}")
+fn max_stale_text(value: &str) -> String {
+    format!("Invalid max_stale value {}", Quoted(value.as_bytes()))
 }
 
 fn conflict_text(query: &str, version: Version) -> String {
@@ -366,6 +370,7 @@ pub(super) fn refusal_text(refusal: &Refusal) -> String {
         Refusal::MissingNode => "Missing node registration".into(),
         Refusal::MissingCheck(check) => format!("Missing check '{check}' registration"),
         Refusal::CriticalCheck(check) => format!("Check '{check}' is in critical state"),
+        Refusal::PreparedQuery(refusal) => prepared_query_text(refusal),
         Refusal::MissingService { node, .. } => {
             format!("failed inserting check: Missing service registration on node \"{node}\"")
         }
@@ -378,7 +383,7 @@ pub(super) fn refusal_text(refusal: &Refusal) -> String {
     }
 }
 
-fn id_error_text(error: IdError) -> String {
+pub(super) fn id_error_text(error: IdError) -> String {
     match error {
         IdError::Length => "UUID must be 36 characters".into(),
         IdError::Hyphens(count) => {

@@ -17,10 +17,15 @@ mod control_plane;
 mod errors;
 mod errors_agent;
 mod errors_catalog;
+mod errors_query;
+mod event;
 mod fault;
 mod filter_fields;
 mod health;
 mod kv;
+mod prepared_query;
+mod prepared_query_body;
+mod query_template;
 mod registration;
 mod reply;
 mod request;
@@ -33,6 +38,7 @@ mod txn_catalog;
 mod wire;
 mod wire_agent;
 mod wire_catalog;
+mod wire_query;
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -408,7 +414,8 @@ fn early(request: &Request, route: &Route, path: &[u8]) -> Option<Reply> {
     if config.block_endpoints.iter().any(blocked) {
         return failure(Failure::EndpointBlocked);
     }
-    if request.method == Method::OPTIONS {
+    let looks_itself = route.methods.is_empty();
+    if request.method == Method::OPTIONS && !looks_itself {
         let mut reply = Reply::empty(StatusCode::OK);
         reply.content_type = empty_content_type(request);
         let allow = HeaderValue::from_str(&routes::allow(route.methods));
@@ -416,7 +423,7 @@ fn early(request: &Request, route: &Route, path: &[u8]) -> Option<Reply> {
         reply.headers.push((http::header::ALLOW, allow));
         return Some(reply);
     }
-    if !route.methods.contains(&request.method) {
+    if !looks_itself && !route.methods.contains(&request.method) {
         return failure(Failure::Method {
             method: request.method.to_string(),
             allow: routes::allow(route.methods),
@@ -496,6 +503,10 @@ async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply, Failure> 
         Endpoint::HealthConnect => health::connect(&request).await,
         Endpoint::HealthIngress => health::ingress(&request),
         Endpoint::HealthState => health::state(&request).await,
+        Endpoint::EventFire => event::fire(request).await,
+        Endpoint::EventList => event::list(&request).await,
+        Endpoint::PreparedQueries => prepared_query::queries(request).await,
+        Endpoint::PreparedQuery => prepared_query::query(request).await,
         Endpoint::SessionCreate => session::create(request).await,
         Endpoint::SessionDestroy => session::destroy(&request),
         Endpoint::SessionInfo => session::info(&request).await,

@@ -151,6 +151,12 @@ impl Reply {
         self
     }
 
+    /// The same with an index and none of the other headers of a read.
+    pub(crate) fn with_bare_index(mut self, index: Index) -> Self {
+        self.headers.push((INDEX, HeaderValue::from(index.0)));
+        self
+    }
+
     /// The failure of a read itself, which still carries the headers of one (session.md 0.9).
     pub(crate) fn failed_read(context: &Context, failure: &Failure) -> Self {
         let mut reply = Self::failure(failure, context.config.version);
@@ -177,13 +183,8 @@ impl Reply {
 
     /// The same with the consistency that was in effect, which some endpoints report (session.md 0.11).
     pub(crate) fn with_consistency(mut self, consistency: Consistency) -> Self {
-        let text = match consistency {
-            Consistency::Leader => "leader",
-            Consistency::Stale => "stale",
-            Consistency::Consistent => "consistent",
-        };
-        self.headers
-            .insert(0, (EFFECTIVE_CONSISTENCY, HeaderValue::from_static(text)));
+        let text = HeaderValue::from_static(consistency.name());
+        self.headers.insert(0, (EFFECTIVE_CONSISTENCY, text));
         self
     }
 

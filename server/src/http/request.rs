@@ -76,6 +76,17 @@ pub(crate) enum Consistency {
     Consistent,
 }
 
+impl Consistency {
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Consistency::Leader => "leader",
+            Consistency::Stale => "stale",
+            Consistency::Consistent => "consistent",
+        }
+    }
+}
+
 impl Request {
     /// Whether the emulated version behaves in this way.
     pub(crate) fn has(&self, behaviour: Behaviour) -> bool {
@@ -92,19 +103,22 @@ impl Request {
     pub(crate) fn read_options(&self) -> Result<ReadOptions, Failure> {
         let consistency = self.consistency()?;
         self.check_cache_control()?;
-        let wait = self.wait()?;
+        let wait = self.wait_options()?;
+        Ok(ReadOptions { wait, consistency })
+    }
+
+    /// How long to wait for news, and after which index: `wait` and `index`, in this order.
+    pub(crate) fn wait_options(&self) -> Result<Option<Wait>, Failure> {
+        let limit = self.wait()?;
         let min_index = match self.query.get("index") {
             b"" => 0,
             text => number::parse_uint(text).map_err(|_| Failure::Index)?,
         };
-        Ok(ReadOptions {
-            wait: (min_index > 0).then_some(Wait {
-                min_index: Index(min_index),
-                limit: wait,
-                call: self.call,
-            }),
-            consistency,
-        })
+        Ok((min_index > 0).then_some(Wait {
+            min_index: Index(min_index),
+            limit,
+            call: self.call,
+        }))
     }
 
     /// Parameters count by their presence, whatever their value (kv.md trap 7).

@@ -89,6 +89,14 @@ pub(crate) enum Endpoint {
     HealthState,
     /// `/v1/kv/<key>`
     Kv,
+    /// `/v1/event/fire/<name>`
+    EventFire,
+    /// `/v1/event/list`
+    EventList,
+    /// `/v1/query`
+    PreparedQueries,
+    /// `/v1/query/<id>`, `/v1/query/<id>/execute`, `/v1/query/<id>/explain`
+    PreparedQuery,
     /// `/v1/session/create`
     SessionCreate,
     /// `/v1/session/destroy/<id>`
@@ -114,13 +122,15 @@ pub(crate) enum Endpoint {
 pub(crate) struct Route {
     /// The path; one that ends in a slash stands for all paths below it, as in Go's mux.
     pub(crate) path: &'static str,
-    /// The methods, in the order of the `Allow` header.
+    /// The methods, in the order of the `Allow` header; none where the endpoint looks at them itself.
     pub(crate) methods: &'static [Method],
     /// What answers.
     pub(crate) endpoint: Endpoint,
 }
 
 const GET: &[Method] = &[Method::GET];
+/// The endpoint looks at the method itself.
+const ANY: &[Method] = &[];
 const PUT: &[Method] = &[Method::PUT];
 
 /// Every path that is answered. All others are answered as an unknown path is.
@@ -207,6 +217,14 @@ pub(crate) const ROUTES: &[Route] = &[
         &[Method::GET, Method::PUT, Method::DELETE],
         Endpoint::Kv,
     ),
+    route("/v1/event/fire/", PUT, Endpoint::EventFire),
+    route("/v1/event/list", GET, Endpoint::EventList),
+    route(
+        "/v1/query",
+        &[Method::GET, Method::POST],
+        Endpoint::PreparedQueries,
+    ),
+    route("/v1/query/", ANY, Endpoint::PreparedQuery),
     route("/v1/session/create", PUT, Endpoint::SessionCreate),
     route("/v1/session/destroy/", PUT, Endpoint::SessionDestroy),
     route("/v1/session/info/", GET, Endpoint::SessionInfo),

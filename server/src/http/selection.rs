@@ -1,19 +1,21 @@
 //! What of a read's rows is shown, and in which order: `filter`, `node-meta`, `near` (session.md 4.5).
 
 use super::errors::Failure;
+use super::errors_query::PlainFailure;
 use super::request::Request;
 use crate::filter::{Field, Filter};
 use crate::store::Labels;
 
 /// Stands for the agent's own node in `near`.
-pub(super) const NEAR_AGENT: &str = "_agent";
+const NEAR_AGENT: &str = "_agent";
 
 /// The filter of a request for rows with these fields; the first `filter` counts.
 pub(super) fn filter<T: 'static>(
     request: &Request,
     fields: &'static [Field<T>],
 ) -> Result<Filter<T>, Failure> {
-    Filter::new(request.query.get("filter"), fields).map_err(Failure::Filter)
+    let filter = Filter::new(request.query.get("filter"), fields);
+    filter.map_err(|error| Failure::Plain(PlainFailure::Filter(error)))
 }
 
 /// The meta data that a node must have: `node-meta=name:value`, of one name the last.
@@ -30,8 +32,13 @@ pub(super) fn node_meta(request: &Request) -> Labels {
 /// here, nor to a Consul with a single agent.
 pub(super) fn sort_nearest<T>(request: &Request, rows: &mut [T], node: impl Fn(&T) -> &str) {
     let own = &request.context.config.node_name;
-    let near = request.query.get("near");
-    if near.eq_ignore_ascii_case(own.as_bytes()) || near == NEAR_AGENT.as_bytes() {
+    if is_near_agent(request, request.query.get("near")) {
         rows.sort_by_key(|row| !node(row).eq_ignore_ascii_case(own));
     }
+}
+
+/// Whether a value of `near` means the agent's node.
+pub(super) fn is_near_agent(request: &Request, near: &[u8]) -> bool {
+    let own = request.context.config.node_name.as_bytes();
+    near.eq_ignore_ascii_case(own) || near == NEAR_AGENT.as_bytes()
 }

@@ -385,6 +385,17 @@ pub(crate) struct HealthEntry<'a> {
     checks: Vec<Check<'a>>,
 }
 
+impl HealthEntry<'_> {
+    /// The same as a prepared query shows it: no tags are `null`.
+    pub(crate) fn in_query(self) -> Self {
+        Self {
+            node: self.node,
+            service: self.service.in_txn(),
+            checks: self.checks.into_iter().map(Check::in_txn).collect(),
+        }
+    }
+}
+
 impl<'a> HealthEntry<'a> {
     pub(crate) fn new(instance: &'a Instance, version: Version) -> Self {
         let checks = instance.checks.iter();

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::AgentCommand;
+use super::event::NewEvent;
 use super::index::Index;
 use super::key::Key;
+use super::prepared_query::{PreparedQueryId, PreparedQueryRefusal, PreparedQueryWrite};
 use super::registration::{Deregistration, Registration};
 use super::session::{NewSession, SessionRow};
 use super::session_id::{IdError, SessionId};
@@ -36,6 +38,15 @@ pub enum Command {
     Deregister(Deregistration),
     /// Change the agent's own services and checks, and the catalog with them (session.md 4.4).
     Agent(Box<AgentCommand>),
+    /// Create or replace a prepared query. The caller has checked what Consul checks before raft.
+    PutPreparedQuery(Box<PreparedQueryWrite>),
+    /// Delete the prepared query with this id, as the client spelled it.
+    DeletePreparedQuery {
+        /// The id, not yet parsed.
+        id: String,
+    },
+    /// Fire an event. Not a raft entry.
+    Fire(Box<NewEvent>),
     /// The TTL of this session ran out: submitted by the engine at its deadline.
     Lapse {
         /// The session that lapses.
@@ -106,6 +117,8 @@ pub enum Reply {
     Written(bool),
     /// The session that was created or renewed.
     Session(Arc<SessionRow>),
+    /// The id of the prepared query that was written.
+    PreparedQuery(PreparedQueryId),
     /// A transaction's results, or its errors.
     Txn(TxnOutcome),
 }
@@ -127,6 +140,8 @@ pub enum Refusal {
     MissingCheck(String),
     /// A check that a new session names is critical.
     CriticalCheck(String),
+    /// A call about a prepared query.
+    PreparedQuery(PreparedQueryRefusal),
     /// A check names a service that its node does not have.
     MissingService {
         /// The node as registered.

@@ -47,6 +47,10 @@ pub enum Touched {
     /// What a read of this service shows has changed, without a row of the service itself: a check of the node,
     /// the node, or the loss of an instance.
     ServiceHealth(String),
+    /// A prepared query was written or deleted.
+    PreparedQuery,
+    /// An event was fired, and kept.
+    Event,
     /// A check was written or deleted.
     Check {
         /// The node, in lower case.

@@ -41,6 +41,7 @@ impl Change<'_> {
                 }
             }
         }
+        self.remove_queries_of(session);
         self.effects.ended.push(end);
         self.session_checks_follow(&row, false);
     }

@@ -14,11 +14,13 @@ mod catalog;
 mod check;
 mod command;
 mod effects;
+mod event;
 mod index;
 mod invalidation;
 mod key;
 mod kv;
 mod lock_delay;
+mod prepared_query;
 mod query;
 mod radix;
 mod registration;
@@ -42,9 +44,14 @@ pub use agent::{
 };
 pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
 pub use effects::{Cause, Effects, HolderChange, SessionEnd, Touched};
+pub use event::{EventRow, NewEvent};
 pub use index::Index;
 pub use key::Key;
 pub use kv::KvRow;
+pub use prepared_query::{
+    NewPreparedQuery, PreparedQueryId, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
+    PreparedQueryWrite, ServiceSearch, Template,
+};
 pub use query::{Answer, Entry, Instance, Query, ReadSet, Rows, Watch};
 pub use registration::{
     CheckDefinition, CheckRow, Deregistration, Labels, NewCheck, NewNode, NewService, NodeRow,
@@ -74,6 +81,8 @@ pub struct Store {
     sessions: session::SessionTable,
     catalog: catalog::Catalog,
     agent: Agent,
+    prepared_queries: prepared_query::PreparedQueries,
+    events: event::Events,
 }
 
 /// What a command came to.
@@ -106,6 +115,8 @@ impl Store {
             sessions: session::SessionTable::default(),
             catalog: catalog::Catalog::default(),
             agent: Agent::default(),
+            prepared_queries: prepared_query::PreparedQueries::default(),
+            events: event::Events::default(),
         }
     }
 
@@ -170,8 +181,19 @@ impl Store {
                 let known = matches!(self.session(id), Ok(Some(_)));
                 u64::from(known || self.rules.session_ids_are_uuids)
             }
-            // What the agent changes takes an index for each entry that it makes.
-            Command::SessionRenew { .. } | Command::EndLockDelay { .. } | Command::Agent(_) => 0,
+            Command::PutPreparedQuery(write) => match &write.target {
+                PreparedQueryTarget::New(_) => 1,
+                PreparedQueryTarget::Existing(id) => {
+                    u64::from(self.prepared_query_target(id).is_ok())
+                }
+            },
+            Command::DeletePreparedQuery { id } => {
+                u64::from(self.prepared_query_target(id).is_ok())
+            }
+            Command::SessionRenew { .. }
+            | Command::EndLockDelay { .. }
+            | Command::Fire(_)
+            | Command::Agent(_) => 0,
             Command::SessionCreate(_)
             | Command::Register(_)
             | Command::Deregister(_)
@@ -200,6 +222,12 @@ impl Store {
             Query::Connect(name) => Ok(self.connect(name, ABSENT_IN_CATALOG)),
             Query::ConnectHealth(name) => Ok(self.connect(name, ABSENT_IN_HEALTH)),
             Query::ServiceChecks(name, node_meta) => Ok(self.service_checks(name, node_meta)),
+            Query::PreparedQueries => Ok(self.prepared_queries()),
+            Query::PreparedQuery(id) => self.prepared_query(id).map_err(Refusal::PreparedQuery),
+            Query::PreparedQueryFor(name) => self
+                .prepared_query_for(name)
+                .map_err(Refusal::PreparedQuery),
+            Query::Events(name) => Ok(self.events(name.as_deref())),
             Query::NodeChecks(node) => Ok(self.node_checks(node)),
             Query::ChecksInState(state, node_meta) => Ok(self.checks_in_state(state, node_meta)),
             Query::AgentService(id) => Ok(self.agent_service(id)),
@@ -272,6 +300,21 @@ impl Change<'_> {
                 Ok(Reply::Done)
             }
             Command::Agent(command) => self.agent(*command),
+            Command::PutPreparedQuery(write) => {
+                let written = self.put_prepared_query(*write);
+                let written = written.map(Reply::PreparedQuery);
+                written.map_err(Refusal::PreparedQuery)
+            }
+            Command::DeletePreparedQuery { id } => {
+                let removed = self.remove_prepared_query(&id);
+                removed
+                    .map(|()| Reply::Done)
+                    .map_err(Refusal::PreparedQuery)
+            }
+            Command::Fire(event) => {
+                self.fire(*event);
+                Ok(Reply::Done)
+            }
             Command::Lapse { session } => {
                 self.invalidate(session, Cause::Lapsed);
                 Ok(Reply::Done)

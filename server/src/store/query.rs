@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::agent::LocalService;
+use super::event::EventRow;
 use super::index::Index;
 use super::key::Key;
 use super::kv::KvRow;
+use super::prepared_query::PreparedQueryRow;
 use super::registration::{CheckRow, Labels, NodeRow, ServiceRow};
 use super::session::SessionRow;
 use super::session_id::SessionId;
@@ -41,6 +43,14 @@ pub enum Query {
     ServiceChecks(String, Labels),
     /// The checks of a node.
     NodeChecks(String),
+    /// All prepared queries, in the order of their ids.
+    PreparedQueries,
+    /// A prepared query by its id, as the client spelled it.
+    PreparedQuery(String),
+    /// The prepared query that serves a name or id.
+    PreparedQueryFor(String),
+    /// The events with a name, or all that are kept.
+    Events(Option<String>),
     /// The checks with a status on nodes with this meta data; `any` means all.
     ChecksInState(String, Labels),
     /// A service of the agent's own, by its id. It has no index of its own.
@@ -78,6 +88,10 @@ pub enum Rows {
     Services(Vec<Arc<ServiceRow>>),
     /// Checks, in the order of node and id.
     Checks(Vec<Arc<CheckRow>>),
+    /// Prepared queries, in the order of their ids.
+    PreparedQueries(Vec<Arc<PreparedQueryRow>>),
+    /// Events, oldest first.
+    Events(Vec<Arc<EventRow>>),
     /// The instances of one service, in the order of node and id.
     Instances(Vec<Instance>),
     /// A service of the agent's own, if there is one.
@@ -126,4 +140,8 @@ pub enum Watch {
     Checks,
     /// This service of the agent's own.
     AgentService(String),
+    /// Every prepared query.
+    PreparedQueries,
+    /// Every event.
+    Events,
 }

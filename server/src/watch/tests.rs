@@ -26,6 +26,8 @@ fn concerns(watch: &Watch, touched: &Touched) -> bool {
         (Watch::Service(service), Touched::ServiceHealth(name)) => service == name,
         (Watch::Service(service), Touched::Check { service_name, .. }) => service == service_name,
         (Watch::Checks, Touched::Check { .. }) => true,
+        (Watch::PreparedQueries, Touched::PreparedQuery) => true,
+        (Watch::Events, Touched::Event) => true,
         _ => false,
     }
 }
@@ -58,6 +60,8 @@ fn watch() -> impl Strategy<Value = Watch> {
         Just(Watch::Nodes),
         Just(Watch::Services),
         Just(Watch::Checks),
+        Just(Watch::PreparedQueries),
+        Just(Watch::Events),
     ]
 }
 
@@ -68,6 +72,8 @@ fn touched() -> impl Strategy<Value = Touched> {
         node().prop_map(Touched::Node),
         (node(), service()).prop_map(|(node, name)| Touched::Service { node, name }),
         service().prop_map(Touched::ServiceHealth),
+        Just(Touched::PreparedQuery),
+        Just(Touched::Event),
         (node(), service()).prop_map(|(node, service_name)| Touched::Check { node, service_name }),
     ]
 }

@@ -6,16 +6,16 @@ const INVALID_NAME: &str = "invalid named capture";
 const INVALID_FLAGS: &str = "invalid or unsupported Perl syntax";
 
 impl Translation<'_> {
-    /// An opening parenthesis with what belongs to it. Nobody asks what a group held, so none keeps it.
+    /// An opening parenthesis with what belongs to it. Groups are asked for by number alone, so none keeps its name.
     pub(super) fn open_group(&mut self) -> Result<(), Error> {
         if self.rest.starts_with("(?P<") && self.rest.len() > 4 {
             self.name()?;
-            self.begin("(?:");
+            self.begin("(");
         } else if self.rest.starts_with("(?") {
             self.flags()?;
         } else {
             self.advance(1);
-            self.begin("(?:");
+            self.begin("(");
         }
         Ok(())
     }

@@ -60,6 +60,15 @@ impl Regexp {
         Ok(Self(compiled))
     }
 
+    /// What the pattern and its groups hold where it is found first; nothing where it is not found.
+    pub(crate) fn groups(&self, text: &str) -> Vec<String> {
+        let found = self.0.captures(text.as_bytes());
+        let held = found.iter().flat_map(|found| found.iter());
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        held.map(|group| group.map_or_else(String::new, |group| text(group.as_bytes())))
+            .collect()
+    }
+
     /// Whether the pattern is found anywhere in a text.
     pub(crate) fn matches(&self, text: impl AsRef<[u8]>) -> bool {
         self.0.is_match(text.as_ref())

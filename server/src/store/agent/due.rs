@@ -48,6 +48,8 @@ impl Change<'_> {
             Touched::Key(_)
             | Touched::Session { .. }
             | Touched::ServiceHealth(_)
+            | Touched::PreparedQuery
+            | Touched::Event
             | Touched::AgentService(_) => false,
         };
         if !self.effects.touched.iter().any(is_own) {

@@ -6,8 +6,8 @@ use super::script::Step;
 use super::words::{Words, duration, key, list, nanoseconds, session_id, session_text, value};
 use crate::store::{
     Behavior, CheckDefinition, Command, Content, Deregistration, Index, KvVerb, KvWrite, Labels,
-    NewCheck, NewNode, NewService, NewSession, Query, Registration, ServiceCheck, TxnOperation,
-    TxnVerb,
+    NewCheck, NewEvent, NewNode, NewPreparedQuery, NewService, NewSession, PreparedQueryTarget,
+    PreparedQueryWrite, Query, Registration, ServiceCheck, Template, TxnOperation, TxnVerb,
 };
 
 /// What one line of a script asks for.
@@ -45,6 +45,8 @@ pub(super) fn parse(step: &Step) -> Result<Instruction, String> {
         "session" => Instruction::Apply(session(&mut words)?),
         "register" => Instruction::Apply(Command::Register(Box::new(registration(&mut words)?))),
         "deregister" => Instruction::Apply(Command::Deregister(deregistration(&mut words)?)),
+        "query" => Instruction::Apply(query(&mut words)?),
+        "fire" => Instruction::Apply(Command::Fire(Box::new(event(&mut words)?))),
         "wait" => {
             let name = words.take()?.to_owned();
             let verb = words.take()?;
@@ -66,6 +68,11 @@ fn read(verb: &str, words: &mut Words<'_>) -> Result<Read, String> {
         "info" => Query::SessionInfo(session_text(words.take()?)),
         "sessions" if words.take_if("of") => Query::SessionNode(words.take()?.to_owned()),
         "sessions" => Query::SessionList,
+        "queries" => Query::PreparedQueries,
+        "query-info" => Query::PreparedQuery(session_text(words.take()?)),
+        "query-for" => Query::PreparedQueryFor(session_text(words.take()?)),
+        "events" if words.take_if("named") => Query::Events(Some(words.take()?.to_owned())),
+        "events" => Query::Events(None),
         "nodes" => Query::Nodes,
         "node" => Query::Node(words.take()?.to_owned()),
         "services" => Query::Services(Labels::new()),
@@ -176,6 +183,58 @@ fn verb_without_value(verb: &str, words: &mut Words<'_>) -> Result<TxnVerb, Stri
         "delete-cas" => TxnVerb::Write(KvVerb::DeleteCas(Index(words.number("index")?))),
         "delete-tree" => TxnVerb::Write(KvVerb::DeleteTree),
         other => TxnVerb::Unknown(other.to_owned()),
+    })
+}
+
+/// `query create|update|delete id [template] [name=n] [session=s] [flaw=f]`; queries have ids as sessions have.
+fn query(words: &mut Words<'_>) -> Result<Command, String> {
+    let verb = words.take()?;
+    let id = words.take()?;
+    let target = match verb {
+        "delete" => {
+            let id = session_text(id);
+            return Ok(Command::DeletePreparedQuery { id });
+        }
+        "create" => {
+            let id = session_id(id).ok_or_else(|| format!("{id:?} names no query"))?;
+            PreparedQueryTarget::New(id)
+        }
+        "update" => PreparedQueryTarget::Existing(session_text(id)),
+        other => return Err(format!("no command \"query {other}\"")),
+    };
+    let kind = if words.take_if("template") {
+        "name_prefix_match"
+    } else {
+        ""
+    };
+    Ok(Command::PutPreparedQuery(Box::new(PreparedQueryWrite {
+        target,
+        query: NewPreparedQuery {
+            name: session_text(words.option("name").unwrap_or_default()),
+            session: session_option(words),
+            template: Template {
+                kind: kind.to_owned(),
+                ..Template::default()
+            },
+            ..NewPreparedQuery::default()
+        },
+        flaw: words.option("flaw").map(str::to_owned),
+    })))
+}
+
+/// `fire name [elsewhere]`: an event for the agent, or for others. Its id gives lists the index of its first letter.
+fn event(words: &mut Words<'_>) -> Result<NewEvent, String> {
+    let name = words.take()?.to_owned();
+    let mut id = [0; 16];
+    id[7] = name.as_bytes().first().copied().unwrap_or_default();
+    Ok(NewEvent {
+        id,
+        name,
+        payload: Box::default(),
+        node_filter: String::new(),
+        service_filter: String::new(),
+        tag_filter: String::new(),
+        concerns_agent: !words.take_if("elsewhere"),
     })
 }
 

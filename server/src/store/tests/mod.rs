@@ -16,7 +16,9 @@
 //!   their options are spelled as in Consul's API. A value `x*9` is nine times `x`.
 //! * `txn` is followed by its operations, one per line behind `|`, and by the line of its outcome.
 //! * `get`, `list`, `keys`, `info`, `sessions [of n]`, `nodes`, `node`, `services`, `instances s`,
-//!   `checks of n|for s|in state` read.
+//!   `checks of n|for s|in state`, `queries`, `query-info`, `query-for`, `events [named n]` read.
+//! * `query create|update|delete s7` writes a prepared query, whose id is spelled as those of sessions are;
+//!   `fire` fires an event.
 //! * `wait w <read> index=N` is a blocking query by the name of `w`; it answers where a later line says `w: ...`,
 //!   or at `stop w`, when its time is up.
 //! * `tick 10s` lets time pass.
@@ -28,10 +30,12 @@ mod script;
 mod words;
 
 mod catalog;
+mod events;
 mod indexes;
 mod invalidation;
 mod kv;
 mod locks;
+mod prepared_queries;
 mod radix;
 mod random;
 mod sessions;

@@ -1,11 +1,13 @@
 //! What a command or a read came to, as a script writes it.
 
+use std::sync::Arc;
+
 use super::command::Read;
 use super::words::{duration_name, key_name, session_name, value_name};
 use crate::store::{
-    AcquireRefused, Answer, Applied, Behavior, Cause, CheckRow, Effects, Entry, IdError, Index,
-    Key, KvRow, ProbeRun, Refusal, Reply, Rows, ServiceRow, SessionEnd, SessionRow, TxnError,
-    TxnOutcome, TxnRefusal, TxnResult,
+    AcquireRefused, Answer, Applied, Behavior, Cause, CheckRow, Effects, Entry, EventRow, IdError,
+    Index, Key, KvRow, PreparedQueryRefusal, PreparedQueryRow, ProbeRun, Refusal, Reply, Rows,
+    ServiceRow, SessionEnd, SessionRow, TxnError, TxnOutcome, TxnRefusal, TxnResult,
 };
 
 /// What a command came to.
@@ -24,6 +26,7 @@ pub(super) fn of_command(applied: &Applied) -> String {
         Ok(Reply::Done) => {}
         Ok(Reply::Written(took_place)) => facts.push(took_place.to_string()),
         Ok(Reply::Session(row)) => facts.push(session_name(&row.session.id.to_string())),
+        Ok(Reply::PreparedQuery(id)) => facts.push(session_name(&id.to_string())),
         Ok(Reply::Txn(outcome)) => facts.extend(transaction(outcome)),
         Err(refusal) => facts.push(format!("refused: {}", of_refusal(refusal))),
     }
@@ -123,6 +126,18 @@ fn rows(rows: &Rows, names_only: bool) -> Vec<String> {
         }
         Rows::Services(found) => found.iter().map(|row| service(row)).collect(),
         Rows::Checks(found) => found.iter().map(|row| check(row)).collect(),
+        Rows::PreparedQueries(found) => {
+            let name = |row: &Arc<PreparedQueryRow>| {
+                let id = session_name(&row.id.to_string());
+                let indexes = indexes(row.create_index, row.modify_index);
+                format!("{id} name={} {indexes}", row.query.name)
+            };
+            found.iter().map(name).collect()
+        }
+        Rows::Events(found) => {
+            let name = |row: &Arc<EventRow>| format!("{}@{}", row.event.name, row.logical_time);
+            together(&found.iter().map(name).collect::<Vec<_>>())
+        }
         Rows::Instances(found) => found
             .iter()
             .flat_map(|instance| {
@@ -268,15 +283,9 @@ pub(super) fn of_refusal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::MissingSession => "missing session".to_owned(),
         Refusal::InvalidSession(text) => format!("invalid session {}", session_name(text)),
-        Refusal::MalformedSessionId(error) => match error {
-            IdError::Length => "an id has 36 characters".to_owned(),
-            IdError::Hyphens(hyphens) => format!("an id has no {hyphens} hyphens"),
-            IdError::OddLength => "an id has an even number of digits".to_owned(),
-            IdError::InvalidByte(byte) => {
-                format!("{:?} is no digit of an id", char::from(*byte))
-            }
-        },
+        Refusal::MalformedSessionId(error) => of_id_error(*error),
         Refusal::SessionNotFound(text) => format!("no session {}", session_name(text)),
+        Refusal::PreparedQuery(refusal) => of_query_refusal(refusal),
         Refusal::MissingNode => "missing node".to_owned(),
         Refusal::MissingCheck(check) => format!("missing check {check}"),
         Refusal::CriticalCheck(check) => format!("check {check} is critical"),
@@ -290,5 +299,33 @@ pub(super) fn of_refusal(refusal: &Refusal) -> String {
         }
         Refusal::AgentCheckUnknown(id) => format!("the agent has no check {id}"),
         Refusal::AgentCheckNotTtl(id) => format!("nobody reports {id}"),
+    }
+}
+
+fn of_id_error(error: IdError) -> String {
+    match error {
+        IdError::Length => "an id has 36 characters".to_owned(),
+        IdError::Hyphens(hyphens) => format!("an id has no {hyphens} hyphens"),
+        IdError::OddLength => "an id has an even number of digits".to_owned(),
+        IdError::InvalidByte(byte) => format!("{:?} is no digit of an id", char::from(byte)),
+    }
+}
+
+fn of_query_refusal(refusal: &PreparedQueryRefusal) -> String {
+    match refusal {
+        PreparedQueryRefusal::NotFound => "no such query".to_owned(),
+        PreparedQueryRefusal::MalformedId(error)
+        | PreparedQueryRefusal::MalformedTarget(error)
+        | PreparedQueryRefusal::MalformedSession(error) => of_id_error(*error),
+        PreparedQueryRefusal::NoTarget(id) => format!("no query {}", session_name(id)),
+        PreparedQueryRefusal::InvalidSession(id) => {
+            format!("invalid session {}", session_name(id))
+        }
+        PreparedQueryRefusal::NameIsQueryName(name) => format!("{name} is a query's name"),
+        PreparedQueryRefusal::NameIsQueryId(name) => {
+            format!("{} is a query's id", session_name(name))
+        }
+        PreparedQueryRefusal::EmptyTemplateExists => "another template without a name".to_owned(),
+        PreparedQueryRefusal::TemplateFlaw(flaw) => format!("template: {flaw}"),
     }
 }

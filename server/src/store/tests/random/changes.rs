@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::store::{Applied, Command, Effects, Store, Touched};
+use crate::store::{Applied, Command, Effects, Query, Store, Touched};
 
 /// That the effects name each row that is not what it was before, and no other.
 pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &Applied) {
@@ -54,6 +54,8 @@ fn name(touched: &Touched) -> Option<String> {
         Touched::Service { node, name } => format!("service {node} {name}"),
         Touched::Check { node, service_name } => format!("check {node} {service_name}"),
         Touched::ServiceHealth(_) | Touched::AgentService(_) => return None,
+        Touched::PreparedQuery => "prepared queries".to_owned(),
+        Touched::Event => "events".to_owned(),
     })
 }
 
@@ -73,6 +75,15 @@ fn changed_rows(before: &Store, after: &Store) -> BTreeSet<String> {
     }
     for ((node, _), row) in changes(&before.catalog.checks, &after.catalog.checks) {
         names.insert(format!("check {node} {}", row.service_name));
+    }
+    let queries = |store: &Store| store.prepared_queries.rows.clone();
+    if queries(before) != queries(after) {
+        names.insert("prepared queries".to_owned());
+    }
+    if before.query(&Query::Events(None)).map(|answer| answer.rows)
+        != after.query(&Query::Events(None)).map(|answer| answer.rows)
+    {
+        names.insert("events".to_owned());
     }
     names
 }

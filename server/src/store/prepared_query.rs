@@ -1,0 +1,352 @@
+//! Prepared queries: searches for services that are stored under a name, and fall with their session (session.md 5).
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+
+use super::command::Refusal;
+use super::effects::Touched;
+use super::index::Index;
+use super::query::{Answer, Rows, Watch};
+use super::registration::Labels;
+use super::session_id::{IdError, SessionId};
+use super::{Change, Store};
+
+/// The id of a prepared query: made and printed as those of sessions are, and always looked up as a UUID.
+pub type PreparedQueryId = SessionId;
+
+/// A prepared query as a client sends it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewPreparedQuery {
+    /// The name; none for a query that is known by its id alone.
+    pub name: String,
+    /// The session that it falls with, in the client's spelling; empty for none.
+    pub session: String,
+    /// The token; kept and shown.
+    pub token: String,
+    /// Whether and how it serves names that only begin with its own.
+    pub template: Template,
+    /// What it searches.
+    pub service: ServiceSearch,
+    /// The TTL of its DNS answers; kept and shown.
+    pub dns_ttl: String,
+}
+
+/// How a query serves names that only begin with its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Template {
+    /// The kind; empty for a query that is no template.
+    pub kind: String,
+    /// What takes the name apart.
+    pub regexp: String,
+    /// Whether tags that come out empty are left out.
+    pub remove_empty_tags: bool,
+}
+
+impl Template {
+    /// Whether the query is a template at all.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        !self.kind.is_empty()
+    }
+}
+
+/// What a query searches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServiceSearch {
+    /// The name of the service.
+    pub service: String,
+    /// How many of the nearest other datacenters are asked when this one has nothing; kept and shown.
+    pub failover_nearest: i64,
+    /// Which other datacenters are asked; kept and shown. None is JSON's `null`, here and below.
+    pub failover_datacenters: Option<Vec<String>>,
+    /// Whether warnings count as failures.
+    pub only_passing: bool,
+    /// Checks that do not count.
+    pub ignore_check_ids: Option<Vec<String>>,
+    /// The node that the results are sorted from.
+    pub near: String,
+    /// Tags that instances must have; with an exclamation mark, must not have.
+    pub tags: Option<Vec<String>>,
+    /// Meta data that nodes must have.
+    pub node_meta: Option<Labels>,
+    /// Meta data that instances must have.
+    pub service_meta: Option<Labels>,
+    /// Whether proxies are looked for.
+    pub connect: bool,
+}
+
+/// A stored prepared query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedQueryRow {
+    /// The id, made by the caller.
+    pub id: PreparedQueryId,
+    /// As sent.
+    pub query: NewPreparedQuery,
+    /// The index of its creation.
+    pub create_index: Index,
+    /// The index of its last change.
+    pub modify_index: Index,
+}
+
+/// What to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedQueryWrite {
+    /// The id of a new query, or the one of a query that is replaced.
+    pub target: PreparedQueryTarget,
+    /// The query.
+    pub query: NewPreparedQuery,
+    /// Why the template cannot be used, in the words of whoever compiles templates: raft says so.
+    pub flaw: Option<String>,
+}
+
+/// Which query a write is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreparedQueryTarget {
+    /// A new one, with an id made by the caller.
+    New(PreparedQueryId),
+    /// An existing one, by its id as the client spelled it.
+    Existing(String),
+}
+
+/// Why a call about a prepared query is refused. The texts are the wire layer's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreparedQueryRefusal {
+    /// A read of a query that does not exist.
+    NotFound,
+    /// A read by an id that is not a UUID.
+    MalformedId(IdError),
+    /// A write by an id that is not a UUID.
+    MalformedTarget(IdError),
+    /// A write of a query that does not exist.
+    NoTarget(String),
+    /// The session of a query is not a UUID, where sessions' ids are.
+    MalformedSession(IdError),
+    /// No session has the id.
+    InvalidSession(String),
+    /// Another query has the name.
+    NameIsQueryName(String),
+    /// Another query has the name as its id.
+    NameIsQueryId(String),
+    /// There is a template without a name, and another one must not be.
+    EmptyTemplateExists,
+    /// The template cannot be used.
+    TemplateFlaw(String),
+}
+
+/// The prepared queries.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PreparedQueries {
+    pub(super) rows: OrdMap<PreparedQueryId, Arc<PreparedQueryRow>>,
+    /// By the name in lower case; those without a name only if they are templates.
+    pub(super) by_name: OrdMap<String, PreparedQueryId>,
+    /// (session, query).
+    pub(super) by_session: OrdSet<(SessionId, PreparedQueryId)>,
+    /// The index of the last change of any.
+    pub(super) newest: Index,
+}
+
+impl PreparedQueries {
+    fn insert(&mut self, row: PreparedQueryRow) {
+        self.remove(row.id);
+        if let Some(name) = key_name(&row.query) {
+            self.by_name.insert(name, row.id);
+        }
+        if let Some(session) = session_of(&row.query) {
+            self.by_session.insert((session, row.id));
+        }
+        self.rows.insert(row.id, Arc::new(row));
+    }
+
+    fn remove(&mut self, id: PreparedQueryId) {
+        let Some(row) = self.rows.remove(&id) else {
+            return;
+        };
+        if let Some(name) = key_name(&row.query) {
+            self.by_name.remove(&name);
+        }
+        if let Some(session) = session_of(&row.query) {
+            self.by_session.remove(&(session, id));
+        }
+    }
+}
+
+/// The name that a query is found by.
+fn key_name(query: &NewPreparedQuery) -> Option<String> {
+    (!query.name.is_empty() || query.template.is_some()).then(|| query.name.to_lowercase())
+}
+
+/// The session that a query falls with, whatever its spelling.
+fn session_of(query: &NewPreparedQuery) -> Option<SessionId> {
+    SessionId::parse(&query.session).ok().flatten()
+}
+
+impl Store {
+    /// All prepared queries, in the order of their ids.
+    pub(super) fn prepared_queries(&self) -> Answer {
+        self.prepared_query_answer(self.prepared_queries.rows.values().cloned().collect())
+    }
+
+    /// The prepared query with this id.
+    pub(super) fn prepared_query(&self, id: &str) -> Result<Answer, PreparedQueryRefusal> {
+        let row = self.prepared_query_row(id);
+        let row = row.map_err(PreparedQueryRefusal::MalformedId)?;
+        let row = row.ok_or(PreparedQueryRefusal::NotFound)?;
+        Ok(self.prepared_query_answer(vec![row]))
+    }
+
+    /// The prepared query that serves a name: that with the id, with the name, or the template with the longest
+    /// beginning of the name.
+    pub(super) fn prepared_query_for(&self, name: &str) -> Result<Answer, PreparedQueryRefusal> {
+        let row = self.prepared_query_row(name).ok().flatten();
+        let row = row.or_else(|| self.prepared_query_named(name));
+        let row = row.ok_or(PreparedQueryRefusal::NotFound)?;
+        Ok(self.prepared_query_answer(vec![row]))
+    }
+
+    fn prepared_query_named(&self, name: &str) -> Option<Arc<PreparedQueryRow>> {
+        let queries = &self.prepared_queries;
+        let name = name.to_lowercase();
+        if let Some(id) = queries.by_name.get(&name)
+            && !name.is_empty()
+        {
+            return queries.rows.get(id).cloned();
+        }
+        let templates = queries.by_name.iter().filter(|(own, id)| {
+            let row = queries.rows.get(*id);
+            name.starts_with(own.as_str()) && row.is_some_and(|row| row.query.template.is_some())
+        });
+        let (_, id) = templates.max_by_key(|(own, _)| own.len())?;
+        queries.rows.get(id).cloned()
+    }
+
+    fn prepared_query_row(&self, id: &str) -> Result<Option<Arc<PreparedQueryRow>>, IdError> {
+        let id = PreparedQueryId::parse(id)?;
+        Ok(id.and_then(|id| self.prepared_queries.rows.get(&id).cloned()))
+    }
+
+    fn prepared_query_answer(&self, rows: Vec<Arc<PreparedQueryRow>>) -> Answer {
+        Answer {
+            index: self.prepared_queries.newest.reported(),
+            rows: Rows::PreparedQueries(rows),
+            reads: vec![Watch::PreparedQueries],
+            waits_for_existence: false,
+        }
+    }
+
+    /// That there is a prepared query with this id, as a write needs it.
+    ///
+    /// # Errors
+    /// The id is malformed, or nobody's.
+    pub fn prepared_query_exists(&self, id: &str) -> Result<(), Refusal> {
+        let found = self.prepared_query_target(id);
+        found.map(|_| ()).map_err(Refusal::PreparedQuery)
+    }
+
+    /// The query that a write is of, if it is there: what is not there is found out before raft.
+    pub(super) fn prepared_query_target(
+        &self,
+        id: &str,
+    ) -> Result<Arc<PreparedQueryRow>, PreparedQueryRefusal> {
+        let row = self.prepared_query_row(id);
+        let row = row.map_err(PreparedQueryRefusal::MalformedTarget)?;
+        row.ok_or_else(|| PreparedQueryRefusal::NoTarget(id.to_owned()))
+    }
+}
+
+impl Change<'_> {
+    /// Creates or replaces a prepared query.
+    pub(super) fn put_prepared_query(
+        &mut self,
+        write: PreparedQueryWrite,
+    ) -> Result<PreparedQueryId, PreparedQueryRefusal> {
+        let (id, current) = match &write.target {
+            PreparedQueryTarget::New(id) => (*id, None),
+            PreparedQueryTarget::Existing(id) => {
+                let current = self.store.prepared_query_target(id)?;
+                (current.id, Some(current))
+            }
+        };
+        self.check_name(id, &write.query)?;
+        self.check_session(&write.query.session)?;
+        if let Some(flaw) = write.flaw {
+            return Err(PreparedQueryRefusal::TemplateFlaw(flaw));
+        }
+        let row = PreparedQueryRow {
+            id,
+            query: write.query,
+            create_index: current.map_or(self.index, |row| row.create_index),
+            modify_index: self.index,
+        };
+        self.store.prepared_queries.insert(row);
+        self.prepared_queries_changed();
+        Ok(id)
+    }
+
+    /// That nothing else goes by the name, neither as its name nor as its id.
+    fn check_name(
+        &self,
+        id: PreparedQueryId,
+        query: &NewPreparedQuery,
+    ) -> Result<(), PreparedQueryRefusal> {
+        let queries = &self.store.prepared_queries;
+        let Some(name) = key_name(query) else {
+            return Ok(());
+        };
+        if queries.by_name.get(&name).is_some_and(|other| *other != id) {
+            return Err(if name.is_empty() {
+                PreparedQueryRefusal::EmptyTemplateExists
+            } else {
+                PreparedQueryRefusal::NameIsQueryName(query.name.clone())
+            });
+        }
+        let named = PreparedQueryId::parse(&name).ok().flatten();
+        if named.is_some_and(|named| queries.rows.contains_key(&named)) {
+            return Err(PreparedQueryRefusal::NameIsQueryId(query.name.clone()));
+        }
+        Ok(())
+    }
+
+    fn check_session(&self, session: &str) -> Result<(), PreparedQueryRefusal> {
+        if session.is_empty() {
+            return Ok(());
+        }
+        match self.store.require_session(session) {
+            Ok(_) => Ok(()),
+            Err(Refusal::MalformedSessionId(error)) => {
+                Err(PreparedQueryRefusal::MalformedSession(error))
+            }
+            Err(_) => Err(PreparedQueryRefusal::InvalidSession(session.to_owned())),
+        }
+    }
+
+    /// Deletes a prepared query.
+    pub(super) fn remove_prepared_query(&mut self, id: &str) -> Result<(), PreparedQueryRefusal> {
+        let row = self.store.prepared_query_target(id)?;
+        self.store.prepared_queries.remove(row.id);
+        self.prepared_queries_changed();
+        Ok(())
+    }
+
+    /// Deletes the prepared queries that fall with a session.
+    pub(super) fn remove_queries_of(&mut self, session: SessionId) {
+        let first = (session, PreparedQueryId::from_bytes([0; 16]));
+        let of_session = self.store.prepared_queries.by_session.range(first..);
+        let fall: Vec<_> = of_session
+            .take_while(|(of, _)| *of == session)
+            .map(|(_, id)| *id)
+            .collect();
+        if fall.is_empty() {
+            return;
+        }
+        for id in fall {
+            self.store.prepared_queries.remove(id);
+        }
+        self.prepared_queries_changed();
+    }
+
+    fn prepared_queries_changed(&mut self) {
+        self.store.prepared_queries.newest = self.index;
+        self.effects.touched.push(Touched::PreparedQuery);
+    }
+}
