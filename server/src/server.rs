@@ -391,6 +391,9 @@ async fn serve(
     let context = Arc::new(http::Context::new(Arc::clone(&engine), config, control));
     let mut tasks = tokio::task::JoinSet::new();
     for (_, socket) in sockets {
+        if let (Some(control), Socket::Tcp(_)) = (&context.control, &socket) {
+            control.doors().add_socket();
+        }
         tasks.spawn(http::accept(Arc::clone(&context), socket));
     }
     tasks.spawn(probe::run_checks(Arc::clone(&engine)));

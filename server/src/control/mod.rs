@@ -3,6 +3,7 @@
 //! Everything is here once, as methods of [`Control`]; a [`Server`](crate::Server) dereferences to it. Over HTTP the
 //! same is offered under `/proconsul/v1/`, for tests in other languages.
 
+mod doors;
 mod export;
 pub(crate) mod face;
 mod fault;
@@ -21,6 +22,8 @@ use crate::store::Store;
 use crate::timestamp::Timestamp;
 use servers::SharedServers;
 
+pub(crate) use doors::Doors;
+pub use doors::{DoorError, Restart};
 pub use export::ImportError;
 pub(crate) use servers::Launch;
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
@@ -34,6 +37,7 @@ pub struct Control {
     faults: Arc<Faults>,
     /// The name of the agent's own node.
     node_name: String,
+    doors: Arc<Doors>,
     launch: Launch,
     servers: Arc<SharedServers>,
 }
@@ -55,6 +59,7 @@ impl Control {
             engine: Arc::clone(engine),
             faults: Arc::default(),
             node_name: config.node_name.clone(),
+            doors: Arc::default(),
             launch,
             servers: Arc::default(),
         }

@@ -129,6 +129,13 @@ impl Engine {
         self.announce();
     }
 
+    /// What a restart leaves of the state; see [`Store::change_leader`].
+    pub fn restart(&self) {
+        let mut store = self.snapshot();
+        store.change_leader(self.clock.now());
+        self.replace_store(store);
+    }
+
     /// Lowers every index by `by`, as a Consul does that lost its log; see [`Store::lower_indexes`].
     pub fn lower_indexes(&self, by: u64) {
         let mut store = self.snapshot();

@@ -77,6 +77,8 @@ pub(crate) struct Context {
     pub(crate) engine: Arc<Engine>,
     /// What a test may do to the server, if it may do anything.
     pub(crate) control: Option<Control>,
+    /// Connections are closed and refused when the test says so. Those of a port for the control plane alone are not.
+    pub(crate) follows_doors: bool,
     pub(crate) config: Config,
     /// The configured headers of all answers, sorted.
     response_headers: Vec<(HeaderName, HeaderValue)>,
@@ -105,6 +107,7 @@ impl Context {
         Self {
             engine,
             control,
+            follows_doors: true,
             response_headers,
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config,

@@ -99,7 +99,7 @@ pub(super) struct SessionTable {
 
 impl SessionTable {
     /// Starts the TTL of a session, or starts it anew: it lapses after twice the TTL (session.md 3.4).
-    fn start_ttl(&mut self, now: Timestamp, row: &SessionRow) {
+    pub(super) fn start_ttl(&mut self, now: Timestamp, row: &SessionRow) {
         self.stop_ttl(row);
         if row.session.ttl.is_zero() {
             return;

@@ -51,6 +51,15 @@ impl Store {
         self.agent.run_again(now);
     }
 
+    /// What a new leader, or a restarted one, starts with: every TTL anew, and no lock-delays (session.md 3.3, 3.4).
+    pub fn change_leader(&mut self, now: Timestamp) {
+        self.lock_delays = LockDelays::default();
+        let rows: Vec<_> = self.sessions.rows.values().map(Arc::clone).collect();
+        for row in rows {
+            self.sessions.start_ttl(now, &row);
+        }
+    }
+
     /// Takes every deadline away: nothing in this store happens by itself any more.
     pub fn drop_deadlines(&mut self) {
         let sessions = &mut self.sessions;

@@ -287,3 +287,30 @@ fn a_refused_acquire_says_why_in_a_header() {
         Some("lock-delay, 14000 ms left")
     );
 }
+
+#[test]
+fn a_connection_can_be_reset_before_or_after_the_write() {
+    for (effect, is_applied) in [
+        (Effect::Cut(Cut::Reset), false),
+        (Effect::AppliedThen(Cut::Reset), true),
+    ] {
+        let server = frozen();
+        let _guard = server.fault(Rule::new(effect)).expect("it can match");
+        let reset = raw(&server, "PUT", "/v1/kv/k").expect_err("it is reset");
+        assert_eq!(reset.kind(), std::io::ErrorKind::ConnectionReset);
+        assert_eq!(server.kv().get("k").is_some(), is_applied);
+    }
+}
+
+#[test]
+fn a_body_can_be_cut_off() {
+    let server = frozen();
+    server.kv().put("k", "value");
+    let rule = Rule::new(Effect::AppliedThen(Cut::After(3)));
+    let _guard = server.fault(rule).expect("it can match");
+    let answer = get(&server, "/v1/kv/k?raw");
+    assert_eq!(
+        (answer.header("Content-Length"), answer.body.as_str()),
+        (Some("5"), "val")
+    );
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proconsul::control::Session;
+use proconsul::control::{Restart, Session};
 use proconsul::engine::BlockedOn;
 use proconsul::store::Cause;
 
@@ -153,4 +153,70 @@ fn sessions_end_by_their_check_or_their_node() {
             },
         ]
     );
+}
+
+fn answers(address: std::net::SocketAddr) -> bool {
+    std::net::TcpStream::connect(address).is_ok()
+}
+
+#[test]
+fn a_server_refuses_connections_and_comes_back_on_its_port() {
+    let server = frozen();
+    let address = server.addr();
+    server.kv().put("k", "1");
+    let index = server.index();
+    let waiting = background(&server, "GET", &format!("/v1/kv/k?index={index}"));
+    server
+        .wait_blocked(&BlockedOn::prefix("k"), 1, PATIENCE)
+        .expect("it blocks");
+    server.refuse_connections().expect("it closes");
+    assert!(!answers(address));
+    waiting
+        .join()
+        .expect_err("its connection ended without an answer");
+    server.wait_idle(PATIENCE).expect("nobody is left");
+    server.accept_connections().expect("the port is its own");
+    assert_eq!(server.addr(), address);
+    assert_eq!(get(&server, "/v1/kv/k?raw").body, "1");
+    server.refuse_connections().expect("it closes");
+    drop(server);
+    std::net::TcpListener::bind(address).expect("the port is free");
+}
+
+#[test]
+fn a_restart_keeps_what_consul_keeps_or_nothing() {
+    let server = frozen();
+    let session = server
+        .sessions()
+        .create(Session::ttl(10 * SECOND))
+        .expect("a node");
+    let other = server
+        .sessions()
+        .create(Session::default())
+        .expect("a node");
+    assert_eq!(server.kv().acquire("a", "1", &session), Ok(true));
+    assert_eq!(server.kv().acquire("b", "1", &other), Ok(true));
+    server.sessions().expire(&other).expect("it is there");
+    server.advance(5 * SECOND);
+    let index = server.index();
+    server.restart(Restart::KeepState).expect("it starts");
+    assert_eq!(server.index(), index);
+    assert_eq!(
+        server.explain("a").holder.as_deref(),
+        Some(session.as_str())
+    );
+    assert_eq!(
+        server.next_deadline(),
+        Some(20 * SECOND),
+        "the TTL starts anew"
+    );
+    assert_eq!(
+        server.explain("b").lock_delay_left,
+        None,
+        "lock-delays are forgotten"
+    );
+    assert_eq!(get(&server, "/v1/kv/a?raw").body, "1");
+    server.restart(Restart::WipeState).expect("it starts");
+    assert_eq!(get(&server, "/v1/kv/a").status, 404);
+    assert!(server.index() < index);
 }

@@ -14,14 +14,14 @@ mod refusal;
 mod stream;
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener};
 
 pub(crate) use answer::{Answer, Ending};
 pub(crate) use body::{Incoming, Read};
@@ -29,12 +29,16 @@ pub(crate) use chunks::BodyFailure;
 pub(crate) use head::{Head, Protocol};
 
 use super::Context;
+use crate::control::Doors;
 use crate::version::{Behaviour, Version};
 use connection::Settings;
 use stream::Stream;
 
 /// What Go allows above the configured size of a request's head.
 const HEAD_SLACK: usize = 4096;
+
+/// How many connections may wait to be accepted.
+const BACKLOG: u32 = 1024;
 
 /// How often Go asks a client that says nothing whether it is still there. It is how a client is noticed to be gone
 /// whose read waits: the end of what it sends says nothing about that.
@@ -74,13 +78,61 @@ impl Rules {
 }
 
 /// Accepts connections for ever, and serves each in a task of its own.
-pub(crate) async fn accept(context: Arc<Context>, socket: Socket) {
+pub(crate) async fn accept(context: Arc<Context>, mut socket: Socket) {
+    let Some(control) = context.control.clone().filter(|_| context.follows_doors) else {
+        return accept_on(&context, &socket).await;
+    };
+    let doors = control.doors();
+    loop {
+        tokio::select! {
+            () = accept_on(&context, &socket) => {}
+            () = doors.are(false) => {}
+        }
+        let Some(next) = reopened(doors, socket).await else {
+            return;
+        };
+        socket = next;
+    }
+}
+
+/// Closes a socket until its server takes connections again. A socket at a path is not closed.
+async fn reopened(doors: &Doors, socket: Socket) -> Option<Socket> {
+    let Socket::Tcp(listener) = socket else {
+        doors.are(true).await;
+        return Some(socket);
+    };
+    let address = listener.local_addr().ok()?;
+    drop(listener);
+    // A socket that is bound and does not listen: connections are refused, and nobody else gets the port.
+    let kept = keep_port(address);
+    doors.has_closed();
+    doors.are(true).await;
+    let listener = kept.and_then(|kept| kept.listen(BACKLOG));
+    let (listener, outcome) = match listener {
+        Ok(listener) => (Some(listener), Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    doors.has_opened(address, outcome);
+    listener.map(Socket::Tcp)
+}
+
+fn keep_port(address: SocketAddr) -> std::io::Result<TcpSocket> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+async fn accept_on(context: &Arc<Context>, socket: &Socket) {
     let open = Arc::new(OpenConnections::default());
-    if let Socket::Tcp(listener) = &socket {
+    if let Socket::Tcp(listener) = socket {
         keep_alive(listener);
     }
     loop {
-        match &socket {
+        match socket {
             Socket::Tcp(listener) => {
                 // A connection that is gone before it was accepted, or too many open files: the next may work.
                 let Ok((stream, peer)) = listener.accept().await else {
@@ -92,14 +144,14 @@ pub(crate) async fn accept(context: Arc<Context>, socket: Socket) {
                 let limit = context.config.http_max_conns_per_client;
                 match open.admit(peer, limit) {
                     Some(place) => {
-                        let serve = serve(Arc::clone(&context), Some(peer), stream);
+                        let serve = serve(Arc::clone(context), Some(peer), stream);
                         tokio::spawn(async move {
                             let _place = place;
                             serve.await;
                         });
                     }
                     None => {
-                        tokio::spawn(refuse(Arc::clone(&context), stream));
+                        tokio::spawn(refuse(Arc::clone(context), stream));
                     }
                 }
             }
@@ -107,7 +159,7 @@ pub(crate) async fn accept(context: Arc<Context>, socket: Socket) {
                 let Ok((stream, _)) = listener.accept().await else {
                     continue;
                 };
-                tokio::spawn(serve(Arc::clone(&context), None, stream));
+                tokio::spawn(serve(Arc::clone(context), None, stream));
             }
         }
     }
@@ -128,10 +180,16 @@ async fn serve(context: Arc<Context>, peer: Option<IpAddr>, stream: impl Stream)
         head_limit: context.config.max_header_bytes + HEAD_SLACK,
         rules: Rules::of(context.config.version),
     };
-    connection::serve(stream, settings, |head, body| {
+    let serving = connection::serve(stream, settings, |head, body| {
         super::respond(Arc::clone(&context), peer, head, body)
-    })
-    .await;
+    });
+    match &context.control {
+        Some(control) if context.follows_doors => tokio::select! {
+            () = serving => {}
+            () = control.doors().are(false) => {}
+        },
+        Some(_) | None => serving.await,
+    }
 }
 
 /// Turns a connection away, as the version does: with an answer, or without a word.
