@@ -103,6 +103,9 @@ pub struct Config {
     /// Whether a test may control the server: it keeps a history, takes faults, and serves the control plane.
     /// Default: true, and false for an agent.
     pub control: bool,
+    /// A port of 127.0.0.1 for the control plane alone, which faults never touch; 0 takes a free one. With none it is
+    /// served beside the API. Default: none.
+    pub control_port: Option<u16>,
 
     /// The least important lines that the log shows (`log_level`). Default: info.
     pub log_level: LogLevel,
@@ -187,6 +190,7 @@ impl Default for Config {
             acl_default_policy: "allow".to_owned(),
             ui: false,
             control: true,
+            control_port: None,
             log_level: LogLevel::Info,
             log_json: false,
             pid_file: None,

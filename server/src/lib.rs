@@ -16,6 +16,8 @@ mod http;
 mod probe;
 pub mod server;
 pub mod store;
+pub mod target;
+pub mod test;
 pub mod timestamp;
 mod ui;
 pub mod version;

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::net::{SocketAddr, TcpListener as StdTcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdTcpListener};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::control::Control;
 use crate::engine::Engine;
 use crate::entropy::Entropy;
 use crate::history::{DEFAULT_CAPACITY, History};
-use crate::http::{self, Socket};
+use crate::http::{self, Plane, Socket};
 use crate::probe;
 use crate::store::{
     AgentCommand, Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules,
@@ -47,6 +47,7 @@ use crate::version::{Behaviour, Version};
 #[must_use = "a server stops when it is dropped"]
 pub struct Server {
     addresses: Vec<Address>,
+    control_address: Option<SocketAddr>,
     control: Control,
     /// Dropping it ends the thread.
     stop: Option<oneshot::Sender<()>>,
@@ -206,12 +207,15 @@ impl Builder {
             .map_err(StartError::Runtime)?;
         let sockets = {
             let _entered = runtime.enter();
-            match self.listener {
+            let data = match self.listener {
                 Some(listener) => vec![adopt(listener)?],
                 None => bind(&self.config.listeners)?,
-            }
+            };
+            let control = bind_control(&self.config)?;
+            Sockets { data, control }
         };
-        let addresses = sockets.iter().map(|(address, _)| address.clone()).collect();
+        let addresses = sockets.addresses();
+        let control_address = sockets.control_address();
         let (stop, stopped) = oneshot::channel::<()>();
         let control = Control::new(&engine, &self.config, launch);
         let served = control.clone();
@@ -222,6 +226,7 @@ impl Builder {
             .map_err(StartError::Runtime)?;
         Ok(Server {
             addresses,
+            control_address,
             control,
             stop: Some(stop),
             thread: Some(thread),
@@ -272,6 +277,16 @@ impl Server {
         &self.addresses
     }
 
+    /// Where the control plane is served, for programs in other languages: `http://127.0.0.1:40123/proconsul/v1`.
+    ///
+    /// # Panics
+    /// As [`Server::addr`], unless the control plane has a port of its own.
+    #[must_use]
+    pub fn control_url(&self) -> String {
+        let address = self.control_address.unwrap_or_else(|| self.addr());
+        format!("http://{address}/proconsul/v1")
+    }
+
     /// The controls of this server, which outlive neither its state nor its port.
     pub fn control(&self) -> &Control {
         &self.control
@@ -316,14 +331,17 @@ fn remove_socket(address: &Address) {
 /// An address cannot be listened on.
 pub async fn run(
     config: Config,
-    ready: impl FnOnce(&[Address]),
+    ready: impl FnOnce(&[Address], Option<SocketAddr>),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
-    let sockets = bind(&config.listeners)?;
+    let sockets = Sockets {
+        data: bind(&config.listeners)?,
+        control: bind_control(&config)?,
+    };
     let engine = new_engine(&config, Clock::running());
     let control = Control::new(&engine, &config, launch);
-    let addresses: Vec<Address> = sockets.iter().map(|(address, _)| address.clone()).collect();
-    ready(&addresses);
+    let addresses = sockets.addresses();
+    ready(&addresses, sockets.control_address());
     let (keep, stopped) = oneshot::channel::<()>();
     tokio::select! {
         () = serve(config, control, sockets, stopped) => {}
@@ -334,6 +352,33 @@ pub async fn run(
 }
 
 type Bound = (Address, Socket);
+
+/// All sockets of a server.
+struct Sockets {
+    data: Vec<Bound>,
+    /// For the control plane alone.
+    control: Option<Bound>,
+}
+
+impl Sockets {
+    fn addresses(&self) -> Vec<Address> {
+        let addresses = self.data.iter().map(|(address, _)| address.clone());
+        addresses.collect()
+    }
+
+    fn control_address(&self) -> Option<SocketAddr> {
+        match self.control.as_ref()? {
+            (Address::Tcp(address), _) => Some(*address),
+            (Address::Unix(_), _) => None,
+        }
+    }
+}
+
+fn bind_control(config: &Config) -> Result<Option<Bound>, StartError> {
+    let port = config.control_port.filter(|_| config.control);
+    let listener = |port| Listener::Tcp((Ipv4Addr::LOCALHOST, port).into());
+    port.map(|port| bind_one(&listener(port))).transpose()
+}
 
 fn bind(listeners: &[Listener]) -> Result<Vec<Bound>, StartError> {
     listeners.iter().map(bind_one).collect()
@@ -380,17 +425,24 @@ fn launch(config: Config, frozen: bool) -> Result<(String, Box<dyn Any + Send>),
     Ok((server.url(), Box::new(server)))
 }
 
-async fn serve(
-    config: Config,
-    control: Control,
-    sockets: Vec<Bound>,
-    stopped: oneshot::Receiver<()>,
-) {
+async fn serve(config: Config, control: Control, sockets: Sockets, stopped: oneshot::Receiver<()>) {
     let engine = control.shared_engine();
     let control = config.control.then_some(control);
-    let context = Arc::new(http::Context::new(Arc::clone(&engine), config, control));
     let mut tasks = tokio::task::JoinSet::new();
-    for (_, socket) in sockets {
+    let has_own_port = sockets.control.is_some();
+    if let Some((_, socket)) = sockets.control {
+        let context = http::Context::new(Arc::clone(&engine), config.clone(), control.clone());
+        let context = Arc::new(context.serving(Plane::Control));
+        tasks.spawn(http::accept(context, socket));
+    }
+    let plane = if has_own_port {
+        Plane::Consul
+    } else {
+        Plane::Both
+    };
+    let context = http::Context::new(Arc::clone(&engine), config, control).serving(plane);
+    let context = Arc::new(context);
+    for (_, socket) in sockets.data {
         if let (Some(control), Socket::Tcp(_)) = (&context.control, &socket) {
             control.doors().add_socket();
         }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -157,9 +158,9 @@ fn serve(resolved: &Resolved, reload: impl Fn() -> Result<(), String>) -> Result
     let caught = RefCell::new(None);
     runtime.block_on(async {
         let mut signals = Signals::listen().map_err(|error| os_error::text(&error))?;
-        let ready = |bound: &[Address]| {
+        let ready = |bound: &[Address], control: Option<SocketAddr>| {
             bound.clone_into(&mut addresses.borrow_mut());
-            match announce_port(resolved, port_file.as_ref(), bound) {
+            match announce_port(resolved, port_file.as_ref(), bound, control) {
                 Ok(()) => announce(config, bound),
                 Err(text) => *unwritten.borrow_mut() = Some(text),
             }
@@ -271,14 +272,20 @@ fn described(address: &Address) -> (String, &'static str) {
     }
 }
 
-/// Tells the address of HTTP to whoever asked for it: one line of JSON, `{"http":"127.0.0.1:43211"}`.
+/// Tells the address of HTTP to whoever asked for it: one line of JSON, `{"http":"127.0.0.1:43211"}`. Where the control
+/// plane has a port of its own, that is `control`.
 fn announce_port(
     resolved: &Resolved,
     file: Option<&PortFile>,
     addresses: &[Address],
+    control: Option<SocketAddr>,
 ) -> Result<(), String> {
     let address = addresses.first().map(ToString::to_string);
-    let line = format!("{}\n", serde_json::json!({ "http": address }));
+    let mut ports = serde_json::json!({ "http": address });
+    if let Some(control) = control {
+        ports["control"] = control.to_string().into();
+    }
+    let line = format!("{ports}\n");
     if let Some(file) = file {
         file.write(&line)?;
     }

@@ -190,6 +190,11 @@ pub(super) const FLAGS: &[Flag] = &[
         |settings| Slot::Bool(&mut settings.control),
         "Let tests control the server under /proconsul/v1/: time, faults, history, state (proconsul only).",
     ),
+    own(
+        "control-port",
+        |settings| Slot::Unsigned(&mut settings.control_port),
+        "Serve that at a port of 127.0.0.1 of its own, which faults never touch; 0 takes a free one (proconsul only).",
+    ),
     ignored("data-dir", One),
     sets(
         "datacenter",
@@ -362,6 +367,7 @@ mod tests {
         let expected = [
             "PROCONSUL_AS_VERSION",
             "PROCONSUL_CONTROL",
+            "PROCONSUL_CONTROL_PORT",
             "PROCONSUL_HTTP_PORT_EPHEMERAL",
             "PROCONSUL_PORT_FILE",
             "PROCONSUL_SEED",

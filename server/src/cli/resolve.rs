@@ -73,7 +73,8 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     let mut config = Config {
         version: version(settings)?,
         server,
-        control: settings.control.unwrap_or(false),
+        control: settings.control.unwrap_or(settings.control_port.is_some()),
+        control_port: control_port(settings)?,
         ..base
     };
     let mut warnings = Vec::new();
@@ -103,6 +104,13 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
         print_port: settings.http_port_ephemeral.unwrap_or(false),
         warnings,
     })
+}
+
+fn control_port(settings: &Settings) -> Result<Option<u16>, String> {
+    let port = settings.control_port.map(|port| {
+        u16::try_from(port).map_err(|_| format!("-control-port: invalid port: {port}"))
+    });
+    port.transpose()
 }
 
 fn take_datacenter(settings: &Settings, config: &mut Config) -> Result<(), String> {

@@ -50,7 +50,7 @@ impl Doors {
     pub(crate) async fn are(&self, open: bool) {
         let mut wanted = self.wanted.subscribe();
         if wanted.wait_for(|wanted| *wanted == open).await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

@@ -38,6 +38,7 @@ pub struct Control {
     /// The name of the agent's own node.
     node_name: String,
     doors: Arc<Doors>,
+    has_own_port: bool,
     launch: Launch,
     servers: Arc<SharedServers>,
 }
@@ -60,6 +61,7 @@ impl Control {
             faults: Arc::default(),
             node_name: config.node_name.clone(),
             doors: Arc::default(),
+            has_own_port: config.control_port.is_some(),
             launch,
             servers: Arc::default(),
         }
@@ -69,6 +71,11 @@ impl Control {
     #[must_use]
     pub fn node_name(&self) -> &str {
         &self.node_name
+    }
+
+    /// Whether the control plane is served at a port of its own.
+    pub(crate) fn has_own_port(&self) -> bool {
+        self.has_own_port
     }
 
     pub(crate) fn shared_engine(&self) -> Arc<Engine> {

@@ -5,19 +5,25 @@ use http::{HeaderValue, StatusCode};
 
 use super::body::Body;
 use super::server::{Answer as Response, Head, Incoming, Read};
-use super::{Context, reply};
+use super::{Context, Plane, reply};
 use crate::control::face::{self, Answer, Call, Content};
 use crate::go::url::Target;
 
 /// What its paths begin with.
-pub(super) const PREFIX: &str = "/proconsul/";
+const PREFIX: &str = "/proconsul/";
 
 /// The longest body of a call in bytes: a state of many keys.
 const BODY_LIMIT: u64 = 1 << 30;
 
-/// Whether a path is the control plane's, where there is one.
+/// Whether a path is the control plane's on this socket.
 pub(super) fn is_meant(context: &Context, path: &[u8]) -> bool {
-    context.control.is_some() && path.starts_with(PREFIX.as_bytes())
+    let has_prefix = path.starts_with(PREFIX.as_bytes());
+    context.control.is_some()
+        && match context.plane {
+            Plane::Consul => false,
+            Plane::Control => true,
+            Plane::Both => has_prefix,
+        }
 }
 
 /// Carries out a call.

@@ -77,8 +77,8 @@ pub(crate) struct Context {
     pub(crate) engine: Arc<Engine>,
     /// What a test may do to the server, if it may do anything.
     pub(crate) control: Option<Control>,
-    /// Connections are closed and refused when the test says so. Those of a port for the control plane alone are not.
-    pub(crate) follows_doors: bool,
+    /// What its sockets serve.
+    pub(crate) plane: Plane,
     pub(crate) config: Config,
     /// The configured headers of all answers, sorted.
     response_headers: Vec<(HeaderName, HeaderValue)>,
@@ -88,6 +88,17 @@ pub(crate) struct Context {
     unknown: Mutex<BTreeSet<String>>,
     /// Told when a client makes the agent leave.
     pub(crate) left: Notify,
+}
+
+/// What a socket serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plane {
+    /// Consul's API alone.
+    Consul,
+    /// The control plane alone: no fault ever touches it.
+    Control,
+    /// Both.
+    Both,
 }
 
 /// How many unknown paths are named in the log.
@@ -107,13 +118,19 @@ impl Context {
         Self {
             engine,
             control,
-            follows_doors: true,
+            plane: Plane::Both,
             response_headers,
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config,
             unknown: Mutex::default(),
             left: Notify::new(),
         }
+    }
+
+    /// The same for sockets that serve something else.
+    pub(crate) fn serving(mut self, plane: Plane) -> Self {
+        self.plane = plane;
+        self
     }
 
     /// Says in the log, once for each path and for not too many, that an unknown path was asked for.
@@ -146,7 +163,7 @@ async fn respond(
     body: Incoming,
 ) -> Answer {
     let target = String::from_utf8_lossy(&head.target);
-    let is_controlled = target.starts_with(control_plane::PREFIX);
+    let is_controlled = control_plane::is_meant(&context, target.as_bytes());
     let engine = &context.engine;
     let mut call = (!is_controlled)
         .then(|| engine.begin_call(peer, head.method.as_str(), &target))

@@ -1,13 +1,28 @@
 //! The control plane over HTTP, as its own description says.
 
 use proconsul::Server;
+use proconsul::config::Config;
 use proconsul::control::Session;
 use serde_json::{Map, Value, json};
 
-use crate::support::{Answer, ask, background, frozen, get, join};
+use crate::support::{Answer, ask, ask_at, background, frozen, get, join};
 
 fn call(server: &Server, method: &str, path: &str, body: &str) -> Answer {
-    ask(server, method, &format!("/proconsul/v1{path}"), body)
+    let url = server.control_url();
+    let rest = url.strip_prefix("http://").expect("it is a URL");
+    let (address, prefix) = rest.split_once('/').expect("it has a path");
+    let address = address.parse().expect("it has an address");
+    ask_at(address, method, &format!("/{prefix}{path}"), body)
+}
+
+/// A frozen server whose control plane has a port of its own.
+fn with_control_port() -> Server {
+    let config = Config {
+        control_port: Some(0),
+        ..Config::default()
+    };
+    let server = Server::builder().config(config).frozen().start();
+    server.expect("two free ports")
 }
 
 fn parsed(answer: &Answer) -> Value {
@@ -34,7 +49,7 @@ fn calls_with_bodies(server: &Server) -> Vec<(String, String, Value, Value)> {
 
 /// A server on which every example can be carried out.
 fn prepared(example: &Value) -> (Server, String) {
-    let server = frozen();
+    let server = with_control_port();
     server.kv().put("job", "x");
     server.checkpoint("before");
     let session = server
@@ -325,9 +340,9 @@ fn faults_do_not_touch_the_control_plane() {
 
 #[test]
 fn without_control_the_plane_is_an_unknown_path() {
-    let config = proconsul::config::Config {
+    let config = Config {
         control: false,
-        ..proconsul::config::Config::default()
+        ..Config::default()
     };
     let server = Server::builder()
         .config(config)
@@ -350,10 +365,10 @@ fn servers_are_started_and_stopped_on_demand() {
         .expect("it is one")
         .parse()
         .expect("an address");
-    let kv = crate::support::ask_at(address, "PUT", "/v1/kv/k", "x");
+    let kv = ask_at(address, "PUT", "/v1/kv/k", "x");
     assert_eq!(kv.body, "true");
     assert_eq!(get(&server, "/v1/kv/k").status, 404, "they share nothing");
-    let own = crate::support::ask_at(address, "GET", "/v1/agent/self", "").body;
+    let own = ask_at(address, "GET", "/v1/agent/self", "").body;
     assert!(own.contains("1.8.7") && own.contains("\"n1\""), "{own}");
     let list = parsed(&call(&server, "GET", "/servers", ""));
     assert_eq!(list["servers"].as_array().map(Vec::len), Some(2));
@@ -383,4 +398,34 @@ fn keys_go_out_and_in_as_consul_exports_them() {
     assert_eq!(imported["keys"], 2);
     assert_eq!(other.kv().export(""), exported);
     assert_eq!(other.kv().export("b/").matches("key").count(), 1);
+}
+
+#[test]
+fn a_control_port_serves_the_plane_alone_whatever_happens_to_the_other() {
+    let server = with_control_port();
+    assert!(!server.control_url().contains(&server.addr().to_string()));
+    assert_eq!(get(&server, "/proconsul/v1/clock").status, 404);
+    assert_eq!(
+        call(&server, "POST", "/faults", r#"{"effect":{"kind":"hang"}}"#).status,
+        200
+    );
+    assert_eq!(call(&server, "POST", "/connections/refuse", "").status, 200);
+    std::net::TcpStream::connect(server.addr()).expect_err("nobody listens");
+    assert_eq!(call(&server, "DELETE", "/faults", "").status, 200);
+    assert_eq!(call(&server, "POST", "/connections/accept", "").status, 200);
+    assert_eq!(get(&server, "/v1/kv/k").status, 404);
+    assert_eq!(
+        call(&server, "POST", "/restart", r#"{"state":"wipe"}"#).status,
+        200
+    );
+    let beside = frozen();
+    let refused = call(&beside, "POST", "/restart", r#"{"state":"keep"}"#);
+    assert_eq!(refused.status, 409);
+    assert!(
+        refused
+            .body
+            .contains("start the server with a control port"),
+        "{}",
+        refused.body
+    );
 }

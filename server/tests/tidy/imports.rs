@@ -56,6 +56,8 @@ const PARTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("ui", &[]),
+    ("test", &["server"]),
+    ("target", &["clock", "control", "test"]),
     (
         "server",
         &[

@@ -124,6 +124,7 @@ fn every_honoured_key_changes_its_value() {
         txn_max_req_len: 9,
         ui: false,
         control: false,
+        control_port: None,
         use_cache: false,
         version: Version::default(),
     };

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::input::{
-    AtRate, By, ByIndexes, Clients, DelayWakes, LoseLeader, Name, NewRule, NewServer, OneCheck,
-    OneNode, OneSession, Prefix, Safety, WaitBlocked, WaitEvent, WaitIdle, body, filter, no_body,
+    AtRate, By, ByIndexes, Clients, DelayWakes, Left, LoseLeader, Name, NewRule, NewServer,
+    OneCheck, OneNode, OneSession, Prefix, RestartWith, Safety, WaitBlocked, WaitEvent, WaitIdle,
+    body, filter, no_body,
 };
 use super::{Answer, Call, Outcome, Refused, show};
 use crate::clock::Rate;
-use crate::control::Control;
+use crate::control::{Control, Restart};
 use crate::engine::{BlockedOn, Unmet};
 use crate::faults::RuleId;
 use crate::history::Record;
@@ -244,6 +245,42 @@ pub(super) fn delay_wakes(control: &Control, call: &Call) -> Outcome {
     }
     control.delay_wakes(prefix, by.0, times);
     Ok(Answer::done())
+}
+
+/// That the control plane is not behind the doors that the call is about.
+fn has_own_port(control: &Control) -> Result<(), Refused> {
+    if control.has_own_port() {
+        return Ok(());
+    }
+    Err(Refused::unmet(
+        "this would close the control plane's own connection; start the server with a control port",
+    ))
+}
+
+pub(super) fn refuse_connections(control: &Control, call: &Call) -> Outcome {
+    no_body(call)?;
+    has_own_port(control)?;
+    let refused = control.refuse_connections();
+    refused.map_err(|error| Refused(500, error.to_string()))?;
+    Ok(Answer::done())
+}
+
+pub(super) fn accept_connections(control: &Control, call: &Call) -> Outcome {
+    no_body(call)?;
+    let accepted = control.accept_connections();
+    accepted.map_err(|error| Refused(500, error.to_string()))?;
+    Ok(Answer::done())
+}
+
+pub(super) fn restart(control: &Control, call: &Call) -> Outcome {
+    let RestartWith { state } = body(call)?;
+    has_own_port(control)?;
+    let restarted = control.restart(match state {
+        Left::Keep => Restart::KeepState,
+        Left::Wipe => Restart::WipeState,
+    });
+    restarted.map_err(|error| Refused(500, error.to_string()))?;
+    Ok(Answer::json(json!({ "index": control.index().0 })))
 }
 
 pub(super) fn expire_session(control: &Control, call: &Call) -> Outcome {

@@ -129,6 +129,20 @@ pub(super) struct DelayWakes {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct RestartWith {
+    pub(super) state: Left,
+}
+
+/// What a restart leaves.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Left {
+    Keep,
+    Wipe,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct WaitIdle {
     pub(super) timeout: Span,
 }

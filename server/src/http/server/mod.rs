@@ -28,7 +28,7 @@ pub(crate) use body::{Incoming, Read};
 pub(crate) use chunks::BodyFailure;
 pub(crate) use head::{Head, Protocol};
 
-use super::Context;
+use super::{Context, Plane};
 use crate::control::Doors;
 use crate::version::{Behaviour, Version};
 use connection::Settings;
@@ -79,7 +79,11 @@ impl Rules {
 
 /// Accepts connections for ever, and serves each in a task of its own.
 pub(crate) async fn accept(context: Arc<Context>, mut socket: Socket) {
-    let Some(control) = context.control.clone().filter(|_| context.follows_doors) else {
+    let Some(control) = context
+        .control
+        .clone()
+        .filter(|_| context.plane != Plane::Control)
+    else {
         return accept_on(&context, &socket).await;
     };
     let doors = control.doors();
@@ -184,7 +188,7 @@ async fn serve(context: Arc<Context>, peer: Option<IpAddr>, stream: impl Stream)
         super::respond(Arc::clone(&context), peer, head, body)
     });
     match &context.control {
-        Some(control) if context.follows_doors => tokio::select! {
+        Some(control) if context.plane != Plane::Control => tokio::select! {
             () = serving => {}
             () = control.doors().are(false) => {}
         },

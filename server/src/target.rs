@@ -1,0 +1,94 @@
+//! One test body for proconsul and for a real Consul.
+
+use std::time::Duration;
+
+use crate::clock;
+use crate::control::Control;
+use crate::test::{self, TestServer};
+
+/// The variable that names a real Consul, such as `http://127.0.0.1:8500`. It is this crate's own, so that a test never
+/// writes to a Consul that `CONSUL_HTTP_ADDR` happens to name.
+pub const VARIABLE: &str = "PROCONSUL_TARGET";
+
+/// What a test runs against.
+#[derive(Debug)]
+pub struct Target {
+    url: String,
+    /// None for a real Consul.
+    server: Option<TestServer>,
+}
+
+/// A frozen server in this process, or the Consul that `PROCONSUL_TARGET` names.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let target = proconsul::target::from_env();
+/// assert!(target.url().starts_with("http"));
+/// if let Some(control) = target.control() {
+///     control.advance(Duration::from_secs(20));
+/// }
+/// ```
+///
+/// # Panics
+/// When the server in this process does not start.
+#[must_use]
+pub fn from_env() -> Target {
+    from(std::env::var(VARIABLE).ok())
+}
+
+fn from(url: Option<String>) -> Target {
+    match url.filter(|url| !url.is_empty()) {
+        Some(url) => Target {
+            url: url.trim_end_matches('/').to_owned(),
+            server: None,
+        },
+        None => {
+            let server = test::frozen();
+            Target {
+                url: server.url(),
+                server: Some(server),
+            }
+        }
+    }
+}
+
+impl Target {
+    /// The URL, without a slash at its end.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The controls; none for a real Consul, where a test does without them.
+    #[must_use]
+    pub fn control(&self) -> Option<&Control> {
+        self.server.as_ref().map(|server| server.control())
+    }
+
+    /// Lets time pass: at once where the clock can be moved, for real where not.
+    pub fn pass(&self, duration: Duration) {
+        match self.control() {
+            Some(control) => {
+                control.advance(duration);
+            }
+            None => clock::pass_for_real(duration),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_real_consul_has_no_controls_and_an_empty_variable_names_none() {
+        let real = from(Some("http://127.0.0.1:8500/".to_owned()));
+        assert_eq!(real.url(), "http://127.0.0.1:8500");
+        assert!(real.control().is_none());
+        let own = from(Some(String::new()));
+        own.pass(Duration::from_secs(3600));
+        let control = own.control().expect("a server of its own");
+        assert_eq!(control.now().as_nanos(), 3_600_000_000_000);
+    }
+}
