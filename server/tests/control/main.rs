@@ -1,6 +1,7 @@
 //! What a test can do to a server: the control plane, in Rust and over HTTP.
 
 mod barriers;
+mod determinism;
 mod face;
 mod faults;
 mod history;
