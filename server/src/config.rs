@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::definition::{self, CheckDefinition, CheckSpec, Rules, ServiceDefinition, ServiceSpec};
+
 use crate::version::Version;
 
 /// Everything that a server can be told at its start.
@@ -77,6 +79,11 @@ pub struct Config {
     /// Default: false.
     pub enable_script_checks: bool,
 
+    /// Services that the agent registers when it comes up (`service`, `services`). Default: none.
+    pub services: Vec<ServiceDefinition>,
+    /// Checks that the agent registers when it comes up (`check`, `checks`). Default: none.
+    pub checks: Vec<CheckDefinition>,
+
     /// Prefixes of paths that are answered with 403 (`http_config.block_endpoints`). Default: none.
     pub block_endpoints: Vec<String>,
     /// Headers added to every answer (`http_config.response_headers`), in the order in which they are sent.
@@ -125,6 +132,25 @@ impl Config {
             log_level: LogLevel::Debug,
             ..Config::default()
         }
+    }
+
+    /// What holds for all definitions of services and checks.
+    pub(crate) fn definition_rules(&self) -> Rules {
+        Rules {
+            version: self.version,
+            output_limit: self.check_output_max_size,
+            scripts: self.enable_script_checks,
+        }
+    }
+
+    /// What becomes of the services and checks of this configuration.
+    pub(crate) fn definitions(&self) -> Result<(Vec<ServiceSpec>, Vec<CheckSpec>), String> {
+        let rules = Rules {
+            // Local scripts have a switch of their own; none is ever run.
+            scripts: true,
+            ..self.definition_rules()
+        };
+        definition::all(&self.services, &self.checks, rules)
     }
 
     /// The node id that belongs to a seed: a version 4 UUID, so that every client takes it for one.
@@ -180,6 +206,8 @@ impl Default for Config {
             check_output_max_size: 4096,
             check_update_interval: Duration::from_secs(300),
             enable_script_checks: false,
+            services: Vec::new(),
+            checks: Vec::new(),
             block_endpoints: Vec::new(),
             response_headers: Vec::new(),
             allow_write_http_from: Vec::new(),

@@ -84,6 +84,8 @@ pub enum StartError {
     },
     /// The operating system gave no thread or no event queue.
     Runtime(io::Error),
+    /// A service or check of the configuration cannot be registered; with Consul's sentence.
+    Definition(String),
 }
 
 impl fmt::Display for StartError {
@@ -105,6 +107,7 @@ impl fmt::Display for StartError {
                 )
             }
             StartError::Runtime(error) => write!(formatter, "cannot start a server: {error}"),
+            StartError::Definition(text) => formatter.write_str(text),
         }
     }
 }
@@ -113,6 +116,7 @@ impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             StartError::Listen { error, .. } | StartError::Runtime(error) => Some(error),
+            StartError::Definition(_) => None,
         }
     }
 }
@@ -195,6 +199,8 @@ impl Builder {
     /// # Errors
     /// An address cannot be listened on, or the operating system has no thread to give.
     pub fn start(self) -> Result<Server, StartError> {
+        let definitions = self.config.definitions();
+        definitions.map_err(StartError::Definition)?;
         let clock = if self.frozen {
             Clock::frozen()
         } else {
@@ -492,7 +498,29 @@ fn new_engine(config: &Config, clock: Clock) -> Arc<Engine> {
     engine
         .apply(agent_start(config))
         .expect("the agent's own node is in order");
+    register_definitions(config, &engine);
     Arc::new(engine)
+}
+
+/// Registers the services and checks of the configuration. What cannot be registered is left out: the command line
+/// has refused it, and who gives a [`Config`] is told by [`Builder::start`].
+fn register_definitions(config: &Config, engine: &Engine) {
+    let Ok((services, checks)) = config.definitions() else {
+        return;
+    };
+    let services = services
+        .into_iter()
+        .map(|spec| AgentCommand::RegisterService {
+            spec: Box::new(spec),
+            replace_checks: false,
+        });
+    let checks = checks
+        .into_iter()
+        .map(|spec| AgentCommand::RegisterCheck(Box::new(spec)));
+    for command in services.chain(checks) {
+        let registered = engine.apply(Command::Agent(Box::new(command)));
+        registered.expect("a check's service was registered before it");
+    }
 }
 
 /// The agent of a server with this configuration comes up.

@@ -172,12 +172,14 @@ const KEYS: &[Key] = &[
     honoured("bootstrap_expect", |settings| {
         Slot::Integer(&mut settings.bootstrap_expect)
     }),
+    honoured("check", |settings| Slot::Tree(&mut settings.checks)),
     honoured("check_output_max_size", |settings| {
         Slot::Integer(&mut settings.check_output_max_size)
     }),
     honoured("check_update_interval", |settings| {
         Slot::Text(&mut settings.check_update_interval)
     }),
+    honoured("checks", |settings| Slot::Trees(&mut settings.checks)),
     honoured("client_addr", |settings| {
         Slot::Text(&mut settings.client_addr)
     }),
@@ -260,6 +262,8 @@ const KEYS: &[Key] = &[
         Slot::Text(&mut settings.primary_datacenter)
     }),
     honoured("server", |settings| Slot::Bool(&mut settings.server)),
+    honoured("service", |settings| Slot::Tree(&mut settings.services)),
+    honoured("services", |settings| Slot::Trees(&mut settings.services)),
     honoured("session_ttl_min", |settings| {
         Slot::Text(&mut settings.session_ttl_min)
     }),
@@ -300,8 +304,6 @@ const KEYS: &[Key] = &[
     ignored("ca_file"),
     ignored("ca_path"),
     ignored("cert_file"),
-    ignored("check"),
-    ignored("checks"),
     ignored("data_dir"),
     ignored("default_intention_policy"),
     ignored("disable_anonymous_signature"),
@@ -372,8 +374,6 @@ const KEYS: &[Key] = &[
     ignored("serf_wan_allowed_cidrs"),
     ignored("server_name"),
     ignored("server_rejoin_age_max"),
-    ignored("service"),
-    ignored("services"),
     ignored("start_join"),
     ignored("start_join_wan"),
     ignored("syslog_facility"),
@@ -442,6 +442,8 @@ mod tests {
         let aliases = [
             "acl_default_policy",
             "acl_datacenter",
+            "checks",
+            "services",
             "ui_config.enabled",
             "kv_max_value_size",
             "txn_max_req_len",
@@ -458,6 +460,7 @@ mod tests {
                 Slot::Integer(field) => *field = Some(1),
                 Slot::Unsigned(field) => *field = Some(1),
                 Slot::List(items) => items.push("x".to_owned()),
+                Slot::Tree(items) | Slot::Trees(items) => items.push(Tree::Null),
                 Slot::Map(members) => drop(members.insert("x".to_owned(), "y".to_owned())),
             }
             assert!(

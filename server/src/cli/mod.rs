@@ -15,6 +15,7 @@
 mod address;
 mod agent;
 mod banner;
+mod definitions;
 mod environment;
 mod flags;
 mod go_flags;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::address::{self, IpVersion};
+use super::definitions;
 use super::listen;
 use super::settings::{Ports, Settings};
 use crate::config::{Config, LogLevel, Network};
@@ -92,6 +93,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     config.log_level = log_level(settings, config.log_level)?;
     take_node(settings, &mut config, &mut warnings)?;
     take_values(settings, &mut config);
+    take_definitions(settings, &mut config)?;
 
     Ok(Resolved {
         ports: shown_ports(&settings.ports, port, &config),
@@ -175,6 +177,25 @@ fn take_node(
     let path = settings.pid_file.as_ref().filter(|path| !path.is_empty());
     config.pid_file = path.map(PathBuf::from);
     Ok(())
+}
+
+/// The services and checks of the configuration, as far as they can be registered.
+fn take_definitions(settings: &Settings, config: &mut Config) -> Result<(), String> {
+    let mut errors = Errors::default();
+    for tree in &settings.services {
+        match definitions::service(tree) {
+            Ok(service) => config.services.push(service),
+            Err(error) => errors.push(error),
+        }
+    }
+    for tree in &settings.checks {
+        match definitions::check(tree) {
+            Ok(check) => config.checks.push(check),
+            Err(error) => errors.push(error),
+        }
+    }
+    errors.into_result()?;
+    config.definitions().map(|_| ())
 }
 
 /// What needs no check.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::tree::Tree;
+
 /// One field per thing that can be said; what nobody said is `None` or empty.
 ///
 /// Sources are laid over each other by writing into the same `Settings` in Consul's order (files, flags, `-hcl`): a
@@ -35,6 +37,7 @@ pub(super) struct Settings {
     pub(super) bootstrap_expect: Option<i64>,
     pub(super) check_output_max_size: Option<i64>,
     pub(super) check_update_interval: Option<String>,
+    pub(super) checks: Vec<Tree>,
     pub(super) client_addr: Option<String>,
     pub(super) datacenter: Option<String>,
     pub(super) default_query_time: Option<String>,
@@ -56,6 +59,7 @@ pub(super) struct Settings {
     pub(super) primary_datacenter: Option<String>,
     pub(super) response_headers: BTreeMap<String, String>,
     pub(super) server: Option<bool>,
+    pub(super) services: Vec<Tree>,
     pub(super) session_ttl_min: Option<String>,
     pub(super) skip_leave_on_interrupt: Option<bool>,
     pub(super) translate_wan_addrs: Option<bool>,

@@ -17,6 +17,10 @@ pub(super) enum Slot<'a> {
     List(&'a mut Vec<String>),
     /// Each value is one more member.
     Map(&'a mut BTreeMap<String, String>),
+    /// Each value is one more definition; no flag is.
+    Tree(&'a mut Vec<Tree>),
+    /// Each value is a list of more definitions; no flag is.
+    Trees(&'a mut Vec<Tree>),
 }
 
 impl Slot<'_> {
@@ -44,6 +48,11 @@ impl Slot<'_> {
             Slot::Integer(field) => *field = Some(number::parse_int(text).map_err(misfit)?),
             Slot::Unsigned(field) => *field = Some(number::parse_uint(text).map_err(misfit)?),
             Slot::List(items) => items.push(text.to_owned()),
+            Slot::Tree(_) | Slot::Trees(_) => {
+                return Err(format!(
+                    "invalid value {text:?} for flag -{name}: not a definition"
+                ));
+            }
             Slot::Map(members) => {
                 let (key, value) = text.split_once(':').unwrap_or((text, ""));
                 members.insert(key.to_owned(), value.to_owned());
@@ -85,7 +94,15 @@ impl Slot<'_> {
                     }
                 }
             }
-            (Slot::Map(_), other) => {
+            (Slot::Tree(items), value @ Tree::Object(_)) => items.push(value.clone()),
+            (Slot::Trees(items), _) => match tree {
+                Tree::List(list) => items.extend(list.iter().cloned()),
+                other => errors.push(format!(
+                    "'{path}': source data must be an array or slice, got {}",
+                    other.go_kind()
+                )),
+            },
+            (Slot::Map(_) | Slot::Tree(_), other) => {
                 errors.push(format!(
                     "'{path}' expected a map, got '{}'",
                     other.go_kind()

@@ -8,6 +8,7 @@ pub(crate) use check::CheckOwner;
 pub use check::{CheckDefinition, Timing};
 pub use service::ServiceDefinition;
 
+pub use crate::store::{CheckSpec, ServiceAddress, ServiceSpec, Weights};
 use crate::version::{Behaviour, Version};
 
 /// What holds for all definitions of one agent.
@@ -18,6 +19,55 @@ pub(crate) struct Rules {
     pub(crate) output_limit: usize,
     /// Whether checks may run scripts (`enable_script_checks`). They are registered and never run.
     pub(crate) scripts: bool,
+}
+
+/// What becomes of all definitions of a configuration.
+///
+/// # Errors
+/// Consul's sentence about the first one that cannot be registered, with which it ends (seen on 1.8.7).
+pub(crate) fn all(
+    services: &[ServiceDefinition],
+    checks: &[CheckDefinition],
+    rules: Rules,
+) -> Result<(Vec<ServiceSpec>, Vec<CheckSpec>), String> {
+    let mut specs = Vec::new();
+    for service in services {
+        let spec = service.clone().into_spec(rules);
+        specs.push(spec.map_err(|error| of_service(&service.name, &error, rules.version))?);
+    }
+    let mut check_specs = Vec::new();
+    for check in checks {
+        let refused = |why: &str| format!("Failed to register check '{}': {why}", check.name);
+        let spec = check.clone().alone(rules).map_err(|error| match error {
+            DefinitionError::CheckName => refused("CheckID missing"),
+            other => refused(&format!(
+                "Check is not valid: {}",
+                other.bare(rules.version)
+            )),
+        })?;
+        let service = &spec.check.service_id;
+        if !service.is_empty() && !specs.iter().any(|known| known.service.id == *service) {
+            return Err(refused(&format!("ServiceID \"{service}\" does not exist")));
+        }
+        check_specs.push(spec);
+    }
+    Ok((specs, check_specs))
+}
+
+fn of_service(name: &str, error: &DefinitionError, version: Version) -> String {
+    match error {
+        DefinitionError::ServiceName => {
+            format!("Failed to register service \"{name}\": Service name missing")
+        }
+        DefinitionError::Check(_) | DefinitionError::Interval => {
+            let why = error.bare(version);
+            format!("Failed to validate checks for service \"{name}\": {why}")
+        }
+        other => format!(
+            "Failed to register service \"{name}\": {}",
+            other.text(version)
+        ),
+    }
 }
 
 /// Why a definition is refused. The texts are Consul's (seen on 1.8.7).
@@ -74,6 +124,17 @@ impl DefinitionError {
             DefinitionError::Scripts => "Scripts are disabled on this agent from remote calls; \
                 to enable, configure 'enable_script_checks' to true"
                 .into(),
+        }
+    }
+}
+
+impl DefinitionError {
+    /// The text without what an answer puts before it.
+    fn bare(&self, version: Version) -> String {
+        let text = self.text(version);
+        match text.strip_prefix("Invalid check: ") {
+            Some(bare) => bare.to_owned(),
+            None => text,
         }
     }
 }

@@ -6,7 +6,6 @@ use super::errors_agent::AgentFailure;
 use super::registration::read_strictly;
 use super::reply::Reply;
 use super::request::Request;
-use crate::definition::Rules;
 use crate::store::{AgentCommand, Command, Refusal};
 use crate::version::Behaviour;
 
@@ -16,7 +15,7 @@ pub(crate) async fn register_service(mut request: Request) -> Result<Reply, Fail
     let mut body = ServiceBody::default();
     read_strictly(&mut request, &mut body).await?;
     let definition = body.into_definition().ok_or(Failure::Dropped)?;
-    let spec = definition.into_spec(rules(&request));
+    let spec = definition.into_spec(request.context.config.definition_rules());
     let spec = spec.map_err(|error| Failure::Agent(AgentFailure::Definition(error)))?;
     let command = AgentCommand::RegisterService {
         spec: Box::new(spec),
@@ -34,7 +33,9 @@ pub(crate) async fn register_check(mut request: Request) -> Result<Reply, Failur
     request.check_tenancy()?;
     let mut body = CheckBody::default();
     read_strictly(&mut request, &mut body).await?;
-    let spec = body.into_definition().alone(rules(&request));
+    let spec = body
+        .into_definition()
+        .alone(request.context.config.definition_rules());
     let spec = spec.map_err(|error| Failure::Agent(AgentFailure::Definition(error)))?;
     apply(&request, AgentCommand::RegisterCheck(Box::new(spec)))?;
     Ok(Reply::done(&request))
@@ -155,22 +156,15 @@ fn maintenance(request: &Request) -> Result<Option<String>, Failure> {
 /// Reads the configuration again (session.md 4.4).
 pub(crate) fn reload(request: &Request) -> Result<Reply, Failure> {
     let config = &request.context.config;
+    let definitions = config.definitions();
+    let (services, checks) = definitions.expect("a server starts with definitions that hold");
     let command = AgentCommand::Reload {
-        services: Vec::new(),
-        checks: Vec::new(),
+        services,
+        checks,
         keep: !config.dev,
     };
     apply(request, command)?;
     Ok(Reply::done(request))
-}
-
-fn rules(request: &Request) -> Rules {
-    let config = &request.context.config;
-    Rules {
-        version: config.version,
-        output_limit: config.check_output_max_size,
-        scripts: config.enable_script_checks,
-    }
 }
 
 fn agent(command: AgentCommand) -> Command {

@@ -201,3 +201,67 @@ fn a_variable_that_does_not_fit_is_refused_as_its_flag_is() {
     let expected = "==> invalid value \"x\" for flag -seed: strconv.ParseUint: parsing \"x\": invalid syntax\n";
     assert_eq!(run.refusal(), expected);
 }
+
+#[test]
+fn services_and_checks_of_the_files_are_registered_at_the_start() {
+    let run = Run::agent("definitions", &["-dev", "-config-dir=dir"])
+        .file(
+            "dir/web.json",
+            r#"{"service":{"name":"web","id":"w1","port":80,"check":{"id":"wc","ttl":"1h","status":"passing"}},
+                "services":[{"Name":"two","Checks":[{"ttl":"1h"},{"ttl":"2h"}]}]}"#,
+        )
+        .file(
+            "dir/checks.hcl",
+            "check { name = \"alone\" ttl = \"30m\" }\nchecks = [{ id = \"c3\" name = \"n\" ttl = \"1h\" service_id = \"w1\" }]",
+        );
+    let mut agent = run.at_a_free_port().start().ready();
+    let services = agent.get("/v1/agent/services");
+    for part in ["\"w1\": {", "\"two\": {", "\"Port\": 80"] {
+        assert!(services.contains(part), "{part} is not in {services}");
+    }
+    let checks = agent.get("/v1/health/state/any");
+    for part in [
+        "\"wc\"",
+        "\"service:two:1\"",
+        "\"service:two:2\"",
+        "\"alone\"",
+        "\"c3\"",
+    ] {
+        assert!(checks.contains(part), "{part} is not in {checks}");
+    }
+    let passing = agent.get("/v1/health/service/web?passing");
+    assert_eq!(passing.trim(), "[]", "a check of it is critical");
+}
+
+#[test]
+fn a_definition_that_cannot_be_registered_ends_the_start() {
+    for (index, (document, text)) in [
+        (
+            r#"{"service":{"port":1}}"#,
+            "Failed to register service \"\": Service name missing",
+        ),
+        (
+            r#"{"check":{"name":"a","ttl":"1h","service_id":"zz"}}"#,
+            "Failed to register check 'a': ServiceID \"zz\" does not exist",
+        ),
+        (
+            r#"{"check":{"name":"a","ttl":"x"}}"#,
+            "check[].ttl: invalid duration: \"x\": time: invalid duration \"x\"",
+        ),
+        (
+            r#"{"services":{"name":"q"}}"#,
+            "'services': source data must be an array or slice, got map",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let run = Run::agent(
+            &format!("bad-definition-{index}"),
+            &["-dev", "-config-file=x.json"],
+        )
+        .file("x.json", document);
+        let refusal = run.refusal();
+        assert!(refusal.contains(text), "{refusal}");
+    }
+}

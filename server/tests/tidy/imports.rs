@@ -12,7 +12,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("go", &[]),
     ("filter", &["go"]),
     ("version", &[]),
-    ("config", &["version"]),
+    ("config", &["definition", "version"]),
     ("definition", &["store", "version"]),
     ("probe", &["engine", "store"]),
     ("store", &["timestamp"]),
@@ -65,7 +65,10 @@ const PARTS: &[(&str, &[&str])] = &[
             "version",
         ],
     ),
-    ("cli", &["clock", "config", "go", "server", "version"]),
+    (
+        "cli",
+        &["clock", "config", "definition", "go", "server", "version"],
+    ),
 ];
 
 /// Crates that a part must not use, wherever the import table would allow it.

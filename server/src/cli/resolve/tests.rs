@@ -4,6 +4,7 @@ use super::*;
 use crate::cli::hcl;
 use crate::cli::keys::{Remarks, take_document};
 use crate::config::Listener;
+use crate::definition::{CheckDefinition, ServiceDefinition, Timing};
 
 /// What an HCL document resolves to, on top of `-dev`.
 fn dev(document: &str) -> Result<Resolved, String> {
@@ -67,10 +68,22 @@ fn without_dev_it_is_a_client_agent_that_leaves_when_told_to_stop() {
     assert_eq!(resolved.warnings.len(), 1, "it says that it leads at once");
 }
 
+fn ttl_check(name: &str, ttl_ns: i64) -> CheckDefinition {
+    CheckDefinition {
+        name: name.to_owned(),
+        timing: Timing {
+            ttl_ns,
+            ..Timing::default()
+        },
+        ..CheckDefinition::default()
+    }
+}
+
 #[test]
 fn every_honoured_key_changes_its_value() {
     let document = r#"
         acl { default_policy = "deny" }
+        check { name = "c" ttl = "1h" } services = [{ name = "s" port = 1 check { ttl = "5s" } }]
         check_output_max_size = 99 check_update_interval = "7s" enable_script_checks = true
         advertise_addr = "10.1.2.3" bind_addr = "127.0.0.9" datacenter = "DC9" primary_datacenter = "Main"
         default_query_time = "3s" max_query_time = "2s" session_ttl_min = "1.5s"
@@ -94,6 +107,13 @@ fn every_honoured_key_changes_its_value() {
         bind_address: IpAddr::from([127, 0, 0, 9]),
         block_endpoints: vec![text("/v1/x")],
         check_output_max_size: 99,
+        checks: vec![ttl_check("c", 3_600_000_000_000)],
+        services: vec![ServiceDefinition {
+            name: text("s"),
+            port: 1,
+            checks: vec![ttl_check("", 5_000_000_000)],
+            ..ServiceDefinition::default()
+        }],
         check_update_interval: Duration::from_secs(7),
         enable_script_checks: true,
         datacenter: text("dc9"),
