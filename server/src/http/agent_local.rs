@@ -7,9 +7,11 @@ use http::{HeaderName, HeaderValue};
 
 use super::errors::Failure;
 use super::errors_agent::AgentFailure;
+use super::filter_fields::{CHECK, SERVICE};
 use super::reply::Reply;
 use super::request::Request;
-use super::wire_agent::{AgentService, as_row};
+use super::selection::filter;
+use super::wire_agent::{AgentService, as_row, as_service_row};
 use super::wire_catalog::Check;
 use crate::blocking::JITTER_DIVISOR;
 use crate::engine::Wakened;
@@ -21,9 +23,11 @@ const CONTENT_HASH: HeaderName = HeaderName::from_static("x-consul-contenthash")
 /// All services, by their ids.
 pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
+    let filter = filter(request, SERVICE)?;
     let store = request.context.engine.snapshot();
     let services = store.agent().services();
     let services: BTreeMap<&str, AgentService<'_>> = services
+        .filter(|local| filter.keeps(&as_service_row(local, &request.context.config.node_name)))
         .map(|local| (local.service.id.as_str(), wire(request, &local.service)))
         .collect();
     Ok(Reply::json(request, &services))
@@ -32,6 +36,7 @@ pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
 /// All checks, by their ids.
 pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
+    let filter = filter(request, CHECK)?;
     let store = request.context.engine.snapshot();
     let config = &request.context.config;
     let rows: Vec<_> = store
@@ -41,6 +46,7 @@ pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
         .collect();
     let checks: BTreeMap<&str, Check<'_>> = rows
         .iter()
+        .filter(|row| filter.keeps(row))
         .map(|row| (row.check.check_id.as_str(), Check::new(row, config.version)))
         .collect();
     Ok(Reply::json(request, &checks))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::wire_catalog::{Address, NO_LABELS, Proxy, Weights, addresses};
-use crate::store::{CheckRow, Index, Labels, LocalCheck, NewService};
+use crate::store::{CheckRow, Index, Labels, LocalCheck, LocalService, NewService, ServiceRow};
 use crate::version::{Behaviour, Version};
 
 /// A service of the agent's.
@@ -62,6 +62,16 @@ pub(crate) fn as_row(local: &LocalCheck, node: &str) -> CheckRow {
         check: local.check.clone(),
         service_name: local.service_name.clone(),
         service_tags: local.service_tags.clone(),
+        create_index: Index::ZERO,
+        modify_index: Index::ZERO,
+    }
+}
+
+/// A service of the agent's in the form of the catalog's, where it has no indexes.
+pub(crate) fn as_service_row(local: &LocalService, node: &str) -> ServiceRow {
+    ServiceRow {
+        node: node.to_owned(),
+        service: local.service.clone(),
         create_index: Index::ZERO,
         modify_index: Index::ZERO,
     }

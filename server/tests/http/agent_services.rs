@@ -326,3 +326,49 @@ fn a_cluster_of_one() {
     let version = new.get("/v1/agent/version");
     assert!(version.text().contains(r#""HumanVersion":"1.22.0""#));
 }
+
+#[test]
+fn a_filter_leaves_out_services_and_checks() {
+    let consul = Consul::v1_8();
+    register(&consul, r#"{"Name":"w","Tags":["a"],"Check":{"TTL":"1h"}}"#);
+    register(&consul, r#"{"Name":"v","Check":{"TTL":"1h"}}"#);
+    let services = consul.get("/v1/agent/services?filter=a%20in%20Tags");
+    assert!(services.text().contains(r#""w""#) && !services.text().contains(r#""v""#));
+    let checks = consul.get("/v1/agent/checks?filter=ServiceID==v");
+    assert!(checks.text().contains("service:v") && !checks.text().contains("service:w"));
+    assert_eq!(consul.get("/v1/agent/checks?filter=x").code(), 500);
+}
+
+/// A thousand services with two checks each, and a hundred clients that wait for the health of one each: a change
+/// of one service wakes those who wait for it, and nobody else.
+#[test]
+fn a_change_of_one_of_a_thousand_services_wakes_its_watchers_only() {
+    let consul = Consul::frozen(Version::V1_8_7);
+    for number in 0..1_000 {
+        let body = format!(
+            r#"{{"Name":"s{number}","Checks":[{{"TTL":"1h","Status":"passing"}},{{"TTL":"1h","Status":"passing"}}]}}"#
+        );
+        register(&consul, &body);
+    }
+    let checks = consul.get("/v1/health/state/passing");
+    assert_eq!(
+        checks.text().matches(r#""CheckID":"service:"#).count(),
+        2_000
+    );
+    let mut waiting: Vec<_> = (0..100)
+        .map(|number| {
+            let path = format!("/v1/health/service/s{number}");
+            let index = consul.get(&path).index();
+            consul.block(&format!("{path}?index={index}&wait=10m"))
+        })
+        .collect();
+    consul
+        .put("/v1/agent/check/warn/service:s7:1", "")
+        .is(200, "");
+    let changed = waiting[7].answer();
+    assert!(changed.text().contains(r#""Status":"warning""#));
+    for (number, waiting) in waiting.iter_mut().enumerate() {
+        let expected = number == 7;
+        assert!(expected || !consul.has_answered(waiting), "s{number}");
+    }
+}

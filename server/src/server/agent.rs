@@ -1,0 +1,156 @@
+//! The engine of a server: the agent comes up in it, and registers what its configuration defines.
+
+use std::sync::Arc;
+
+use super::rules_of;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::entropy::Entropy;
+use crate::history::{DEFAULT_CAPACITY, History};
+use crate::store::{
+    AgentCommand, Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Start, Store,
+};
+use crate::version::Behaviour;
+
+/// The index of the last entry that a Consul writes before it registers itself; raft's own entries come first.
+/// The first write of a user then gets the index that it gets there (kv.md 4.1); nobody should count on it.
+const FIRST_INDEX_DEV: Index = Index(10);
+const FIRST_INDEX: Index = Index(5);
+
+/// An engine in which the agent's own node is registered, so that sessions can be created.
+pub(super) fn new_engine(config: &Config, clock: Clock) -> Arc<Engine> {
+    let before = if config.dev {
+        FIRST_INDEX_DEV
+    } else {
+        FIRST_INDEX
+    };
+    let entropy = Entropy::seeded(config.seed);
+    let history = if config.control {
+        History::keeping(DEFAULT_CAPACITY)
+    } else {
+        History::off()
+    };
+    let store = Store::new(rules_of(config.version), before);
+    let engine = Engine::over(store, clock, entropy, history);
+    engine
+        .apply(agent_start(config))
+        .expect("the agent's own node is in order");
+    register_definitions(config, &engine);
+    Arc::new(engine)
+}
+
+/// Registers the services and checks of the configuration. What cannot be registered is left out: the command line
+/// has refused it, and who gives a [`Config`] is told by [`super::Builder::start`].
+fn register_definitions(config: &Config, engine: &Engine) {
+    let Ok((services, checks)) = config.definitions() else {
+        return;
+    };
+    let services = services
+        .into_iter()
+        .map(|spec| AgentCommand::RegisterService {
+            spec: Box::new(spec),
+            replace_checks: false,
+        });
+    let checks = checks
+        .into_iter()
+        .map(|spec| AgentCommand::RegisterCheck(Box::new(spec)));
+    for command in services.chain(checks) {
+        let registered = engine.apply(Command::Agent(Box::new(command)));
+        registered.expect("a check's service was registered before it");
+    }
+}
+
+/// The agent of a server with this configuration comes up.
+fn agent_start(config: &Config) -> Command {
+    let [by_leader, by_agent] = own_registrations(config);
+    let start = Start {
+        by_leader,
+        by_agent,
+        seed: config.seed,
+        output_interval: config.check_update_interval,
+    };
+    Command::Agent(Box::new(AgentCommand::Start(Box::new(start))))
+}
+
+/// How an agent gets into the catalog: the leader enters it, then the agent adds what the leader does not know
+/// (session.md 4.1).
+fn own_registrations(config: &Config) -> [Registration; 2] {
+    let node = NewNode {
+        node: config.node_name.clone(),
+        id: config.node_id.clone(),
+        address: config.advertise_address.to_string(),
+        datacenter: config.datacenter.clone(),
+        tagged_addresses: None,
+        meta: None,
+    };
+    let service = NewService {
+        id: "consul".into(),
+        name: "consul".into(),
+        port: i64::from(config.server_port),
+        meta: Some(service_meta(config)),
+        ..NewService::default()
+    };
+    let check = NewCheck {
+        check_id: "serfHealth".into(),
+        name: "Serf Health Status".into(),
+        status: "passing".into(),
+        output: "Agent alive and reachable".into(),
+        ..NewCheck::default()
+    };
+    let by_leader = Registration {
+        node: node.clone(),
+        skip_node_update: false,
+        service: Some(service),
+        checks: vec![check],
+    };
+    let by_agent = Registration {
+        node: NewNode {
+            tagged_addresses: Some(tagged_addresses(config)),
+            meta: Some(node_meta(config)),
+            ..node
+        },
+        ..Registration::default()
+    };
+    [by_leader, by_agent]
+}
+
+fn service_meta(config: &Config) -> Labels {
+    let version = config.version.to_string();
+    let pairs = [
+        ("non_voter", "false"),
+        ("raft_version", "3"),
+        ("serf_protocol_current", "2"),
+        ("serf_protocol_max", "5"),
+        ("serf_protocol_min", "1"),
+        ("version", version.as_str()),
+    ];
+    labels(&pairs)
+}
+
+fn tagged_addresses(config: &Config) -> Labels {
+    let address = config.advertise_address.to_string();
+    let family = if config.advertise_address.is_ipv4() {
+        ["lan_ipv4", "wan_ipv4"]
+    } else {
+        ["lan_ipv6", "wan_ipv6"]
+    };
+    let names = ["lan", "wan"].into_iter().chain(family);
+    names
+        .map(|name| (name.to_owned(), address.clone()))
+        .collect()
+}
+
+fn node_meta(config: &Config) -> Labels {
+    let mut meta = labels(&[("consul-network-segment", "")]);
+    meta.extend(config.node_meta.clone());
+    if config.version.has(Behaviour::JsonNodeMetaVersion) {
+        meta.insert("consul-version".into(), config.version.to_string());
+    }
+    meta
+}
+
+fn labels(pairs: &[(&str, &str)]) -> Labels {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    pairs.iter().map(owned).collect()
+}
