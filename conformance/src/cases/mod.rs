@@ -59,6 +59,7 @@ mod session_renew;
 mod session_ttl;
 mod session_ttl_input;
 mod sessions;
+mod shaped;
 mod status;
 mod txn_limits;
 mod txn_locks;
@@ -125,6 +126,7 @@ const TOPICS: &[&[Case]] = &[
     prepared_queries::CASES,
     query_results::CASES,
     events::CASES,
+    shaped::CASES,
     blocking::CASES,
     blocking_wakes::CASES,
     blocking_missing::CASES,

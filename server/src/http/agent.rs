@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::coordinate::Coordinate;
 use super::errors::Failure;
 use super::errors_agent::AgentFailure;
 use super::reply::Reply;
@@ -29,7 +30,7 @@ fn check_status_request(request: &Request) -> Result<(), Failure> {
     request.check_datacenter()
 }
 
-fn rpc_address(config: &Config) -> String {
+pub(super) fn rpc_address(config: &Config) -> String {
     std::net::SocketAddr::new(config.advertise_address, config.server_port).to_string()
 }
 
@@ -46,12 +47,7 @@ pub(crate) fn this_agent(request: &Request) -> Reply {
     let answer = Agent {
         config: OwnConfig::new(request),
         debug_config: debug_config(&request.context.config),
-        coord: Coordinate {
-            vec: [0; 8],
-            error: 1.5,
-            adjustment: 0,
-            height: 0.000_01,
-        },
+        coord: Coordinate::UNKNOWN,
         member: Member::new(request),
         stats: statistics(request),
         meta: own_meta(&request.context.config),
@@ -69,16 +65,6 @@ struct Agent<'a> {
     member: Member<'a>,
     stats: Value,
     meta: Value,
-}
-
-/// Where the agent's node lies in the network, as far as anybody has measured.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Coordinate {
-    vec: [u8; 8],
-    error: f64,
-    adjustment: u8,
-    height: f64,
 }
 
 /// The part of agent/self that clients rely on; its fields came with the versions (`json.agent_self`).

@@ -1,4 +1,5 @@
-//! The refusals of prepared queries and events, with their exact texts (session.md 4.6, 5).
+//! The refusals of prepared queries, events, filters and of what is not emulated, with their exact texts
+//! (session.md 4.6, 5).
 
 use http::StatusCode;
 
@@ -49,6 +50,28 @@ pub(crate) enum PlainFailure {
     EventPayload(u64),
     /// The payload of an event has no known length (since 1.22).
     EventEmpty,
+    /// ACLs are disabled.
+    AclDisabled,
+    /// Consul does what is asked for, and this server does not.
+    NotEmulated {
+        /// As sent.
+        method: String,
+        /// The path.
+        path: String,
+    },
+    /// A kind of configuration entries that there is not.
+    ConfigKind(String),
+    /// The same of a deletion.
+    ConfigKindToDelete(String),
+    /// A deletion of a configuration entry without a name.
+    ConfigNameMissing,
+    /// A configuration entry that there is not.
+    ConfigEntryMissing {
+        /// Its kind.
+        kind: String,
+        /// Its name.
+        name: String,
+    },
 }
 
 impl PlainFailure {
@@ -56,7 +79,14 @@ impl PlainFailure {
     pub(super) fn status(&self) -> StatusCode {
         match self {
             PlainFailure::EventPayload(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            PlainFailure::EventEmpty => StatusCode::BAD_REQUEST,
+            PlainFailure::EventEmpty | PlainFailure::ConfigKindToDelete(_) => {
+                StatusCode::BAD_REQUEST
+            }
+            PlainFailure::AclDisabled => StatusCode::UNAUTHORIZED,
+            PlainFailure::NotEmulated { .. } => StatusCode::NOT_IMPLEMENTED,
+            PlainFailure::ConfigNameMissing | PlainFailure::ConfigEntryMissing { .. } => {
+                StatusCode::NOT_FOUND
+            }
             PlainFailure::Filter(_)
             | PlainFailure::PreparedQuery(_)
             | PlainFailure::PreparedQueryHasId
@@ -64,6 +94,7 @@ impl PlainFailure {
             | PlainFailure::Connect(_)
             | PlainFailure::EventFilter(..)
             | PlainFailure::EventTagAlone
+            | PlainFailure::ConfigKind(_)
             | PlainFailure::EventTooLarge => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -78,6 +109,18 @@ impl PlainFailure {
                 "Event payload too large, received {length} bytes, max size: 300 bytes. \
                  User events should be kept small for efficient gossip propagation."
             ),
+            PlainFailure::AclDisabled => "ACL support disabled".into(),
+            PlainFailure::NotEmulated { method, path } => {
+                format!("{method} {path} is not emulated by proconsul")
+            }
+            PlainFailure::ConfigKind(kind) | PlainFailure::ConfigKindToDelete(kind) => {
+                format!("invalid config entry kind: {kind}")
+            }
+            PlainFailure::ConfigNameMissing => "Must provide both a kind and name to delete".into(),
+            PlainFailure::ConfigEntryMissing { kind, name } => {
+                let (kind, name) = (Quoted(kind.as_bytes()), Quoted(name.as_bytes()));
+                format!("Config entry not found for {kind} / {name}")
+            }
             PlainFailure::EventEmpty => "Event payload size must be greater than zero".into(),
             PlainFailure::PreparedQuery(failure) => {
                 format!("Invalid prepared query: {}", failure.text())

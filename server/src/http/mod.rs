@@ -5,6 +5,7 @@
 //! redirect to it, answer `OPTIONS` and list their methods without spaces, and none of that can be said to a
 //! router that matches the path as sent.
 
+mod absent;
 mod agent;
 mod agent_bodies;
 mod agent_change;
@@ -13,7 +14,10 @@ mod agent_health;
 mod agent_local;
 mod body;
 mod catalog;
+mod config_entry;
+mod connect;
 mod control_plane;
+mod coordinate;
 mod errors;
 mod errors_agent;
 mod errors_catalog;
@@ -23,6 +27,7 @@ mod fault;
 mod filter_fields;
 mod health;
 mod kv;
+mod operator;
 mod prepared_query;
 mod prepared_query_body;
 mod query_template;
@@ -225,6 +230,7 @@ async fn steps(
         peer,
         call,
         method: head.method,
+        route: route.path,
         rest,
         query,
         headers: head.headers,
@@ -527,6 +533,17 @@ async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply, Failure> 
         Endpoint::EventList => event::list(&request).await,
         Endpoint::PreparedQueries => prepared_query::queries(request).await,
         Endpoint::PreparedQuery => prepared_query::query(request).await,
+        Endpoint::CoordinateNodes => coordinate::nodes(&request),
+        Endpoint::CoordinateDatacenters => Ok(coordinate::datacenters(&request)),
+        Endpoint::CoordinateNode => coordinate::node(&request),
+        Endpoint::ConnectCaRoots => connect::roots(&request),
+        Endpoint::ConnectCaConfiguration => connect::configuration(&request),
+        Endpoint::ConnectIntentions => connect::intentions(&request),
+        Endpoint::Config => config_entry::apply(&request),
+        Endpoint::ConfigEntries => config_entry::entries(&request),
+        Endpoint::OperatorRaftConfiguration => operator::raft_configuration(&request),
+        Endpoint::Acl => absent::acl(),
+        Endpoint::NotEmulated => absent::endpoint(&request),
         Endpoint::SessionCreate => session::create(request).await,
         Endpoint::SessionDestroy => session::destroy(&request),
         Endpoint::SessionInfo => session::info(&request).await,

@@ -49,6 +49,8 @@ pub(crate) struct Request {
     /// Its number, if anybody observes.
     pub(crate) call: Option<CallId>,
     pub(crate) method: Method,
+    /// The part of the path that the route names.
+    pub(crate) route: &'static str,
     /// The path, cleaned and decoded, after the part that the route names.
     pub(crate) rest: Vec<u8>,
     pub(crate) query: Query,
@@ -91,6 +93,11 @@ impl Request {
     /// Whether the emulated version behaves in this way.
     pub(crate) fn has(&self, behaviour: Behaviour) -> bool {
         self.context.config.version.has(behaviour)
+    }
+
+    /// The whole path as text, cleaned and decoded.
+    pub(crate) fn path_text(&self) -> String {
+        format!("{}{}", self.route, self.rest_text())
     }
 
     /// The rest of the path as text; keys alone may be any bytes.

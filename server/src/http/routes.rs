@@ -97,6 +97,28 @@ pub(crate) enum Endpoint {
     PreparedQueries,
     /// `/v1/query/<id>`, `/v1/query/<id>/execute`, `/v1/query/<id>/explain`
     PreparedQuery,
+    /// `/v1/coordinate/nodes`
+    CoordinateNodes,
+    /// `/v1/coordinate/datacenters`
+    CoordinateDatacenters,
+    /// `/v1/coordinate/node/`
+    CoordinateNode,
+    /// `/v1/connect/ca/roots`
+    ConnectCaRoots,
+    /// `/v1/connect/ca/configuration`
+    ConnectCaConfiguration,
+    /// `/v1/connect/intentions`
+    ConnectIntentions,
+    /// `/v1/config`
+    Config,
+    /// `/v1/config/`
+    ConfigEntries,
+    /// `/v1/operator/raft/configuration`
+    OperatorRaftConfiguration,
+    /// `/v1/acl/`
+    Acl,
+    /// What is not emulated, and says so.
+    NotEmulated,
     /// `/v1/session/create`
     SessionCreate,
     /// `/v1/session/destroy/<id>`
@@ -225,6 +247,44 @@ pub(crate) const ROUTES: &[Route] = &[
         Endpoint::PreparedQueries,
     ),
     route("/v1/query/", ANY, Endpoint::PreparedQuery),
+    route("/v1/coordinate/nodes", GET, Endpoint::CoordinateNodes),
+    route(
+        "/v1/coordinate/datacenters",
+        GET,
+        Endpoint::CoordinateDatacenters,
+    ),
+    route("/v1/coordinate/node/", GET, Endpoint::CoordinateNode),
+    route("/v1/connect/ca/roots", GET, Endpoint::ConnectCaRoots),
+    route("/v1/agent/connect/ca/roots", GET, Endpoint::ConnectCaRoots),
+    route(
+        "/v1/connect/ca/configuration",
+        &[Method::GET, Method::PUT],
+        Endpoint::ConnectCaConfiguration,
+    ),
+    route(
+        "/v1/connect/intentions",
+        &[Method::GET, Method::POST],
+        Endpoint::ConnectIntentions,
+    ),
+    route("/v1/config", PUT, Endpoint::Config),
+    route(
+        "/v1/config/",
+        &[Method::GET, Method::DELETE],
+        Endpoint::ConfigEntries,
+    ),
+    route(
+        "/v1/operator/raft/configuration",
+        GET,
+        Endpoint::OperatorRaftConfiguration,
+    ),
+    route("/v1/acl/", ANY, Endpoint::Acl),
+    route("/v1/agent/connect/", ANY, Endpoint::NotEmulated),
+    route("/v1/connect/intentions/", ANY, Endpoint::NotEmulated),
+    route("/v1/coordinate/update", ANY, Endpoint::NotEmulated),
+    route("/v1/discovery-chain/", ANY, Endpoint::NotEmulated),
+    route("/v1/internal/ui/", ANY, Endpoint::NotEmulated),
+    route("/v1/operator/", ANY, Endpoint::NotEmulated),
+    route("/v1/snapshot", ANY, Endpoint::NotEmulated),
     route("/v1/session/create", PUT, Endpoint::SessionCreate),
     route("/v1/session/destroy/", PUT, Endpoint::SessionDestroy),
     route("/v1/session/info/", GET, Endpoint::SessionInfo),

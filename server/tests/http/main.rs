@@ -1,6 +1,7 @@
 //! The HTTP API on the wire: bytes sent to a server, and the bytes that it answers with, for every table of the
 //! contract that gives bytes. One module per topic, in the order of the contract.
 
+mod absent;
 mod agent_checks;
 mod agent_clock;
 mod agent_probes;

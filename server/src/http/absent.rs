@@ -1,0 +1,22 @@
+//! What is not emulated, and says so; and what Consul itself says where ACLs are disabled.
+
+use super::errors::Failure;
+use super::errors_query::PlainFailure;
+use super::reply::Reply;
+use super::request::Request;
+
+/// Everything below `/v1/acl/`: ACLs are disabled.
+pub(crate) fn acl() -> Result<Reply, Failure> {
+    Err(Failure::Plain(PlainFailure::AclDisabled))
+}
+
+/// An endpoint of Consul that is not emulated.
+pub(crate) fn endpoint(request: &Request) -> Result<Reply, Failure> {
+    Err(failure(request))
+}
+
+/// The answer to what is not emulated of an endpoint that is.
+pub(super) fn failure(request: &Request) -> Failure {
+    let (method, path) = (request.method.to_string(), request.path_text());
+    Failure::Plain(PlainFailure::NotEmulated { method, path })
+}
