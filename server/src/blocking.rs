@@ -80,6 +80,8 @@ pub async fn answer(engine: &Engine, query: &Query, wait: Option<Wait>) -> Resul
             match waiter.wait().await {
                 Wakened::LookAgain => {}
                 Wakened::AnswerNow => at_once = true,
+                // The newest index, so that unrelated writes do not end the next wait at once (1.22.md A5).
+                Wakened::TimedOut if latest.waits_for_existence => return engine.query(query),
                 Wakened::TimedOut => return Ok(latest),
             }
         }

@@ -88,13 +88,19 @@ impl Store {
     }
 
     fn kv_missing(&self, key: &Key) -> Answer {
-        let path = [key.as_bytes(), &[0]].concat();
+        let waits = self.rules.missing_keeps_blocking;
+        let watch = if waits {
+            // Writes of neighbours cannot end the wait: nobody needs to look.
+            Watch::Key(key.clone())
+        } else {
+            let path = [key.as_bytes(), &[0]].concat();
+            Watch::KeyPrefix(radix::watched_node(&self.kv.rows, &path))
+        };
         Answer {
             index: self.kv_newest().reported(),
             rows: Rows::Entry(None),
-            // Writes of neighbours end the wait early, or since 1.12 only raise the index that it ends with (1.22.md A5).
-            reads: vec![Watch::KeyPrefix(radix::watched_node(&self.kv.rows, &path))],
-            waits_for_existence: self.rules.missing_keeps_blocking,
+            reads: vec![watch],
+            waits_for_existence: waits,
         }
     }
 

@@ -6,7 +6,7 @@ use proconsul::control::Session;
 use proconsul::engine::BlockedOn;
 use proconsul::history::{Filter, Kind};
 
-use crate::support::{PATIENCE, SECOND, background, frozen, get, join};
+use crate::support::{PATIENCE, SECOND, background, frozen, get, join, put};
 
 const SHORT: Duration = Duration::from_millis(20);
 
@@ -121,4 +121,21 @@ fn a_barrier_does_not_outlive_its_server() {
         .join()
         .expect("no panic")
         .expect_err("nobody ever blocks");
+}
+
+/// A thousand clients that wait for keys to come make no write dearer (1.22.md A5).
+#[test]
+fn who_waits_for_a_missing_key_is_not_woken_by_its_neighbours() {
+    let server = frozen();
+    let waiting = background(&server, "GET", "/v1/kv/a/none?index=1");
+    server
+        .wait_blocked(&BlockedOn::prefix("a/"), 1, PATIENCE)
+        .expect("one blocks");
+    for key in ["a/nobody", "a/non", "b"] {
+        put(&server, &format!("/v1/kv/{key}"), "x");
+    }
+    assert!(server.history(&Filter::of(Kind::Woken)).is_empty());
+    put(&server, "/v1/kv/a/none", "x");
+    join(waiting);
+    assert_eq!(server.history(&Filter::of(Kind::Woken)).len(), 1);
 }
