@@ -164,6 +164,71 @@ fn consul_members_and_info_show_the_agent() {
     });
 }
 
+#[test]
+fn consul_services_registers_and_deregisters() {
+    with_command_line(|consul| {
+        let register = [
+            "services",
+            "register",
+            "-name=cli-web",
+            "-port=80",
+            "-tag=a",
+        ];
+        assert_eq!(consul.prints(&register), "Registered service: cli-web\n");
+        assert_eq!(
+            consul.prints(&["catalog", "services", "-tags"]),
+            "cli-web      a\nconsul\n"
+        );
+        let deregister = ["services", "deregister", "-id=cli-web"];
+        assert_eq!(
+            consul.prints(&deregister),
+            "Deregistered service: cli-web\n"
+        );
+        assert_eq!(consul.prints(&["catalog", "services"]), "consul\n");
+        let folder = Folder::new();
+        let file = folder.0.join("service.json");
+        let definition = r#"{"service":{"name":"of-file","port":1,"check":{"ttl":"1h"}}}"#;
+        std::fs::write(&file, definition).expect("the folder takes a file");
+        let file = file.to_str().expect("the folder's name is text");
+        assert_eq!(
+            consul.prints(&["services", "register", file]),
+            "Registered service: of-file\n"
+        );
+        assert_eq!(
+            consul.prints(&["services", "deregister", file]),
+            "Deregistered service: of-file\n"
+        );
+    });
+}
+
+#[test]
+fn consul_maint_reload_join_and_leave() {
+    with_command_line(|consul| {
+        consul.prints(&["services", "register", "-name=cli-maint"]);
+        let on = consul.prints(&["maint", "-enable", "-service=cli-maint", "-reason=why"]);
+        assert_eq!(on, "Service maintenance is now enabled for \"cli-maint\"\n");
+        let shown = "Service:\n  ID:     cli-maint\n  Reason: why\n\n";
+        assert_eq!(consul.prints(&["maint"]), shown);
+        let off = consul.prints(&["maint", "-disable", "-service=cli-maint"]);
+        assert_eq!(
+            off,
+            "Service maintenance is now disabled for \"cli-maint\"\n"
+        );
+        let on = consul.prints(&["maint", "-enable", "-reason=node"]);
+        assert_eq!(on, "Node maintenance is now enabled\n");
+        assert!(consul.prints(&["maint"]).contains("Reason: node"));
+        let off = consul.prints(&["maint", "-disable"]);
+        assert_eq!(off, "Node maintenance is now disabled\n");
+        assert_eq!(
+            consul.prints(&["reload"]),
+            "Configuration reload triggered\n"
+        );
+        let forced = consul.output(&["force-leave", "nobody"]);
+        assert_eq!(forced.status.code(), Some(1));
+        assert_eq!(consul.prints(&["leave"]), "Graceful leave complete\n");
+    });
+}
+
 /// Runs contenders for `consul lock` at the same time; what they wrote down while they held it.
 fn contend(consul: &CommandLine<'_>, contenders: usize, options: &[&str]) -> Vec<String> {
     let folder = Folder::new();

@@ -438,3 +438,35 @@ fn an_interface_without_address_is_refused() {
         "==> CONSUL_BIND_INTERFACE: no address found for the interface \"none0\"\n"
     );
 }
+
+/// What embedded-consul does between two tests, and the round trip that py-consul begins with.
+#[test]
+fn harnesses_take_back_what_they_registered() {
+    let run = Run::agent("embedded-consul-reset", &["-dev"]);
+    let mut agent = run.at_a_free_port().start().ready();
+    agent.put(
+        "/v1/agent/service/register",
+        r#"{"Name":"web","Check":{"TTL":"10m"}}"#,
+    );
+    agent.put(
+        "/v1/agent/check/register",
+        r#"{"Name":"alone","TTL":"10m"}"#,
+    );
+    assert!(agent.get("/v1/health/service/web").contains("\"web\""));
+    agent.put("/v1/agent/check/pass/service:web", "");
+    assert!(agent.get("/v1/health/service/web?passing").trim() == "[]");
+    agent.put("/v1/agent/check/pass/alone", "");
+    assert!(
+        agent
+            .get("/v1/health/service/web?passing")
+            .contains("\"web\"")
+    );
+    assert!(agent.get("/v1/agent/services").contains("\"web\""));
+    agent.put("/v1/agent/service/deregister/web", "");
+    assert!(agent.get("/v1/agent/checks").contains("\"alone\""));
+    agent.put("/v1/agent/check/deregister/alone", "");
+    for path in ["/v1/agent/services", "/v1/agent/checks"] {
+        assert_eq!(agent.get(path).trim(), "{}", "{path}");
+    }
+    assert_eq!(agent.get("/v1/catalog/service/web").trim(), "[]");
+}
