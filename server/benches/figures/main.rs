@@ -9,6 +9,7 @@
 
 mod bare;
 mod blocking;
+mod embedded;
 mod load;
 mod process;
 mod scale;
@@ -57,6 +58,9 @@ fn compare(filter: &str) {
     throughput::rows(filter, &mut print);
     if "start".contains(filter) {
         start::rows(&mut print);
+    }
+    if "embedded".contains(filter) {
+        embedded::rows(&mut print);
     }
     if "blocking".contains(filter) {
         blocking::rows(&mut print);
