@@ -15,6 +15,7 @@ mod process;
 mod scale;
 mod scripts;
 mod servers;
+mod services;
 mod start;
 mod stopwatch;
 mod table;
@@ -64,6 +65,9 @@ fn compare(filter: &str) {
     }
     if "blocking".contains(filter) {
         blocking::rows(&mut print);
+    }
+    if "services".contains(filter) {
+        services::rows(&mut print);
     }
     if "scale".contains(filter) {
         scale::rows(&mut print);
