@@ -1,12 +1,14 @@
 //! Waiting for a moment instead of sleeping.
 
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use proconsul::control::Session;
 use proconsul::engine::BlockedOn;
-use proconsul::history::{Filter, Kind};
+use proconsul::history::{Filter, Happened, Kind};
 
-use crate::support::{PATIENCE, SECOND, background, frozen, get, join, put};
+use crate::support::{PATIENCE, SECOND, background, frozen, get, join, put, request};
 
 const SHORT: Duration = Duration::from_millis(20);
 
@@ -138,4 +140,34 @@ fn who_waits_for_a_missing_key_is_not_woken_by_its_neighbours() {
     put(&server, "/v1/kv/a/none", "x");
     join(waiting);
     assert_eq!(server.history(&Filter::of(Kind::Woken)).len(), 1);
+}
+
+/// Whoever closes the connection of a blocked read is blocked no more: the next barrier must not count it.
+#[test]
+fn a_client_that_hangs_up_is_not_counted() {
+    let server = frozen();
+    let mut client = TcpStream::connect(server.addr()).expect("the server listens");
+    let read = request("GET", "/v1/kv/a?index=1", &[], "");
+    client.write_all(read.as_bytes()).expect("the server reads");
+    let on_key = BlockedOn::prefix("a");
+    server
+        .wait_blocked(&on_key, 1, PATIENCE)
+        .expect("one blocks");
+    drop(client);
+    let ended = server.wait_for(&Filter::of(Kind::Answer), PATIENCE);
+    assert!(matches!(
+        ended.expect("it ends").what,
+        Happened::Answer { status: None, .. }
+    ));
+    assert!(server.blocked().is_empty());
+    // One that hangs up at once has asked all the same.
+    let mut client = TcpStream::connect(server.addr()).expect("the server listens");
+    let write = request("PUT", "/v1/kv/a", &["Connection: close"], "x");
+    client
+        .write_all(write.as_bytes())
+        .expect("the server reads");
+    client.shutdown(Shutdown::Write).expect("it is open");
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).expect("it is answered");
+    assert!(answer.ends_with("true"), "{answer}");
 }

@@ -15,7 +15,7 @@ use super::body::{Incoming, Left, Wire};
 use super::head::{Expectation, Head};
 use super::lines::Lines;
 use super::refusal::Refusal;
-use super::stream::{Stream, WriteHalf};
+use super::stream::{HangingUp, Stream, WriteHalf};
 use crate::clock;
 
 /// How long a connection that ends is read on, so that its last answer is not lost to the reset that unread bytes
@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) head_limit: usize,
     /// Which Go's rules hold.
     pub(crate) rules: Rules,
+    /// What becomes of a client that stops sending while its request waits.
+    pub(crate) hanging_up: HangingUp,
 }
 
 /// Why there is no next request.
@@ -81,7 +83,7 @@ pub(crate) async fn serve<Responding>(
             tokio::select! {
                 biased;
                 answer = respond(head, body) => answer,
-                () = write.gone() => return,
+                () = write.gone(settings.hanging_up) => return,
             }
         };
         match answer.ending {

@@ -32,7 +32,7 @@ use super::{Context, Plane};
 use crate::control::Doors;
 use crate::version::{Behaviour, Version};
 use connection::Settings;
-use stream::Stream;
+use stream::{HangingUp, Stream};
 
 /// What Go allows above the configured size of a request's head.
 const HEAD_SLACK: usize = 4096;
@@ -183,6 +183,11 @@ async fn serve(context: Arc<Context>, peer: Option<IpAddr>, stream: impl Stream)
     let settings = Settings {
         head_limit: context.config.max_header_bytes + HEAD_SLACK,
         rules: Rules::of(context.config.version),
+        hanging_up: if context.config.control {
+            HangingUp::Gone
+        } else {
+            HangingUp::Waits
+        },
     };
     let serving = connection::serve(stream, settings, |head, body| {
         super::respond(Arc::clone(&context), peer, head, body)

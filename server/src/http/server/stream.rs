@@ -4,8 +4,17 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready};
 use tokio::net::{TcpStream, UnixStream, tcp, unix};
+
+/// What it means that a client stops sending while its request waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HangingUp {
+    /// Nothing: Consul answers it, however long it has to wait.
+    Waits,
+    /// It is gone. So it nearly always is, and a test that counts who is blocked must not count it.
+    Gone,
+}
 
 /// The end that reads.
 #[derive(Debug)]
@@ -56,16 +65,25 @@ impl ReadHalf {
 }
 
 impl WriteHalf {
-    /// Returns when the client is known to be gone. One that only stops sending is not: Consul answers it, however
-    /// long it has to wait.
-    pub(super) async fn gone(&self) {
-        let is_over = match self {
-            Self::Tcp(half) => half.ready(Interest::ERROR).await,
-            Self::Unix(half) => half.ready(Interest::ERROR).await,
-        };
-        if is_over.is_err() {
+    /// Returns when the client is known to be gone. One that only stops sending counts when `hanging_up` says so.
+    pub(super) async fn gone(&self, hanging_up: HangingUp) {
+        if hanging_up == HangingUp::Gone {
+            let ready = self.ready(Interest::ERROR | Interest::READABLE).await;
+            if ready.is_ok_and(|ready| ready.is_error() || ready.is_read_closed()) {
+                return;
+            }
+            // It has sent its next request already, and is there.
+        }
+        if self.ready(Interest::ERROR).await.is_err() {
             // The runtime is being shut down, and this task with it.
             std::future::pending::<()>().await;
+        }
+    }
+
+    async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        match self {
+            Self::Tcp(half) => half.ready(interest).await,
+            Self::Unix(half) => half.ready(interest).await,
         }
     }
 

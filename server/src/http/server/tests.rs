@@ -9,13 +9,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::connection::{Settings, serve};
-use super::{Answer, Ending, OpenConnections, Rules, TOO_MANY_CONNECTIONS};
+use super::{Answer, Ending, HangingUp, OpenConnections, Rules, TOO_MANY_CONNECTIONS};
 use crate::http::body::Body;
 use crate::version::Version;
 
 const SETTINGS: fn() -> Settings = || Settings {
     head_limit: 1000,
     rules: Rules::of(Version::V1_22_0),
+    hanging_up: HangingUp::Waits,
 };
 
 /// Sends a request to a connection that answers in this way, and reads until it ends: what came, and whether it ended
