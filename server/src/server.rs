@@ -468,6 +468,7 @@ pub(crate) fn rules_of(version: Version) -> Rules {
         unknown_verb_fails_pre_check: version.has(Behaviour::TxnUnknownVerbEarly),
         identical_check_moves_index: !version.has(Behaviour::CatalogCheckUnchangedKeepsIndex),
         session_checks: version.has(Behaviour::SessionChecks),
+        empty_service_fails_pre_check: version.has(Behaviour::CatalogServiceEmptyText),
         index_per_node: version.has(Behaviour::CatalogNodeIndex),
     }
 }

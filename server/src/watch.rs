@@ -148,6 +148,7 @@ impl<H: Clone> Registry<H> {
                 add(self.others.get(&Watch::Nodes));
                 add(self.others.get(&Watch::Services));
             }
+            Touched::TableIndex(table) => add(self.others.get(table)),
             Touched::PreparedQuery => add(self.others.get(&Watch::PreparedQueries)),
             Touched::Event => add(self.others.get(&Watch::Events)),
             Touched::Check {

@@ -7,6 +7,7 @@ use super::catalog::{check, deregister, register, service_check};
 use crate::case::Case;
 use crate::feature::Feature;
 use crate::trial::Trial;
+use crate::version::Version;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "API docs, Catalog and Health; session.md 4.5";
@@ -298,6 +299,29 @@ pub(super) const CASES: &[Case] = &[
                 "the service has changed",
             );
             t.same("at last", both(), (extinct, extinct));
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/services/index-of-a-nodes-check",
+        claim: "A check of a node that is deregistered moves the index of the services, and of the node; one that is written does not",
+        source: "session.md 4.5 (seen on 1.8.7)",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer, Feature::Registration],
+        run: |t| {
+            let node = t.register_node("n");
+            let index = |path: &str| t.api_get(path).index();
+            let services = index("/v1/catalog/services");
+            check(t, &node, "check", "passing");
+            t.same("written", index("/v1/catalog/services"), services);
+            deregister(t, &node, &json!({"CheckID": "check"}));
+            let checks = index("/v1/health/state/any");
+            t.same("deregistered", index("/v1/catalog/services"), checks);
+            t.same(
+                "the node",
+                index(&format!("/v1/catalog/node/{node}")),
+                checks,
+            );
         },
         ..Case::REAL
     },

@@ -6,6 +6,7 @@
 //! Both servers must be used by nobody else: sequences list all sessions, and compare which of two indexes is
 //! the higher one.
 
+mod catalog;
 mod operation;
 mod play;
 
@@ -17,7 +18,7 @@ use std::hash::BuildHasher as _;
 use proptest::strategy::Strategy as _;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
-pub use self::operation::{CasIndex, Condition, Operation, Read, TxnStep};
+pub use self::operation::{CasIndex, CatalogRead, Condition, Operation, Read, Registered, TxnStep};
 
 use self::play::Player;
 use crate::difference::difference;

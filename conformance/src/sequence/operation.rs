@@ -13,6 +13,16 @@ type KeySlot = usize;
 /// A session by the order of creation; one that was not created yet is an unknown one.
 type SessionSlot = usize;
 
+/// The nodes that sequences register.
+pub(super) const NODES: [&str; 2] = ["n1", "n2"];
+/// The services on them.
+const SERVICES: [&str; 2] = ["web", "db"];
+/// The statuses of their checks.
+const STATUSES: [&str; 3] = ["passing", "warning", "critical"];
+
+/// A node by its place in [`NODES`].
+type NodeSlot = usize;
+
 /// One step of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -67,6 +77,44 @@ pub enum Operation {
     SessionList,
     /// A transaction.
     Txn(Vec<TxnStep>),
+    /// `catalog/register` of a node of the sequence's own.
+    Register(NodeSlot, Registered),
+    /// `catalog/deregister` of what stands on it.
+    Deregister(NodeSlot, Registered),
+    /// A read of the catalog or of health.
+    Catalog(NodeSlot, CatalogRead),
+    /// `session/create` on such a node, bound to its check or to none.
+    CreateSessionOn(NodeSlot, bool),
+}
+
+/// What is registered on a node, or taken off it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registered {
+    /// The node alone, with everything on it.
+    Node,
+    /// A service instance; of one of two, so that services come and go.
+    Service(&'static str),
+    /// The check of the node, with this status.
+    Check(&'static str),
+    /// The check of a service instance, with this status.
+    ServiceCheck(&'static str, &'static str),
+}
+
+/// How the catalog is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CatalogRead {
+    /// The node and its services.
+    Node,
+    /// The node's checks.
+    Checks,
+    /// The node's sessions.
+    Sessions,
+    /// The instances of a service.
+    Service(&'static str),
+    /// The instances of a service and their health.
+    Health(&'static str),
+    /// The checks of a service.
+    ServiceChecks(&'static str),
 }
 
 /// Under which condition a key is written.
@@ -194,6 +242,36 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => session().prop_map(Operation::SessionInfo),
         1 => Just(Operation::SessionList),
         3 => prop::collection::vec(txn_step(), 0..5).prop_map(Operation::Txn),
+        5 => (node(), registered()).prop_map(|(node, what)| Operation::Register(node, what)),
+        2 => (node(), registered()).prop_map(|(node, what)| Operation::Deregister(node, what)),
+        4 => (node(), catalog_read()).prop_map(|(node, read)| Operation::Catalog(node, read)),
+        2 => (node(), any::<bool>()).prop_map(|(node, bound)| Operation::CreateSessionOn(node, bound)),
+    ]
+}
+
+fn node() -> impl Strategy<Value = NodeSlot> {
+    0..NODES.len()
+}
+
+fn registered() -> impl Strategy<Value = Registered> {
+    let (service, status) = (select(&SERVICES[..]), select(&STATUSES[..]));
+    prop_oneof![
+        1 => Just(Registered::Node),
+        2 => service.clone().prop_map(Registered::Service),
+        3 => status.clone().prop_map(Registered::Check),
+        3 => (service, status).prop_map(|(service, status)| Registered::ServiceCheck(service, status)),
+    ]
+}
+
+fn catalog_read() -> impl Strategy<Value = CatalogRead> {
+    let service = select(&SERVICES[..]);
+    prop_oneof![
+        Just(CatalogRead::Node),
+        Just(CatalogRead::Checks),
+        Just(CatalogRead::Sessions),
+        service.clone().prop_map(CatalogRead::Service),
+        service.clone().prop_map(CatalogRead::Health),
+        service.prop_map(CatalogRead::ServiceChecks),
     ]
 }
 

@@ -25,9 +25,11 @@ pub(super) struct Player {
     address: Address,
     connection: Connection,
     recorder: Arc<Recorder>,
+    /// The name of the sequence.
+    pub(super) tag: String,
     /// What stands before every key of this sequence.
     prefix: String,
-    sessions: Vec<String>,
+    pub(super) sessions: Vec<String>,
     /// Makes the values of watched writes new.
     fresh: usize,
 }
@@ -44,6 +46,7 @@ impl Player {
             address: address.clone(),
             connection: Connection::open(address)?,
             recorder: Arc::new(Recorder::new(names)),
+            tag: tag.to_owned(),
             prefix: format!("sequence/{tag}/"),
             sessions: Vec::new(),
             fresh: 0,
@@ -60,6 +63,7 @@ impl Player {
         for session in std::mem::take(&mut self.sessions) {
             self.request(&Request::put(&format!("/v1/session/destroy/{session}"), ""));
         }
+        self.deregister_all();
         let everything = format!("/v1/kv/{}?recurse", self.prefix);
         self.request(&Request::delete(&everything));
         transcript
@@ -73,6 +77,7 @@ impl Player {
         if let Some(session) = self.sessions.pop() {
             self.request(&Request::put(&format!("/v1/session/destroy/{session}"), ""));
         }
+        self.level_catalog();
         self.request(&Request::put("/v1/kv/before-the-sequence", "x"));
         self.request(&Request::delete("/v1/kv/before-the-sequence"));
         self.recorder = recorder;
@@ -85,7 +90,7 @@ impl Player {
                 value,
                 flags,
                 condition,
-            } => self.put(*key, value, *flags, *condition),
+            } => self.put_key(*key, value, *flags, *condition),
             Operation::Get { key, read } => {
                 let path = key.map_or_else(|| self.root(), |key| self.path(key));
                 self.request(&Request::get(&format!("{path}?{}", read.parameter())));
@@ -102,6 +107,10 @@ impl Player {
             Operation::SessionList => {
                 self.request(&Request::get("/v1/session/list"));
             }
+            Operation::Register(node, what) => self.register(*node, *what),
+            Operation::Deregister(node, what) => self.deregister(*node, *what),
+            Operation::Catalog(node, read) => self.read_catalog(*node, *read),
+            Operation::CreateSessionOn(node, bound) => self.create_session_on(*node, *bound),
             Operation::Txn(steps) => {
                 let steps: Vec<Value> = steps.iter().map(|step| self.txn_step(step)).collect();
                 let body = Value::from(steps).to_string();
@@ -124,7 +133,7 @@ impl Player {
             .map_or(UNKNOWN_SESSION, String::as_str)
     }
 
-    fn put(&mut self, key: usize, value: &str, flags: Option<u64>, condition: Condition) {
+    fn put_key(&mut self, key: usize, value: &str, flags: Option<u64>, condition: Condition) {
         let mut parameters = Vec::new();
         parameters.extend(flags.map(|flags| format!("flags={flags}")));
         match condition {
@@ -224,7 +233,7 @@ impl Player {
         reader.join().expect("the reader does not panic");
     }
 
-    fn json(&mut self, request: &Request) -> Value {
+    pub(super) fn json(&mut self, request: &Request) -> Value {
         match self.request(request) {
             Outcome::Reply(reply) => serde_json::from_slice(&reply.body).unwrap_or_default(),
             _ => Value::Null,
@@ -232,7 +241,7 @@ impl Player {
     }
 
     /// Sends a request on the player's own connection, or a new one if that was closed.
-    fn request(&mut self, request: &Request) -> Outcome {
+    pub(super) fn request(&mut self, request: &Request) -> Outcome {
         let number = self.recorder.sent(&request.to_bytes(&self.address.host));
         let outcome = self
             .connection

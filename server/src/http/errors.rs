@@ -441,6 +441,9 @@ pub(crate) fn txn_error_text(error: &TxnError, version: Version) -> String {
         TxnRefusal::ServiceKeyMissing => {
             "failed inserting service: object missing primary index".into()
         }
+        TxnRefusal::CheckKeyMissing => {
+            "failed inserting check: object missing primary index".into()
+        }
         TxnRefusal::CatalogMissing(subject) => format!("{} doesn't exist", subject_text(subject)),
         TxnRefusal::CatalogStaleSet(subject) => {
             format!("failed to set {}, index is stale", subject_text(subject))

@@ -274,6 +274,10 @@ impl Change<'_> {
                 self.remove_check(node, &check.check.check_id.to_lowercase());
             }
         }
+        // Even if there were none (seen on 1.8.7).
+        self.store.catalog.checks_newest = self.index;
+        let touched = Touched::TableIndex(Watch::Checks);
+        self.effects.touched.push(touched);
         self.instance_gone(node, &row.service.name, id);
         self.service_touched(node, row.service.name.clone());
     }
@@ -284,6 +288,12 @@ impl Change<'_> {
             return;
         };
         self.check_touched(node, row.service_name.clone());
+        if row.check.service_id.is_empty() {
+            // Written it does not, deleted it does, even where there is no service (seen on 1.8.7).
+            self.store.catalog.services_newest = self.index;
+            let touched = Touched::TableIndex(Watch::Services);
+            self.effects.touched.push(touched);
+        }
         self.invalidate_check(node, id, &Cause::CheckDeleted(row.check.check_id.clone()));
     }
 }

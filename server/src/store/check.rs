@@ -88,7 +88,10 @@ impl Change<'_> {
                 .insert(place.clone(), Arc::new(row));
             self.check_touched(node, service_name);
         } else if self.store.rules.identical_check_moves_index {
-            self.check_touched(node, row.service_name);
+            // The table's index alone, that of no service (seen on 1.8.7).
+            self.store.catalog.checks_newest = self.index;
+            let touched = Touched::TableIndex(Watch::Checks);
+            self.effects.touched.push(touched);
         }
         if critical {
             self.invalidate_check(node, &place.1, &Cause::CheckCritical(check_id));

@@ -4,6 +4,7 @@ use super::agent::ProbeRun;
 use super::command::AcquireRefused;
 use super::index::Index;
 use super::key::Key;
+use super::query::Watch;
 use super::session_id::SessionId;
 
 /// What one command changed.
@@ -47,6 +48,8 @@ pub enum Touched {
     /// What a read of this service shows has changed, without a row of the service itself: a check of the node,
     /// the node, or the loss of an instance.
     ServiceHealth(String),
+    /// The index of this table has moved, though nothing in it was written or deleted.
+    TableIndex(Watch),
     /// A prepared query was written or deleted.
     PreparedQuery,
     /// An event was fired, and kept.

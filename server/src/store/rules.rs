@@ -17,6 +17,9 @@ pub struct Rules {
     pub identical_check_moves_index: bool,
     /// Checks of type `session` follow the sessions of their name (`sess.session_checks`: since 1.21.0).
     pub session_checks: bool,
+    /// A service with neither id nor name is refused in a transaction before anything runs, whatever is done with it
+    /// (`cat.svc_empty_text`: since 1.21.2). Before, only where it is written.
+    pub empty_service_fails_pre_check: bool,
     /// Each node has an index of its own, and writing a service moves the index of the nodes table
     /// (`cat.node_index`: since 1.13.0).
     pub index_per_node: bool,

@@ -137,6 +137,8 @@ pub enum TxnRefusal {
     ServiceNameMissing,
     /// A write of a service instance with neither.
     ServiceKeyMissing,
+    /// A check with neither id nor name.
+    CheckKeyMissing,
     /// A verb that is unknown for nodes, services or checks.
     UnknownCatalogVerb {
         /// The kind, as [`CatalogSubject::kind`] says it.
@@ -200,7 +202,7 @@ impl Store {
                     kind: operation.subject.kind(),
                     verb: verb.clone(),
                 }),
-                _ => operation.subject.invalid(),
+                _ => operation.subject.invalid(&self.rules),
             },
         };
         collect_errors(operations, refusal)

@@ -8,6 +8,7 @@ use super::Change;
 use super::command::Refusal;
 use super::index::Index;
 use super::registration::{NewCheck, NewNode, NewService};
+use super::rules::Rules;
 use super::txn::{TxnRefusal, TxnResult};
 
 /// One operation on the catalog.
@@ -71,18 +72,18 @@ impl CatalogSubject {
     }
 
     /// What keeps a write of this from being tried at all.
-    pub(super) fn invalid(&self) -> Option<TxnRefusal> {
+    pub(super) fn invalid(&self, rules: &Rules) -> Option<TxnRefusal> {
         match self {
             Self::Node(node) if node.node.is_empty() => Some(TxnRefusal::NodeNameMissing),
             Self::Node(node) if !node.id.is_empty() && Uuid::try_parse(&node.id).is_err() => {
                 Some(TxnRefusal::NodeIdMalformed)
             }
             Self::Service { service, .. } if service.name.is_empty() => {
-                Some(if service.id.is_empty() {
-                    TxnRefusal::ServiceKeyMissing
-                } else {
-                    TxnRefusal::ServiceNameMissing
-                })
+                if !service.id.is_empty() {
+                    return Some(TxnRefusal::ServiceNameMissing);
+                }
+                let refused = rules.empty_service_fails_pre_check;
+                refused.then_some(TxnRefusal::ServiceKeyMissing)
             }
             Self::Node(_) | Self::Service { .. } | Self::Check { .. } => None,
         }
@@ -119,6 +120,9 @@ impl Change<'_> {
                 Err(TxnRefusal::CatalogStaleSet(Box::new(subject.clone())))
             }
             CatalogVerb::Set | CatalogVerb::Cas => {
+                if let Some(refusal) = self.key_missing(subject) {
+                    return Err(refusal);
+                }
                 self.put_subject(subject).map_err(TxnRefusal::Catalog)?;
                 Ok(self.current(subject))
             }
@@ -133,6 +137,22 @@ impl Change<'_> {
                 kind: subject.kind(),
                 verb: verb.clone(),
             }),
+        }
+    }
+
+    /// What a node that is there cannot take, because it could not be found again.
+    fn key_missing(&self, subject: &CatalogSubject) -> Option<TxnRefusal> {
+        if !self.store.catalog.nodes.contains_key(&subject.node()) {
+            return None;
+        }
+        match subject {
+            CatalogSubject::Service { service, .. } if service.id.is_empty() => {
+                Some(TxnRefusal::ServiceKeyMissing)
+            }
+            CatalogSubject::Check { check, .. } if check.check_id.is_empty() => {
+                Some(TxnRefusal::CheckKeyMissing)
+            }
+            _ => None,
         }
     }
 

@@ -48,6 +48,7 @@ impl Change<'_> {
             Touched::Key(_)
             | Touched::Session { .. }
             | Touched::ServiceHealth(_)
+            | Touched::TableIndex(_)
             | Touched::PreparedQuery
             | Touched::Event
             | Touched::AgentService(_) => false,

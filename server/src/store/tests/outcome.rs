@@ -271,6 +271,7 @@ fn txn_error(error: &TxnError) -> String {
         TxnRefusal::UnknownCatalogVerb { kind, verb } => format!("unknown {kind} verb {verb}"),
         TxnRefusal::NodeNameMissing | TxnRefusal::ServiceNameMissing => "no name".to_owned(),
         TxnRefusal::NodeIdMalformed => "malformed id".to_owned(),
+        TxnRefusal::CheckKeyMissing => "a check with neither id nor name".to_owned(),
         TxnRefusal::ServiceKeyMissing => "neither id nor name".to_owned(),
         TxnRefusal::CatalogMissing(_) => "missing".to_owned(),
         TxnRefusal::CatalogStaleSet(_) | TxnRefusal::CatalogStaleDelete(_) => "stale".to_owned(),
