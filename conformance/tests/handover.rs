@@ -32,7 +32,9 @@ impl Consul<'_> {
     }
 
     fn acquire(&self, session: &str) -> bool {
-        self.put(&format!("/v1/kv/handover?acquire={session}"), "x").trim() == "true"
+        self.put(&format!("/v1/kv/handover?acquire={session}"), "x")
+            .trim()
+            == "true"
     }
 
     fn pass(&self, duration: Duration) {
