@@ -1,4 +1,33 @@
-//! proconsul.
+//! A stand-in for Consul's KV store and sessions, for tests: a [`Server`] in the test's own process.
+//!
+//! It answers as Consul does; what no Consul can do is done by its [`Control`](control::Control), to which a server
+//! dereferences: moving time, waiting for a blocked client, making things go wrong, and saying what happened.
+//!
+//! ```
+//! use std::time::Duration;
+//! use proconsul::control::Session;
+//!
+//! let server = proconsul::test::frozen();
+//! let session = server.sessions().create(Session::ttl(Duration::from_secs(10)))?;
+//! assert!(server.kv().acquire("leader", "me", &session)?);
+//!
+//! server.advance(Duration::from_secs(20)); // the session lapses
+//! let leader = server.explain("leader");
+//! assert_eq!(leader.holder, None);
+//! assert_eq!(leader.lock_delay_left, Some(Duration::from_secs(15)));
+//! assert!(server.timeline("leader").contains("its TTL ran out"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! One request, end to end: `http` checks it in Consul's order and makes a command or a query of it; the [`engine`]
+//! applies what is due, then the command, under its one lock; the [`store`], a pure machine, says what was touched;
+//! the lock is dropped, and those who wait for what was touched look again.
+//!
+//! # Invariants
+//! * Time comes in as an argument: only [`clock`] reads the machine's, only [`entropy`] makes chance.
+//! * The store notifies nobody. Waking comes after the index is fixed, and a wake is only a hint.
+//! * Faults are asked for at the edge, before a handler and before a reply, never inside.
+//! * The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 
 pub mod blocking;
 pub mod cli;

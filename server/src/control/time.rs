@@ -25,7 +25,7 @@ impl Control {
     ///
     /// let server = proconsul::Server::builder().frozen().start()?;
     /// let session = proconsul::control::Session::ttl(Duration::from_secs(10));
-    /// server.sessions().create(session).expect("the agent's node is registered");
+    /// server.sessions().create(session)?;
     /// assert!(server.advance(Duration::from_secs(19)).is_empty());
     /// let caused = server.advance(Duration::from_secs(1));
     /// assert_eq!(caused[0].what.kind(), Kind::SessionEnded);

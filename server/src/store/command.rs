@@ -1,5 +1,6 @@
 //! Everything that can change the store, and what it answers.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -160,6 +161,15 @@ pub enum Refusal {
     /// A check names this service, which the agent does not have.
     AgentCheckServiceUnknown(String),
 }
+
+impl fmt::Display for Refusal {
+    /// For those who call the store without the wire; clients of HTTP see Consul's texts.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "refused: {self:?}")
+    }
+}
+
+impl std::error::Error for Refusal {}
 
 /// Who holds a key back, when an acquire is refused without an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
