@@ -117,6 +117,60 @@ fn unknown_fields_are_refused_and_nothing_happens() {
     }
 }
 
+/// Values at the edges of what a field can hold, and beyond.
+fn edges(name: &str) -> Vec<Value> {
+    if name == "timeout" {
+        return vec![json!("0s"), json!("-1s"), json!("1ns"), json!(1)];
+    }
+    let texts = [
+        "",
+        "0s",
+        "1ns",
+        "-1s",
+        "2562047h47m16.854775807s",
+        "\u{0}",
+        "é/",
+    ];
+    let texts = texts.map(|text| json!(text));
+    let numbers = [
+        json!(0),
+        json!(1),
+        json!(-1),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(1e-300),
+        json!(1e300),
+    ];
+    let others = [json!(null), json!([]), json!({})];
+    texts.into_iter().chain(numbers).chain(others).collect()
+}
+
+/// Whatever a field says, the call is carried out or refused, and the server serves on.
+#[test]
+fn no_value_of_a_field_breaks_a_call() {
+    for (method, path, _, example) in calls_with_bodies(&frozen()) {
+        let Value::Object(fields) = &example else {
+            continue;
+        };
+        for name in fields.keys() {
+            let (server, _) = prepared(&example);
+            for edge in edges(name) {
+                let mut changed = fields.clone();
+                if changed.contains_key("timeout") {
+                    changed.insert("timeout".to_owned(), json!("1ms"));
+                }
+                changed.insert(name.clone(), edge);
+                let body = Value::Object(changed).to_string();
+                let answer = call(&server, &method, &path, &body);
+                let is_known = [200, 400, 404, 409].contains(&answer.status);
+                assert!(is_known, "{method} {path} {body}: {}", answer.body);
+                parsed(&call(&server, "GET", "/clock", ""));
+                parsed(&call(&server, "GET", "/history", ""));
+            }
+        }
+    }
+}
+
 /// Calls that are refused, and a part of the sentence that says why.
 const WRONG: &[(&str, &str, &str, &str)] = &[
     (

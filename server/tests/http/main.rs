@@ -22,6 +22,7 @@ mod methods;
 mod own_node;
 mod path;
 mod put;
+mod random_bodies;
 mod random_bytes;
 mod raw;
 mod session;
