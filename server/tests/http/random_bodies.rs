@@ -14,6 +14,8 @@ use crate::support::{Consul, request};
 #[derive(Clone, Copy)]
 enum Shape {
     Text,
+    /// Mostly one of these.
+    Word(&'static [&'static str]),
     Number,
     Duration,
     Flag,
@@ -25,17 +27,21 @@ enum Shape {
     Named(Fields),
 }
 
+const NODE: Shape = Shape::Word(&["proconsul", "web", "web", "WEB"]);
+const SERVICE: Shape = Shape::Word(&["web", "web-1", "web-2"]);
+const STATUS: Shape = Shape::Word(&["passing", "warning", "critical"]);
+
 type Fields = &'static [(&'static str, Shape)];
 
 const WEIGHTS: Shape = Shape::Object(&[("Passing", Shape::Number), ("Warning", Shape::Number)]);
 const ADDRESSES: Shape = Shape::Named(&[("Address", Shape::Text), ("Port", Shape::Number)]);
 
 const CATALOG_CHECK: Fields = &[
-    ("Node", Shape::Text),
+    ("Node", NODE),
     ("CheckID", Shape::Text),
     ("Name", Shape::Text),
-    ("Status", Shape::Text),
-    ("ServiceID", Shape::Text),
+    ("Status", STATUS),
+    ("ServiceID", SERVICE),
     ("Type", Shape::Text),
     (
         "Definition",
@@ -50,10 +56,13 @@ const CATALOG_CHECK: Fields = &[
 ];
 
 const REGISTRATION: Fields = &[
-    ("Node", Shape::Text),
+    ("Node", NODE),
     ("Address", Shape::Text),
-    ("ID", Shape::Text),
-    ("Datacenter", Shape::Text),
+    (
+        "ID",
+        Shape::Word(&["", "2f3a9c3e-5c3b-4d7e-9a5e-0c1d2e3f4a5b"]),
+    ),
+    ("Datacenter", Shape::Word(&["dc1", ""])),
     ("TaggedAddresses", Shape::Labels),
     ("NodeMeta", Shape::Labels),
     ("SkipNodeUpdate", Shape::Flag),
@@ -61,7 +70,7 @@ const REGISTRATION: Fields = &[
         "Service",
         Shape::Object(&[
             ("ID", Shape::Text),
-            ("Service", Shape::Text),
+            ("Service", SERVICE),
             ("Kind", Shape::Text),
             ("Tags", Shape::Texts),
             ("Meta", Shape::Labels),
@@ -75,20 +84,24 @@ const REGISTRATION: Fields = &[
 ];
 
 const DEREGISTRATION: Fields = &[
-    ("Node", Shape::Text),
-    ("ServiceID", Shape::Text),
+    ("Node", NODE),
+    ("ServiceID", SERVICE),
     ("CheckID", Shape::Text),
 ];
 
 const AGENT_CHECK: Fields = &[
     ("ID", Shape::Text),
+    ("Name", SERVICE),
+    ("Status", STATUS),
+    ("ServiceID", Shape::Word(&["", "web"])),
+    ("TTL", Shape::Duration),
+];
+
+const SERVICE_CHECK: Fields = &[
     ("CheckID", Shape::Text),
     ("Name", Shape::Text),
-    ("Status", Shape::Text),
-    ("ServiceID", Shape::Text),
-    ("TTL", Shape::Duration),
-    ("HTTP", Shape::Text),
-    ("TCP", Shape::Text),
+    ("Status", STATUS),
+    ("HTTP", Shape::Word(&["http://127.0.0.1:1/", "http://["])),
     ("Method", Shape::Text),
     ("Body", Shape::Text),
     ("Interval", Shape::Duration),
@@ -101,27 +114,27 @@ const AGENT_CHECK: Fields = &[
 
 const AGENT_SERVICE: Fields = &[
     ("ID", Shape::Text),
-    ("Name", Shape::Text),
+    ("Name", SERVICE),
     ("Tags", Shape::Texts),
     ("Meta", Shape::Labels),
     ("Address", Shape::Text),
     ("Port", Shape::Number),
-    ("Kind", Shape::Text),
+    ("Kind", Shape::Word(&["", "connect-proxy"])),
     ("Weights", WEIGHTS),
     ("TaggedAddresses", ADDRESSES),
     ("EnableTagOverride", Shape::Flag),
-    ("Check", Shape::Object(AGENT_CHECK)),
-    ("Checks", Shape::Objects(AGENT_CHECK)),
+    ("Check", Shape::Object(SERVICE_CHECK)),
+    ("Checks", Shape::Objects(SERVICE_CHECK)),
 ];
 
-const UPDATE: Fields = &[("Status", Shape::Text), ("Output", Shape::Text)];
+const UPDATE: Fields = &[("Status", STATUS), ("Output", Shape::Text)];
 
 const SESSION: Fields = &[
-    ("Node", Shape::Text),
+    ("Node", Shape::Word(&["proconsul"])),
     ("Name", Shape::Text),
     ("LockDelay", Shape::Duration),
     ("TTL", Shape::Duration),
-    ("Behavior", Shape::Text),
+    ("Behavior", Shape::Word(&["", "delete", "release"])),
     ("Checks", Shape::Texts),
     ("NodeChecks", Shape::Texts),
     (
@@ -131,20 +144,23 @@ const SESSION: Fields = &[
 ];
 
 const PREPARED_QUERY: Fields = &[
-    ("Name", Shape::Text),
-    ("Session", Shape::Text),
+    ("Name", Shape::Word(&["web-", "", "web"])),
+    ("Session", Shape::Word(&[""])),
     (
         "Template",
         Shape::Object(&[
-            ("Type", Shape::Text),
-            ("Regexp", Shape::Text),
+            ("Type", Shape::Word(&["name_prefix_match"])),
+            ("Regexp", Shape::Word(&["^web-(.*)$", "", "("])),
             ("RemoveEmptyTags", Shape::Flag),
         ]),
     ),
     (
         "Service",
         Shape::Object(&[
-            ("Service", Shape::Text),
+            (
+                "Service",
+                Shape::Word(&["web", "${name.suffix}", "${match(1)}", "${"]),
+            ),
             ("Tags", Shape::Texts),
             ("IgnoreCheckIDs", Shape::Texts),
             ("NodeMeta", Shape::Labels),
@@ -157,7 +173,7 @@ const PREPARED_QUERY: Fields = &[
             ),
         ]),
     ),
-    ("DNS", Shape::Object(&[("TTL", Shape::Duration)])),
+    ("DNS", Shape::Object(&[("TTL", Shape::Word(&["10s"]))])),
 ];
 
 /// The calls that take a body.
@@ -236,20 +252,19 @@ fn quoted(text: &str) -> String {
 }
 
 fn number() -> impl Strategy<Value = String> {
-    let edges = [
+    let proper = [
         "0",
         "1",
         "-1",
-        "80",
         "65536",
-        "1e2",
-        "0.5",
-        "1e308",
         "-9223372036854775808",
         "9223372036854775807",
-        "18446744073709551615",
     ];
-    prop::sample::select(edges.map(str::to_owned).to_vec())
+    prop_oneof![
+        40 => prop::sample::select(proper.to_vec()),
+        1 => prop::sample::select(vec!["1e2", "0.5", "1e308", "18446744073709551615"]),
+    ]
+    .prop_map(str::to_owned)
 }
 
 fn duration() -> impl Strategy<Value = String> {
@@ -258,15 +273,13 @@ fn duration() -> impl Strategy<Value = String> {
         "0s",
         "1ns",
         "-1s",
-        "10s",
-        "1.5h",
-        "24h",
         "2562047h47m16.854775807s",
         "-2562047h47m16.854775808s",
         "x",
     ];
     prop_oneof![
-        3 => prop::sample::select(edges.to_vec()).prop_map(quoted),
+        4 => prop::sample::select(vec!["10s", "1.5h"]).prop_map(quoted),
+        1 => prop::sample::select(edges.to_vec()).prop_map(quoted),
         1 => number(),
     ]
 }
@@ -279,6 +292,11 @@ fn array(items: impl Strategy<Value = String>) -> impl Strategy<Value = String> 
 fn of(shape: Shape) -> BoxedStrategy<String> {
     let proper = match shape {
         Shape::Text => text().prop_map(|text| quoted(&text)).boxed(),
+        Shape::Word(words) => prop_oneof![
+            9 => prop::sample::select(words).prop_map(quoted),
+            1 => of(Shape::Text),
+        ]
+        .boxed(),
         Shape::Number => number().boxed(),
         Shape::Duration => duration().boxed(),
         Shape::Flag => any::<bool>().prop_map(|flag| flag.to_string()).boxed(),
@@ -289,7 +307,7 @@ fn of(shape: Shape) -> BoxedStrategy<String> {
         Shape::Named(fields) => named(object(fields)),
     };
     prop_oneof![
-        40 => proper,
+        400 => proper,
         1 => Just("null".to_owned()),
         1 => Just("[{}]".to_owned()),
     ]
@@ -309,7 +327,7 @@ fn named(items: BoxedStrategy<String>) -> BoxedStrategy<String> {
 fn object(fields: Fields) -> BoxedStrategy<String> {
     let one = |&(name, shape): &(&'static str, Shape)| {
         let member = of(shape).prop_map(move |value| format!("\"{name}\":{value}"));
-        prop::option::weighted(0.6, member)
+        prop::option::weighted(0.85, member)
     };
     let members: Vec<_> = fields.iter().map(one).collect();
     let body = members.prop_map(|members| {
