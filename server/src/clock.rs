@@ -47,15 +47,18 @@ impl Rate {
     /// The fastest.
     pub const MAX: Self = Self(1_000_000.0);
 
-    /// A rate from 0, which is frozen, to a million.
+    /// The slowest that is not frozen: with less, a wait would be longer than time can be told.
+    pub const MIN: Self = Self(0.001);
+
+    /// A rate: 0, which is frozen, or from a thousandth to a million.
     ///
     /// # Errors
     /// A sentence about a number out of that range.
     pub fn new(rate: f64) -> Result<Self, String> {
-        if (0.0..=Self::MAX.0).contains(&rate) {
+        if rate == 0.0 || (Self::MIN.0..=Self::MAX.0).contains(&rate) {
             return Ok(Self(rate));
         }
-        Err(format!("a rate is a number from 0 to 1000000, not {rate}"))
+        Err(format!("a rate is 0 or from 0.001 to 1000000, not {rate}"))
     }
 
     /// The multiple.

@@ -30,16 +30,7 @@ impl OpenCall {
     pub fn answered(&mut self, status: Option<u16>) {
         self.answered = true;
         let now = self.engine.clock.now();
-        {
-            let mut state = self.engine.lock();
-            let fault = state.calls.take_fault(self.id);
-            let what = Happened::Answer {
-                call: self.id,
-                status,
-                fault,
-            };
-            state.record(now, what);
-        }
+        self.engine.lock().answer_call(now, self.id, status);
         self.engine.announce();
     }
 }
@@ -60,10 +51,15 @@ impl Drop for Holding<'_> {
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        if !self.answered {
-            self.answered(None);
+        let now = self.engine.clock.now();
+        {
+            // In one step: who sees that it has ended finds it neither blocked nor at work.
+            let mut state = self.engine.lock();
+            if !self.answered {
+                state.answer_call(now, self.id, None);
+            }
+            state.calls.end(self.id);
         }
-        self.engine.lock().calls.end(self.id);
         self.engine.announce();
         self.engine.stands();
     }
@@ -191,6 +187,16 @@ impl State {
     pub(super) fn record(&mut self, at: Timestamp, what: Happened) {
         let index = self.store.applied();
         self.history.push(at, index, what);
+    }
+
+    fn answer_call(&mut self, now: Timestamp, call: CallId, status: Option<u16>) {
+        let fault = self.calls.take_fault(call);
+        let what = Happened::Answer {
+            call,
+            status,
+            fault,
+        };
+        self.record(now, what);
     }
 
     pub(super) fn block(&mut self, now: Timestamp, call: CallId, parked: Parked) {
