@@ -191,7 +191,7 @@ impl Builder {
         self
     }
 
-    /// What renewals, back-offs and retries are timed by (default: the machine's time). See [`Clock`].
+    /// What timeouts, renewals, back-offs and retries are timed by (default: the machine's time). See [`Clock`].
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);

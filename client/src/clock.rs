@@ -9,7 +9,7 @@ use std::time::Duration;
 /// A sleep of a [`Clock`].
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What renewals, back-offs and lock retries are timed by.
+/// What timeouts of calls, renewals, back-offs and lock retries are timed by.
 ///
 /// The default is the machine's time. A test that moves a server's clock gives its client one that moves with it:
 /// a TTL then passes for both.

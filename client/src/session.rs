@@ -241,19 +241,8 @@ impl Sessions<'_> {
     /// # Errors
     /// See [`Error`].
     pub async fn renew(&self, id: &SessionId) -> Result<Option<Session>, Error> {
-        self.renew_within(id, None).await
-    }
-
-    pub(crate) async fn renew_within(
-        &self,
-        id: &SessionId,
-        timeout: Option<Duration>,
-    ) -> Result<Option<Session>, Error> {
         let path = format!("v1/session/renew/{}", segment(id.as_str())?);
-        let mut call = Call::write(self.client, path);
-        if let Some(timeout) = timeout {
-            call = call.within(timeout);
-        }
+        let call = Call::write(self.client, path);
         let raw = self.client.send(call, &[404]).await?;
         if raw.status == 404 {
             return Ok(None);

@@ -195,26 +195,30 @@ impl Renewals {
 
     /// Tries until Consul has confirmed the session, or one TTL has passed.
     async fn renew(&mut self) -> Option<Lost> {
+        let clock = Arc::clone(self.client.clock());
+        let left = (self.confirmed + self.ttl).saturating_sub(clock.now());
+        if left.is_zero() {
+            return Some(Lost::Unconfirmed);
+        }
+        // Around the attempts and the waits between them: neither may outlast the vouching.
+        tokio::select! {
+            biased;
+            lost = self.try_to_renew() => lost,
+            () = clock.sleep(left) => Some(Lost::Unconfirmed),
+        }
+    }
+
+    async fn try_to_renew(&mut self) -> Option<Lost> {
         let mut backoff = Backoff::default();
         loop {
             let now = self.client.clock().now();
-            let left = (self.confirmed + self.ttl).saturating_sub(now);
-            if left.is_zero() {
-                return Some(Lost::Unconfirmed);
-            }
-            let sessions = self.client.sessions();
-            let renewed = tokio::select! {
-                biased;
-                renewed = sessions.renew_within(&self.id, Some(left)) => renewed,
-                () = self.client.clock().sleep(left) => return Some(Lost::Unconfirmed),
-            };
-            match renewed {
+            match self.client.sessions().renew(&self.id).await {
                 Ok(Some(_)) => {
                     self.confirmed = now;
                     return None;
                 }
                 Ok(None) => return Some(Lost::Session),
-                Err(_) => self.client.clock().sleep(backoff.failed().min(left)).await,
+                Err(_) => self.client.clock().sleep(backoff.failed()).await,
             }
         }
     }

@@ -13,6 +13,13 @@ impl Control {
         self.engine.blocked()
     }
 
+    /// How many requests have come and are not answered: worked on, blocked, or held by a fault. A request that a
+    /// program has sent and that is not among them is still on its way.
+    #[must_use]
+    pub fn open_requests(&self) -> usize {
+        self.engine.open_requests()
+    }
+
     /// Waits until at least `count` requests are blocked on something, and returns them.
     ///
     /// # Errors

@@ -146,6 +146,12 @@ impl Engine {
         })
     }
 
+    /// How many requests have come and are not answered.
+    #[must_use]
+    pub fn open_requests(&self) -> usize {
+        self.lock().calls.all_stand().0
+    }
+
     /// Ends all waits of this kind: the server stops.
     pub fn close(&self) {
         self.lock().closed = true;

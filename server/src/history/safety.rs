@@ -176,9 +176,11 @@ fn holds<'a>(
 /// From when on a belief was wrong, if it was.
 fn wrong_from(belief: &Interval, holds: &[Hold]) -> Option<Timestamp> {
     let own = holds.iter().filter(|hold| hold.session == belief.session);
+    // The last: on a clock that stands still, a session can let go and acquire again at one moment.
     let started_in = own
         .filter(|hold| hold.from <= belief.from)
-        .find(|hold| hold.to.is_none_or(|to| belief.from <= to));
+        .filter(|hold| hold.to.is_none_or(|to| belief.from <= to))
+        .last();
     match started_in {
         None => Some(belief.from),
         Some(hold) => hold.to.filter(|to| *to < belief.to),

@@ -72,6 +72,21 @@ fn a_belief_before_the_acquire_is_found() {
 }
 
 #[test]
+fn a_lock_that_is_let_go_and_acquired_again_at_one_moment_is_held() {
+    let server = frozen();
+    let session = server
+        .sessions()
+        .create(Session::default())
+        .expect("a node");
+    assert_eq!(server.kv().acquire("l", "", &session), Ok(true));
+    server.advance(5 * SECOND);
+    assert_eq!(server.kv().release("l", "", &session), Ok(true));
+    assert_eq!(server.kv().acquire("l", "", &session), Ok(true));
+    server.advance(5 * SECOND);
+    server.assert_lock_safety("l", &[belief(&session, 5, 10)]);
+}
+
+#[test]
 #[should_panic(
     expected = "two believed to hold it: a from 0.000s to 2.000s, and b from 1.000s to 3.000s"
 )]
