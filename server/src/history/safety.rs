@@ -180,7 +180,7 @@ fn wrong_from(belief: &Interval, holds: &[Hold]) -> Option<Timestamp> {
     let started_in = own
         .filter(|hold| hold.from <= belief.from)
         .filter(|hold| hold.to.is_none_or(|to| belief.from <= to))
-        .last();
+        .next_back();
     match started_in {
         None => Some(belief.from),
         Some(hold) => hold.to.filter(|to| *to < belief.to),
