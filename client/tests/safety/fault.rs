@@ -105,10 +105,7 @@ impl Fault {
             Self::SessionExpires => {
                 let row = control.kv().get(KEY);
                 if let Some(holder) = row.and_then(|row| row.session.clone()) {
-                    control
-                        .sessions()
-                        .expire(&holder.to_string())
-                        .expect("it holds a key");
+                    control.sessions().expire(&holder).expect("it holds a key");
                 }
             }
             Self::ClockJumps => {

@@ -1,10 +1,13 @@
 //! One run: a server, three contenders, a fault, and time for all of them.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
 use proconsul::Server;
+use proconsul::config::Config;
 use proconsul::history::Interval;
 use proconsul::timestamp::Timestamp;
 use proconsul_client::{Client, Clock};
@@ -24,8 +27,8 @@ const OVER: Duration = Duration::from_secs(130);
 /// How long the machine may take to answer whom the clock has woken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often is looked whether all rest: a second or more of the machine's time.
-const MOST_ROUNDS: usize = 1_000_000;
+/// How often is looked whether all rest: seconds of the machine's time.
+const MOST_ROUNDS: usize = 100_000;
 
 /// What is contended for.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +39,7 @@ pub(crate) enum Recipe {
 
 pub(crate) struct World {
     server: Server,
+    line: Line,
     clock: DrivenClock,
     fault: Fault,
     recipe: Recipe,
@@ -55,9 +59,16 @@ pub(crate) struct Outcome {
 
 impl World {
     pub(crate) fn new(seed: u64, fault: Fault, recipe: Recipe, care: Care) -> Self {
-        let server = Server::builder().frozen().seed(seed).start();
+        let config = Config {
+            control: true,
+            control_port: Some(0),
+            ..Config::dev()
+        };
+        let builder = Server::builder().config(config).frozen().seed(seed);
+        let server = builder.start().expect("a free port");
         Self {
-            server: server.expect("a free port"),
+            line: Line::to(&server),
+            server,
             clock: DrivenClock::default(),
             fault,
             recipe,
@@ -124,7 +135,7 @@ impl World {
     }
 
     /// Lets time pass for everybody, from one moment at which something is due to the next.
-    async fn pass(&self, duration: Duration) {
+    async fn pass(&mut self, duration: Duration) {
         let until = self.clock.now() + duration;
         loop {
             self.settle().await;
@@ -142,17 +153,18 @@ impl World {
 
     /// Lets everybody do what can be done without time: until all that was sent has arrived, the server rests, and
     /// nothing new happens for some rounds, in which the contenders can read what they were answered.
-    async fn settle(&self) {
-        let seen = || (self.server.last_record(), self.clock.begun());
-        let mut before = seen();
+    async fn settle(&mut self) {
+        let mut before = self.seen();
         let mut quiet = 0;
         for _ in 0..MOST_ROUNDS {
             for _ in 0..3 {
                 tokio::task::yield_now().await;
             }
+            // What was sent before it has been read when it is answered.
+            self.line.round_trip();
             let rests = self.server.wait_idle(PATIENCE);
             rests.expect("the server answers or holds every call");
-            let now = seen();
+            let now = self.seen();
             // A call that its program has given up may be held on: more can be open than are waited for.
             let arrived = self.server.open_requests() >= self.clock.calls();
             quiet = if arrived && now == before {
@@ -161,15 +173,53 @@ impl World {
                 0
             };
             before = now;
-            if quiet == 5 {
+            if quiet == 3 {
                 return;
             }
-            std::thread::yield_now();
         }
-        panic!(
-            "the contenders do not come to rest:\n{}",
-            self.server.history_text()
-        );
+        let history = self.server.history_text();
+        panic!("the contenders do not come to rest:\n{history}");
+    }
+
+    /// What grows when somebody does something.
+    fn seen(&self) -> (u64, u64) {
+        (self.server.last_record(), self.clock.begun())
+    }
+}
+
+/// A connection to the control plane, which no fault touches.
+struct Line(BufReader<TcpStream>);
+
+impl Line {
+    fn to(server: &Server) -> Self {
+        let url = server.control_url();
+        let address = url.trim_start_matches("http://");
+        let address = address.trim_end_matches("/proconsul/v1");
+        Self(BufReader::new(
+            TcpStream::connect(address).expect("the control plane listens"),
+        ))
+    }
+
+    /// Asks for the time, and waits for the answer.
+    fn round_trip(&mut self) {
+        let request = b"GET /proconsul/v1/clock HTTP/1.1\r\nHost: control\r\n\r\n";
+        let sent = self.0.get_mut().write_all(request);
+        sent.expect("the control plane reads");
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            let read = self.0.read_line(&mut line);
+            read.expect("the control plane answers");
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length is a number");
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        let read = self.0.read_exact(&mut body);
+        read.expect("the answer is whole");
     }
 }
 

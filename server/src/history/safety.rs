@@ -179,8 +179,7 @@ fn wrong_from(belief: &Interval, holds: &[Hold]) -> Option<Timestamp> {
     // The last: on a clock that stands still, a session can let go and acquire again at one moment.
     let started_in = own
         .filter(|hold| hold.from <= belief.from)
-        .filter(|hold| hold.to.is_none_or(|to| belief.from <= to))
-        .next_back();
+        .rfind(|hold| hold.to.is_none_or(|to| belief.from <= to));
     match started_in {
         None => Some(belief.from),
         Some(hold) => hold.to.filter(|to| *to < belief.to),
