@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
+use super::Context;
+use super::dispatch::handle;
 use super::errors::Failure;
 use super::reply::{self, Content, Reply};
 use super::request::{Consistency, Request};
 use super::routes::Endpoint;
 use super::server::Ending;
-use super::{Context, handle};
 use crate::control::Control;
 use crate::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Stop};
 use crate::history::CallId;

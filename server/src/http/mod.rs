@@ -18,6 +18,7 @@ mod config_entry;
 mod connect;
 mod control_plane;
 mod coordinate;
+mod dispatch;
 mod errors;
 mod errors_agent;
 mod errors_catalog;
@@ -444,9 +445,9 @@ fn early(request: &Request, route: &Route, path: &[u8]) -> Option<Reply> {
     if request.method == Method::OPTIONS && !looks_itself {
         let mut reply = Reply::empty(StatusCode::OK);
         reply.content_type = empty_content_type(request);
-        let allow = HeaderValue::from_str(&routes::allow(route.methods));
-        let allow = allow.expect("methods and commas are a header value");
-        reply.headers.push((http::header::ALLOW, allow));
+        reply
+            .headers
+            .push(reply::allow(&routes::allow(route.methods)));
         return Some(reply);
     }
     if !looks_itself && !route.methods.contains(&request.method) {
@@ -483,75 +484,4 @@ fn empty_content_type(request: &Request) -> Option<HeaderValue> {
     } else {
         reply::JSON
     })
-}
-
-async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply, Failure> {
-    match endpoint {
-        Endpoint::Kv => kv::kv(request).await,
-        Endpoint::AgentSelf => Ok(agent::this_agent(&request)),
-        Endpoint::AgentMembers => agent::members(&request),
-        Endpoint::AgentReload => agent_change::reload(&request),
-        Endpoint::AgentNodeMaintenance => agent_change::node_maintenance(&request),
-        Endpoint::AgentMetrics => agent_cluster::metrics(&request),
-        Endpoint::AgentHost => Ok(agent_cluster::host(&request)),
-        Endpoint::AgentVersion => Ok(agent_cluster::version(&request)),
-        Endpoint::AgentJoin => agent_cluster::join(&request),
-        Endpoint::AgentLeave => Ok(agent_cluster::leave(&request)),
-        Endpoint::AgentForceLeave => agent_cluster::force_leave(&request),
-        Endpoint::AgentToken => agent_cluster::token(),
-        Endpoint::AgentChecks => agent_local::checks(&request),
-        Endpoint::AgentCheckRegister => agent_change::register_check(request).await,
-        Endpoint::AgentCheckDeregister => agent_change::deregister_check(&request),
-        Endpoint::AgentCheckPass => agent_change::report(&request, "passing"),
-        Endpoint::AgentCheckWarn => agent_change::report(&request, "warning"),
-        Endpoint::AgentCheckFail => agent_change::report(&request, "critical"),
-        Endpoint::AgentCheckUpdate => agent_change::update(request).await,
-        Endpoint::AgentServices => agent_local::services(&request),
-        Endpoint::AgentService => agent_local::service(&request).await,
-        Endpoint::AgentHealthById => agent_health::by_id(&request),
-        Endpoint::AgentHealthByName => agent_health::by_name(&request),
-        Endpoint::AgentServiceRegister => agent_change::register_service(request).await,
-        Endpoint::AgentServiceDeregister => agent_change::deregister_service(&request),
-        Endpoint::AgentServiceMaintenance => agent_change::service_maintenance(&request),
-        Endpoint::CatalogRegister => registration::register(request).await,
-        Endpoint::CatalogDeregister => registration::deregister(request).await,
-        Endpoint::CatalogDatacenters => Ok(catalog::datacenters(&request)),
-        Endpoint::CatalogNodes => catalog::nodes(&request).await,
-        Endpoint::CatalogServices => catalog::services(&request).await,
-        Endpoint::CatalogService => catalog::service(&request).await,
-        Endpoint::CatalogNode => catalog::node(&request).await,
-        Endpoint::CatalogNodeServices => catalog::node_services(&request).await,
-        Endpoint::CatalogConnect => catalog::connect(&request).await,
-        Endpoint::CatalogGatewayServices => catalog::gateway_services(&request),
-        Endpoint::HealthNode => health::node(&request).await,
-        Endpoint::HealthChecks => health::service_checks(&request).await,
-        Endpoint::HealthService => health::service(&request).await,
-        Endpoint::HealthConnect => health::connect(&request).await,
-        Endpoint::HealthIngress => health::ingress(&request),
-        Endpoint::HealthState => health::state(&request).await,
-        Endpoint::EventFire => event::fire(request).await,
-        Endpoint::EventList => event::list(&request).await,
-        Endpoint::PreparedQueries => prepared_query::queries(request).await,
-        Endpoint::PreparedQuery => prepared_query::query(request).await,
-        Endpoint::CoordinateNodes => coordinate::nodes(&request),
-        Endpoint::CoordinateDatacenters => Ok(coordinate::datacenters(&request)),
-        Endpoint::CoordinateNode => coordinate::node(&request),
-        Endpoint::ConnectCaRoots => connect::roots(&request),
-        Endpoint::ConnectCaConfiguration => connect::configuration(&request),
-        Endpoint::ConnectIntentions => connect::intentions(&request),
-        Endpoint::Config => config_entry::apply(&request),
-        Endpoint::ConfigEntries => config_entry::entries(&request),
-        Endpoint::OperatorRaftConfiguration => operator::raft_configuration(&request),
-        Endpoint::Acl => absent::acl(),
-        Endpoint::NotEmulated => absent::endpoint(&request),
-        Endpoint::SessionCreate => session::create(request).await,
-        Endpoint::SessionDestroy => session::destroy(&request),
-        Endpoint::SessionInfo => session::info(&request).await,
-        Endpoint::SessionNode => session::node(&request).await,
-        Endpoint::SessionList => session::list(&request).await,
-        Endpoint::SessionRenew => session::renew(&request),
-        Endpoint::StatusLeader => agent::leader(&request),
-        Endpoint::StatusPeers => agent::peers(&request),
-        Endpoint::Txn => txn::txn(request).await,
-    }
 }

@@ -1,14 +1,13 @@
 //! `/v1/query`: prepared queries (session.md 5).
 
-use http::header::ALLOW;
-use http::{HeaderValue, Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::json;
 
 use super::errors::Failure;
 use super::errors_query::PlainFailure;
 use super::prepared_query_body::{Body, checked};
 use super::query_template;
-use super::reply::Reply;
+use super::reply::{self, Reply};
 use super::request::{ReadOptions, Request};
 use super::selection::is_near_agent;
 use super::wire_catalog::HealthEntry;
@@ -56,19 +55,19 @@ pub(crate) async fn query(request: Request) -> Result<Reply, Failure> {
     if let Some(name) = whole.strip_suffix("/execute") {
         let name = name.strip_prefix('/').unwrap_or(name).to_owned();
         return match allowed(&request, "GET")? {
-            Some(options) => Ok(options),
+            Some(reply) => Ok(reply),
             None => execute(&request, name).await,
         };
     }
     if let Some(name) = whole.strip_suffix("/explain") {
         let name = name.strip_prefix('/').unwrap_or(name).to_owned();
         return match allowed(&request, "GET")? {
-            Some(options) => Ok(options),
+            Some(reply) => Ok(reply),
             None => explain(&request, name).await,
         };
     }
-    if let Some(options) = allowed(&request, "GET,PUT,DELETE")? {
-        return Ok(options);
+    if let Some(reply) = allowed(&request, "GET,PUT,DELETE")? {
+        return Ok(reply);
     }
     match request.method {
         Method::PUT => replace(request, path).await,
@@ -89,9 +88,8 @@ pub(crate) async fn query(request: Request) -> Result<Reply, Failure> {
 fn allowed(request: &Request, methods: &str) -> Result<Option<Reply>, Failure> {
     if request.method == Method::OPTIONS {
         let mut reply = Reply::json(request, &json!({}));
-        let allow = HeaderValue::from_str(&format!("OPTIONS,{methods}"));
-        let allow = allow.expect("methods and commas are a header value");
-        reply.headers.push((ALLOW, allow));
+        let all = format!("OPTIONS,{methods}");
+        reply.headers.push(reply::allow(&all));
         return Ok(Some(reply));
     }
     if methods.split(',').any(|method| request.method == method) {

@@ -125,9 +125,7 @@ impl Reply {
         let text = failure.text(version);
         let mut headers = Vec::new();
         if let Failure::Method { allow, .. } = failure {
-            let allow =
-                HeaderValue::from_str(allow).expect("methods and commas are a header value");
-            headers.push((ALLOW, allow));
+            headers.push(self::allow(allow));
         }
         // Go's limit on what is read of a body ends the connection, as if the handler had set the header.
         if matches!(failure, Failure::BodyTooLarge { length: None, .. }) {
@@ -276,6 +274,12 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Ans
         ending: reply.ending,
         call: None,
     }
+}
+
+/// The header that lists methods, separated by commas.
+pub(super) fn allow(methods: &str) -> (HeaderName, HeaderValue) {
+    let value = HeaderValue::from_str(methods);
+    (ALLOW, value.expect("methods and commas are a header value"))
 }
 
 /// A number as the value of a header.
