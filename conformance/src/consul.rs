@@ -166,13 +166,15 @@ impl Process {
             id,
             directory,
         };
-        process.wait_until_it_serves()?;
+        // Only who was told so can refuse to serve.
+        let may_refuse = !agent.config.is_empty() || !agent.settings.is_empty();
+        process.wait_until_it_serves(may_refuse)?;
         Ok(process)
     }
 
     /// A session bound to the agent's own check needs a leader, the node and the check: then everything is there.
     /// Where nobody may make one, a leader must do.
-    fn wait_until_it_serves(&self) -> Result<(), ToolError> {
+    fn wait_until_it_serves(&self, may_refuse: bool) -> Result<(), ToolError> {
         let deadline = Deadline::after(BOOT);
         let request = Request::put("/v1/session/create", "");
         while deadline.left().is_some() {
@@ -188,6 +190,9 @@ impl Process {
                 pause(POLL);
                 continue;
             };
+            if reply.status == 403 && !may_refuse {
+                return Err(self.taken());
+            }
             if reply.status == 403 && self.has_leader() {
                 return Ok(());
             }
@@ -198,7 +203,9 @@ impl Process {
                     let destroyed = wire::exchange(&self.address, &Request::put(&destroy, ""));
                     debug_assert!(matches!(destroyed, Outcome::Reply(_)));
                 }
-                return Ok(());
+                if self.is_synced() {
+                    return Ok(());
+                }
             }
             pause(POLL);
         }
@@ -215,15 +222,29 @@ impl Process {
         }
     }
 
+    /// The agent has entered its own node into the catalog as it wants it: no index moves by itself soon.
+    fn is_synced(&self) -> bool {
+        match wire::exchange(&self.address, &Request::get("/v1/catalog/nodes")) {
+            // Where it must not be looked at, or not so often, nobody can tell.
+            Outcome::Reply(reply) if reply.status != 200 => true,
+            Outcome::Reply(reply) => String::from_utf8_lossy(&reply.body).contains("\"lan\""),
+            _ => false,
+        }
+    }
+
     /// Whoever answers is the process that was started.
     fn check_identity(&self) -> Result<(), ToolError> {
         let is_ours = |body: &[u8]| String::from_utf8_lossy(body).contains(&self.id);
         match wire::exchange(&self.address, &Request::get("/v1/agent/self")) {
-            Outcome::Reply(reply) if reply.status == 200 && !is_ours(&reply.body) => Err(
-                ToolError(format!("{}: {TAKEN} by another agent", self.address)),
-            ),
+            Outcome::Reply(reply) if reply.status == 200 && !is_ours(&reply.body) => {
+                Err(self.taken())
+            }
             _ => Ok(()),
         }
+    }
+
+    fn taken(&self) -> ToolError {
+        ToolError(format!("{}: {TAKEN} by another agent", self.address))
     }
 
     /// The last lines of its log.
