@@ -134,7 +134,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "query/execute/answer",
-        claim: "The answer has these fields in this order, and null for tags that are none",
+        claim: "The answer has these fields in this order, and null for tags and checks that are none",
         source: "session.md 5 (until 1.12.0 [H])",
         until: Some(Version::V1_10),
         needs: NEEDS,
@@ -162,7 +162,8 @@ pub(super) const CASES: &[Case] = &[
             register(t, &node, &json!({"Service": {"Service": name}}));
             t.api_get(&format!("/v1/query/{name}/execute"))
                 .field_is("/Nodes/0/Node/Node", node.as_str())
-                .field_is("/Nodes/0/Service/Tags", Value::Null);
+                .field_is("/Nodes/0/Service/Tags", Value::Null)
+                .field_is("/Nodes/0/Checks", Value::Null);
         },
         ..Case::REAL
     },

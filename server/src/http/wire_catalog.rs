@@ -382,16 +382,17 @@ impl<'a> CatalogService<'a> {
 pub(crate) struct HealthEntry<'a> {
     node: Node<'a>,
     service: NodeService<'a>,
-    checks: Vec<Check<'a>>,
+    checks: Option<Vec<Check<'a>>>,
 }
 
 impl HealthEntry<'_> {
-    /// The same as a prepared query shows it: no tags are `null`.
+    /// The same as a prepared query shows it: no tags and no checks are `null`.
     pub(crate) fn in_query(self) -> Self {
+        let checks = self.checks.filter(|checks| !checks.is_empty());
         Self {
             node: self.node,
             service: self.service.in_txn(),
-            checks: self.checks.into_iter().map(Check::in_txn).collect(),
+            checks: checks.map(|checks| checks.into_iter().map(Check::in_txn).collect()),
         }
     }
 }
@@ -402,7 +403,7 @@ impl<'a> HealthEntry<'a> {
         Self {
             node: Node::new(&instance.node),
             service: NodeService::new(&instance.service, version),
-            checks: checks.map(|row| Check::new(row, version)).collect(),
+            checks: Some(checks.map(|row| Check::new(row, version)).collect()),
         }
     }
 }
