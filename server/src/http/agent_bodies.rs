@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::registration::{AddressBody, WeightsBody};
+use super::registration_bodies::{AddressBody, WeightsBody};
 use crate::definition::{CheckDefinition, ServiceDefinition, Timing};
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::context::UnknownFields;

@@ -33,6 +33,7 @@ mod prepared_query;
 mod prepared_query_body;
 mod query_template;
 mod registration;
+mod registration_bodies;
 mod reply;
 mod request;
 mod routes;

@@ -1,6 +1,6 @@
 //! The operations of `/v1/txn` on nodes, services and checks, as their bodies have them (kv.md 7.5).
 
-use super::registration::{AnyDuration, ServiceBody};
+use super::registration_bodies::{AnyDuration, CRITICAL, ServiceBody};
 use super::request::Request;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::{Decoder, Field, Object, field};
@@ -185,7 +185,7 @@ impl CheckOperation {
             String::new()
         };
         let status = if body.status.is_empty() {
-            super::registration::CRITICAL.to_owned()
+            CRITICAL.to_owned()
         } else {
             body.status
         };

@@ -1,0 +1,364 @@
+//! The bodies of `/v1/catalog/register` and `/v1/catalog/deregister` (session.md 4.2, 4.3), and what of them the
+//! transactions' bodies have as well.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::go::duration::{self, DurationQuotes};
+use crate::go::json::context::{Context as DecodeContext, UnknownFields};
+use crate::go::json::decode::{Decode, Decoder, Field, Object, field};
+use crate::go::json::kinds::Any;
+use crate::go::json::value::Value;
+use crate::store::{CheckDefinition, Labels, NewCheck, NewService, ServiceAddress, Weights};
+
+/// The status of a check that is registered without one (session.md trap 26).
+pub(super) const CRITICAL: &str = "critical";
+
+/// The body of `/v1/catalog/register`.
+#[derive(Default)]
+pub(super) struct RegisterBody {
+    pub(super) datacenter: String,
+    pub(super) id: String,
+    pub(super) node: String,
+    pub(super) address: String,
+    pub(super) tagged_addresses: Option<Labels>,
+    pub(super) node_meta: Option<Labels>,
+    pub(super) service: Option<ServiceBody>,
+    pub(super) check: Option<CheckBody>,
+    pub(super) checks: Vec<Option<CheckBody>>,
+    pub(super) skip_node_update: bool,
+    pub(super) peer_name: String,
+    ignored: [Any; 3],
+}
+
+impl Object for RegisterBody {
+    const GO_TYPE: &'static str = "structs.RegisterRequest";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        let [token, partition, locality] = &mut self.ignored;
+        vec![
+            field("Datacenter", &mut self.datacenter),
+            field("ID", &mut self.id).of_type("types.NodeID"),
+            field("Node", &mut self.node),
+            field("Address", &mut self.address),
+            field("TaggedAddresses", &mut self.tagged_addresses),
+            field("NodeMeta", &mut self.node_meta),
+            field("Service", &mut self.service),
+            field("Check", &mut self.check),
+            field("Checks", &mut self.checks),
+            field("SkipNodeUpdate", &mut self.skip_node_update),
+            field("PeerName", &mut self.peer_name),
+            field("Token", token),
+            field("Partition", partition),
+            field("Locality", locality),
+        ]
+    }
+}
+
+/// A service instance, as the catalog's and the transaction's bodies have it.
+#[derive(Default)]
+pub(super) struct ServiceBody {
+    pub(super) id: String,
+    pub(super) service: String,
+    kind: String,
+    tags: Vec<String>,
+    address: String,
+    tagged_addresses: Option<BTreeMap<String, AddressBody>>,
+    meta: Option<Labels>,
+    port: i64,
+    weights: Option<WeightsBody>,
+    enable_tag_override: bool,
+    pub(super) modify_index: u64,
+    ignored: [Any; 7],
+}
+
+impl Object for ServiceBody {
+    const GO_TYPE: &'static str = "structs.NodeService";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        let [proxy, connect, create, namespace, locality, socket, peer] = &mut self.ignored;
+        vec![
+            field("Kind", &mut self.kind).of_type("structs.ServiceKind"),
+            field("ID", &mut self.id),
+            field("Service", &mut self.service),
+            field("Tags", &mut self.tags),
+            field("Address", &mut self.address),
+            field("TaggedAddresses", &mut self.tagged_addresses),
+            field("Meta", &mut self.meta),
+            field("Port", &mut self.port).of_type("int"),
+            field("Weights", &mut self.weights),
+            field("EnableTagOverride", &mut self.enable_tag_override),
+            field("ModifyIndex", &mut self.modify_index),
+            field("Proxy", proxy),
+            field("Connect", connect),
+            field("CreateIndex", create),
+            field("Namespace", namespace),
+            field("Locality", locality),
+            field("SocketPath", socket),
+            field("PeerName", peer),
+        ]
+    }
+}
+
+impl ServiceBody {
+    pub(super) fn into_service(self) -> NewService {
+        let address = |(tag, body): (String, AddressBody)| (tag, ServiceAddress::from(body));
+        NewService {
+            id: if self.id.is_empty() {
+                self.service.clone()
+            } else {
+                self.id
+            },
+            name: self.service,
+            tags: self.tags,
+            address: self.address,
+            meta: self.meta,
+            port: self.port,
+            weights: self.weights.map(Weights::from).unwrap_or_default(),
+            enable_tag_override: self.enable_tag_override,
+            kind: self.kind,
+            tagged_addresses: self
+                .tagged_addresses
+                .map(|addresses| addresses.into_iter().map(address).collect()),
+        }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct AddressBody {
+    address: String,
+    port: i64,
+}
+
+impl From<AddressBody> for ServiceAddress {
+    fn from(body: AddressBody) -> Self {
+        Self {
+            address: body.address,
+            port: body.port,
+        }
+    }
+}
+
+impl Object for AddressBody {
+    const GO_TYPE: &'static str = "structs.ServiceAddress";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        vec![
+            field("Address", &mut self.address),
+            field("Port", &mut self.port).of_type("int"),
+        ]
+    }
+}
+
+#[derive(Default)]
+pub(super) struct WeightsBody {
+    passing: i64,
+    warning: i64,
+}
+
+impl From<WeightsBody> for Weights {
+    fn from(body: WeightsBody) -> Self {
+        Self {
+            passing: body.passing,
+            warning: body.warning,
+        }
+    }
+}
+
+impl Object for WeightsBody {
+    const GO_TYPE: &'static str = "structs.Weights";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        vec![
+            field("Passing", &mut self.passing).of_type("int"),
+            field("Warning", &mut self.warning).of_type("int"),
+        ]
+    }
+}
+
+/// A check, as the catalog's body has it.
+#[derive(Default)]
+pub(super) struct CheckBody {
+    pub(super) node: String,
+    check_id: String,
+    name: String,
+    status: String,
+    notes: String,
+    output: String,
+    service_id: String,
+    kind: String,
+    definition: DefinitionBody,
+    ignored: [Any; 7],
+}
+
+impl Object for CheckBody {
+    const GO_TYPE: &'static str = "structs.HealthCheck";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        let [name, tags, create, modify, namespace, port, peer] = &mut self.ignored;
+        vec![
+            field("Node", &mut self.node),
+            field("CheckID", &mut self.check_id).of_type("types.CheckID"),
+            field("Name", &mut self.name),
+            field("Status", &mut self.status),
+            field("Notes", &mut self.notes),
+            field("Output", &mut self.output),
+            field("ServiceID", &mut self.service_id),
+            field("Type", &mut self.kind),
+            field("Definition", &mut self.definition),
+            field("ServiceName", name),
+            field("ServiceTags", tags),
+            field("CreateIndex", create),
+            field("ModifyIndex", modify),
+            field("Namespace", namespace),
+            field("ExposedPort", port),
+            field("PeerName", peer),
+        ]
+    }
+}
+
+impl CheckBody {
+    pub(super) fn into_check(self) -> NewCheck {
+        let definition = self.definition.definition;
+        NewCheck {
+            check_id: if self.check_id.is_empty() {
+                self.name.clone()
+            } else {
+                self.check_id
+            },
+            kind: if self.kind.is_empty() {
+                kind_of(&definition).to_owned()
+            } else {
+                self.kind
+            },
+            name: self.name,
+            status: if self.status.is_empty() {
+                CRITICAL.to_owned()
+            } else {
+                self.status
+            },
+            notes: self.notes,
+            output: self.output,
+            service_id: self.service_id,
+            definition,
+        }
+    }
+}
+
+/// The kind of check that a definition makes; empty where it makes none.
+fn kind_of(definition: &CheckDefinition) -> &'static str {
+    let runs = !definition.interval.is_zero();
+    if runs && !definition.http.is_empty() {
+        "http"
+    } else if runs && !definition.tcp.is_empty() {
+        "tcp"
+    } else if !definition.script_args.is_empty() {
+        "script"
+    } else if !definition.ttl.is_zero() {
+        "ttl"
+    } else {
+        ""
+    }
+}
+
+/// A duration that may be written as Go's text or as nanoseconds.
+#[derive(Default)]
+pub(super) struct AnyDuration(Any);
+
+impl Decode for AnyDuration {
+    fn decode(&mut self, value: Value<'_>, context: &mut DecodeContext) {
+        self.0.decode(value, context);
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        Any::go_type()
+    }
+}
+
+impl AnyDuration {
+    /// The duration; negative ones are none.
+    pub(super) fn take(&self) -> Result<Duration, String> {
+        let nanoseconds = match &self.0 {
+            Any::Null | Any::Bool(_) | Any::Container => 0,
+            Any::String(text) if text.is_empty() => 0,
+            Any::String(text) => {
+                duration::parse(text).map_err(|error| error.message(DurationQuotes::Escaped))?
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "as Consul truncates")]
+            Any::Number(number) => *number as i64,
+        };
+        Ok(Duration::from_nanos(
+            u64::try_from(nanoseconds).unwrap_or_default(),
+        ))
+    }
+}
+
+#[derive(Default)]
+struct DefinitionBody {
+    definition: CheckDefinition,
+    interval: AnyDuration,
+    timeout: AnyDuration,
+    deregister: AnyDuration,
+    ttl: AnyDuration,
+}
+
+impl Object for DefinitionBody {
+    const GO_TYPE: &'static str = "structs.HealthCheckDefinition";
+    const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        let definition = &mut self.definition;
+        vec![
+            field("HTTP", &mut definition.http),
+            field("TLSSkipVerify", &mut definition.tls_skip_verify),
+            field("Header", &mut definition.header),
+            field("Method", &mut definition.method),
+            field("Body", &mut definition.body),
+            field("TCP", &mut definition.tcp),
+            field("ScriptArgs", &mut definition.script_args),
+            field("SessionName", &mut definition.session_name),
+            field("Interval", &mut self.interval),
+            field("Timeout", &mut self.timeout),
+            field("DeregisterCriticalServiceAfter", &mut self.deregister),
+            field("TTL", &mut self.ttl),
+        ]
+    }
+
+    fn complete(&mut self) -> Result<(), String> {
+        let definition = &mut self.definition;
+        definition.interval = self.interval.take()?;
+        definition.timeout = self.timeout.take()?;
+        definition.deregister_critical_service_after = self.deregister.take()?;
+        definition.ttl = self.ttl.take()?;
+        Ok(())
+    }
+}
+
+/// The body of `/v1/catalog/deregister`.
+#[derive(Default)]
+pub(super) struct DeregisterBody {
+    pub(super) datacenter: String,
+    pub(super) node: String,
+    pub(super) service_id: String,
+    pub(super) check_id: String,
+    ignored: [Any; 4],
+}
+
+impl Object for DeregisterBody {
+    const GO_TYPE: &'static str = "structs.DeregisterRequest";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        let [address, namespace, token, peer] = &mut self.ignored;
+        vec![
+            field("Datacenter", &mut self.datacenter),
+            field("Node", &mut self.node),
+            field("ServiceID", &mut self.service_id),
+            field("CheckID", &mut self.check_id).of_type("types.CheckID"),
+            field("Address", address),
+            field("Namespace", namespace),
+            field("Token", token),
+            field("PeerName", peer),
+        ]
+    }
+}
