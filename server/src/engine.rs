@@ -143,7 +143,7 @@ impl Engine {
         self.apply_with_effects(command).0
     }
 
-    /// Applies a command now. Returns what it did, too.
+    /// Applies a command now. Returns what it did, too, whether it was refused (as [`Engine::apply`] says) or not.
     pub fn apply_with_effects(&self, command: Command) -> (Result<Reply, Refusal>, Effects) {
         let mut woken = Vec::new();
         let applied = {
