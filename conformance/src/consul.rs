@@ -343,7 +343,9 @@ mod tests {
             id: random_id(),
             directory: std::env::temp_dir().join(random_id()),
         };
-        let error = process.wait_until_it_serves().expect_err("it is not ours");
+        let error = process
+            .wait_until_it_serves(false)
+            .expect_err("it is not ours");
         assert!(error.0.contains(TAKEN), "{error}");
     }
 }
