@@ -24,6 +24,7 @@ mod path;
 mod put;
 mod random_bodies;
 mod random_bytes;
+mod random_texts;
 mod raw;
 mod session;
 mod session_create;

@@ -1,6 +1,6 @@
-//! Bodies that nobody thought of, on the endpoints that take objects: transactions, registrations, sessions, prepared
-//! queries, events and filters. Most of them have the fields that the endpoint knows, with values at the edges, since
-//! what is refused by the decoder gets no further. Whatever comes, it is answered, and everything can be read after it.
+//! Bodies that nobody thought of, on the endpoints that take objects: transactions, registrations, sessions and prepared
+//! queries. Most have the fields that the endpoint knows, with values at the edges: what the decoder refuses gets no
+//! further. Whatever comes, it is answered, and everything can be read after it.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::support::{Consul, request};
 
 /// What a field of a body takes.
 #[derive(Clone, Copy)]
-enum Shape {
+pub(crate) enum Shape {
     Text,
     /// Mostly one of these.
     Word(&'static [&'static str]),
@@ -31,7 +31,7 @@ const NODE: Shape = Shape::Word(&["proconsul", "web", "web", "WEB"]);
 const SERVICE: Shape = Shape::Word(&["web", "web-1", "web-2"]);
 const STATUS: Shape = Shape::Word(&["passing", "warning", "critical"]);
 
-type Fields = &'static [(&'static str, Shape)];
+pub(crate) type Fields = &'static [(&'static str, Shape)];
 
 const WEIGHTS: Shape = Shape::Object(&[("Passing", Shape::Number), ("Warning", Shape::Number)]);
 const ADDRESSES: Shape = Shape::Named(&[("Address", Shape::Text), ("Port", Shape::Number)]);
@@ -177,7 +177,7 @@ const PREPARED_QUERY: Fields = &[
 ];
 
 /// The calls that take a body.
-const CALLS: &[(&str, &str, Fields)] = &[
+pub(crate) const CALLS: &[(&str, &str, Fields)] = &[
     ("PUT", "/v1/catalog/register", REGISTRATION),
     ("PUT", "/v1/catalog/deregister", DEREGISTRATION),
     ("PUT", "/v1/agent/service/register", AGENT_SERVICE),
@@ -240,7 +240,7 @@ const WORDS: &[&str] = &[
     "é\u{0}\u{1f600}",
 ];
 
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         9 => prop::sample::select(WORDS).prop_map(str::to_owned),
         1 => any::<String>(),
@@ -338,7 +338,7 @@ fn object(fields: Fields) -> BoxedStrategy<String> {
 }
 
 /// That an answer came. Where Consul's handlers die of a `null`, there is none.
-fn answered(answer: &[u8], request: &[u8]) -> Result<(), TestCaseError> {
+pub(crate) fn answered(answer: &[u8], request: &[u8]) -> Result<(), TestCaseError> {
     let shown = String::from_utf8_lossy(request);
     let dies = answer.is_empty() && shown.contains("null");
     prop_assert!(dies || answer.starts_with(b"HTTP/1.1 "), "{shown}");
@@ -373,127 +373,6 @@ fn registrations_sessions_and_prepared_queries() {
         }
         Ok(())
     });
-}
-
-#[test]
-fn events_and_their_filters() {
-    let servers = both();
-    let parameter = || text().prop_map(|text| escaped(&text));
-    let event = (parameter(), parameter(), parameter(), parameter(), text());
-    for_all(event, |(name, node, service, tag, payload)| {
-        let path = format!("/v1/event/fire/{name}?node={node}&service={service}&tag={tag}&dc=dc1");
-        for consul in &servers {
-            let bytes = request("PUT", &path, &[], payload.as_bytes());
-            answered(&send_all(consul, &bytes), &bytes)?;
-            prop_assert_eq!(consul.get("/v1/event/list").code(), 200);
-        }
-        Ok(())
-    });
-}
-
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for byte in text.bytes() {
-        let _ = write!(escaped, "%{byte:02X}");
-    }
-    escaped
-}
-
-/// What filters are made of.
-const PIECES: &[&str] = &[
-    "(",
-    ")",
-    " ",
-    "not ",
-    " and ",
-    " or ",
-    " == ",
-    " != ",
-    " in ",
-    " not in ",
-    " matches ",
-    " contains ",
-    " is empty",
-    "Node",
-    "Service",
-    "Service.Meta",
-    "Meta",
-    ".",
-    "[",
-    "]",
-    "\"a\"",
-    "\"",
-    "`",
-    "`(`",
-    "5",
-    "-",
-    "0x",
-    "ID",
-    "ServiceTags",
-    "Checks",
-    "Tags",
-    "é",
-    "\n",
-    "\u{0}",
-];
-
-#[test]
-fn filters_of_random_pieces() {
-    let servers = both();
-    let pieces = prop::collection::vec(prop::sample::select(PIECES), 0..20);
-    for_all(pieces, |pieces| {
-        let filter = escaped(&pieces.concat());
-        for consul in &servers {
-            for path in [
-                "catalog/nodes",
-                "catalog/service/consul",
-                "health/service/consul",
-                "agent/services",
-                "agent/checks",
-            ] {
-                let code = consul.get(&format!("/v1/{path}?filter={filter}")).code();
-                prop_assert!([200, 400, 500].contains(&code), "{path}: {code}");
-            }
-        }
-        Ok(())
-    });
-}
-
-/// What nests as deep as a request can be long.
-#[test]
-fn nothing_is_nested_too_deeply() {
-    for consul in &both() {
-        for (open, close) in [("(", ")"), ("not ", ""), ("a[", "]"), ("(not ", ")")] {
-            let filter = format!("{}a==b{}", open.repeat(9_000), close.repeat(9_000));
-            let filter = filter.replace(' ', "%20");
-            let answer = consul.get(&format!("/v1/catalog/nodes?filter={filter}"));
-            assert_ne!(answer.code(), 200, "{open}");
-        }
-        for (open, close) in [
-            ("(", ")"),
-            ("(?:", ")*"),
-            ("[", "]"),
-            ("", "*"),
-            ("", "{9}"),
-        ] {
-            let (open, close) = (open.repeat(4_000), close.repeat(4_000));
-            let pattern = escaped(&format!("{open}a{close}"));
-            let path = format!("/v1/event/fire/e?node={pattern}");
-            assert_ne!(consul.put(&path, "").code(), 200, "{open}a{close}");
-        }
-        let (open, close) = ("{\"a\":[".repeat(6_000), "]}".repeat(6_000));
-        for (method, path, _) in CALLS {
-            for body in [
-                format!("{open}1{close}"),
-                format!("{{\"Token\":{open}1{close}}}"),
-                format!("{{\"Service\":{{\"Proxy\":{open}1{close}}}}}"),
-            ] {
-                let answer = consul.ask_with(method, path, &[], body.as_bytes());
-                assert_ne!(answer.code(), 200, "{path}");
-            }
-        }
-        consul.get("/v1/kv/kept?raw").is(200, "as it was");
-    }
 }
 
 /// A value of JSON, or nearly.
