@@ -1,0 +1,34 @@
+//! One candidate for the leadership of a service: it waits until it leads, and leads until its standard input ends.
+
+use std::time::Duration;
+
+use proconsul_client::recipes::{Election, Keeper};
+use proconsul_client::{Client, NewSession};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let name = std::env::args().nth(1).ok_or("leader_election <name>")?;
+    let client = Client::from_env()?;
+    let session = NewSession::new().name(&name).ttl(Duration::from_secs(15));
+    let session = Keeper::start(&client, session).await?;
+    let election = Election::new(&client, "service/leader");
+    let leadership = election.campaign(&session, name).await?;
+    say("leading")?;
+    tokio::select! {
+        read = end_of_input() => read?,
+        lost = leadership.lost() => return Err(format!("it does not lead any more: {lost}").into()),
+    };
+    leadership.resign().await?;
+    session.close().await?;
+    say("resigned")
+}
+
+async fn end_of_input() -> std::io::Result<()> {
+    tokio::io::copy(&mut tokio::io::stdin(), &mut tokio::io::sink()).await?;
+    Ok(())
+}
+
+fn say(line: &str) -> Result<(), Box<dyn std::error::Error>> {
+    use std::io::Write as _;
+    Ok(writeln!(std::io::stdout(), "{line}")?)
+}

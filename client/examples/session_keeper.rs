@@ -1,0 +1,34 @@
+//! A session that lives as long as this program: kept until standard input ends, or the session is lost.
+
+use std::time::Duration;
+
+use proconsul_client::recipes::Keeper;
+use proconsul_client::{Client, NewSession};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let client = Client::from_env()?;
+    let session = NewSession::new()
+        .name("keeper")
+        .ttl(Duration::from_secs(15));
+    let session = Keeper::start(&client, session).await?;
+    say(&format!("session {}", session.id()))?;
+    tokio::select! {
+        read = end_of_input() => {
+            read?;
+            session.close().await?;
+            say("destroyed")
+        }
+        lost = session.lost() => Err(format!("lost: {lost}").into()),
+    }
+}
+
+async fn end_of_input() -> std::io::Result<()> {
+    tokio::io::copy(&mut tokio::io::stdin(), &mut tokio::io::sink()).await?;
+    Ok(())
+}
+
+fn say(line: &str) -> Result<(), Box<dyn std::error::Error>> {
+    use std::io::Write as _;
+    Ok(writeln!(std::io::stdout(), "{line}")?)
+}
