@@ -72,7 +72,7 @@ impl<'c> Kv<'c> {
     /// # Errors
     /// See [`Error`].
     pub async fn get(&self, key: &str) -> Result<Answer<Option<Pair>>, Error> {
-        let call = Call::read(self.client, non_empty(key)?);
+        let call = Call::read(self.client, key_path(key)?);
         let raw = self.client.send(call, &[404]).await?;
         if raw.status == 404 {
             return Ok(Answer {
@@ -145,7 +145,7 @@ impl<'c> Kv<'c> {
     /// # Errors
     /// See [`Error`].
     pub async fn delete(&self, key: &str) -> Result<(), Error> {
-        self.deletion(non_empty(key)?, &[]).await.map(|_| ())
+        self.deletion(key_path(key)?, &[]).await.map(|_| ())
     }
 
     /// Deletes a key if it is as it was at `modify_index`; says whether it did (and `true` when there is no such key).
@@ -158,7 +158,7 @@ impl<'c> Kv<'c> {
                 "a delete_cas needs an index above 0".to_owned(),
             ));
         }
-        self.deletion(non_empty(key)?, &[("cas", modify_index.to_string())])
+        self.deletion(key_path(key)?, &[("cas", modify_index.to_string())])
             .await
     }
 
@@ -237,7 +237,7 @@ impl Write<'_> {
     }
 
     async fn send(self, condition: Option<(&'static str, String)>) -> Result<bool, Error> {
-        let mut call = Call::write(self.client, non_empty(&self.key)?).body(self.value);
+        let mut call = Call::write(self.client, key_path(&self.key)?).body(self.value);
         if self.flags != 0 {
             call = call.parameter("flags", self.flags.to_string());
         }
@@ -246,11 +246,4 @@ impl Write<'_> {
         }
         self.client.send(call, &[]).await?.boolean()
     }
-}
-
-fn non_empty(key: &str) -> Result<String, Error> {
-    if key.is_empty() {
-        return Err(Error::Input("a key cannot be empty".to_owned()));
-    }
-    key_path(key)
 }

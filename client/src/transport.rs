@@ -119,6 +119,48 @@ impl Client {
         })
     }
 
+    /// Reads an endpoint for which there is no method here, e.g. `v1/coordinate/nodes`, with this client's options.
+    /// Gives the body as it came.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn read(
+        &self,
+        path: &str,
+        parameters: &[(&'static str, &str)],
+    ) -> Result<Answer<String>, Error> {
+        let mut call = Call::read(self, path);
+        for (name, value) in parameters {
+            call = call.parameter(name, *value);
+        }
+        let raw = self.send(call, &[]).await?;
+        let value = String::from_utf8(raw.body).map_err(|error| Error::Garbled {
+            what: format!("expected text, got {error}"),
+        })?;
+        Ok(Answer {
+            value,
+            meta: raw.meta,
+        })
+    }
+
+    /// Writes to an endpoint for which there is no method here, by PUT. Gives the body of the answer as it came.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn write(
+        &self,
+        path: &str,
+        parameters: &[(&'static str, &str)],
+        body: impl Into<Vec<u8>>,
+    ) -> Result<String, Error> {
+        let mut call = Call::write(self, path).body(body.into());
+        for (name, value) in parameters {
+            call = call.parameter(name, *value);
+        }
+        let raw = self.send(call, &[]).await?;
+        Ok(String::from_utf8_lossy(&raw.body).into_owned())
+    }
+
     fn failed(&self, error: &reqwest::Error) -> Error {
         let address = self.address().to_owned();
         if error.is_builder() {

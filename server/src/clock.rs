@@ -225,6 +225,12 @@ pub fn http_date() -> HeaderValue {
     })
 }
 
+/// Sleeps in the machine's time: for verbs of the command line, which have no server of their own.
+#[cfg(feature = "commands")]
+pub(crate) async fn machine_sleep(duration: Duration) {
+    tokio::time::sleep(duration).await;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -64,7 +64,7 @@ async fn keys_with_any_characters_come_back() -> Result<(), Error> {
 #[tokio::test]
 async fn keys_that_the_api_cannot_address_are_refused_before_anything_is_sent() {
     let (_server, client) = frozen();
-    for key in ["", "/a", "a//b", "a/../b"] {
+    for key in ["/a", "a//b", "a/../b"] {
         let refused = client
             .kv()
             .put(key, "x")

@@ -295,4 +295,29 @@ pub(super) const CASES: &[Case] = &[
         },
         ..Case::SHOULD
     },
+    Case {
+        id: "agent/members/pools",
+        claim: "?wan shows the agent with its datacenter behind its name; all segments may be asked for and no single one",
+        source: "observed on 1.8.7",
+        needs: &[Feature::SingleServer],
+        run: |t| {
+            let own = own_member(t);
+            let name = |member: &Value| member["Name"].as_str().unwrap_or_default().to_owned();
+            let dc = own["Tags"]["dc"].as_str().unwrap_or_default();
+            let both = format!("{}.{dc}", name(&own));
+            for query in ["wan=1", "wan=1&segment=", "wan=1&segment=_all"] {
+                let listed = t.api_get(&format!("/v1/agent/members?{query}")).list();
+                let names: Vec<String> = listed.iter().map(name).collect();
+                t.same(query, names, vec![both.clone()]);
+            }
+            t.api_get("/v1/agent/members?segment=_all").status_is(200);
+            t.api_get("/v1/agent/members?wan=1&segment=x")
+                .is(400, "Cannot provide a segment with wan=true");
+            t.api_get("/v1/agent/members?segment=x").is(
+                500,
+                "Network segments are not supported in this version of Consul",
+            );
+        },
+        ..Case::SHOULD
+    },
 ];

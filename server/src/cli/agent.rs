@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use tracing::{error, info, warn};
 
 use super::environment::Image;
-use super::flags::FLAGS;
+use super::flags::{FLAGS, Flag};
 use super::go_flags::{self, Given, Refusal};
 use super::load::{Loaded, load};
 use super::log::Log;
@@ -36,12 +36,12 @@ pub(super) fn run(
         Err(Stop::Help) => {
             output::out(&format!(
                 "Usage: {program} {SYNOPSIS}\n{}",
-                go_flags::long_usage(FLAGS)
+                go_flags::long_usage(&[FLAGS])
             ));
             return ExitCode::SUCCESS;
         }
         Err(Stop::BadFlag(text)) => {
-            let usage = go_flags::short_usage(FLAGS);
+            let usage = go_flags::short_usage(&[FLAGS]);
             output::err(&format!("{text}\n{usage}==> error parsing flags: {text}\n"));
             return ExitCode::FAILURE;
         }
@@ -90,10 +90,11 @@ fn prepare(
     let image = Image::read(variable).map_err(Stop::Refused)?;
     // As the image's start script does: the user's arguments come later, and win.
     let arguments = [&image.arguments[..], arguments].concat();
-    let given: Given = go_flags::cut(&arguments, FLAGS).map_err(|refusal| match refusal {
-        Refusal::HelpWanted => Stop::Help,
-        Refusal::Bad(text) => Stop::BadFlag(text),
-    })?;
+    let given: Given<Flag> =
+        go_flags::cut(&arguments, &[FLAGS]).map_err(|refusal| match refusal {
+            Refusal::HelpWanted => Stop::Help,
+            Refusal::Bad(text) => Stop::BadFlag(text),
+        })?;
     if !given.rest.is_empty() {
         return Err(Stop::Refused(format!(
             "Unexpected extra arguments: [{}]",

@@ -3,6 +3,7 @@
 //! What is not in the table is refused with Go's text. `-x v`, `-x=v`, `--x v` and `--x=v` are the same: see
 //! [`go_flags`](super::go_flags).
 
+use super::go_flags::GoFlag;
 use super::settings::Settings;
 use super::slot::Slot;
 
@@ -35,14 +36,6 @@ pub(super) enum Argument {
 }
 
 impl Flag {
-    /// Whether the flag stands alone, as `-dev` does.
-    pub(super) fn is_switch(&self) -> bool {
-        match self.effect {
-            Effect::Sets(slot) | Effect::Own(slot) => slot(&mut Settings::default()).is_switch(),
-            Effect::Ignored(argument) => argument == Argument::None,
-        }
-    }
-
     /// The environment variable that stands in for the flag, if there is one.
     pub(super) fn variable(&self) -> Option<String> {
         match self.effect {
@@ -63,6 +56,27 @@ impl Flag {
             Effect::Sets(slot) | Effect::Own(slot) => slot(settings).take_text(self.name, argument),
             Effect::Ignored(_) => Ok(()),
         }
+    }
+}
+
+impl GoFlag for Flag {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn usage(&self) -> &'static str {
+        self.usage
+    }
+
+    fn is_switch(&self) -> bool {
+        match self.effect {
+            Effect::Sets(slot) | Effect::Own(slot) => slot(&mut Settings::default()).is_switch(),
+            Effect::Ignored(argument) => argument == Argument::None,
+        }
+    }
+
+    fn check(&self, argument: &str) -> Result<(), String> {
+        self.take(argument, &mut Settings::default())
     }
 }
 

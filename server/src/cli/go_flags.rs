@@ -1,13 +1,27 @@
 //! Go's `flag` package: how arguments are cut into flags, and what it says about those that it cannot take.
 
-use super::flags::Flag;
-use super::settings::Settings;
+/// A row of a table of flags, whatever command it is for.
+pub(super) trait GoFlag: 'static {
+    /// Without its dashes.
+    fn name(&self) -> &'static str;
+
+    /// A sentence for the help.
+    fn usage(&self) -> &'static str;
+
+    /// Whether the flag stands alone, as `-dev` does.
+    fn is_switch(&self) -> bool;
+
+    /// Whether an argument fits.
+    ///
+    /// # Errors
+    /// Go's text about one that does not.
+    fn check(&self, argument: &str) -> Result<(), String>;
+}
 
 /// The arguments of a command, cut up.
-#[derive(Default)]
-pub(super) struct Given {
+pub(super) struct Given<F: 'static> {
     /// Flags and their arguments, in the order in which they were given.
-    pub(super) flags: Vec<(&'static Flag, String)>,
+    pub(super) flags: Vec<(&'static F, String)>,
     /// From the first argument on that is no flag.
     pub(super) rest: Vec<String>,
 }
@@ -25,9 +39,14 @@ pub(super) enum Refusal {
 ///
 /// # Errors
 /// The first flag that is unknown, lacks its argument or has one that does not fit.
-pub(super) fn cut(arguments: &[String], table: &'static [Flag]) -> Result<Given, Refusal> {
-    let mut given = Given::default();
-    let mut scratch = Settings::default();
+pub(super) fn cut<F: GoFlag>(
+    arguments: &[String],
+    tables: &[&'static [F]],
+) -> Result<Given<F>, Refusal> {
+    let mut given = Given {
+        flags: Vec::new(),
+        rest: Vec::new(),
+    };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         if argument == "--" {
@@ -45,7 +64,12 @@ pub(super) fn cut(arguments: &[String], table: &'static [Flag]) -> Result<Given,
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (flag, None),
         };
-        let Some(flag) = table.iter().find(|flag| flag.name == name) else {
+        let Some(flag) = tables
+            .iter()
+            .copied()
+            .flatten()
+            .find(|flag| flag.name() == name)
+        else {
             return Err(match name {
                 "h" | "help" => Refusal::HelpWanted,
                 _ => Refusal::Bad(format!("flag provided but not defined: -{name}")),
@@ -59,7 +83,7 @@ pub(super) fn cut(arguments: &[String], table: &'static [Flag]) -> Result<Given,
                 None => return Err(Refusal::Bad(format!("flag needs an argument: -{name}"))),
             },
         };
-        flag.take(&value, &mut scratch).map_err(Refusal::Bad)?;
+        flag.check(&value).map_err(Refusal::Bad)?;
         given.flags.push((flag, value));
     }
     given.rest.extend(arguments.cloned());
@@ -67,21 +91,21 @@ pub(super) fn cut(arguments: &[String], table: &'static [Flag]) -> Result<Given,
 }
 
 /// The list of flags that Go prints below its sentence about a bad one.
-pub(super) fn short_usage(table: &[Flag]) -> String {
+pub(super) fn short_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
     let mut text = "Usage:\n".to_owned();
-    for flag in table {
+    for flag in tables.iter().copied().flatten() {
         let argument = if flag.is_switch() { "" } else { " value" };
-        text += &format!("  -{}{argument}\n    \t{}\n", flag.name, flag.usage);
+        text += &format!("  -{}{argument}\n    \t{}\n", flag.name(), flag.usage());
     }
     text
 }
 
 /// The list of flags of a command's help.
-pub(super) fn long_usage(table: &[Flag]) -> String {
+pub(super) fn long_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
     let mut text = "Command Options\n".to_owned();
-    for flag in table {
+    for flag in tables.iter().copied().flatten() {
         let argument = if flag.is_switch() { "" } else { "=<value>" };
-        text += &format!("\n  -{}{argument}\n     {}\n", flag.name, flag.usage);
+        text += &format!("\n  -{}{argument}\n     {}\n", flag.name(), flag.usage());
     }
     text
 }
@@ -94,12 +118,12 @@ mod tests {
     /// Flags as `name=argument`, then the rest after a bar; or the refusal.
     fn cut_line(line: &str) -> String {
         let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        match cut(&arguments, FLAGS) {
+        match cut(&arguments, &[FLAGS]) {
             Ok(given) => {
                 let flags: Vec<_> = given
                     .flags
                     .iter()
-                    .map(|(flag, value)| format!("{}={value}", flag.name))
+                    .map(|(flag, value)| format!("{}={value}", flag.name()))
                     .collect();
                 format!("{} | {}", flags.join(" "), given.rest.join(" "))
             }
@@ -158,9 +182,9 @@ mod tests {
 
     #[test]
     fn the_lists_of_flags_have_gos_form() {
-        assert!(short_usage(FLAGS).starts_with("Usage:\n  -advertise value\n    \tThe address"));
-        assert!(short_usage(FLAGS).contains("\n  -dev\n    \tDevelopment mode"));
-        assert!(long_usage(FLAGS).contains("\n\n  -http-port=<value>\n     The port"));
-        assert!(long_usage(FLAGS).contains("\n\n  -dev\n     Development mode"));
+        assert!(short_usage(&[FLAGS]).starts_with("Usage:\n  -advertise value\n    \tThe address"));
+        assert!(short_usage(&[FLAGS]).contains("\n  -dev\n    \tDevelopment mode"));
+        assert!(long_usage(&[FLAGS]).contains("\n\n  -http-port=<value>\n     The port"));
+        assert!(long_usage(&[FLAGS]).contains("\n\n  -dev\n     Development mode"));
     }
 }

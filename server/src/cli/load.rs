@@ -1,8 +1,9 @@
 //! All sources of configuration, laid over each other in Consul's order.
 
 use super::environment::Image;
-use super::flags::{self, Effect, FLAGS};
+use super::flags::{self, Effect, FLAGS, Flag};
 use super::go_flags::Given;
+
 use super::keys::{self, Remarks};
 use super::settings::Settings;
 use super::sources::{self, Language, Source};
@@ -23,7 +24,7 @@ pub(super) struct Loaded {
 /// # Errors
 /// Consul's text about the first source that cannot be opened or understood.
 pub(super) fn load(
-    given: &Given,
+    given: &Given<Flag>,
     image: &Image,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Loaded, String> {
@@ -69,7 +70,7 @@ pub(super) fn load(
     Ok(loaded)
 }
 
-fn take_flags(given: &Given, settings: &mut Settings) -> Result<(), String> {
+fn take_flags(given: &Given<Flag>, settings: &mut Settings) -> Result<(), String> {
     given
         .flags
         .iter()

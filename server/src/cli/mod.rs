@@ -8,13 +8,15 @@
 //! | `environment`, `address` | the variables of Consul's image; the addresses of this machine |
 //! | `resolve`, `listen` | what holds: a [`Config`](crate::config::Config) |
 //! | `agent`, `banner`, `log`, `signals` | running, and all that is printed meanwhile |
-//! | `version` | the other verb |
+//! | `version`, `commands` | the other verbs: what is emulated; clients of a running server |
 //!
 //! Only here are the environment and files read.
 
 mod address;
 mod agent;
 mod banner;
+#[cfg(feature = "commands")]
+mod commands;
 mod definitions;
 mod environment;
 mod flags;
@@ -44,40 +46,27 @@ use self::settings::Settings;
 /// Consul's exit code for a command line that it does not understand.
 const NOT_UNDERSTOOD: u8 = 127;
 
-/// Consul's other verbs: clients of the HTTP API, which work against proconsul as they are.
-const CLIENT_VERBS: &[&str] = &[
+/// Verbs of Consul's that are not here.
+const MISSING_VERBS: &[&str] = &[
     "acl",
-    "catalog",
     "config",
     "connect",
     "debug",
-    "event",
     "exec",
-    "force-leave",
-    "info",
     "intention",
-    "join",
     "keygen",
     "keyring",
-    "kv",
-    "leave",
-    "lock",
     "login",
     "logout",
-    "maint",
-    "members",
     "monitor",
     "operator",
     "peering",
-    "reload",
     "resource",
     "rtt",
-    "services",
     "snapshot",
     "tls",
     "troubleshoot",
     "validate",
-    "watch",
 ];
 
 /// Runs the command line of this process, and returns its exit code.
@@ -102,26 +91,44 @@ pub fn main() -> ExitCode {
             output::err(&help(&program));
             ExitCode::SUCCESS
         }
-        verb if CLIENT_VERBS.contains(&verb) => {
-            output::err(&format!(
-                "{program} {verb}: proconsul is a server only. Consul's own command line works against it, and so \
-                 does every client of the HTTP API.\n"
-            ));
-            ExitCode::FAILURE
-        }
-        _ => {
-            output::err(&help(&program));
-            ExitCode::from(NOT_UNDERSTOOD)
-        }
+        _ => run_command(&program, &arguments),
     }
+}
+
+/// Verbs that are clients of a running server.
+fn run_command(program: &str, arguments: &[String]) -> ExitCode {
+    #[cfg(feature = "commands")]
+    if let Some(code) = commands::run(program, arguments) {
+        return code;
+    }
+    let verb = arguments.first().map_or("", String::as_str);
+    if MISSING_VERBS.contains(&verb) {
+        output::err(&format!(
+            "{program} {verb}: proconsul does not have this verb of Consul's. Consul's own command line works against \
+             it, and so does every client of the HTTP API.\n"
+        ));
+        return ExitCode::FAILURE;
+    }
+    output::err(&help(program));
+    ExitCode::from(NOT_UNDERSTOOD)
+}
+
+/// The verbs that are clients, a line each.
+fn command_lines() -> String {
+    #[cfg(feature = "commands")]
+    return commands::summary();
+    #[cfg(not(feature = "commands"))]
+    return String::new();
 }
 
 fn help(program: &str) -> String {
     format!(
         "Usage: {program} [--version] [--help] <command> [<args>]\n\n\
          Available commands are:\n    \
-         agent      Runs a stand-in for a Consul agent\n    \
-         version    Prints which Consul is emulated\n\n"
+         agent                   Runs a stand-in for a Consul agent\n\
+         {}    \
+         version                 Prints which Consul is emulated\n\n",
+        command_lines()
     )
 }
 
@@ -143,11 +150,14 @@ fn version_text(
     arguments: &[String],
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<String, String> {
-    let given = match go_flags::cut(arguments, VERSION_FLAGS) {
+    let given = match go_flags::cut(arguments, &[VERSION_FLAGS]) {
         Ok(given) => given,
-        Err(Refusal::HelpWanted) => return Ok(go_flags::long_usage(VERSION_FLAGS)),
+        Err(Refusal::HelpWanted) => return Ok(go_flags::long_usage(&[VERSION_FLAGS])),
         Err(Refusal::Bad(text)) => {
-            return Err(format!("{text}\n{}", go_flags::short_usage(VERSION_FLAGS)));
+            return Err(format!(
+                "{text}\n{}",
+                go_flags::short_usage(&[VERSION_FLAGS])
+            ));
         }
     };
     let mut settings = Settings::default();

@@ -1,5 +1,7 @@
 //! `/v1/agent/` and `/v1/status/`: what the agent says of itself (session.md 4.1, 4.5; 1.22.md B4.4).
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -34,12 +36,24 @@ pub(super) fn rpc_address(config: &Config) -> String {
     std::net::SocketAddr::new(config.advertise_address, config.server_port).to_string()
 }
 
-/// All members of the cluster: this agent.
+/// Every segment that there is, in place of a segment's name.
+const ALL_SEGMENTS: &[u8] = b"_all";
+
+/// All members of the cluster, or of the pool of all datacenters: this agent.
 pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
-    if !request.query.get("wan").is_empty() && !request.query.get("segment").is_empty() {
+    let named = |segment: &[u8]| !segment.is_empty() && segment != ALL_SEGMENTS;
+    let segment = named(request.query.get("segment"));
+    if request.query.get("wan").is_empty() {
+        if segment {
+            return Err(Failure::Agent(AgentFailure::NoSegments));
+        }
+        return Ok(Reply::json(request, &[Member::new(request)]));
+    }
+    if segment {
         return Err(Failure::Agent(AgentFailure::SegmentOfWan));
     }
-    Ok(Reply::json(request, &[Member::new(request)]))
+    let member = Member::of_wan(request);
+    Ok(Reply::json(request, &Vec::from_iter(member)))
 }
 
 /// What the agent is and how it was configured; of the statistics, those that tools look at.
@@ -165,7 +179,7 @@ fn own_meta(config: &Config) -> Value {
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Member<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     addr: String,
     port: u16,
     tags: Value,
@@ -179,6 +193,17 @@ struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
+    /// This agent as the pool of all datacenters knows it; none when it has no port there.
+    fn of_wan(request: &'a Request) -> Option<Self> {
+        let config = &request.context.config;
+        let member = Self::new(request);
+        Some(Self {
+            name: Cow::Owned(format!("{}.{}", config.node_name, config.datacenter)),
+            port: config.serf_wan_port?,
+            ..member
+        })
+    }
+
     /// This agent, alive.
     fn new(request: &'a Request) -> Self {
         let config = &request.context.config;
@@ -200,7 +225,7 @@ impl<'a> Member<'a> {
             tags["wan_join_port"] = port.to_string().into();
         }
         Self {
-            name: &config.node_name,
+            name: Cow::Borrowed(&config.node_name),
             addr: config.advertise_address.to_string(),
             port: config.serf_lan_port,
             tags,

@@ -32,6 +32,8 @@ pub(crate) enum AgentFailure {
     HealthUnnamed(&'static str),
     /// The members of a segment of the WAN, which has none.
     SegmentOfWan,
+    /// The members of one segment: segments are Consul Enterprise's.
+    NoSegments,
     /// A member that there is none of is to leave.
     NoSuchMember(String),
     /// A cluster that cannot be joined; with the words of the network.
@@ -50,6 +52,7 @@ impl AgentFailure {
             | AgentFailure::CheckIdMissing
             | AgentFailure::ServiceIdMissing
             | AgentFailure::NoSuchMember(_)
+            | AgentFailure::NoSegments
             | AgentFailure::Join(_) => StatusCode::INTERNAL_SERVER_ERROR,
             AgentFailure::Definition(_)
             | AgentFailure::UpdateStatus(_)
@@ -100,6 +103,9 @@ impl AgentFailure {
             }
             AgentFailure::HealthUnnamed(what) => format!("Bad request: Missing {what}"),
             AgentFailure::SegmentOfWan => "Cannot provide a segment with wan=true".into(),
+            AgentFailure::NoSegments => {
+                "Network segments are not supported in this version of Consul".into()
+            }
             AgentFailure::NoSuchMember(name) => {
                 format!("agent: No node found with name '{name}'")
             }

@@ -63,9 +63,9 @@ fn what_is_no_verb_gets_the_help_and_exit_code_127() {
             ended.stderr
         );
     }
-    let refused = Run::verb("client-verb", &["kv", "get", "x"]).refusal();
+    let refused = Run::verb("missing-verb", &["snapshot", "save", "x"]).refusal();
     assert!(
-        refused.starts_with("proconsul kv: proconsul is a server only."),
+        refused.starts_with("proconsul snapshot: proconsul does not have this verb of Consul's."),
         "{refused}"
     );
 }

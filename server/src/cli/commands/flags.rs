@@ -1,0 +1,199 @@
+//! Flags of the verbs that are clients, and those that all of them take.
+
+use std::time::Duration;
+
+use proconsul_client::{Client, Consistency, QueryOptions};
+
+use super::Failure;
+use crate::cli::go_flags::{self, GoFlag};
+use crate::go::duration;
+use crate::go::number::{parse_bool, parse_uint};
+
+/// What a flag takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Switch,
+    Text,
+    Number,
+    Time,
+}
+
+/// One flag.
+pub(super) struct Flag {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) usage: &'static str,
+}
+
+impl GoFlag for Flag {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn usage(&self) -> &'static str {
+        self.usage
+    }
+
+    fn is_switch(&self) -> bool {
+        self.kind == Kind::Switch
+    }
+
+    fn check(&self, argument: &str) -> Result<(), String> {
+        let good = match self.kind {
+            Kind::Text => true,
+            Kind::Switch => parse_bool(argument).is_ok(),
+            Kind::Number => parse_uint(argument).is_ok(),
+            Kind::Time => duration::parse(argument).is_ok(),
+        };
+        if good {
+            return Ok(());
+        }
+        let quoted = format!("{argument:?}");
+        Err(match self.kind {
+            Kind::Switch => {
+                format!(
+                    "invalid boolean value {quoted} for -{}: parse error",
+                    self.name
+                )
+            }
+            _ => format!(
+                "invalid value {quoted} for flag -{}: parse error",
+                self.name
+            ),
+        })
+    }
+}
+
+pub(super) const fn switch(name: &'static str, usage: &'static str) -> Flag {
+    let kind = Kind::Switch;
+    Flag { name, kind, usage }
+}
+
+pub(super) const fn text(name: &'static str, usage: &'static str) -> Flag {
+    let kind = Kind::Text;
+    Flag { name, kind, usage }
+}
+
+pub(super) const fn number(name: &'static str, usage: &'static str) -> Flag {
+    let kind = Kind::Number;
+    Flag { name, kind, usage }
+}
+
+pub(super) const fn time(name: &'static str, usage: &'static str) -> Flag {
+    let kind = Kind::Time;
+    Flag { name, kind, usage }
+}
+
+/// Flags that every verb takes.
+pub(super) const COMMON: &[Flag] = &[
+    text(
+        "ca-file",
+        "A PEM file of certificates to trust, as CONSUL_CACERT",
+    ),
+    text(
+        "client-cert",
+        "A PEM file with a certificate to show, as CONSUL_CLIENT_CERT",
+    ),
+    text(
+        "client-key",
+        "A PEM file with its key, as CONSUL_CLIENT_KEY",
+    ),
+    text("datacenter", "The datacenter to ask (default: the agent's)"),
+    text(
+        "http-addr",
+        "The server, as CONSUL_HTTP_ADDR (default: 127.0.0.1:8500)",
+    ),
+    text("namespace", "The namespace, as CONSUL_NAMESPACE"),
+    switch("stale", "Lets any server answer"),
+    text("token", "The ACL token, as CONSUL_HTTP_TOKEN"),
+    text(
+        "token-file",
+        "A file with the ACL token, as CONSUL_HTTP_TOKEN_FILE",
+    ),
+];
+
+/// What a verb was given.
+pub(super) struct Given(pub(super) go_flags::Given<Flag>);
+
+impl Given {
+    /// What follows the flags.
+    pub(super) fn rest(&self) -> &[String] {
+        &self.0.rest
+    }
+
+    /// The last argument of a flag.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        let mut given = self.0.flags.iter().rev();
+        given
+            .find(|(flag, _)| flag.name == name)
+            .map(|(_, argument)| argument.as_str())
+    }
+
+    /// All arguments of a flag, in their order.
+    pub(super) fn texts(&self, name: &str) -> Vec<&str> {
+        let given = self.0.flags.iter().filter(|(flag, _)| flag.name == name);
+        given.map(|(_, argument)| argument.as_str()).collect()
+    }
+
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.text(name)
+            .is_some_and(|text| parse_bool(text).unwrap_or(false))
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.text(name).and_then(|text| parse_uint(text).ok())
+    }
+
+    /// A negative duration counts as none.
+    pub(super) fn time(&self, name: &str) -> Option<Duration> {
+        let nanoseconds = duration::parse(self.text(name)?).ok()?;
+        Some(Duration::from_nanos(
+            u64::try_from(nanoseconds).unwrap_or(0),
+        ))
+    }
+
+    /// Fails unless so many arguments follow the flags.
+    pub(super) fn only(&self, expected: usize) -> Result<(), Failure> {
+        let got = self.rest().len();
+        if got > expected {
+            return Err(format!("Too many arguments (expected {expected}, got {got})").into());
+        }
+        Ok(())
+    }
+
+    /// The client that the flags and the environment describe.
+    pub(super) fn client(&self) -> Result<Client, Failure> {
+        let wrong = |error: proconsul_client::Error| Failure::from(error.to_string());
+        let mut builder = proconsul_client::Builder::from_env().map_err(wrong)?;
+        if let Some(address) = self.text("http-addr") {
+            builder = builder.address(address);
+        }
+        if let Some(path) = self.text("token-file") {
+            let token = std::fs::read_to_string(path)
+                .map_err(|error| format!("Error loading token file: {error}"))?;
+            builder = builder.token(token.trim());
+        }
+        if let Some(token) = self.text("token") {
+            builder = builder.token(token);
+        }
+        if let Some(path) = self.text("ca-file") {
+            builder = builder.ca_file(path);
+        }
+        if let (Some(certificate), Some(key)) = (self.text("client-cert"), self.text("client-key"))
+        {
+            builder = builder.client_certificate(certificate, key);
+        }
+        let client = builder.build().map_err(wrong)?;
+        let mut options: QueryOptions = client.options().clone();
+        if let Some(datacenter) = self.text("datacenter") {
+            options = options.datacenter(datacenter);
+        }
+        if let Some(namespace) = self.text("namespace") {
+            options = options.namespace(namespace);
+        }
+        if self.is_set("stale") {
+            options = options.consistency(Consistency::Stale);
+        }
+        Ok(client.with(options))
+    }
+}

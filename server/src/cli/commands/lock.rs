@@ -1,0 +1,232 @@
+//! `lock`: runs a program while a lock or a slot of a semaphore is held.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use proconsul_client::recipes::{Held, Keeper, Lock, Lost, Semaphore, Slot};
+use proconsul_client::{Client, Error, NewSession};
+
+use super::flags::{Flag, Given, number, switch, text, time};
+use super::{Command, Failure, Outcome, child, go_text};
+use crate::cli::output;
+use crate::cli::signals::Signals;
+
+pub(super) const COMMANDS: &[Command] = &[Command {
+    words: &["lock"],
+    arguments: "PREFIX PROGRAM...",
+    usage: "Runs a program while a lock is held",
+    flags: FLAGS,
+    run: |given| Box::pin(lock(given)),
+}];
+
+const FLAGS: &[Flag] = &[
+    switch("child-exit-code", "Exits with 2 when the program fails"),
+    number(
+        "monitor-retry",
+        "Accepted: trouble is waited out as long as the session lives",
+    ),
+    number("n", "How many may run at once (default: 1)"),
+    text("name", "The session's name, for people"),
+    switch("pass-stdin", "The program reads standard input"),
+    switch("shell", "The program is a line for a shell (default: true)"),
+    time("timeout", "As -try"),
+    time("try", "Gives up when the lock is not there in this time"),
+    switch("verbose", "Says what happens"),
+];
+
+/// Consul's TTL for the session of a lock.
+const TTL: Duration = Duration::from_secs(15);
+
+/// What is held.
+enum Guard {
+    Lock(Held),
+    Slot(Slot),
+}
+
+impl Guard {
+    async fn lost(&self) -> Lost {
+        match self {
+            Self::Lock(held) => held.lost().await,
+            Self::Slot(slot) => slot.lost().await,
+        }
+    }
+
+    async fn release(self) -> Result<(), Error> {
+        match self {
+            Self::Lock(held) => held.release().await,
+            Self::Slot(slot) => slot.release().await,
+        }
+    }
+}
+
+async fn lock(given: Given) -> Outcome {
+    let (prefix, words) = match given.rest() {
+        [] | [_] => return Err("Key prefix and child command must be specified".into()),
+        [prefix, words @ ..] => (prefix.trim_start_matches('/').to_owned(), words),
+    };
+    let limit = given.number("n").unwrap_or(1);
+    let Some(limit) = u32::try_from(limit).ok().filter(|limit| *limit > 0) else {
+        return Err("Lock holder limit must be positive".into());
+    };
+    let line = words.join(" ");
+    let name = given.text("name").map_or_else(
+        || format!("Consul lock for '{line}' at '{prefix}'"),
+        str::to_owned,
+    );
+    let client = given.client()?;
+    let say = |text: &str| {
+        if given.is_set("verbose") {
+            output::out(&format!("{text}\n"));
+        }
+    };
+    let mut signals = Signals::listen().map_err(|error| error.to_string())?;
+    let session = NewSession::new().name(name).ttl(TTL);
+    let session = Keeper::start(&client, session)
+        .await
+        .map_err(super::because("Lock setup failed"))?;
+    let key = if limit == 1 {
+        format!("{prefix}/.lock")
+    } else {
+        prefix.clone()
+    };
+    say(&format!("Setting up lock at path: {key}"));
+    say("Attempting lock acquisition");
+    let guard = tokio::select! {
+        guard = acquire(&client, &session, &prefix, limit, patience(&given)) => guard?,
+        _ = signals.next() => {
+            say("Shutdown triggered during lock acquisition");
+            session.close().await.map_err(super::because("Lock release failed"))?;
+            return Err("Shutdown triggered or timeout during lock acquisition".into());
+        }
+    };
+    let outcome = match guard {
+        Some(guard) => run(&given, words, guard, &mut signals, &say).await,
+        None => Err("Shutdown triggered or timeout during lock acquisition".into()),
+    };
+    clean_up(&client, &session, &prefix, limit).await;
+    say("Cleanup succeeded");
+    // What was released is not guarded by a lock-delay any more.
+    let _ = session.close().await;
+    outcome
+}
+
+/// How long to wait for the lock; `None` for ever.
+fn patience(given: &Given) -> Option<Duration> {
+    let patience = given.time("try").or_else(|| given.time("timeout"));
+    patience.filter(|patience| !patience.is_zero())
+}
+
+/// `None`: it was not there in time.
+async fn acquire(
+    client: &Client,
+    session: &Keeper,
+    prefix: &str,
+    limit: u32,
+    patience: Option<Duration>,
+) -> Result<Option<Guard>, Failure> {
+    let acquired = async {
+        if limit == 1 {
+            let lock = Lock::new(client, format!("{prefix}/.lock"));
+            lock.acquire(session).await.map(Guard::Lock)
+        } else {
+            let semaphore = Semaphore::new(client, prefix, limit);
+            semaphore.acquire(session).await.map(Guard::Slot)
+        }
+    };
+    let end = async {
+        match patience {
+            Some(patience) => crate::clock::machine_sleep(patience).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        guard = acquired => guard.map(Some).map_err(super::because("Lock acquisition failed")),
+        () = end => Ok(None),
+    }
+}
+
+/// Runs the program to its end, or to that of the lock.
+async fn run(
+    given: &Given,
+    words: &[String],
+    guard: Guard,
+    signals: &mut Signals,
+    say: &impl Fn(&str),
+) -> Outcome {
+    say("Starting handler");
+    let shell = given.text("shell").is_none() || given.is_set("shell");
+    let mut command = child::command(words, shell);
+    command.env("CONSUL_LOCK_HELD", "true");
+    let input = if given.is_set("pass-stdin") {
+        Stdio::inherit()
+    } else {
+        Stdio::null()
+    };
+    let started = child::start(command, input);
+    let mut program = match started {
+        Ok(program) => program,
+        Err(error) => {
+            let _ = guard.release().await;
+            return Err(format!("Error running handler: {error}").into());
+        }
+    };
+    let ended = tokio::select! {
+        status = program.wait() => Some(status),
+        lost = guard.lost() => {
+            output::err(&format!("Lock lost, killing child: {lost}\n"));
+            None
+        }
+        _ = signals.next() => {
+            say("Shutdown triggered, killing child");
+            None
+        }
+    };
+    let status = match ended {
+        Some(status) => status,
+        None => {
+            let _ = program.start_kill();
+            program.wait().await
+        }
+    };
+    say("Child terminated, releasing lock");
+    if let Err(error) = guard.release().await {
+        return Err(format!("Lock release failed: {}", go_text(&error)).into());
+    }
+    let failed = match status {
+        Ok(status) => child::failure(status),
+        Err(error) => Some(error.to_string()),
+    };
+    let Some(why) = failed else {
+        return Ok(String::new());
+    };
+    let text = format!("Error running handler: {why}");
+    if given.is_set("child-exit-code") {
+        return Err(Failure { text, code: 2 });
+    }
+    output::err(&format!("{text}\n"));
+    Ok(String::new())
+}
+
+/// Deletes what nobody uses any more. Somebody else's turn is no trouble.
+async fn clean_up(client: &Client, session: &Keeper, prefix: &str, limit: u32) {
+    let key = format!("{prefix}/.lock");
+    let Ok(answer) = client.kv().get(&key).await else {
+        return;
+    };
+    let Some(pair) = answer.value else { return };
+    let free = if limit == 1 {
+        pair.session.is_none()
+    } else {
+        // Nobody else contends: there is only the table.
+        let others = client.kv().keys(&format!("{prefix}/"), None).await;
+        let own = format!("{prefix}/{}", session.id());
+        others.is_ok_and(|keys| {
+            keys.value
+                .iter()
+                .all(|other| *other == key || *other == own)
+        })
+    };
+    if free {
+        let _ = client.kv().delete_cas(&key, pair.modify_index).await;
+    }
+}

@@ -1,0 +1,180 @@
+//! The verbs that are clients of a running server, proconsul's or a real Consul's, with Consul's flags, output and
+//! exit codes.
+//!
+//! | module | verbs |
+//! |---|---|
+//! | `kv` | `kv get`, `put`, `delete`, `export`, `import` |
+//! | `session` | `session list`, `info`, `create`, `renew`, `destroy`: ours, Consul has none |
+//! | `lock`, `watch` | programs that run while a lock is held, or whenever something changes |
+//! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
+//! | `services` | `services register`, `deregister` |
+//! | `flags`, `table` | flags that all of them take; columns |
+
+mod catalog;
+mod child;
+mod cluster;
+mod flags;
+mod kv;
+mod lock;
+mod services;
+mod session;
+mod table;
+mod watch;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::process::ExitCode;
+
+use proconsul_client::Error;
+
+use self::flags::{COMMON, Flag, Given};
+use super::go_flags::{self, Refusal};
+use super::output;
+
+/// What a verb prints on standard output at its end, or why it failed.
+type Outcome = Result<String, Failure>;
+
+/// Why a verb failed.
+#[derive(Debug)]
+struct Failure {
+    /// For standard error, without the last line end.
+    text: String,
+    code: u8,
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Self {
+        Self { text, code: 1 }
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+/// A sentence of Consul's with the error behind it.
+fn because(what: &str) -> impl Fn(Error) -> Failure + use<> {
+    let what = what.to_owned();
+    move |error| format!("{what}: {}", go_text(&error)).into()
+}
+
+/// An error in the words of Consul's own tools, where they have words for it.
+fn go_text(error: &Error) -> String {
+    match error {
+        Error::Status { status, text } => format!("Unexpected response code: {status} ({text})"),
+        other => other.to_string(),
+    }
+}
+
+type Running = Pin<Box<dyn Future<Output = Outcome>>>;
+
+/// One verb, which may have two words.
+struct Command {
+    words: &'static [&'static str],
+    /// What follows the flags, for the help.
+    arguments: &'static str,
+    usage: &'static str,
+    flags: &'static [Flag],
+    run: fn(Given) -> Running,
+}
+
+impl Command {
+    fn name(&self) -> String {
+        self.words.join(" ")
+    }
+
+    fn help(&self, program: &str) -> String {
+        format!(
+            "Usage: {program} {} [options] {}\n\n  {}\n\n{}",
+            self.name(),
+            self.arguments,
+            self.usage,
+            go_flags::long_usage(&[self.flags, COMMON])
+        )
+    }
+}
+
+/// All verbs, in the order of the help.
+fn commands() -> impl Iterator<Item = &'static Command> {
+    [
+        catalog::COMMANDS,
+        cluster::COMMANDS,
+        kv::COMMANDS,
+        lock::COMMANDS,
+        services::COMMANDS,
+        session::COMMANDS,
+        watch::COMMANDS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// One line for each verb, for the help of the whole command line.
+pub(super) fn summary() -> String {
+    let line = |command: &Command| format!("    {:<24}{}\n", command.name(), command.usage);
+    commands().map(line).collect()
+}
+
+/// Runs a verb; `None` when there is no such one.
+pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
+    let verb = arguments.first()?;
+    let mut matching = commands()
+        .filter(|command| command.words[0] == *verb)
+        .peekable();
+    matching.peek()?;
+    let word = arguments.get(1);
+    let found = matching.find(|command| {
+        command.words.len() == 1 || command.words.get(1).copied() == word.map(String::as_str)
+    });
+    let Some(command) = found else {
+        let lines = commands().filter(|command| command.words[0] == *verb);
+        let lines: String = lines
+            .map(|command| format!("    {:<12}{}\n", command.words[1], command.usage))
+            .collect();
+        output::err(&format!(
+            "Usage: {program} {verb} <subcommand> [options] [args]\n\nSubcommands:\n{lines}"
+        ));
+        return Some(ExitCode::FAILURE);
+    };
+    let rest = &arguments[command.words.len()..];
+    let given = match go_flags::cut(rest, &[command.flags, COMMON]) {
+        Ok(given) => given,
+        Err(Refusal::HelpWanted) => {
+            output::out(&command.help(program));
+            return Some(ExitCode::SUCCESS);
+        }
+        Err(Refusal::Bad(text)) => {
+            let usage = go_flags::short_usage(&[command.flags, COMMON]);
+            output::err(&format!("{text}\n{usage}"));
+            return Some(ExitCode::FAILURE);
+        }
+    };
+    Some(finish(command, given))
+}
+
+fn finish(command: &Command, given: go_flags::Given<Flag>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::err(&format!("the runtime does not start: {error}\n"));
+            return ExitCode::FAILURE;
+        }
+    };
+    match runtime.block_on((command.run)(Given(given))) {
+        Ok(text) => {
+            output::out(&text);
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            if !failure.text.is_empty() {
+                output::err(&format!("{}\n", failure.text));
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The verbs that are clients print and exit as those of a real Consul 1.8.7: both are run on servers of their own with
+//! the same command lines.
+
+use std::io::{Write as _, stderr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use proconsul::Server;
+use proconsul::version::Version;
+use proconsul_conformance::consul;
+
+/// A command line and its standard input.
+struct Line {
+    arguments: Vec<String>,
+    input: &'static str,
+}
+
+fn line(text: &str) -> Line {
+    with_input(text, "")
+}
+
+/// Arguments are split at spaces; `_` is a space, `%` an empty argument.
+fn with_input(text: &str, input: &'static str) -> Line {
+    let arguments = text.split(' ').filter(|word| !word.is_empty());
+    let arguments = arguments.map(|word| word.replace('_', " ").replace('%', ""));
+    Line {
+        arguments: arguments.collect(),
+        input,
+    }
+}
+
+fn run(binary: &Path, server: &Server, line: &Line) -> Output {
+    let mut child = Command::new(binary)
+        .args(&line.arguments)
+        .env("CONSUL_HTTP_ADDR", server.addr().to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{}: {error}", binary.display()));
+    let mut input = child.stdin.take().expect("it is piped");
+    // A program that does not read its input may be gone.
+    let _ = input.write_all(line.input.as_bytes());
+    drop(input);
+    child.wait_with_output().expect("it ends")
+}
+
+fn own() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_proconsul"))
+}
+
+/// What a person or a script sees, without ids of chance. Of an error, the first line: lists of flags are each
+/// program's own.
+fn seen(output: &Output) -> (String, String, Option<i32>) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let out = text(&output.stdout);
+    let out = match out.strip_prefix("Event ID: ") {
+        Some(id) => format!("Event ID: of {} characters", id.trim_end().len()),
+        None => out,
+    };
+    let errors = text(&output.stderr);
+    let first = errors.lines().next().unwrap_or_default();
+    let first = first.replace("Usage: proconsul ", "Usage: consul ");
+    (out, first, output.status.code())
+}
+
+/// Both programs see the same, line by line.
+fn compare(lines: &[Line]) {
+    let Some(consul) = consul::find() else {
+        let skipped = "skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)\n";
+        stderr()
+            .write_all(skipped.as_bytes())
+            .expect("standard error is open");
+        return;
+    };
+    let start = || {
+        let server = Server::builder().version(Version::V1_8_7).seed(7).frozen();
+        server.start().expect("a free port")
+    };
+    let (theirs, ours) = (start(), start());
+    for line in lines {
+        let expected = seen(&run(&consul, &theirs, line));
+        let got = seen(&run(&own(), &ours, line));
+        assert_eq!(got, expected, "{:?}", line.arguments);
+    }
+}
+
+#[test]
+fn kv() {
+    compare(&[
+        line("kv put"),
+        line("kv put a 1"),
+        line("kv put -flags=7 a/b x_y"),
+        line("kv put -flags=x a 1"),
+        line("kv put -cas a 2"),
+        line("kv put -cas -modify-index=1 a 2"),
+        line("kv put a"),
+        line("kv put -base64 c aGk="),
+        line("kv put % x"),
+        line("kv put a 1 2"),
+        line("kv put /lead x"),
+        with_input("kv put stdin -", "from standard input"),
+        line("kv put f @/no/such/file"),
+        line("kv put -acquire -session=abc a 1"),
+        line("kv put -acquire a 1"),
+        line("kv put -release -session=abc a 1"),
+        line("kv get a"),
+        line("kv get none"),
+        line("kv get"),
+        line("kv get a b"),
+        line("kv get /a"),
+        line("kv get -detailed a/b"),
+        line("kv get -detailed none"),
+        line("kv get -recurse a"),
+        line("kv get -recurse"),
+        line("kv get -recurse -detailed"),
+        line("kv get -recurse none"),
+        line("kv get -keys"),
+        line("kv get -keys a/"),
+        line("kv get -keys -separator= a"),
+        line("kv get -base64 a/b"),
+        line("kv get -nope"),
+        line("kv get -recurse=maybe"),
+        line("kv export"),
+        line("kv export a/"),
+        line("kv delete"),
+        line("kv delete none"),
+        line("kv delete -cas a"),
+        line("kv delete -cas -modify-index=1 a"),
+        line("kv delete -recurse -cas -modify-index=1 a"),
+        line("kv delete a"),
+        line("kv delete -recurse a/"),
+        line("kv import"),
+        with_input("kv import -", r#"[{"key":"i","flags":3,"value":"aGk="}]"#),
+        line("kv get -detailed i"),
+        line("kv"),
+        line("kv nope"),
+    ]);
+}
+
+#[test]
+fn the_cluster() {
+    compare(&[
+        line("members"),
+        line("members -detailed"),
+        line("members -wan"),
+        line("members -status=left"),
+        line("members -status=("),
+        line("catalog datacenters"),
+        line("catalog nodes"),
+        line("catalog nodes -detailed"),
+        line("catalog nodes -service=consul"),
+        line("catalog nodes -service=none"),
+        line("catalog services"),
+        line("catalog services -tags"),
+        line("catalog services -node=nobody"),
+        line("event -name=deploy payload"),
+        line("event"),
+        line("info"),
+        line("join"),
+        line("force-leave"),
+        line("force-leave none"),
+        line("reload"),
+    ]);
+}
+
+#[test]
+fn services_and_maintenance() {
+    compare(&[
+        line("services register -name=web -port=80 -tag=blue"),
+        line("catalog services -tags"),
+        line("services register"),
+        line("services deregister"),
+        line("services register /no/such/file.json"),
+        line("maint"),
+        // One at a time: Consul's tool lists them in an order of chance.
+        line("maint -enable -reason=because"),
+        line("maint"),
+        line("maint -disable"),
+        line("maint -service=web -enable -reason=r"),
+        line("maint"),
+        line("maint -service=web -disable"),
+        line("maint -enable -disable"),
+        line("maint -reason=x"),
+        line("maint -service=web"),
+        line("maint -service=none -enable"),
+        line("services deregister -id=web"),
+        line("services deregister -id=none"),
+        line("catalog services"),
+    ]);
+}
+
+#[test]
+fn locks_and_watches() {
+    compare(&[
+        line("lock"),
+        line("lock l/1"),
+        line("lock l/1 echo_held"),
+        line("lock -n=2 l/2 echo_held"),
+        line("lock -child-exit-code l/3 exit_3"),
+        line("lock l/3 exit_3"),
+        line("lock -n=0 l/4 true"),
+        line("lock -verbose l/5 echo_hi"),
+        line("lock -name=x -try=10s l/6 echo_$CONSUL_LOCK_HELD"),
+        line("lock -shell=false l/7 echo a b"),
+        with_input("lock -pass-stdin l/8 cat", "through"),
+        line("kv get -recurse"),
+        line("kv put f hi"),
+        line("watch"),
+        line("watch -type=nope"),
+        line("watch -type=key"),
+        line("watch -type=key -key=f"),
+        line("watch -type=keyprefix -prefix=f"),
+        line("watch -type=nodes"),
+        line("watch -type=services"),
+        line("watch -type=service"),
+    ]);
+}
+
+/// A handler runs for the present state and for each change, with the state on its standard input.
+#[test]
+fn a_watch_runs_its_handler_at_every_change() {
+    use std::io::{BufRead as _, BufReader};
+    let server = Server::start();
+    let put = |value: &str| {
+        let done = run(&own(), &server, &line(&format!("kv put f {value}")));
+        assert!(done.status.success());
+    };
+    put("1");
+    let mut watch = Command::new(own())
+        .args(["watch", "-type=key", "-key=f", "grep Value"])
+        .env("CONSUL_HTTP_ADDR", server.addr().to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut lines = BufReader::new(watch.stdout.take().expect("it is piped")).lines();
+    let mut next = || lines.next().expect("a line").expect("it is text");
+    assert_eq!(next().trim(), r#""Value": "MQ==","#);
+    put("2");
+    assert_eq!(next().trim(), r#""Value": "Mg==","#);
+    watch.kill().expect("it runs");
+    watch.wait().expect("it was killed");
+}
+
+/// `session` is ours: Consul's command line has nothing like it.
+#[test]
+fn sessions() {
+    let server = Server::builder().frozen().start().expect("a free port");
+    let said = |text: &str| {
+        let (out, errors, code) = seen(&run(&own(), &server, &line(text)));
+        assert_eq!((errors.as_str(), code), ("", Some(0)), "{text}");
+        out
+    };
+    let created = said("session create -ttl=15s -behavior=delete -name=me");
+    let id = created.trim();
+    assert!(said("session list").contains(&format!("{id}  ")));
+    assert!(said(&format!("session info {id}")).contains("TTL              15s\n"));
+    assert!(said(&format!("session renew {id}")).contains("Behavior         delete\n"));
+    assert_eq!(
+        said(&format!("session destroy {id}")),
+        format!("Destroyed session: {id}\n")
+    );
+    let gone = run(&own(), &server, &line(&format!("session info {id}")));
+    let expected = format!("No session exists with ID: {id}");
+    assert_eq!(seen(&gone), (String::new(), expected, Some(1)));
+}
