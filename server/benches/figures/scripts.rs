@@ -73,12 +73,16 @@ impl Operation {
                 number: 0,
                 read: false,
             }),
-            Self::Lock => Box::new(Lock {
-                target: format!("/v1/kv/lock/{connection}"),
-                session: create_session(address),
-                number: 0,
-                held: false,
-            }),
+            Self::Lock => {
+                // Not a key of its place: who was there before may have stopped while it held it.
+                let session = create_session(address);
+                Box::new(Lock {
+                    target: format!("/v1/kv/lock/{session}"),
+                    session,
+                    number: 0,
+                    held: false,
+                })
+            }
             Self::Session => Box::new(Session { created: false }),
             Self::Txn => Box::new(Txn {
                 connection,
