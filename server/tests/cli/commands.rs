@@ -264,3 +264,22 @@ fn sessions() {
     let expected = format!("No session exists with ID: {id}");
     assert_eq!(seen(&gone), (String::new(), expected, Some(1)));
 }
+
+/// A key that is no lock is refused and stays, and the session that was made for it is ended.
+#[test]
+fn a_lock_that_cannot_be_had_leaves_no_session_and_the_key_as_it_was() {
+    let server = Server::builder().frozen().start().expect("a free port");
+    assert!(
+        run(&own(), &server, &line("kv put l/.lock data"))
+            .status
+            .success()
+    );
+    let refused = run(&own(), &server, &line("lock l true"));
+    assert_eq!(refused.status.code(), Some(1));
+    let listed = seen(&run(&own(), &server, &line("session list"))).0;
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert_eq!(
+        seen(&run(&own(), &server, &line("kv get l/.lock"))).0,
+        "data\n"
+    );
+}

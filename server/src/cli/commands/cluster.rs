@@ -201,12 +201,7 @@ async fn maint(given: Given) -> Outcome {
     if let Some(id) = service {
         let done = client.agent().service_maintenance(id, enable, reason).await;
         done.map_err(because(&format!("Error {verb} service maintenance")))?;
-        let text = if enable {
-            format!("Service maintenance is now enabled for {id:?}\n")
-        } else {
-            format!("Service maintenance is now {state} for {id:?}\n")
-        };
-        return Ok(text);
+        return Ok(format!("Service maintenance is now {state} for {id:?}\n"));
     }
     let done = client.agent().maintenance(enable, reason).await;
     done.map_err(because(&format!("Error {verb} node maintenance")))?;

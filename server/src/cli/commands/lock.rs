@@ -92,19 +92,25 @@ async fn lock(given: Given) -> Outcome {
     say(&format!("Setting up lock at path: {key}"));
     say("Attempting lock acquisition");
     let guard = tokio::select! {
-        guard = acquire(&client, &session, &prefix, limit, patience(&given)) => guard?,
+        guard = acquire(&client, &session, &prefix, limit, patience(&given)) => guard,
         _ = signals.next() => {
             say("Shutdown triggered during lock acquisition");
             session.close().await.map_err(super::because("Lock release failed"))?;
             return Err("Shutdown triggered or timeout during lock acquisition".into());
         }
     };
+    // Whatever comes of it, the session is ended below: this process does not live to do it in the background.
     let outcome = match guard {
-        Some(guard) => run(&given, words, guard, &mut signals, &say).await,
-        None => Err("Shutdown triggered or timeout during lock acquisition".into()),
+        Ok(Some(guard)) => {
+            let outcome = run(&given, words, guard, &mut signals, &say).await;
+            clean_up(&client, &session, &prefix, limit).await;
+            say("Cleanup succeeded");
+            outcome
+        }
+        // What was never held is not ours to clean up.
+        Ok(None) => Err("Shutdown triggered or timeout during lock acquisition".into()),
+        Err(failure) => Err(failure),
     };
-    clean_up(&client, &session, &prefix, limit).await;
-    say("Cleanup succeeded");
     // What was released is not guarded by a lock-delay any more.
     let _ = session.close().await;
     outcome
