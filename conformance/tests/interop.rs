@@ -5,7 +5,7 @@ mod hosts;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hosts::{has, has_with, hosts};
+use hosts::{has, has_with, hosts, say};
 
 fn folder(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -53,6 +53,50 @@ fn the_go_client_and_programs_built_on_it_work() {
         go.args(["test", "-count=1", "./..."])
             .current_dir(folder("go"));
         go
+    });
+}
+
+/// Whether what `consulrs` cannot do without is there.
+fn has_openssl() -> bool {
+    let mut search = Command::new("pkg-config");
+    let found = !cfg!(target_os = "linux")
+        || search
+            .args(["--exists", "openssl"])
+            .status()
+            .is_ok_and(|status| status.success());
+    if !found {
+        say("skipped: no OpenSSL for consulrs");
+    }
+    found
+}
+
+#[test]
+fn the_rust_clients_work() {
+    let manifest = folder("rust").join("Cargo.toml");
+    let cargo = |command: &str| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([command, "--quiet", "--manifest-path"]);
+        cargo.arg(&manifest);
+        cargo
+    };
+    // Of a machine without a network nothing is asked but what is on it.
+    if !cargo("fetch")
+        .output()
+        .is_ok_and(|got| got.status.success())
+    {
+        say("skipped: the crates of interop/rust cannot be fetched");
+        return;
+    }
+    let features: &[&str] = if has_openssl() {
+        &["--features=consulrs"]
+    } else {
+        &[]
+    };
+    let place = installed("rust");
+    on_all_hosts("rust", || {
+        let mut tests = cargo("test");
+        tests.args(features).arg("--target-dir").arg(&place);
+        tests
     });
 }
 

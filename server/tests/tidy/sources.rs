@@ -1,5 +1,7 @@
 //! What holds for every source file.
 
+use std::path::Path;
+
 use crate::{File, assert_none, root, rust_files};
 
 /// A file of more lines than this is split by idea.
@@ -148,7 +150,8 @@ fn every_file_is_part_of_a_crate() {
 
 /// Whether a file lies directly in the `tests`, `benches` or `examples` of a crate.
 fn is_target_folder(path: &str) -> bool {
-    path.split('/').count() == 3
+    let parent = Path::new(path).parent().and_then(Path::parent);
+    parent.is_some_and(|parent| root().join(parent).join("Cargo.toml").exists())
 }
 
 #[test]
