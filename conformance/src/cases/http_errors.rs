@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use crate::feature::Feature;
+use crate::version::Version;
 use crate::wire::Request;
 
 /// The cases of this topic.
@@ -27,6 +28,18 @@ pub(super) const CASES: &[Case] = &[
             }
         },
         ..Case::MUST
+    },
+    Case {
+        id: "http/errors/repeat-binary-bytes",
+        claim: "Go guesses the type of an error, so one that repeats a control character is no text/plain",
+        source: "seen on 1.8.7",
+        run: |t| {
+            t.send(&Request::new("PUT", "/v1/session/create").body(r#"{"Behavior":"\u0001"}"#))
+                .is(500, "Invalid Behavior setting '\u{1}'")
+                .header_is("Content-Type", "application/octet-stream");
+        },
+        until: Some(Version::new(1, 20, 0)),
+        ..Case::REAL
     },
     Case {
         id: "http/errors/are-not-pretty",

@@ -171,20 +171,10 @@ fn raw(request: &Request, value: Bytes) -> Reply {
             reply.content_type = super::empty_content_type(request);
         }
     } else if !value.is_empty() {
-        reply.content_type = Some(guessed_type(&value));
+        reply.content_type = Some(reply::guessed_type(&value));
     }
     reply.content = ReplyContent::Exact(value);
     reply
-}
-
-/// What Go guesses for a value of these versions, as far as text and anything else go.
-fn guessed_type(value: &[u8]) -> HeaderValue {
-    let binary = |byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
-    if value.iter().take(512).any(binary) {
-        HeaderValue::from_static("application/octet-stream")
-    } else {
-        reply::TEXT
-    }
 }
 
 async fn list_keys(request: &Request, prefix: Key, options: ReadOptions) -> Result<Reply, Failure> {

@@ -65,6 +65,17 @@ pub(crate) enum Content {
     List(Box<JsonList>),
 }
 
+/// The type that Go's server guesses for a body without one, as far as it tells text from anything else: a text that repeats
+/// what a client sent may hold bytes that no text has.
+pub(super) fn guessed_type(body: &[u8]) -> HeaderValue {
+    let binary = |byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
+    if body.iter().take(512).any(binary) {
+        HeaderValue::from_static("application/octet-stream")
+    } else {
+        TEXT
+    }
+}
+
 impl Reply {
     /// An empty answer.
     pub(crate) fn empty(status: StatusCode) -> Self {
@@ -131,10 +142,15 @@ impl Reply {
         if matches!(failure, Failure::BodyTooLarge { length: None, .. }) {
             headers.push((CONNECTION, CLOSE));
         }
+        let type_was_guessed =
+            failure.is_direct() || !version.has(Behaviour::HttpErrorContentTypeFirst);
         Self {
-            content_type: Some(TEXT),
-            type_was_guessed: failure.is_direct()
-                || !version.has(Behaviour::HttpErrorContentTypeFirst),
+            content_type: Some(if type_was_guessed {
+                guessed_type(text.as_bytes())
+            } else {
+                TEXT
+            }),
+            type_was_guessed,
             headers,
             content: Content::Whole(text.into()),
             ..Self::empty(failure.status(version))

@@ -413,3 +413,21 @@ fn a_refusal_when_applied_was_prefixed_in_1_10() {
         "apply failed: Missing node registration"
     );
 }
+
+#[test]
+fn a_text_that_repeats_binary_bytes_is_no_text_to_go() {
+    let consul = Consul::v1_8();
+    let behavior = r#"{"Behavior":"\u0001"}"#;
+    let answer = consul.put("/v1/session/create", behavior);
+    answer.is(500, "Invalid Behavior setting '\u{1}'");
+    assert_eq!(
+        answer.header("Content-Type"),
+        Some("application/octet-stream")
+    );
+    // Since 1.20 the type of errors is not guessed.
+    let answer = Consul::v1_22().put("/v1/session/create", behavior);
+    assert_eq!(
+        answer.header("Content-Type"),
+        Some("text/plain; charset=utf-8")
+    );
+}
