@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hosts::{has, has_with, hosts, say};
+use proconsul::config::Config;
 
 fn folder(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -33,7 +34,7 @@ fn run(command: &mut Command, what: &str) {
 
 /// Runs a language's tests on every server.
 fn on_all_hosts(what: &str, command: impl Fn() -> Command) {
-    for host in hosts() {
+    for host in hosts(&Config::dev()) {
         let mut command = command();
         run(
             command.env("CONSUL_HTTP_ADDR", &host.address),

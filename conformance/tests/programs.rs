@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hosts::{Host, consul_binary, has, hosts};
+use proconsul::config::Config;
 
 fn run_guide(guide: &str) {
     if !has("bash") || !has("curl") {
@@ -17,7 +18,7 @@ fn run_guide(guide: &str) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("guides")
         .join(guide);
-    for host in hosts() {
+    for host in hosts(&Config::dev()) {
         let output = Command::new("bash")
             .arg(&script)
             .env("CONSUL", format!("http://{}", host.address))
@@ -110,7 +111,7 @@ fn with_command_line(test: impl Fn(&CommandLine<'_>)) {
     let Some(binary) = consul_binary() else {
         return;
     };
-    for host in hosts() {
+    for host in hosts(&Config::dev()) {
         test(&CommandLine {
             binary: &binary,
             host: &host,

@@ -28,10 +28,10 @@ pub(crate) fn say(line: &str) {
     writeln!(stderr(), "{line}").expect("standard error is open");
 }
 
-fn emulator(name: &'static str, version: Version) -> Host {
+fn emulator(name: &'static str, version: Version, config: &Config) -> Host {
     let config = Config {
         version,
-        ..Config::dev()
+        ..config.clone()
     };
     let server = proconsul::Server::builder().config(config).start();
     let server = server.expect("the emulator starts");
@@ -50,11 +50,11 @@ pub(crate) fn consul_binary() -> Option<PathBuf> {
     binary
 }
 
-/// The emulator in both profiles, and a real Consul if there is one.
-pub(crate) fn hosts() -> Vec<Host> {
+/// The emulator in both profiles, run as `config` says, and a real Consul if there is one.
+pub(crate) fn hosts(config: &Config) -> Vec<Host> {
     let mut hosts = vec![
-        emulator("emulator 1.22.0", Version::V1_22_0),
-        emulator("emulator 1.8.7", Version::V1_8_7),
+        emulator("emulator 1.22.0", Version::V1_22_0, config),
+        emulator("emulator 1.8.7", Version::V1_8_7, config),
     ];
     if let Some(binary) = consul_binary() {
         let target = consul::start(&binary, &Agent::default());

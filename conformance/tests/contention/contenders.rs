@@ -1,0 +1,167 @@
+//! The programs that contend, and how they die.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::Mode;
+use super::hosts::{consul_binary, has, has_with};
+
+/// What contenders are made of.
+pub(crate) struct Programs {
+    rust: PathBuf,
+    go: PathBuf,
+    consul: Option<PathBuf>,
+}
+
+/// How a contender ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Death {
+    /// At once, in the middle of whatever it does. Its session stays.
+    Kill,
+    /// It is asked to go: it gives back what it has.
+    Terminate,
+}
+
+/// A contender, and how to start it again. Killed when it is dropped.
+pub(crate) struct Contender {
+    pub(crate) name: &'static str,
+    command: Command,
+    running: Child,
+}
+
+impl Programs {
+    /// Builds what has to be built; `None` when something is missing, which is said aloud.
+    pub(crate) fn find() -> Option<Self> {
+        if !has_with("go", "version") || !has("python3") || !has("bash") {
+            return None;
+        }
+        let go = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contender-go");
+        let mut build = Command::new("go");
+        build.args(["build", "-o"]).arg(&go).arg("./contender");
+        succeed(build.current_dir(interop("go")));
+        let mut build = Command::new(env!("CARGO"));
+        succeed(
+            build
+                .args(["build", "--quiet", "-p", "proconsul-client"])
+                .args(["--example", "contender"]),
+        );
+        // Beside this test's own folder `deps`.
+        let own = std::env::current_exe().expect("this test is a file");
+        let profile = own.parent().and_then(Path::parent);
+        let profile = profile.expect("a test stands in a folder of the profile");
+        Some(Self {
+            rust: profile.join("examples/contender"),
+            go,
+            consul: consul_binary(),
+        })
+    }
+
+    /// Starts one of each.
+    pub(crate) fn start(
+        &self,
+        mode: Mode,
+        prefix: &str,
+        place: &str,
+        address: &str,
+    ) -> Vec<Contender> {
+        let arguments = [mode.word(), prefix, place];
+        let mut rust = Command::new(&self.rust);
+        rust.args(arguments);
+        let mut go = Command::new(&self.go);
+        go.args(arguments);
+        let mut python = Command::new("python3");
+        python.arg(interop("python/contender.py")).args(arguments);
+        let mut all = vec![("rust", rust), ("go", go), ("python", python)];
+        if let Some(consul) = &self.consul {
+            // `exec`: `consul lock` signals the shell that it starts, and not what that shell has started.
+            let script = r#"while true; do "$0" lock -name="contender $$" -n="$1" "$2" "exec $3 $4 consul-lock"; done"#;
+            let mut lock = Command::new("bash");
+            lock.args(["-c", script])
+                .arg(consul)
+                .arg(mode.allowed().to_string());
+            lock.arg(prefix).arg(interop("mark.sh")).arg(place);
+            // It says that its worker was terminated.
+            lock.stderr(Stdio::null()).stdout(Stdio::null());
+            all.push(("consul-lock", lock));
+        }
+        let all = all.into_iter();
+        all.map(|(name, command)| Contender::start(name, command, address))
+            .collect()
+    }
+}
+
+/// A contender that works without asking anybody.
+pub(crate) fn lawless(place: &str) -> Contender {
+    let mut command = Command::new("bash");
+    command.args(["-c", r#"while true; do "$0" "$1" lawless; done"#]);
+    command.arg(interop("mark.sh")).arg(place);
+    Contender::start("lawless", command, "")
+}
+
+fn succeed(command: &mut Command) {
+    let status = command
+        .status()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?}: {status}");
+}
+
+fn interop(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("interop")
+        .join(file)
+}
+
+impl Contender {
+    fn start(name: &'static str, mut command: Command, address: &str) -> Self {
+        // A group of its own: what it has started is killed with it.
+        command
+            .env("CONSUL_HTTP_ADDR", address)
+            .stdin(Stdio::null())
+            .process_group(0);
+        let running = command.spawn().expect("the contender was found");
+        Self {
+            name,
+            command,
+            running,
+        }
+    }
+
+    /// The name that it gives to its sessions.
+    pub(crate) fn session_name(&self) -> String {
+        format!("contender {}", self.running.id())
+    }
+
+    /// Why it ended although nobody killed it; `None` while it runs.
+    pub(crate) fn ended(&mut self) -> Option<String> {
+        let status = self.running.try_wait().expect("it was started here");
+        status.map(|status| format!("the contender {} ended by itself: {status}", self.name))
+    }
+
+    /// Ends it, and everything that it has started.
+    pub(crate) fn die(&mut self, death: Death) {
+        let signal = match death {
+            Death::Kill => "-KILL",
+            Death::Terminate => "-TERM",
+        };
+        let group = format!("-{}", self.running.id());
+        // `kill` complains of a group that is gone already.
+        let sent = Command::new("kill")
+            .args([signal, "--", &group])
+            .stderr(Stdio::null())
+            .status();
+        sent.expect("kill is there");
+        self.running.wait().expect("it was started here");
+    }
+
+    /// Starts it again after its death.
+    pub(crate) fn come_back(&mut self) {
+        self.running = self.command.spawn().expect("it was there before");
+    }
+}
+
+impl Drop for Contender {
+    fn drop(&mut self) {
+        self.die(Death::Kill);
+    }
+}
