@@ -32,6 +32,8 @@ use transitions::{Transition, Transitions};
 /// How long all may take to have worked once, when the time is over and somebody has not; and how long it may take to
 /// notice a death.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait for somebody to be at work, to die of it there.
+const SOON: Duration = Duration::from_millis(500);
 const PREFIX: &str = "contended";
 /// From so many seconds on, one dead contender in four leaves a session that has to lapse, for 10 s.
 const LONG: u64 = 20;
@@ -80,48 +82,63 @@ impl Chance {
     }
 }
 
-/// Somebody dies, and comes back.
-fn one_dies(
-    contenders: &mut [Contender],
-    chance: &mut Chance,
+/// One server on which one recipe is contended for.
+struct Contention<'a> {
+    host: &'a Host,
     mode: Mode,
-    place: &Place,
-    host: &Host,
-    long: bool,
-) {
-    let victim = chance.below(contenders.len() as u64);
-    let victim = &mut contenders[usize::try_from(victim).expect("there are few")];
-    assert_eq!(victim.ended(), None, "{} on {}", mode.word(), host.name);
-    // The session of `consul lock` has a lock-delay of 15 s: if it does not give its lock back, nobody has it for so long.
-    let is_patient = victim.name == "consul-lock" && mode == Mode::Lock;
-    let death = if is_patient || chance.below(4) == 0 {
-        Death::Terminate
-    } else {
-        Death::Kill
-    };
-    let session = victim.session_name();
-    victim.die(death);
-    // Who is dead works no more; the operating system may still be about to say so.
-    let patience = Deadline::after(PATIENCE);
-    while death == Death::Kill
-        && place
-            .visits()
-            .iter()
-            .any(|visit| visit.name == victim.name && visit.to.is_none())
-    {
-        assert!(
-            patience.left().is_some(),
-            "{} was killed and works on",
-            victim.name
-        );
+    place: Place,
+    contenders: Vec<Contender>,
+    chance: Chance,
+    /// Whether there is the time for a session to lapse.
+    is_long: bool,
+}
+
+impl Contention<'_> {
+    /// Somebody dies, and comes back.
+    fn one_dies(&mut self) {
+        let victim = self.chance.below(self.contenders.len() as u64);
+        let victim = &mut self.contenders[usize::try_from(victim).expect("there are few")];
+        assert_eq!(victim.ended(), None, "on {}", self.host.name);
+        // The session of `consul lock` has a lock-delay of 15 s: if it does not give its lock back, nobody has it for so
+        // long. It does so as long as its worker works, and not when it is asked to end while it acquires.
+        let is_asked = victim.name == "consul-lock" && self.mode == Mode::Lock;
+        let at_work = is_asked || self.chance.below(2) == 0;
+        if at_work && !until(SOON, || self.place.is_inside(victim.name)) && is_asked {
+            return;
+        }
+        let death = if is_asked || self.chance.below(4) == 0 {
+            Death::Terminate
+        } else {
+            Death::Kill
+        };
+        let session = victim.session_name();
+        victim.die(death);
+        // `consul lock` ends by itself then.
+        let is_dead = death == Death::Kill || victim.name != "consul-lock";
+        if is_dead {
+            // Who is dead works no more; the operating system may still be about to say so.
+            let gone = until(PATIENCE, || !self.place.is_inside(victim.name));
+            assert!(gone, "{} was killed and works on", victim.name);
+            if !self.is_long || self.chance.below(4) > 0 {
+                destroy_sessions(self.host, &session);
+            }
+        }
+        victim.come_back();
+    }
+}
+
+/// Waits until something is so; whether it was in time.
+fn until(patience: Duration, is_so: impl Fn() -> bool) -> bool {
+    let patience = Deadline::after(patience);
+    while !is_so() {
+        if patience.left().is_none() {
+            return false;
+        }
         RealClock
             .pass(Duration::from_millis(1))
             .expect("real time passes");
     }
-    if !long || chance.below(4) > 0 {
-        destroy_sessions(host, &session);
-    }
-    victim.come_back();
+    true
 }
 
 /// As an operator does it, or the check of a node.
@@ -165,46 +182,41 @@ fn all_have_worked(contenders: &[Contender], visits: &[Visit]) -> bool {
 /// Lets them contend, kills one of them now and then, and judges what they did.
 fn contend(host: &Host, mode: Mode, programs: &Programs) {
     let seconds = variable("PROCONSUL_CONTENTION_SECONDS", 4);
-    let mut chance = Chance(variable("PROCONSUL_CONTENTION_SEED", 1));
     let place = Place::open();
     let prefix = format!("{PREFIX}-{}", mode.word());
     let transitions = Transitions::watch(&host.address, &prefix, place.clock());
-    let mut contenders = programs.start(mode, &prefix, place.address(), &host.address);
+    let mut contention = Contention {
+        host,
+        mode,
+        contenders: programs.start(mode, &prefix, place.address(), &host.address),
+        place,
+        chance: Chance(variable("PROCONSUL_CONTENTION_SEED", 1)),
+        is_long: seconds >= LONG,
+    };
     let end = Deadline::after(Duration::from_secs(seconds));
-    let give_up = Deadline::after(Duration::from_secs(seconds) + PATIENCE);
-    while give_up.left().is_some()
-        && (end.left().is_some() || !all_have_worked(&contenders, &place.visits()))
-    {
-        let pause = Duration::from_millis(200 + chance.below(1000));
+    while end.left().is_some() {
+        let pause = Duration::from_millis(200 + contention.chance.below(1000));
         RealClock.pass(pause).expect("real time passes");
-        if end.left().is_some() {
-            one_dies(
-                &mut contenders,
-                &mut chance,
-                mode,
-                &place,
-                host,
-                seconds >= LONG,
-            );
-        }
+        contention.one_dies();
     }
-    let (visits, transitions) = (place.visits(), transitions.end());
-    let told = format!("{} on {}", mode.word(), host.name);
-    assert!(
-        all_have_worked(&contenders, &visits),
-        "{told}: not all have held it: {}",
-        counted(&visits)
-    );
+    let Contention {
+        place, contenders, ..
+    } = contention;
+    let all = until(PATIENCE, || all_have_worked(&contenders, &place.visits()));
+    let names: Vec<&str> = contenders.iter().map(|contender| contender.name).collect();
     drop(contenders);
-    hosts::say(&format!("{told}: {}", counted(&visits)));
+    let (visits, transitions) = (place.visits(), transitions.end());
+    let told = format!("{} on {}: {}", mode.word(), host.name, counted(&visits));
     if let Some(complaint) = complaint(&visits, &transitions, mode.allowed()) {
         panic!("{told}: {complaint}\n{}", timeline(host, &prefix));
     }
-    let unsafe_lock = violations(host, &prefix);
+    assert!(all, "{told}: not all of {names:?} have held it");
+    let violations = violations(host, &prefix);
     assert!(
-        mode == Mode::Semaphore || unsafe_lock.is_none(),
-        "{told}: {unsafe_lock:?}"
+        mode == Mode::Semaphore || violations.is_none(),
+        "{told}: {violations:?}"
     );
+    hosts::say(&told);
 }
 
 /// How often each was inside.
@@ -310,17 +322,8 @@ fn one_who_ignores_the_lock_is_found() {
     let transitions = Transitions::watch(&host.address, PREFIX, place.clock());
     let _contenders = programs.start(Mode::Lock, PREFIX, place.address(), &host.address);
     let _lawless = lawless(place.address());
-    let give_up = Deadline::after(PATIENCE);
-    while crowds(&place.visits(), 1).is_empty() {
-        assert!(
-            give_up.left().is_some(),
-            "nobody was found: {}",
-            counted(&place.visits())
-        );
-        RealClock
-            .pass(Duration::from_millis(50))
-            .expect("real time passes");
-    }
+    let found = until(PATIENCE, || !crowds(&place.visits(), 1).is_empty());
+    assert!(found, "nobody was found: {}", counted(&place.visits()));
     let found = complaint(&place.visits(), &transitions.end(), 1).expect("there was a crowd");
     let together = found.split("together:").nth(1).expect("it says who");
     assert!(

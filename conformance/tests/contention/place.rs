@@ -94,6 +94,13 @@ impl Place {
         self.shared.clock
     }
 
+    pub(crate) fn is_inside(&self, name: &str) -> bool {
+        let visits = self.shared.visits();
+        // Whoever is inside came a short time ago.
+        let mut latest = visits.iter().rev().take(64);
+        latest.any(|visit| visit.name == name && visit.to.is_none())
+    }
+
     /// All visits so far, in the order in which they began.
     pub(crate) fn visits(&self) -> Vec<Visit> {
         self.shared.visits().clone()
