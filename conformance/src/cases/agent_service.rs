@@ -140,6 +140,20 @@ pub(super) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
+        id: "agent/service/parameters",
+        claim: "Of a read's parameters one service of the agent knows how long to wait, and nothing of consistency",
+        source: "seen on 1.8.7",
+        run: |t| {
+            let path = "/v1/agent/service/conformance-nobody";
+            t.api_get(&format!("{path}?wait=x"))
+                .is(400, "Invalid wait time");
+            t.api_get(&format!("{path}?stale&consistent"))
+                .status_is(404);
+            t.api_get(&format!("{path}?max_stale=x")).status_is(404);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "agent/service/waits-on-its-hash",
         claim: "A read that knows the hash of a service waits until the service changes; another hash does not wait",
         source: "session.md 4.4",

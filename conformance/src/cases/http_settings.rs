@@ -307,13 +307,16 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "settings/ui/on",
-        claim: "With the UI / is 301 to /ui/",
-        source: "kv.md 6.6",
+        claim: "With the UI / is 301 to /ui/ as it is, and /ui to /ui/ with its query",
+        source: "kv.md 6.6; /ui seen on 1.8.7",
         settings: r#"{"ui": true}"#,
         run: |t| {
-            t.api_get("/")
+            t.api_get("/?a=1")
                 .is(301, "<a href=\"/ui/\">Moved Permanently</a>.\n\n")
                 .header_is("Location", "/ui/");
+            t.api_get("/ui?a=1&b")
+                .is(301, "<a href=\"/ui/?a=1&amp;b\">Moved Permanently</a>.\n\n")
+                .header_is("Location", "/ui/?a=1&b");
         },
         ..Case::REAL
     },

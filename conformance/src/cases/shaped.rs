@@ -74,6 +74,20 @@ pub(super) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "shaped/config/tenancy",
+        claim: "Whoever names a namespace is refused before the kind is looked at",
+        source: "seen on 1.8.7",
+        until: Some(Version::V1_10),
+        run: |t| {
+            let refusal = "Bad request: Invalid query parameter: \"ns\" - Namespaces are a Consul Enterprise feature";
+            t.api_get("/v1/config/conformance-kind?ns=x")
+                .is(400, refusal);
+            t.send(&Request::delete("/v1/config/service-defaults/nobody?ns=x"))
+                .is(400, refusal);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "shaped/config/kinds",
         claim: "A kind of config entries that there is not is 500, and 400 when it is to be deleted",
         source: "features.md 3 (seen on 1.8.7)",
@@ -137,5 +151,20 @@ pub(super) const CASES: &[Case] = &[
                 .field_is("/Servers/0/ProtocolVersion", "3");
         },
         ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/operator/parameters",
+        claim: "The parameters of reads are looked at before the datacenter, though nothing can be waited for",
+        source: "seen on 1.8.7",
+        run: |t| {
+            let path = "/v1/operator/raft/configuration";
+            t.api_get(&format!("{path}?dc=conformance-nowhere"))
+                .is(500, "No path to datacenter");
+            t.api_get(&format!("{path}?dc=conformance-nowhere&wait=x"))
+                .is(400, "Invalid wait time");
+            t.api_get(&format!("{path}?index=x"))
+                .is(400, "Invalid index");
+        },
+        ..Case::REAL
     },
 ];

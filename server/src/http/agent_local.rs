@@ -83,10 +83,9 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     }
 }
 
-/// How long a client is ready to wait, and the hash that it knows. The parameters of a read are looked at as for
-/// any other, though its index means nothing here.
+/// How long a client is ready to wait, and the hash that it knows. An index must be one, though it means nothing here.
 fn hash_wait(request: &Request) -> Result<(Duration, Option<String>), Failure> {
-    request.read_options()?;
+    request.wait_options()?;
     let hash = request.query.get("hash");
     let hash = (!hash.is_empty()).then(|| String::from_utf8_lossy(hash).into_owned());
     Ok((request.wait()?, hash))

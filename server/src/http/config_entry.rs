@@ -33,6 +33,7 @@ pub(crate) fn apply(request: &Request) -> Result<Reply, Failure> {
 
 /// The entries of a kind, or the one of a kind and name.
 pub(crate) fn entries(request: &Request) -> Result<Reply, Failure> {
+    request.check_tenancy()?;
     let path = request.rest_text();
     let (kind, name) = path.split_once('/').unwrap_or((&path, ""));
     let version = request.context.config.version;

@@ -306,7 +306,8 @@ fn check_printable(context: &Context, target: &Target<'_>) -> Result<(), Early> 
 fn pages(context: &Context, method: &Method, target: &Target<'_>) -> Option<Answer> {
     let ui = context.config.ui;
     match target.path() {
-        b"/" | b"/ui" if ui => Some(redirect(method, &Redirect::to("/ui/"))),
+        b"/" if ui => Some(redirect(method, &Redirect::to("/ui/"))),
+        b"/ui" if ui => Some(redirect(method, &Mux::redirect_to_slash(target))),
         b"/api" if context.has(Behaviour::HttpApiPrefix) => {
             Some(redirect(method, &Mux::redirect_to_slash(target)))
         }

@@ -27,6 +27,7 @@ struct Server<'a> {
 
 /// The servers of the cluster: this one, which leads and votes.
 pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
+    request.read_options()?;
     request.check_datacenter()?;
     let config = &request.context.config;
     let configuration = Configuration {
