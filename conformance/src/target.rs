@@ -197,19 +197,6 @@ impl Target {
         self
     }
 
-    /// The same for servers that take no settings: [`Feature::OwnServer`] alone.
-    #[must_use]
-    pub fn with_own_plain_servers(
-        mut self,
-        open: impl Fn() -> Result<Site, ToolError> + Send + Sync + 'static,
-    ) -> Self {
-        self.own = Some(Arc::new(move |_: &str| open()));
-        Arc::make_mut(&mut self.facts)
-            .features
-            .push(Feature::OwnServer);
-        self
-    }
-
     /// A server for each case: for doubles that start in a millisecond, and whose clock one case may advance alone.
     ///
     /// # Errors

@@ -66,13 +66,15 @@ fn main() -> ExitCode {
         Deviations::of_the_emulator(&cases::all()).expect("deviations.toml names cases");
     let mut trials = Vec::new();
     for profile in PROFILES {
-        let target = Target::fresh(&format!("proconsul {}", profile.name), || {
+        let open = |settings: &str| {
             in_process::open(Config {
                 control: profile.control,
-                ..in_process::config(profile.version, profile.dev)
+                ..in_process::config(settings, profile.version, profile.dev)?
             })
-        });
-        let target = Arc::new(target.expect("the emulator starts"));
+        };
+        let target = Target::fresh(&format!("proconsul {}", profile.name), move || open(""));
+        let target = target.expect("the emulator starts");
+        let target = Arc::new(target.with_own_servers(open));
         for case in cases::all() {
             let (target, deviations) = (Arc::clone(&target), deviations.clone());
             let skipped = case.skip_reason(target.facts()).is_some();

@@ -39,8 +39,8 @@ fn of_a_real_consul() {
 #[test]
 fn of_the_emulator() {
     for version in [Version::V1_8_7, Version::V1_22_0] {
-        let config = in_process::config(version, true);
-        let target = Target::fresh("proconsul", move || in_process::open(config.clone()));
+        let open = move || in_process::open(in_process::config("", version, true)?);
+        let target = Target::fresh("proconsul", open);
         hold(&target.unwrap_or_else(|error| panic!("{error}")));
     }
 }

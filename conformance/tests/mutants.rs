@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
     let target = Target::fresh("proconsul", || {
-        in_process::open(in_process::config(Version::V1_8_7, true))
+        in_process::open(in_process::config("", Version::V1_8_7, true)?)
     });
     let target = Arc::new(target.expect("the emulator starts"));
     let trials = mutate::all().into_iter().map(|mutant| {

@@ -54,19 +54,20 @@ fn the_emulator_says_what_was_recorded() {
     for folder in folders {
         let recorded = read_about(&folder).expect("recordings say of what they are");
         let version = recorded.version.parse().expect("a version");
-        let config = Config {
-            session_ttl_min: Duration::from_millis(recorded.shortest_ttl_ms),
-            ..in_process::config(version, recorded.dev)
+        let open = move |settings: &str| {
+            in_process::open(Config {
+                session_ttl_min: Duration::from_millis(recorded.shortest_ttl_ms),
+                ..in_process::config(settings, version, recorded.dev)?
+            })
         };
-        let open = move || in_process::open(config.clone());
         // As the recorder does it: servers that other cases have used, and a new one for a case that needs its own.
         let used = (0..SERVERS)
-            .map(|_| open().map(used))
+            .map(|_| open("").map(used))
             .collect::<Result<_, _>>();
         let used = used.expect("the emulator starts");
         let target =
             Target::pool("proconsul", used).expect("the emulator is a Consul to the suite");
-        let target = target.with_own_plain_servers(open);
+        let target = target.with_own_servers(open);
         let deviations = Deviations::of_the_emulator(&cases::all()).expect("a good list");
         let report = replay(&target, &deviations, &Selection::all(), &folder, &|_| {});
         let report = report.expect("recordings of this version and mode");

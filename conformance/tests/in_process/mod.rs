@@ -38,16 +38,20 @@ impl Clock for ServerClock {
     }
 }
 
-/// The settings of a server of this version and mode.
-pub(crate) fn config(version: Version, dev: bool) -> Config {
-    Config {
-        version,
-        dev,
-        ui: dev,
-        control: false,
+/// A server of this version and mode as `proconsul agent` would set it up, with the settings that a case has for its
+/// `-config-file`; on a free port.
+pub(crate) fn config(settings: &str, version: Version, dev: bool) -> Result<Config, ToolError> {
+    let usual = Config::default();
+    let version = format!("-as-version={version}");
+    let node = format!("-node={}", usual.node_name);
+    let mode = if dev { "-dev" } else { "-server" };
+    let arguments = [&version, &node, mode, "-data-dir=unused", "-hcl", settings];
+    let agent = proconsul::cli::config(&arguments).map_err(ToolError)?;
+    Ok(Config {
+        listeners: usual.listeners,
         log_level: LogLevel::Error,
-        ..Config::default()
-    }
+        ..agent
+    })
 }
 
 /// Starts a server for one case.

@@ -68,6 +68,19 @@ pub(super) fn run(
     ExitCode::from(code)
 }
 
+/// The settings of an agent with these arguments.
+///
+/// # Errors
+/// Why there would be none.
+pub(super) fn config(arguments: &[&str]) -> Result<Config, String> {
+    let arguments: Vec<String> = arguments.iter().copied().map(str::to_owned).collect();
+    match prepare(&arguments, &|_: &str| None) {
+        Ok(prepared) => Ok(prepared.resolved.config),
+        Err(Stop::Help) => Err("arguments that ask for help start no agent".to_owned()),
+        Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
+    }
+}
+
 /// Why no agent is started.
 enum Stop {
     Help,

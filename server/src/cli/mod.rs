@@ -42,6 +42,7 @@ use std::process::ExitCode;
 use self::flags::VERSION_FLAGS;
 use self::go_flags::Refusal;
 use self::settings::Settings;
+use crate::config::Config;
 
 /// Consul's exit code for a command line that it does not understand.
 const NOT_UNDERSTOOD: u8 = 127;
@@ -93,6 +94,24 @@ pub fn main() -> ExitCode {
         }
         _ => run_command(&program, &arguments),
     }
+}
+
+/// The settings that `proconsul agent` would run with, given these arguments: for a server inside a test that is to be set
+/// up as one outside was. Files that they name are read, variables of the environment are not.
+///
+/// ```
+/// use proconsul::{Server, config::Config};
+///
+/// let agent = proconsul::cli::config(&["-dev", "-hcl", r#"session_ttl_min = "1s""#])?;
+/// let free_port = Config::default().listeners;
+/// let server = Server::builder().config(Config { listeners: free_port, ..agent }).start()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// What the agent would say instead of starting.
+pub fn config(arguments: &[&str]) -> Result<Config, String> {
+    agent::config(arguments)
 }
 
 /// Verbs that are clients of a running server.

@@ -317,25 +317,35 @@ fn pages(context: &Context, method: &Method, target: &Target<'_>) -> Option<Answ
             } else {
                 "Consul Agent"
             };
-            Some(page(reply::TEXT, text))
+            Some(words(context, text))
         }
         path if ui && path.starts_with(b"/ui/") => {
             let html = HeaderValue::from_static("text/html; charset=utf-8");
-            Some(page(html, crate::ui::PAGE))
+            Some(Answer {
+                headers: vec![
+                    (CONTENT_LENGTH, reply::number(crate::ui::PAGE.len() as u64)),
+                    (CONTENT_TYPE, html),
+                ],
+                body: Body::Whole(crate::ui::PAGE.into()),
+                ..Answer::empty(StatusCode::OK)
+            })
         }
         _ => None,
     }
 }
 
-fn page(content_type: HeaderValue, text: &'static str) -> Answer {
-    Answer {
-        headers: vec![
-            (CONTENT_LENGTH, reply::number(text.len() as u64)),
-            (CONTENT_TYPE, content_type),
-        ],
+/// A few words for who looks at the root. Their type is set first since errors have theirs so, and was guessed before.
+fn words(context: &Context, text: &'static str) -> Answer {
+    let mut answer = Answer {
         body: Body::Whole(text.into()),
         ..Answer::empty(StatusCode::OK)
+    };
+    if context.has(Behaviour::HttpErrorContentTypeFirst) {
+        answer.headers.push((CONTENT_TYPE, reply::TEXT));
+    } else {
+        answer.guessed_type = Some(reply::TEXT);
     }
+    answer
 }
 
 /// The route of a target and what follows it in the path; or the redirect, or the answer to an unknown path.
