@@ -106,7 +106,11 @@ fn the_python_clients_work() {
     if !has("python3") {
         return;
     }
-    for client in ["py-consul", "python-consul2"] {
+    for (client, tests) in [
+        ("py-consul", "test_clients.py"),
+        ("python-consul2", "test_clients.py"),
+        ("patroni", "test_patroni.py"),
+    ] {
         let environment = installed(client);
         let python = environment.join("bin/python");
         let requirements = folder("python").join(format!("{client}.txt"));
@@ -123,9 +127,9 @@ fn the_python_clients_work() {
             &format!("pip install {client}"),
         );
         on_all_hosts(client, || {
-            let mut tests = Command::new(&python);
-            tests.arg(folder("python").join("test_clients.py"));
-            tests
+            let mut command = Command::new(&python);
+            command.arg(folder("python").join(tests));
+            command
         });
     }
 }
