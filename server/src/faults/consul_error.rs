@@ -105,7 +105,8 @@ impl ConsulError {
         }
     }
 
-    /// How long Consul takes to say it, on the server's clock (measured on 1.8.7: 7.0 to 7.3 s, and 0.5 s).
+    /// How long Consul takes to say it, on the server's clock (measured on 1.8.7: 7.0 to 7.3 s, and 0.5 s). From 1.15 on
+    /// that there is no leader takes up to 13.5 s: it looks again after waits that grow.
     #[must_use]
     pub fn hold(&self) -> Duration {
         match self {

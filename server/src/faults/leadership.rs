@@ -11,12 +11,14 @@ use crate::timestamp::Timestamp;
 /// What a cluster without its leader is going through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// There never was a leader. Everything but the agent's own endpoints waits 7 s for one and fails, stale reads too.
+    /// There never was a leader. Everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s)
+    /// and fails, stale reads too.
     NeverElected,
     /// The leader, another server, is dead, and this one does not know it yet: calls fail at once, the first because
     /// the connection ended, later ones because there is nobody to connect to. Stale reads go on.
     Unreachable,
-    /// A leader is being elected: calls are held until the phase is over, and then go on.
+    /// A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits
+    /// for a leader at all.
     Electing,
     /// This server is the leader and has just lost the others: writes fail after half a second.
     QuorumLost,
@@ -138,7 +140,8 @@ impl LeaderLoss {
             Phase::Electing if reads_stale => None,
             Phase::Electing => Some(Plan {
                 name: "a leader is being elected".to_owned(),
-                hold: left.map_or(Hold::Forever, Hold::ForLeader),
+                hold: left.map_or(Hold::ForLeader, Hold::ForElection),
+                stop: Some(Stop::Error(ConsulError::NoClusterLeader)),
                 ..Plan::default()
             }),
             Phase::QuorumLost if asked.method == "GET" => None,
@@ -191,7 +194,7 @@ fn status(phase: Phase, about: &[u8]) -> Option<Plan> {
 fn no_leader() -> Plan {
     Plan {
         name: "no leader".to_owned(),
-        hold: Hold::ForLeader(ConsulError::NoClusterLeader.hold()),
+        hold: Hold::ForLeader,
         stop: Some(Stop::Error(ConsulError::NoClusterLeader)),
         ..Plan::default()
     }

@@ -33,8 +33,13 @@ pub enum Hold {
     None,
     /// So long.
     For(Duration),
-    /// So long, or until there is a leader again: then the request goes on as if nothing had been.
-    ForLeader(Duration),
+    /// As long as the emulated release waits for a leader, whether there is one or not.
+    AsForLeader,
+    /// As long as the emulated release waits for a leader, or until there is one: then the request goes on as if
+    /// nothing had been.
+    ForLeader,
+    /// The same, where there is one after so long.
+    ForElection(Duration),
     /// Until the client gives up.
     Forever,
 }
@@ -105,6 +110,7 @@ impl Plan {
             Effect::Error(error) => {
                 plan.stop = Some(Stop::Error(error.clone()));
                 plan.hold = match error.hold() {
+                    _ if *error == ConsulError::NoClusterLeader => Hold::AsForLeader,
                     Duration::ZERO => Hold::None,
                     hold => Hold::For(hold),
                 };

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use super::Context;
 use super::dispatch::handle;
 use super::errors::Failure;
+use super::leader::LeaderPatience;
 use super::reply::{self, Content, Reply};
 use super::request::{Consistency, Request};
 use super::routes::Endpoint;
@@ -49,6 +50,8 @@ struct Seen {
     headers: HeaderMap,
     is_stale: bool,
     call: Option<CallId>,
+    /// How long it is ready to wait for news; zero for what does not.
+    wait: Duration,
 }
 
 impl Seen {
@@ -68,6 +71,10 @@ impl Seen {
             headers: request.headers.clone(),
             is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
             call: request.call,
+            wait: match request.wait_options() {
+                Ok(Some(wait)) => wait.limit,
+                Ok(None) | Err(_) => Duration::ZERO,
+            },
         }
     }
 
@@ -133,6 +140,7 @@ pub(super) async fn handle_with_faults(
 /// Holds a request for as long as faults demand, and returns what is left of their plan.
 async fn until_it_may_go_on(context: &Context, faults: &Faults, seen: &Seen) -> Plan {
     let engine = &context.engine;
+    let mut patience = LeaderPatience::new(context, seen.wait);
     loop {
         let changes = faults.leadership_changes();
         let asked = seen.with(|asked| faults.ask(asked, engine.clock().now()));
@@ -150,14 +158,27 @@ async fn until_it_may_go_on(context: &Context, faults: &Faults, seen: &Seen) -> 
                 return plan;
             }
             Hold::Forever => held(None).await,
-            Hold::ForLeader(duration) => {
-                tokio::select! {
-                    () = held(Some(duration)) => {
-                        if plan.stop.is_some() {
-                            return plan;
-                        }
-                    }
-                    () = changes => {}
+            Hold::AsForLeader => {
+                while let Some(step) = patience.step(engine) {
+                    held(Some(step)).await;
+                }
+                return plan;
+            }
+            Hold::ForLeader | Hold::ForElection(_) => {
+                let Some(step) = patience.step(engine) else {
+                    return plan;
+                };
+                match plan.hold {
+                    // It looks again after its wait, and not when there is a leader.
+                    _ if patience.grows => held(Some(step)).await,
+                    Hold::ForElection(lasts) if lasts < step => tokio::select! {
+                        () = held(Some(lasts)) => {}
+                        () = changes => {}
+                    },
+                    _ => tokio::select! {
+                        () = held(Some(step)) => {}
+                        () = changes => {}
+                    },
                 }
             }
         }

@@ -28,6 +28,7 @@ mod fault;
 mod filter_fields;
 mod health;
 mod kv;
+mod leader;
 mod operator;
 mod prepared_query;
 mod prepared_query_body;
