@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::definition::{self, CheckDefinition, CheckSpec, Rules, ServiceDefinition, ServiceSpec};
-
+use crate::history::DEFAULT_CAPACITY;
 use crate::version::Version;
 
 /// Everything that a server can be told at its start.
@@ -110,6 +110,9 @@ pub struct Config {
     /// Whether a test may control the server: it keeps a history, takes faults, and serves the control plane.
     /// Default: true, and false for an agent.
     pub control: bool,
+    /// How many records the history of a server keeps that a test controls, at least 1; when there are more the oldest
+    /// go, and who reads it is told. A record takes some hundred bytes. Default: 100,000.
+    pub history_capacity: usize,
     /// A port of 127.0.0.1 for the control plane alone, which faults never touch; 0 takes a free one. With none it is
     /// served beside the API. Default: none.
     pub control_port: Option<u16>,
@@ -218,6 +221,7 @@ impl Default for Config {
             acl_default_policy: "allow".to_owned(),
             ui: false,
             control: true,
+            history_capacity: DEFAULT_CAPACITY,
             control_port: None,
             log_level: LogLevel::Info,
             log_json: false,

@@ -22,7 +22,8 @@ pub(crate) use safety::violations;
 pub use safety::{Interval, Unsafe};
 pub use text::timeline;
 
-/// How many records a history keeps unless it is told otherwise; the oldest go first.
+/// How many records a history keeps unless it is told otherwise. When there are more the oldest go, and whoever reads the
+/// history is told how many went.
 pub const DEFAULT_CAPACITY: usize = 100_000;
 
 /// The number of a request to a server, counted from 1 in the order of arrival.
@@ -232,6 +233,8 @@ pub struct History {
     /// How many records are kept; 0 is off.
     capacity: usize,
     last: u64,
+    /// How many records have gone because there were more than are kept.
+    lost: u64,
     records: VecDeque<Record>,
 }
 
@@ -248,6 +251,7 @@ impl History {
         Self {
             capacity,
             last: 0,
+            lost: 0,
             records: VecDeque::new(),
         }
     }
@@ -271,6 +275,7 @@ impl History {
         }
         if self.records.len() == self.capacity {
             self.records.pop_front();
+            self.lost += 1;
         }
         self.last += 1;
         self.records.push_back(Record {
@@ -290,8 +295,15 @@ impl History {
         self.records.range(known.min(self.records.len())..)
     }
 
+    /// How many records have gone because there were more than are kept: the beginning is missing.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// Forgets all records. Numbers go on.
     pub fn clear(&mut self) {
         self.records.clear();
+        self.lost = 0;
     }
 }

@@ -24,6 +24,10 @@ use crate::store::Rules;
 use crate::version::{Behaviour, Version};
 use agent::new_engine;
 
+/// How many ready connections a server in a test takes from the operating system at once. The runtime keeps a place for
+/// each of them: with its own choice of 1024, a fifth of all that a server takes is that.
+const EVENTS_AT_ONCE: usize = 128;
+
 /// A Consul inside this process, on a thread and a runtime of its own, for as long as the value lives.
 ///
 /// It can be used from tests with any runtime or none. Every server has its own state and its own port; there
@@ -185,6 +189,13 @@ impl Builder {
         self
     }
 
+    /// How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told how
+    /// many. Default: [`DEFAULT_CAPACITY`](crate::history::DEFAULT_CAPACITY), 100,000.
+    pub fn history_capacity(mut self, records: usize) -> Self {
+        self.config.history_capacity = records;
+        self
+    }
+
     /// Starts with a clock that stands still: no TTL, lock-delay or wait ends by itself.
     pub fn frozen(mut self) -> Self {
         self.frozen = true;
@@ -206,6 +217,7 @@ impl Builder {
         let engine = new_engine(&self.config, clock);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
+            .max_io_events_per_tick(EVENTS_AT_ONCE)
             .build()
             .map_err(StartError::Runtime)?;
         let sockets = {

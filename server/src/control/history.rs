@@ -14,10 +14,28 @@ impl Control {
         self.engine.history(filter)
     }
 
-    /// The whole history as text, a line for each record.
+    /// How many records have gone because there were more than the history keeps
+    /// ([`Builder::history_capacity`](crate::Builder::history_capacity)): the oldest, so that the beginning is missing.
+    #[must_use]
+    pub fn lost_records(&self) -> u64 {
+        self.engine.lost_records()
+    }
+
+    /// What a text that is made of the history begins with when its own beginning is missing.
+    pub(super) fn lost_in_words(&self) -> String {
+        match self.lost_records() {
+            0 => String::new(),
+            lost => format!(
+                "the beginning is missing: {lost} older records are gone, the history keeps {}\n",
+                self.history_capacity
+            ),
+        }
+    }
+
+    /// The whole history as text, a line for each record. A first line says so when the beginning is missing.
     #[must_use]
     pub fn history_text(&self) -> String {
-        let mut text = String::new();
+        let mut text = self.lost_in_words();
         for record in self.history(&Filter::all()) {
             writeln!(text, "{record}").expect("memory takes every line");
         }
@@ -35,10 +53,13 @@ impl Control {
         self.engine.last_record()
     }
 
-    /// The life of one key as text: its writes, its holders, why they lost it, who was refused and why.
+    /// The life of one key as text: its writes, its holders, why they lost it, who was refused and why. A first line
+    /// says so when the beginning is missing.
     #[must_use]
     pub fn timeline(&self, key: impl AsRef<[u8]>) -> String {
-        history::timeline(&self.history(&Filter::all()), &Key::new(key))
+        let mut text = self.lost_in_words();
+        text += &history::timeline(&self.history(&Filter::all()), &Key::new(key));
+        text
     }
 
     /// Who holds a key, since when, what is in the way of others, and who waits.

@@ -136,6 +136,12 @@ impl Engine {
         self.with_state(|state, _| state.history.matching(filter))
     }
 
+    /// How many records have gone from the history because there were more than it keeps.
+    #[must_use]
+    pub fn lost_records(&self) -> u64 {
+        self.lock().history.lost()
+    }
+
     /// Forgets the history so far.
     pub fn clear_history(&self) {
         self.lock().history.clear();

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::entropy::Entropy;
-use crate::history::{DEFAULT_CAPACITY, History};
+use crate::history::History;
 use crate::store::{
     AgentCommand, Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Start, Store,
 };
@@ -27,7 +27,7 @@ pub(super) fn new_engine(config: &Config, clock: Clock) -> Arc<Engine> {
     };
     let entropy = Entropy::seeded(config.seed);
     let history = if config.control {
-        History::keeping(DEFAULT_CAPACITY)
+        History::keeping(config.history_capacity.max(1))
     } else {
         History::off()
     };

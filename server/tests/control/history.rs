@@ -5,7 +5,7 @@ use proconsul::control::Session;
 use proconsul::history::{Filter, Happened, Kind, RefusedBecause, ReleasedBy};
 use proconsul::store::Cause;
 
-use crate::support::{PATIENCE, SECOND, background, frozen, join, put};
+use crate::support::{PATIENCE, SECOND, background, frozen, get, join, put};
 use proconsul::engine::BlockedOn;
 
 fn kinds(server: &Server, filter: &Filter) -> Vec<&'static str> {
@@ -239,15 +239,44 @@ fn a_key_is_explained() {
 
 #[test]
 fn old_records_go_first_and_numbers_stay() {
-    let server = frozen();
-    for _ in 0..60_000 {
-        server.kv().put("a", "1");
-        server.kv().put("a", "2");
+    let builder = Server::builder().history_capacity(1000).frozen();
+    let server = builder.start().expect("a free port");
+    for number in 0..1500 {
+        server.kv().put("a", number.to_string());
     }
     let kept = server.history(&Filter::all());
-    assert_eq!(kept.len(), proconsul::history::DEFAULT_CAPACITY);
+    assert_eq!(kept.len(), 1000);
     let last = kept.last().expect("records are kept").number;
     assert_eq!(last, server.last_record());
     assert_eq!(server.history(&Filter::all().after(last - 2)).len(), 2);
     assert!(kept.iter().map(|record| record.number).is_sorted());
+}
+
+#[test]
+fn who_reads_a_history_without_its_beginning_is_told() {
+    let builder = Server::builder().history_capacity(10).frozen();
+    let server = builder.start().expect("a free port");
+    server.clear_history();
+    for number in 0..10 {
+        server.kv().put("a", number.to_string());
+    }
+    assert_eq!(server.lost_records(), 0);
+    assert!(server.timeline("a").starts_with("timeline of"));
+    server.kv().put("b", "1");
+    server.kv().put("b", "2");
+    assert_eq!(server.lost_records(), 2);
+    let told = "the beginning is missing: 2 older records are gone, the history keeps 10\n";
+    assert!(server.timeline("a").starts_with(told));
+    assert!(server.history_text().starts_with(told));
+    let text = get(&server, "/proconsul/v1/history?format=text").body;
+    assert!(text.starts_with(told), "{text}");
+    // The request itself has been recorded, and one of before is gone for it.
+    let answer = get(&server, "/proconsul/v1/history").body;
+    assert!(answer.contains("\"lost\":2"), "{answer}");
+    server.clear_history();
+    assert_eq!(server.lost_records(), 0);
+    let smallest = Server::builder().history_capacity(0).start();
+    let smallest = smallest.expect("a free port");
+    smallest.kv().put("a", "1");
+    assert_eq!(smallest.history(&Filter::all()).len(), 1);
 }
