@@ -45,6 +45,8 @@ pub(crate) struct Answer {
 pub(crate) enum Content {
     /// JSON.
     Json(Value),
+    /// JSON that is written already.
+    Written(String),
     /// Text for people.
     Text(String),
 }
@@ -69,6 +71,13 @@ impl Answer {
         Self {
             status: 200,
             content: Content::Json(value),
+        }
+    }
+
+    fn written(text: String) -> Self {
+        Self {
+            status: 200,
+            content: Content::Written(text),
         }
     }
 
@@ -171,6 +180,8 @@ const ROUTES: &[Route] = &[
     route("POST", "state/reset", calls::reset),
     route("POST", "state/checkpoint", calls::checkpoint),
     route("POST", "state/rollback", calls::rollback),
+    route("GET", "state", calls::dump),
+    route("PUT", "state", calls::load),
     route("GET", "state/kv", calls::export_kv),
     route("PUT", "state/kv", calls::import_kv),
     route("GET", "servers", calls::servers),

@@ -4,6 +4,7 @@
 //! same is offered under `/proconsul/v1/`, for tests in other languages.
 
 mod doors;
+mod dump;
 mod export;
 pub(crate) mod face;
 mod fault;
@@ -24,6 +25,7 @@ use servers::SharedServers;
 
 pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
+pub use dump::LoadError;
 pub use export::ImportError;
 pub(crate) use servers::Launch;
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
@@ -37,6 +39,11 @@ pub struct Control {
     faults: Arc<Faults>,
     /// The name of the agent's own node.
     node_name: String,
+    datacenter: String,
+    /// How many records the history keeps.
+    history_capacity: usize,
+    /// The emulated release.
+    version: String,
     doors: Arc<Doors>,
     has_own_port: bool,
     launch: Launch,
@@ -60,6 +67,9 @@ impl Control {
             engine: Arc::clone(engine),
             faults: Arc::default(),
             node_name: config.node_name.clone(),
+            datacenter: config.datacenter.clone(),
+            history_capacity: config.history_capacity,
+            version: config.version.to_string(),
             doors: Arc::default(),
             has_own_port: config.control_port.is_some(),
             launch,

@@ -100,7 +100,7 @@ impl Control {
     pub fn reset(&self) {
         self.note("reset");
         let mut store = self.initial.store.clone();
-        store.shift_deadlines(self.now().since(self.initial.at));
+        store.carry(self.initial.at, self.now());
         self.engine.replace_store(store);
     }
 

@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{Happened, History, WokenBy};
 use crate::store::{
-    CheckRow, Command, Key, NewNode, Query, Refusal, Registration, SessionId, Store,
+    CheckRow, Command, Flaw, Image, Key, NewNode, Query, Refusal, Registration, SessionId, Store,
 };
 use crate::timestamp::Timestamp;
 
@@ -87,7 +87,7 @@ impl Engine {
         let Some(Checkpoint { at, mut store }) = checkpoint else {
             return false;
         };
-        store.shift_deadlines(self.clock.now().since(at));
+        store.carry(at, self.clock.now());
         self.replace_store(store);
         true
     }
@@ -127,6 +127,23 @@ impl Engine {
         self.deadlines.notify_one();
         wake(&woken);
         self.announce();
+    }
+
+    /// The whole state as plain data.
+    #[must_use]
+    pub fn image(&self) -> Image {
+        let (store, now) = self.with_state(|state, now| (state.store.clone(), now));
+        store.image(now)
+    }
+
+    /// Goes over to the state of an image. Whoever is blocked is answered with what is there now.
+    ///
+    /// # Errors
+    /// No store can be in this state; nothing has changed.
+    pub fn load(&self, image: Image) -> Result<(), Flaw> {
+        let (store, now) = self.with_state(|state, now| (state.store.clone(), now));
+        self.replace_store(store.with_image(image, now)?);
+        Ok(())
     }
 
     /// What a restart leaves of the state; see [`Store::change_leader`].

@@ -64,6 +64,7 @@ pub(super) async fn answer(
 fn shown(answer: Answer) -> Response {
     let (content_type, text) = match answer.content {
         Content::Json(value) => ("application/json", value.to_string()),
+        Content::Written(text) => ("application/json", text),
         Content::Text(text) => ("text/plain; charset=utf-8", text),
     };
     let status = StatusCode::from_u16(answer.status).expect("calls have statuses");

@@ -215,7 +215,9 @@ async fn resolve(
         Err(failed) => return Ok(Err(failed)),
     };
     let search = query_template::rendered(&rows(&answer)[0].query, &name);
-    let search = search.expect("templates were rendered once before they were stored");
+    // Rendered once before it was stored, but for a query of a state that a test has loaded.
+    let refused = |flaw| Failure::PreparedQuery(PreparedQueryRefusal::TemplateFlaw(flaw));
+    let search = search.map_err(refused)?;
     Ok(Ok((answer, search)))
 }
 

@@ -10,7 +10,7 @@ use super::query::{Answer, Rows, Watch};
 use super::{Change, Store};
 
 /// How many events are kept.
-const KEPT: usize = 256;
+pub(super) const KEPT: usize = 256;
 
 /// An event as it is fired.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +53,9 @@ impl EventRow {
 /// The events that are kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Events {
-    rows: Vector<Arc<EventRow>>,
+    pub(super) rows: Vector<Arc<EventRow>>,
     /// How many were fired.
-    fired: u64,
+    pub(super) fired: u64,
 }
 
 impl Store {

@@ -9,7 +9,7 @@ use super::key::Key;
 use crate::timestamp::Timestamp;
 
 /// A longer lock-delay is stored and shown as given, and acts as this one (session.md 1.2).
-const LONGEST: Duration = Duration::from_secs(60);
+pub(super) const LONGEST: Duration = Duration::from_secs(60);
 
 /// The keys that cannot be acquired, and until when.
 #[derive(Clone, Debug, Default)]

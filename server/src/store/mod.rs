@@ -15,6 +15,7 @@ mod check;
 mod command;
 mod effects;
 mod event;
+mod image;
 mod index;
 mod invalidation;
 mod key;
@@ -39,12 +40,13 @@ use std::time::Duration;
 use service::{ABSENT_IN_CATALOG, ABSENT_IN_HEALTH};
 
 pub use agent::{
-    Agent, AgentCommand, CheckSource, CheckSpec, Due, LocalCheck, LocalService, Probe, ProbeRun,
-    ProbeTarget, ServiceSpec, Start, Thresholds,
+    Agent, AgentCommand, AgentImage, CheckSource, CheckSpec, Due, InARow, LocalCheck, LocalService,
+    Probe, ProbeRun, ProbeTarget, ServiceSpec, Start, Thresholds,
 };
 pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
 pub use effects::{Cause, Effects, HolderChange, SessionEnd, Touched};
 pub use event::{EventRow, NewEvent};
+pub use image::{Flaw, Image, TableIndexes};
 pub use index::Index;
 pub use key::Key;
 pub use kv::KvRow;

@@ -147,9 +147,9 @@ pub(super) struct PreparedQueries {
 }
 
 impl PreparedQueries {
-    fn insert(&mut self, row: PreparedQueryRow) {
+    pub(super) fn insert(&mut self, row: PreparedQueryRow) {
         self.remove(row.id);
-        if let Some(name) = key_name(&row.query) {
+        if let Some(name) = row.query.key_name() {
             self.by_name.insert(name, row.id);
         }
         if let Some(session) = session_of(&row.query) {
@@ -162,7 +162,7 @@ impl PreparedQueries {
         let Some(row) = self.rows.remove(&id) else {
             return;
         };
-        if let Some(name) = key_name(&row.query) {
+        if let Some(name) = row.query.key_name() {
             self.by_name.remove(&name);
         }
         if let Some(session) = session_of(&row.query) {
@@ -171,9 +171,11 @@ impl PreparedQueries {
     }
 }
 
-/// The name that a query is found by.
-fn key_name(query: &NewPreparedQuery) -> Option<String> {
-    (!query.name.is_empty() || query.template.is_some()).then(|| query.name.to_lowercase())
+impl NewPreparedQuery {
+    /// The name that the query is found by.
+    pub(super) fn key_name(&self) -> Option<String> {
+        (!self.name.is_empty() || self.template.is_some()).then(|| self.name.to_lowercase())
+    }
 }
 
 /// The session that a query falls with, whatever its spelling.
@@ -290,7 +292,7 @@ impl Change<'_> {
         query: &NewPreparedQuery,
     ) -> Result<(), PreparedQueryRefusal> {
         let queries = &self.store.prepared_queries;
-        let Some(name) = key_name(query) else {
+        let Some(name) = query.key_name() else {
             return Ok(());
         };
         if queries.by_name.get(&name).is_some_and(|other| *other != id) {

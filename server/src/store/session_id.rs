@@ -28,6 +28,12 @@ impl SessionId {
         Self(bytes)
     }
 
+    /// The bytes.
+    #[must_use]
+    pub const fn bytes(self) -> [u8; 16] {
+        self.0
+    }
+
     /// The session that `text` names in any spelling; none when `text` is a UUID in form but cannot be an id.
     ///
     /// # Errors

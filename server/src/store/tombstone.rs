@@ -21,7 +21,9 @@ pub(super) struct Tombstones {
     /// When to reap -> the newest index to reap then.
     pub(super) reaps: OrdMap<Timestamp, Index>,
     /// The index of the last tombstone ever set. Reaping does not lower it.
-    newest: Index,
+    pub(super) newest: Index,
+    /// Where the multiples are counted from: the clock's epoch, but for a state that comes from another time.
+    pub(super) counted_from: Timestamp,
 }
 
 impl Tombstones {
@@ -29,7 +31,7 @@ impl Tombstones {
     pub(super) fn set(&mut self, now: Timestamp, key: Key, index: Index) {
         self.by_key.insert(key, index);
         self.newest = index;
-        self.reaps.insert(reap_time(now), index);
+        self.reaps.insert(self.reap_time(now), index);
     }
 
     /// The newest delete at or under `prefix`.
@@ -73,12 +75,13 @@ impl Tombstones {
             .filter(|(_, index)| *index > up_to)
             .collect();
     }
-}
 
-/// The end of a tombstone's life, rounded up to the next boundary.
-fn reap_time(now: Timestamp) -> Timestamp {
-    let step = GRANULARITY.as_nanos();
-    let expiry = u128::from(now.plus(LIFETIME).as_nanos());
-    let boundary = expiry.div_ceil(step) * step;
-    Timestamp::from_nanos(u64::try_from(boundary).unwrap_or(u64::MAX))
+    /// The end of a tombstone's life, rounded up to the next boundary.
+    fn reap_time(&self, now: Timestamp) -> Timestamp {
+        let step = GRANULARITY.as_nanos();
+        let expiry = now.plus(LIFETIME).since(self.counted_from).as_nanos();
+        let boundary = expiry.div_ceil(step) * step;
+        let boundary = u64::try_from(boundary).unwrap_or(u64::MAX);
+        self.counted_from.plus(Duration::from_nanos(boundary))
+    }
 }

@@ -1,7 +1,6 @@
 //! Moving a whole store: to another time, and to other indexes. For tests that go back, or let Consul go back.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use imbl::{OrdMap, OrdSet};
 
@@ -11,39 +10,39 @@ use super::lock_delay::LockDelays;
 use crate::timestamp::Timestamp;
 
 impl Store {
-    /// Moves every deadline `by` into the future: what was saved at one time goes on at another as if none had passed.
-    pub fn shift_deadlines(&mut self, by: Duration) {
-        if by.is_zero() {
+    /// Carries everything that has a time from `from` to `to`: what was saved at one time goes on at another as if none
+    /// had passed between.
+    pub fn carry(&mut self, from: Timestamp, to: Timestamp) {
+        if from == to {
             return;
         }
-        let later = |at: &Timestamp| at.plus(by);
+        let carried = |at: &Timestamp| at.carried(from, to);
         let sessions = &mut self.sessions;
         sessions.lapses = sessions
             .lapses
             .iter()
-            .map(|(id, at)| (*id, later(at)))
+            .map(|(id, at)| (*id, carried(at)))
             .collect();
         let by_lapse = sessions.by_lapse.iter();
         sessions.by_lapse = by_lapse
-            .map(|(at, index, id)| (later(at), *index, *id))
+            .map(|(at, index, id)| (carried(at), *index, *id))
             .collect();
         let delays = &mut self.lock_delays;
         delays.by_key = delays
             .by_key
             .iter()
-            .map(|(key, at)| (key.clone(), later(at)))
+            .map(|(key, at)| (key.clone(), carried(at)))
             .collect();
         delays.by_end = delays
             .by_end
             .iter()
-            .map(|(at, key)| (later(at), key.clone()))
+            .map(|(at, key)| (carried(at), key.clone()))
             .collect();
-        let reaps = &mut self.tombstones.reaps;
-        *reaps = reaps
-            .iter()
-            .map(|(at, up_to)| (later(at), *up_to))
-            .collect();
-        self.agent.shift_deadlines(by);
+        let tombstones = &mut self.tombstones;
+        let reaps = tombstones.reaps.iter();
+        tombstones.reaps = reaps.map(|(at, up_to)| (carried(at), *up_to)).collect();
+        tombstones.counted_from = carried(&tombstones.counted_from);
+        self.agent.carry(from, to);
     }
 
     /// Lets the agent's checks be run at once that were being run when the state was saved.
@@ -70,7 +69,8 @@ impl Store {
     }
 
     /// Lowers every index by `by`, down to 1 at the least: what a client sees of a Consul that was restored from a
-    /// snapshot, or whose data were lost and written again. Keys, sessions and their holders stay.
+    /// snapshot, or whose data were lost and written again. Keys, sessions and their holders stay; so does the index
+    /// of events, which is none of raft's.
     pub fn lower_indexes(&mut self, by: u64) {
         let low = |index: Index| match index {
             Index::ZERO => Index::ZERO,
@@ -95,6 +95,12 @@ impl Store {
             .collect();
         sessions.by_lapse = by_lapse;
         self.lower_catalog(low);
+        let queries = &mut self.prepared_queries;
+        queries.newest = low(queries.newest);
+        queries.rows = each(&queries.rows, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
     }
 
     fn lower_catalog(&mut self, low: impl Fn(Index) -> Index) {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use proconsul::Server;
 use proconsul::engine::BlockedOn;
-use proconsul::faults::{ConsulError, Effect, Rule};
+use proconsul::faults::{ConsulError, Effect, LeaderLoss, Rule};
 
-use crate::support::{PATIENCE, SECOND, ask, background, join, put};
+use crate::support::{PATIENCE, SECOND, ask, background, held, join, put};
 
 fn history_of_a_run(seed: u64) -> String {
     let server = Server::builder()
@@ -40,7 +40,35 @@ fn history_of_a_run(seed: u64) -> String {
     put(&server, "/v1/kv/lock", "y");
     server.rollback("a").expect("it is there");
     server.advance(20 * SECOND);
-    server.history_text()
+    catalog_and_queries(&server);
+    let state = server.dump();
+    lose_and_find_a_leader(&server);
+    server.load(&state).expect("it is a state of this server");
+    server.advance(100 * SECOND);
+    put(&server, "/v1/session/create", "{}");
+    format!("{}{}", server.history_text(), server.dump())
+}
+
+/// Checks that expire and end their service, and a query with an id of chance.
+fn catalog_and_queries(server: &Server) {
+    let service = r#"{"Name":"web","Check":{"TTL":"10s","DeregisterCriticalServiceAfter":"1m"}}"#;
+    put(server, "/v1/agent/service/register", service);
+    put(server, "/v1/agent/check/pass/service:web?note=fine", "");
+    let query = r#"{"Name":"q","Service":{"Service":"web"}}"#;
+    ask(server, "POST", "/v1/query", query);
+    put(server, "/v1/event/fire/deploy", "now");
+    server.catalog().delete_node("proconsul");
+    server.advance(SECOND);
+}
+
+/// Waits for a leader are of chance, too.
+fn lose_and_find_a_leader(server: &Server) {
+    server.lose_leader(LeaderLoss::quorum_lost());
+    server.advance(SECOND);
+    let request = held(server, "GET", "/v1/kv/lock");
+    server.advance(14 * SECOND);
+    assert_eq!(join(request).status, 500);
+    server.find_leader();
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 mod barriers;
 mod determinism;
+mod dump;
 mod face;
 mod faults;
 mod history;
+mod indexes;
 mod leader_loss;
 mod rules;
 mod safety;

@@ -17,7 +17,7 @@ pub(crate) const SECOND: Duration = Duration::from_secs(1);
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    head: String,
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 

@@ -1,5 +1,7 @@
 //! The calls, each of which is a method of [`Control`].
 
+use std::num::NonZeroUsize;
+
 use serde_json::{Value, json};
 
 use super::input::{
@@ -90,10 +92,15 @@ pub(super) fn history(control: &Control, call: &Call) -> Outcome {
         .first()
         .map_or("json", |(_, format)| format.as_str())
     {
-        "json" => Ok(Answer::json(json!({ "records": show::records(&records) }))),
+        "json" => Ok(Answer::json(json!({
+            "records": show::records(&records),
+            "lost": control.lost_records(),
+        }))),
         "text" => {
             let lines = records.iter().map(|record| format!("{record}\n"));
-            Ok(Answer::text(lines.collect::<String>()))
+            Ok(Answer::text(
+                control.lost_in_words() + &lines.collect::<String>(),
+            ))
         }
         other => Err(Refused::input(format!(
             "a format is json or text, not {other:?}"
@@ -338,6 +345,20 @@ pub(super) fn rollback(control: &Control, call: &Call) -> Outcome {
     Ok(Answer::json(json!({ "index": control.index().0 })))
 }
 
+pub(super) fn dump(control: &Control, call: &Call) -> Outcome {
+    call.parameters(&[])?;
+    Ok(Answer::written(control.dump()))
+}
+
+pub(super) fn load(control: &Control, call: &Call) -> Outcome {
+    call.parameters(&[])?;
+    let state = str::from_utf8(&call.body);
+    let state = state.map_err(|error| Refused::input(format!("not a state: {error}")))?;
+    let loaded = control.load(state);
+    loaded.map_err(|error| Refused::input(error.to_string()))?;
+    Ok(Answer::json(json!({ "index": control.index().0 })))
+}
+
 pub(super) fn export_kv(control: &Control, call: &Call) -> Outcome {
     let parameters = call.parameters(&["prefix"])?;
     let prefix = parameters.into_iter().next().map(|(_, prefix)| prefix);
@@ -382,6 +403,9 @@ pub(super) fn start_server(control: &Control, call: &Call) -> Outcome {
     config.session_ttl_min = new
         .session_ttl_min
         .map_or(config.session_ttl_min, |span| span.0);
+    config.history_capacity = new
+        .history_capacity
+        .map_or(config.history_capacity, NonZeroUsize::get);
     let (id, url) = control
         .start_server(config, new.frozen)
         .map_err(|error| Refused(500, error))?;

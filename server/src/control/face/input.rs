@@ -1,6 +1,7 @@
 //! What calls say, checked: unknown fields are refused, and so is what cannot be.
 
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -430,4 +431,5 @@ pub(super) struct NewServer {
     pub(super) node: Option<String>,
     pub(super) datacenter: Option<String>,
     pub(super) session_ttl_min: Option<Span>,
+    pub(super) history_capacity: Option<NonZeroUsize>,
 }

@@ -14,6 +14,11 @@ impl Chance {
         Self { state: seed }
     }
 
+    /// Where the sequence stands: the seed of what comes next.
+    pub(super) fn state(&self) -> u64 {
+        self.state
+    }
+
     /// A duration from zero up to, not including, `limit`; zero when `limit` is.
     pub(super) fn below(&mut self, limit: Duration) -> Duration {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);

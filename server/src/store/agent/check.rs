@@ -278,7 +278,7 @@ pub(super) fn may_be_reaped(local: &LocalCheck) -> bool {
 }
 
 /// What a check does by itself.
-fn next_of(local: &LocalCheck) -> Option<Due> {
+pub(super) fn next_of(local: &LocalCheck) -> Option<Due> {
     let id = local.check.check_id.clone();
     match local.source {
         CheckSource::Ttl(_) => Some(Due::Expire(id)),

@@ -34,13 +34,13 @@ pub struct LocalCheck {
     /// How often it has to pass and to fail before its status follows.
     pub thresholds: Thresholds,
     /// How often it has passed and failed in a row.
-    pub(super) in_a_row: InARow,
+    pub in_a_row: InARow,
     /// Which registration of this check is in force: the result of a run of an earlier one does not count.
-    pub(super) registration: u64,
+    pub registration: u64,
     /// When it expires or is run next, if it does by itself.
-    pub(super) next: Option<Timestamp>,
+    pub next: Option<Timestamp>,
     /// When the catalog is told of an output that it does not know; none while it knows.
-    pub(super) output_due: Option<Timestamp>,
+    pub output_due: Option<Timestamp>,
 }
 
 /// How the status of a check comes about.
@@ -110,12 +110,20 @@ pub struct Thresholds {
 
 /// How often a check has passed and failed in a row; one of the two is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct InARow {
-    passes: i64,
-    failures: i64,
+pub struct InARow {
+    /// Passes.
+    pub passes: i64,
+    /// Failures.
+    pub failures: i64,
 }
 
 impl InARow {
+    /// Whether counting can go on for ever.
+    pub(super) fn is_small(self) -> bool {
+        let limit = i64::MAX / 2;
+        (0..limit).contains(&self.passes) && (0..limit).contains(&self.failures)
+    }
+
     /// Counts a run. Whether the status follows it.
     pub(super) fn count(&mut self, critical: bool, thresholds: Thresholds) -> bool {
         if critical {

@@ -7,6 +7,7 @@ mod chance;
 mod check;
 mod command;
 mod due;
+mod image;
 mod local;
 mod maintenance;
 mod reload;
@@ -20,9 +21,10 @@ use std::time::Duration;
 use imbl::{OrdMap, OrdSet};
 
 pub use command::{AgentCommand, Due, Start};
+pub use image::AgentImage;
 pub use local::{
-    CheckSource, CheckSpec, LocalCheck, LocalService, Probe, ProbeRun, ProbeTarget, ServiceSpec,
-    Thresholds,
+    CheckSource, CheckSpec, InARow, LocalCheck, LocalService, Probe, ProbeRun, ProbeTarget,
+    ServiceSpec, Thresholds,
 };
 
 use super::command::{Refusal, Reply};

@@ -1,34 +1,33 @@
 //! The agent's own state at another time.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::{Agent, CheckSource, Due, LocalCheck, Own};
 use crate::timestamp::Timestamp;
 
 impl Agent {
-    /// Moves everything that the agent will do `by` into the future.
-    pub(in crate::store) fn shift_deadlines(&mut self, by: Duration) {
-        let later = |at: Timestamp| at.plus(by);
+    /// Carries everything that the agent has done and will do from `from` to `to`.
+    pub(in crate::store) fn carry(&mut self, from: Timestamp, to: Timestamp) {
+        let carried = |at: Timestamp| at.carried(from, to);
         let deadlines = self.deadlines.iter();
         self.deadlines = deadlines
-            .map(|(at, due)| (later(*at), due.clone()))
+            .map(|(at, due)| (carried(*at), due.clone()))
             .collect();
         let checks = self.checks.iter().map(|(id, local)| {
             let mut local = LocalCheck::clone(local);
-            local.next = local.next.map(later);
-            local.output_due = local.output_due.map(later);
-            local.critical_since = local.critical_since.map(later);
+            local.next = local.next.map(carried);
+            local.output_due = local.output_due.map(carried);
+            local.critical_since = local.critical_since.map(carried);
             (id.clone(), Arc::new(local))
         });
         self.checks = checks.collect();
-        self.next_sync = later(self.next_sync);
+        self.next_sync = carried(self.next_sync);
         if let Some(own) = &self.own {
             self.own = Some(Arc::new(Own {
                 by_leader: own.by_leader.clone(),
                 by_agent: own.by_agent.clone(),
                 node: own.node.clone(),
-                started: later(own.started),
+                started: carried(own.started),
                 output_interval: own.output_interval,
             }));
         }

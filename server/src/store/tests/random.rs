@@ -128,3 +128,44 @@ proptest! {
         prop_assert_eq!(outcome(), outcome());
     }
 }
+
+proptest! {
+    #![proptest_config(random_cases(1500))]
+
+    #[test]
+    fn a_store_made_of_an_image_is_the_same_store(version in version(), steps in steps(40)) {
+        let mut run = Run::new(version);
+        for step in &steps {
+            run.take(step, |_, _, _, _| {});
+            let image = run.store.clone().image(run.now);
+            let again = run.store.with_image(image, run.now);
+            let again = again.expect("a state of a store can be loaded");
+            prop_assert_eq!(format!("{again:?}"), format!("{:?}", run.store));
+        }
+    }
+
+    #[test]
+    fn it_goes_on_at_another_time_as_the_first_one_does(
+        version in version(),
+        before in steps(30),
+        after in steps(30),
+        later in 0..4000u64,
+    ) {
+        let mut run = Run::new(version);
+        for step in &before {
+            run.take(step, |_, _, _, _| {});
+        }
+        let now = Timestamp::ZERO.plus(Duration::from_secs(later));
+        let image = run.store.clone().image(run.now);
+        let store = run.store.with_image(image, now).expect("a state of a store");
+        let mut other = Run { store, now, world: run.world.clone() };
+        let outcome = |run: &mut Run| {
+            let mut replies = String::new();
+            for step in &after {
+                run.take(step, |_, _, _, applied| replies += &format!("{applied:?}\n"));
+            }
+            (replies, run.store.clone().image(run.now))
+        };
+        prop_assert_eq!(outcome(&mut other), outcome(&mut run));
+    }
+}

@@ -86,7 +86,7 @@ pub(super) enum Who {
 }
 
 /// A store's world: which sessions were created, so that later steps can name them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct World {
     created: Vec<SessionId>,
 }

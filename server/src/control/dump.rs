@@ -1,0 +1,217 @@
+//! The whole state of a server as JSON, and back: what a client can see of it, and what will happen by itself.
+//!
+//! The same state gives the same bytes. All times are durations in Go's form that are counted from the moment of the
+//! dump: a lock-delay with `3s` left has them left on the server that the state is loaded into.
+
+mod agent;
+mod catalog;
+mod rows;
+mod value;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Control;
+use crate::store::{Flaw, Image, Index};
+use agent::AgentState;
+use catalog::{Check, Node, Service};
+use rows::{Event, Key, LockDelay, PreparedQuery, Reap, Session, TableIndexes, Tombstone};
+use value::Moment;
+
+/// What the format of a state is called. It is another number whenever a state of before cannot be loaded any more.
+const FORMAT: u64 = 1;
+
+/// A state.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    /// [`FORMAT`].
+    format: u64,
+    /// The emulated release: others keep other indexes.
+    version: String,
+    /// The name of the agent's node.
+    node: String,
+    datacenter: String,
+    /// Of the last change.
+    #[serde(with = "value::index")]
+    index: Index,
+    table_indexes: TableIndexes,
+    keys: Vec<Key>,
+    lock_delays: Vec<LockDelay>,
+    tombstones: Vec<Tombstone>,
+    reaps: Vec<Reap>,
+    /// Reaps come at multiples of half a minute after this.
+    reaps_counted_from: Moment,
+    sessions: Vec<Session>,
+    nodes: Vec<Node>,
+    services: Vec<Service>,
+    checks: Vec<Check>,
+    prepared_queries: Vec<PreparedQuery>,
+    events: Vec<Event>,
+    events_fired: u64,
+    agent: AgentState,
+}
+
+/// What is looked at first: of another format nothing else may be known.
+#[derive(Deserialize)]
+struct Head {
+    format: u64,
+}
+
+/// Why a state was not loaded. The server is as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// The text is no state; with what is wrong with it.
+    Malformed(String),
+    /// The format is not the one that this release of proconsul knows.
+    Format(u64),
+    /// The state is of a server that is set up differently.
+    OtherServer {
+        /// What differs: `version`, `node` or `datacenter`.
+        what: &'static str,
+        /// As the state has it.
+        of_state: String,
+        /// As this server has it.
+        of_server: String,
+    },
+    /// No server can be in this state; with a sentence.
+    Impossible(Flaw),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(reason) => write!(formatter, "not a state: {reason}"),
+            Self::Format(format) => write!(
+                formatter,
+                "the state has format {format}, expected {FORMAT}"
+            ),
+            Self::OtherServer {
+                what,
+                of_state,
+                of_server,
+            } => write!(
+                formatter,
+                "the state is of a server with {what} {of_state}, expected {of_server} as this one has"
+            ),
+            Self::Impossible(flaw) => write!(formatter, "no server can be in this state: {flaw}"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl Control {
+    /// The whole state as JSON: keys, sessions, catalog, prepared queries, events, all indexes, and what is left of
+    /// every TTL and lock-delay. History, checkpoints, faults and the source of chance are not of it. The same state
+    /// gives the same bytes.
+    ///
+    /// ```
+    /// let server = proconsul::Server::start();
+    /// server.kv().put("greeting", "hello");
+    /// let state = server.dump();
+    /// let other = proconsul::Server::start();
+    /// other.load(&state)?;
+    /// assert_eq!(other.kv().get("greeting"), server.kv().get("greeting"));
+    /// # Ok::<(), proconsul::control::LoadError>(())
+    /// ```
+    #[must_use]
+    pub fn dump(&self) -> String {
+        let image = self.engine.image();
+        let state = State {
+            format: FORMAT,
+            version: self.version.clone(),
+            node: self.node_name.clone(),
+            datacenter: self.datacenter.clone(),
+            index: image.applied,
+            table_indexes: image.indexes.into(),
+            keys: image.keys.into_iter().map(Key::from).collect(),
+            lock_delays: image.lock_delays.into_iter().map(LockDelay::from).collect(),
+            tombstones: image.tombstones.into_iter().map(Tombstone::from).collect(),
+            reaps: image.reaps.into_iter().map(Reap::from).collect(),
+            reaps_counted_from: Moment(image.reaps_counted_from),
+            sessions: image.sessions.into_iter().map(Session::from).collect(),
+            nodes: each(&image.nodes, Node),
+            services: each(&image.services, Service),
+            checks: each(&image.checks, Check),
+            prepared_queries: each(&image.prepared_queries, PreparedQuery),
+            events: each(&image.events, Event::from),
+            events_fired: image.events_fired,
+            agent: image.agent.into(),
+        };
+        let mut text = serde_json::to_string_pretty(&state).expect("a state is made of texts");
+        text.push('\n');
+        text
+    }
+
+    /// Goes over to a state that [`Control::dump`] gave, of this server or of another one with the same version, node
+    /// and datacenter: every read is answered as it was there, and what was to happen will happen, as long after this
+    /// as it would have after the dump. Whoever is blocked is answered with what is there now.
+    ///
+    /// # Errors
+    /// The text is not such a state. Nothing of it has been loaded.
+    pub fn load(&self, state: &str) -> Result<(), LoadError> {
+        let malformed = |error: serde_json::Error| LoadError::Malformed(error.to_string());
+        let Head { format } = serde_json::from_str(state).map_err(malformed)?;
+        if format != FORMAT {
+            return Err(LoadError::Format(format));
+        }
+        let state: State = serde_json::from_str(state).map_err(malformed)?;
+        self.is_of_this_server(&state)?;
+        let loaded = self.engine.load(state.into_image());
+        loaded.map_err(LoadError::Impossible)?;
+        self.note("state loaded");
+        Ok(())
+    }
+
+    fn is_of_this_server(&self, state: &State) -> Result<(), LoadError> {
+        for (what, of_state, of_server) in [
+            ("version", &state.version, &self.version),
+            ("node", &state.node, &self.node_name),
+            ("datacenter", &state.datacenter, &self.datacenter),
+        ] {
+            if of_state != of_server {
+                return Err(LoadError::OtherServer {
+                    what,
+                    of_state: of_state.clone(),
+                    of_server: of_server.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn each<R: Clone, T>(rows: &[Arc<R>], show: impl Fn(R) -> T) -> Vec<T> {
+    rows.iter().map(|row| show(R::clone(row))).collect()
+}
+
+impl State {
+    fn into_image(self) -> Image {
+        let nodes = self.nodes.into_iter().map(|Node(row)| Arc::new(row));
+        let services = self.services.into_iter().map(|Service(row)| Arc::new(row));
+        let checks = self.checks.into_iter().map(|Check(row)| Arc::new(row));
+        let queries = self.prepared_queries.into_iter();
+        let queries = queries.map(|PreparedQuery(row)| Arc::new(row));
+        let events = self.events.into_iter().map(|event| Arc::new(event.into()));
+        Image {
+            applied: self.index,
+            indexes: self.table_indexes.into(),
+            keys: self.keys.into_iter().map(Key::into).collect(),
+            tombstones: self.tombstones.into_iter().map(Tombstone::into).collect(),
+            reaps: self.reaps.into_iter().map(Reap::into).collect(),
+            reaps_counted_from: self.reaps_counted_from.0,
+            lock_delays: self.lock_delays.into_iter().map(LockDelay::into).collect(),
+            sessions: self.sessions.into_iter().map(Session::into).collect(),
+            nodes: nodes.collect(),
+            services: services.collect(),
+            checks: checks.collect(),
+            prepared_queries: queries.collect(),
+            events: events.collect(),
+            events_fired: self.events_fired,
+            agent: self.agent.into(),
+        }
+    }
+}
