@@ -156,22 +156,27 @@ fn the_leader_dies_and_another_is_elected() {
 fn leader_dies(server: &Server, held: &RangeInclusive<Duration>) {
     server.kv().put("k", "1");
     let index = server.index();
-    let pending = background(server, "GET", &format!("/v1/kv/k?index={index}"));
+    let pending = [
+        format!("/v1/kv/k?index={index}"),
+        format!("/v1/kv/k?consistent&index={index}"),
+    ]
+    .map(|target| background(server, "GET", &target));
     let stale = background(
         server,
         "GET",
         &format!("/v1/kv/k?stale&wait=1s&index={index}"),
     );
     server
-        .wait_blocked(&BlockedOn::prefix("k"), 2, PATIENCE)
-        .expect("both block");
+        .wait_blocked(&BlockedOn::prefix("k"), 3, PATIENCE)
+        .expect("all block");
     server.lose_leader(LeaderLoss::leader_killed());
 
-    let interrupted = join(pending);
-    assert_eq!(
-        (interrupted.status, interrupted.body.as_str()),
-        (500, "rpc error making call: EOF")
-    );
+    for interrupted in pending.map(join) {
+        assert_eq!(
+            (interrupted.status, interrupted.body.as_str()),
+            (500, "rpc error making call: EOF")
+        );
+    }
     assert_eq!(
         put(server, "/v1/kv/k", "2").body,
         "rpc error making call: EOF"
