@@ -4,5 +4,6 @@ mod agent;
 mod commands;
 mod configuration;
 mod consumers;
+mod lock;
 mod output;
 mod signals;

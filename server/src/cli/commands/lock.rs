@@ -1,15 +1,17 @@
 //! `lock`: runs a program while a lock or a slot of a semaphore is held.
 
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use proconsul_client::recipes::{Held, Keeper, Lock, Lost, Semaphore, Slot};
 use proconsul_client::{Client, Error, NewSession};
+use rustix::process::Signal;
 
+use super::child::Program;
 use super::flags::{Flag, Given, number, switch, text, time};
 use super::{Command, Failure, Outcome, child, go_text};
 use crate::cli::output;
-use crate::cli::signals::Signals;
+use crate::cli::signals::{Caught, Signals};
 
 pub(super) const COMMANDS: &[Command] = &[Command {
     words: &["lock"],
@@ -36,6 +38,8 @@ const FLAGS: &[Flag] = &[
 
 /// Consul's TTL for the session of a lock.
 const TTL: Duration = Duration::from_secs(15);
+/// How long a program that was asked to end may take, as with Consul's `lock`.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// What is held.
 enum Guard {
@@ -94,9 +98,10 @@ async fn lock(given: Given) -> Outcome {
     let guard = tokio::select! {
         guard = acquire(&client, &session, &prefix, limit, patience(&given)) => guard,
         _ = signals.next() => {
-            say("Shutdown triggered during lock acquisition");
+            output::err("Shutdown triggered during lock acquisition\n");
             session.close().await.map_err(super::because("Lock release failed"))?;
-            return Err("Shutdown triggered or timeout during lock acquisition".into());
+            say("Cleanup succeeded");
+            return Ok(String::new());
         }
     };
     // Whatever comes of it, the session is ended below: this process does not live to do it in the background.
@@ -160,41 +165,33 @@ async fn run(
     say: &impl Fn(&str),
 ) -> Outcome {
     say("Starting handler");
-    let shell = given.text("shell").is_none() || given.is_set("shell");
-    let mut command = child::command(words, shell);
-    command.env("CONSUL_LOCK_HELD", "true");
-    let input = if given.is_set("pass-stdin") {
-        Stdio::inherit()
-    } else {
-        Stdio::null()
-    };
-    let started = child::start(command, input);
-    let mut program = match started {
+    let mut program = match start(given, words) {
         Ok(program) => program,
         Err(error) => {
             let _ = guard.release().await;
             return Err(format!("Error running handler: {error}").into());
         }
     };
-    let ended = tokio::select! {
-        status = program.wait() => Some(status),
-        lost = guard.lost() => {
-            output::err(&format!("Lock lost, killing child: {lost}\n"));
-            None
+    let end = tokio::select! {
+        status = program.wait() => End::OfItself(status),
+        _ = guard.lost() => End::Lost,
+        caught = signals.next() => End::Signalled(caught),
+    };
+    let (of_itself, status) = match end {
+        End::OfItself(status) => {
+            say("Child terminated, releasing lock");
+            (true, status)
         }
-        _ = signals.next() => {
+        End::Lost => {
+            say("Lock lost, killing child");
+            (false, terminate(&mut program, say).await)
+        }
+        End::Signalled(caught) => {
             say("Shutdown triggered, killing child");
-            None
+            program.signal(signal(caught));
+            (false, terminate(&mut program, say).await)
         }
     };
-    let status = match ended {
-        Some(status) => status,
-        None => {
-            let _ = program.start_kill();
-            program.wait().await
-        }
-    };
-    say("Child terminated, releasing lock");
     if let Err(error) = guard.release().await {
         return Err(format!("Lock release failed: {}", go_text(&error)).into());
     }
@@ -206,11 +203,63 @@ async fn run(
         return Ok(String::new());
     };
     let text = format!("Error running handler: {why}");
-    if given.is_set("child-exit-code") {
+    // A program that was asked to end has not failed, whatever it says of it.
+    if of_itself && given.is_set("child-exit-code") {
         return Err(Failure { text, code: 2 });
     }
     output::err(&format!("{text}\n"));
     Ok(String::new())
+}
+
+/// Why a program does not run any more, or must not.
+enum End {
+    OfItself(std::io::Result<ExitStatus>),
+    Lost,
+    Signalled(Caught),
+}
+
+fn start(given: &Given, words: &[String]) -> Result<Program, String> {
+    let shell = given.text("shell").is_none() || given.is_set("shell");
+    let mut command = child::command(words, shell);
+    command.env("CONSUL_LOCK_HELD", "true");
+    // Consul's `lock` signals the shell alone, and what that has started works on without the lock. Ours is a group of
+    // its own, unless it has to be in the foreground to read what the person at the terminal types.
+    let reads = given.is_set("pass-stdin");
+    let input = if reads {
+        Stdio::inherit()
+    } else {
+        Stdio::null()
+    };
+    Program::start(command, input, !reads)
+}
+
+fn signal(caught: Caught) -> Signal {
+    match caught {
+        Caught::Hangup => Signal::HUP,
+        Caught::Interrupt => Signal::INT,
+        Caught::Terminate => Signal::TERM,
+    }
+}
+
+/// Asks the program to end, and ends it after a time of grace. Nothing of it works any more after that.
+async fn terminate(program: &mut Program, say: &impl Fn(&str)) -> std::io::Result<ExitStatus> {
+    say(&format!("Terminating child pid {}", program.id()));
+    program.signal(Signal::TERM);
+    tokio::select! {
+        status = program.wait_for_all() => {
+            say("Child terminated");
+            return status;
+        }
+        () = crate::clock::machine_sleep(GRACE) => {}
+    }
+    say("Child did not exit after grace period of 5s");
+    say(&format!("Killing child pid {}", program.id()));
+    program.signal(Signal::KILL);
+    tokio::select! {
+        status = program.wait_for_all() => status,
+        // In a container without an init process, what nobody waits for is there for ever.
+        () = crate::clock::machine_sleep(GRACE) => program.wait().await,
+    }
 }
 
 /// Deletes what nobody uses any more. Somebody else's turn is no trouble.
