@@ -95,11 +95,50 @@ func TestOnlyOneWorkerWorks(t *testing.T) {
 
 func TestAWorkerFinishes(t *testing.T) {
 	c := client(t)
-	worker := start(t, "worker", "-key="+prefix(t, c)+"job")
+	key := prefix(t, c) + "job"
+	worker := start(t, "worker", "-key="+key)
 	worker.says("working")
+	pair, _, err := c.KV().Get(key, nil)
+	must(t, err)
+	entry, _, err := c.Session().Info(pair.Session, nil)
+	must(t, err)
+	if string(pair.Value) != entry.ID || entry.TTL != "15s" || entry.Behavior != api.SessionBehaviorDelete {
+		t.Fatalf("%+v of %+v", pair, entry)
+	}
 	must(t, worker.input.Close())
 	worker.says("finished")
 	worker.ends()
+	// Whoever comes right after is refused by the lock-delay.
+	next := start(t, "worker", "-key="+key)
+	next.says("somebody else does it")
+	next.ends()
+}
+
+func TestAWorkerThatDiesHoldsOnUntilItsSessionEnds(t *testing.T) {
+	c := client(t)
+	key := prefix(t, c) + "job"
+	worker := start(t, "worker", "-key="+key)
+	worker.says("working")
+	must(t, worker.cmd.Process.Kill())
+	_ = worker.cmd.Wait()
+	refused := func() {
+		t.Helper()
+		next := start(t, "worker", "-key="+key)
+		next.says("somebody else does it")
+		next.ends()
+	}
+	refused()
+	pair, _, err := c.KV().Get(key, nil)
+	must(t, err)
+	// What would come by itself in half a minute.
+	_, err = c.Session().Destroy(pair.Session, nil)
+	must(t, err)
+	pair, _, err = c.KV().Get(key, nil)
+	must(t, err)
+	if pair != nil {
+		t.Fatalf("the key outlived its session: %+v", pair)
+	}
+	refused()
 }
 
 func TestTheLeadershipIsHandedOver(t *testing.T) {

@@ -147,6 +147,31 @@ func TestALockIsLostWithItsSession(t *testing.T) {
 	<-lost
 }
 
+func TestASemaphoreForgetsAHolderThatIsGone(t *testing.T) {
+	c := client(t)
+	p := prefix(t, c)
+	semaphore := func(session string) *api.Semaphore {
+		s, err := c.SemaphoreOpts(&api.SemaphoreOptions{Prefix: p + "s", Limit: 1, Session: session})
+		must(t, err)
+		return s
+	}
+	id := session(t, c, &api.SessionEntry{Name: "db-semaphore"})
+	lost, err := semaphore(id).Acquire(nil)
+	must(t, err)
+	taken := make(chan error)
+	next := semaphore(session(t, c, &api.SessionEntry{Name: "db-semaphore"}))
+	go func() {
+		_, err := next.Acquire(nil)
+		taken <- err
+	}()
+	// Nobody gives the slot back: the contender sees on its own that the holder is gone, and the holder that it lost.
+	_, err = c.Session().Destroy(id, nil)
+	must(t, err)
+	<-lost
+	must(t, <-taken)
+	must(t, next.Release())
+}
+
 func TestASemaphoreHasSoManySlots(t *testing.T) {
 	c := client(t)
 	p := prefix(t, c)
