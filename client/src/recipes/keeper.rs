@@ -17,7 +17,13 @@ use crate::session::{NewSession, SessionId};
 /// two looks at it.
 const GRACE_WITHOUT_TTL: Duration = Duration::from_secs(15);
 
+/// The part of a TTL that one renewal may take. A half is left when the first one is sent: one that hangs leaves time
+/// for a second one, and most of a third.
+const RENEWALS_IN_A_TTL: u32 = 6;
+
 /// A session that is renewed every half of its TTL, and destroyed at the end.
+///
+/// A renewal that is not answered within a sixth of the TTL is given up and sent again.
 ///
 /// It counts as lost ([`Keeper::lost`]) when Consul says that it is gone, and already when it could not be renewed for
 /// one TTL: Consul lets it lapse after one to two of them, so nobody else can hold a lock yet. A session without a TTL
@@ -209,16 +215,23 @@ impl Renewals {
     }
 
     async fn try_to_renew(&mut self) -> Option<Lost> {
+        let clock = Arc::clone(self.client.clock());
         let mut backoff = Backoff::default();
         loop {
-            let now = self.client.clock().now();
-            match self.client.sessions().renew(&self.id).await {
-                Ok(Some(_)) => {
+            let now = clock.now();
+            let sessions = self.client.sessions();
+            let answer = tokio::select! {
+                biased;
+                answer = sessions.renew(&self.id) => answer.ok(),
+                () = clock.sleep(self.ttl / RENEWALS_IN_A_TTL) => None,
+            };
+            match answer {
+                Some(Some(_)) => {
                     self.confirmed = now;
                     return None;
                 }
-                Ok(None) => return Some(Lost::Session),
-                Err(_) => self.client.clock().sleep(backoff.failed()).await,
+                Some(None) => return Some(Lost::Session),
+                None => clock.sleep(backoff.failed()).await,
             }
         }
     }

@@ -22,6 +22,17 @@ pub(crate) async fn keeper(client: &Client) -> Keeper {
     Keeper::start(client, session).await.expect("a session")
 }
 
+/// A frozen server, and a client whose time is in the hands of the test.
+pub(crate) fn driven() -> (Server, Client, ManualClock) {
+    let (server, _) = frozen();
+    let clock = ManualClock::new();
+    let client = Client::builder()
+        .address(server.url())
+        .clock(Arc::new(clock.clone()))
+        .build();
+    (server, client.expect("an address"), clock)
+}
+
 /// A clock that stands still until it is moved.
 #[derive(Clone)]
 pub(crate) struct ManualClock {
@@ -56,6 +67,25 @@ impl ManualClock {
                 .count();
             if asked >= times {
                 return;
+            }
+            changed.changed().await.expect("the clock lives");
+        }
+    }
+
+    /// Waits for the sleep that comes after so many failures, which is cut by chance, and lets it pass.
+    pub(crate) async fn pass_backoff(&self, failures: u32) {
+        let longest = Duration::from_millis(100) * (1 << (failures - 1));
+        let mut changed = self.changed.subscribe();
+        loop {
+            let found = {
+                let mut asked = self.asked.lock();
+                let at = asked
+                    .iter()
+                    .position(|asked| (longest / 2..=longest).contains(asked));
+                at.map(|at| asked.remove(at))
+            };
+            if let Some(found) = found {
+                return self.advance(found);
             }
             changed.changed().await.expect("the clock lives");
         }
