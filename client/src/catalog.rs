@@ -331,9 +331,7 @@ impl Catalog<'_> {
     /// See [`Error`].
     pub async fn services(&self) -> Result<Answer<BTreeMap<String, Vec<String>>>, Error> {
         let call = Call::read(self.client, "v1/catalog/services");
-        let services: Answer<Option<BTreeMap<String, Vec<String>>>> =
-            self.client.send(call, &[]).await?.json()?;
-        Ok(services.map(Option::unwrap_or_default))
+        self.client.send(call, &[]).await?.json_or_empty()
     }
 
     /// The instances of a service, healthy or not; see also [`Health`](crate::Health).
@@ -343,16 +341,5 @@ impl Catalog<'_> {
     pub async fn service(&self, service: &str) -> Result<Answer<Vec<CatalogService>>, Error> {
         let path = format!("v1/catalog/service/{}", segment(service)?);
         self.client.list(path).await
-    }
-}
-
-impl Client {
-    /// A read that gives a list, or `null` for an empty one.
-    pub(crate) async fn list<T: serde::de::DeserializeOwned>(
-        &self,
-        path: String,
-    ) -> Result<Answer<Vec<T>>, Error> {
-        let list: Answer<Option<Vec<T>>> = self.send(Call::read(self, path), &[]).await?.json()?;
-        Ok(list.map(Option::unwrap_or_default))
     }
 }

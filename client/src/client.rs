@@ -125,13 +125,22 @@ pub struct Builder {
 impl Builder {
     /// Everything from the variables that Consul's own tools read: `CONSUL_HTTP_ADDR` (default `127.0.0.1:8500`),
     /// `CONSUL_HTTP_TOKEN`, `CONSUL_HTTP_TOKEN_FILE`, `CONSUL_HTTP_AUTH` (`user:password`), `CONSUL_HTTP_SSL`,
-    /// `CONSUL_HTTP_SSL_VERIFY`, `CONSUL_CACERT`, `CONSUL_CLIENT_CERT`, `CONSUL_CLIENT_KEY`, `CONSUL_NAMESPACE`.
+    /// `CONSUL_HTTP_SSL_VERIFY`, `CONSUL_CACERT`, `CONSUL_CLIENT_CERT`, `CONSUL_CLIENT_KEY`, `CONSUL_TLS_SERVER_NAME`,
+    /// `CONSUL_NAMESPACE`.
     ///
     /// # Errors
     /// [`Error::Settings`] names the variable that cannot be used.
     pub fn from_env() -> Result<Self, Error> {
+        Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    /// The same, with the variables' values from elsewhere than the environment. An empty one counts as absent.
+    ///
+    /// # Errors
+    /// [`Error::Settings`] names the variable that cannot be used.
+    pub fn from_variables(read: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         Ok(Self {
-            settings: Settings::from_variables(|name| std::env::var(name).ok())?,
+            settings: Settings::from_variables(read)?,
             clock: None,
         })
     }
@@ -165,7 +174,7 @@ impl Builder {
         self
     }
 
-    /// A file of PEM certificates to trust beside the system's (feature `tls`).
+    /// A file of PEM certificates to trust in place of the system's (feature `tls`).
     #[must_use]
     pub fn ca_file(mut self, path: impl Into<std::path::PathBuf>) -> Self {
         self.settings.tls.ca_file = Some(path.into());
@@ -188,6 +197,13 @@ impl Builder {
     #[must_use]
     pub fn verify_certificates(mut self, verify: bool) -> Self {
         self.settings.tls.verify = verify;
+        self
+    }
+
+    /// The name that the agent's certificate must be for, when that is not the address' host (feature `tls`).
+    #[must_use]
+    pub fn server_name(mut self, name: impl Into<String>) -> Self {
+        self.settings.tls.server_name = Some(name.into());
         self
     }
 

@@ -21,6 +21,15 @@ pub enum Error {
         /// Why not.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Agent and client do not come to trust each other (feature `tls`). The agent took no request.
+    Tls {
+        /// Where to.
+        address: String,
+        /// What may help, for people.
+        advice: &'static str,
+        /// What happened.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The connection ended before the whole answer was there.
     Broken {
         /// Who was asked.
@@ -121,6 +130,22 @@ impl Error {
             _ => false,
         }
     }
+
+    /// What may help where Consul's own text does not say it.
+    fn advice(&self) -> Option<&'static str> {
+        if self.is_session_lost() {
+            return Some("begin again with a new one");
+        }
+        if self.is_no_leader() {
+            return Some("it is elected in a moment: try again");
+        }
+        match self.status()? {
+            403 => Some("CONSUL_HTTP_TOKEN has to be a token that may do this"),
+            413 => Some("kv_max_value_size of the agent's limits says how much it takes"),
+            429 => Some("try again, less often or on fewer connections"),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Error {
@@ -134,6 +159,11 @@ impl fmt::Display for Error {
                 f,
                 "no connection to Consul at {address} ({source}); is it running, and is CONSUL_HTTP_ADDR right?"
             ),
+            Self::Tls {
+                address,
+                advice,
+                source,
+            } => write!(f, "no TLS with Consul at {address} ({source}); {advice}"),
             Self::Broken { address, source } => write!(
                 f,
                 "the connection to Consul at {address} ended before its answer ({source}); the request may have been applied"
@@ -142,14 +172,21 @@ impl fmt::Display for Error {
                 f,
                 "no answer from Consul at {address} within {after:?}; the request may have been applied"
             ),
-            Self::Status { status, text } => write!(f, "Consul answered {status}: {text}"),
+            Self::Status { status, text } => {
+                write!(f, "Consul answered {status}: {text}")?;
+                self.advice()
+                    .map_or(Ok(()), |advice| write!(f, " ({advice})"))
+            }
             Self::Garbled { what } => {
                 write!(
                     f,
                     "this is no answer of a Consul: {what}; is the address right?"
                 )
             }
-            Self::SessionLost => write!(f, "the session is gone, and all that it held with it"),
+            Self::SessionLost => write!(
+                f,
+                "the session is gone, and all that it held with it; begin again with a new one"
+            ),
             Self::Conflict(what) => write!(f, "the key is used for something else: {what}"),
         }
     }
@@ -158,7 +195,9 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Connect { source, .. } | Self::Broken { source, .. } => Some(source.as_ref()),
+            Self::Connect { source, .. }
+            | Self::Tls { source, .. }
+            | Self::Broken { source, .. } => Some(source.as_ref()),
             _ => None,
         }
     }

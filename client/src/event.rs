@@ -61,7 +61,6 @@ impl Events<'_> {
         if let Some(name) = name {
             call = call.parameter("name", name);
         }
-        let events: Answer<Option<Vec<Event>>> = self.client.send(call, &[]).await?.json()?;
-        Ok(events.map(Option::unwrap_or_default))
+        self.client.send(call, &[]).await?.json_or_empty()
     }
 }

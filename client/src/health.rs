@@ -1,7 +1,6 @@
 //! Who is healthy. Source: Consul's HTTP API, health.
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use crate::catalog::{Check, Node, Service, Status};
 use crate::client::Client;
@@ -70,7 +69,7 @@ impl Health<'_> {
     pub async fn passing(&self, service: &str) -> Result<Answer<Vec<ServiceEntry>>, Error> {
         let path = format!("v1/health/service/{}", segment(service)?);
         let call = Call::read(self.client, path).parameter("passing", "");
-        self.read(call).await
+        self.client.send(call, &[]).await?.json_or_empty()
     }
 
     /// The checks of all instances of a service.
@@ -106,10 +105,5 @@ impl Health<'_> {
             Some(Status::Maintenance) => "maintenance",
         };
         self.client.list(format!("v1/health/state/{state}")).await
-    }
-
-    async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<Vec<T>>, Error> {
-        let list: Answer<Option<Vec<T>>> = self.client.send(call, &[]).await?.json()?;
-        Ok(list.map(Option::unwrap_or_default))
     }
 }

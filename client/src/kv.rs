@@ -74,7 +74,7 @@ impl<'c> Kv<'c> {
     pub async fn get(&self, key: &str) -> Result<Answer<Option<Pair>>, Error> {
         let call = Call::read(self.client, key_path(key)?);
         let raw = self.client.send(call, &[404]).await?;
-        if raw.status == 404 {
+        if raw.is_absence()? {
             return Ok(Answer {
                 value: None,
                 meta: raw.meta,
@@ -112,7 +112,7 @@ impl<'c> Kv<'c> {
 
     async fn list_of<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<Vec<T>>, Error> {
         let raw = self.client.send(call, &[404]).await?;
-        if raw.status == 404 {
+        if raw.is_absence()? {
             return Ok(Answer {
                 value: Vec::new(),
                 meta: raw.meta,

@@ -46,6 +46,7 @@ pub mod recipes;
 mod session;
 mod settings;
 mod status;
+mod tls;
 mod transport;
 mod txn;
 mod watch;

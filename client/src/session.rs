@@ -270,7 +270,7 @@ impl Sessions<'_> {
     /// See [`Error`].
     pub async fn info(&self, id: &SessionId) -> Result<Answer<Option<Session>>, Error> {
         let path = format!("v1/session/info/{}", segment(id.as_str())?);
-        let sessions = self.read(path).await?;
+        let sessions: Answer<Vec<_>> = self.client.list(path).await?;
         Ok(sessions.map(|sessions| sessions.into_iter().next()))
     }
 
@@ -279,7 +279,7 @@ impl Sessions<'_> {
     /// # Errors
     /// See [`Error`].
     pub async fn list(&self) -> Result<Answer<Vec<Session>>, Error> {
-        self.read("v1/session/list".to_owned()).await
+        self.client.list("v1/session/list".to_owned()).await
     }
 
     /// The sessions of a node.
@@ -287,14 +287,8 @@ impl Sessions<'_> {
     /// # Errors
     /// See [`Error`].
     pub async fn node(&self, node: &str) -> Result<Answer<Vec<Session>>, Error> {
-        self.read(format!("v1/session/node/{}", segment(node)?))
-            .await
-    }
-
-    async fn read(&self, path: String) -> Result<Answer<Vec<Session>>, Error> {
-        let raw = self.client.send(Call::read(self.client, path), &[]).await?;
-        let sessions: Answer<Option<Vec<Session>>> = raw.json()?;
-        Ok(sessions.map(Option::unwrap_or_default))
+        let path = format!("v1/session/node/{}", segment(node)?);
+        self.client.list(path).await
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use reqwest::Url;
 
 use crate::error::Error;
+use crate::tls::Tls;
 
 /// Consul's default.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:8500";
@@ -22,14 +23,6 @@ pub(crate) struct Settings {
     pub(crate) tls: Tls,
 }
 
-#[derive(Debug)]
-pub(crate) struct Tls {
-    pub(crate) ca_file: Option<PathBuf>,
-    pub(crate) certificate: Option<PathBuf>,
-    pub(crate) key: Option<PathBuf>,
-    pub(crate) verify: bool,
-}
-
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -39,12 +32,7 @@ impl Default for Settings {
             namespace: None,
             timeout: Duration::from_secs(10),
             secure: false,
-            tls: Tls {
-                ca_file: None,
-                certificate: None,
-                key: None,
-                verify: true,
-            },
+            tls: Tls::default(),
         }
     }
 }
@@ -91,6 +79,7 @@ impl Settings {
         settings.tls.ca_file = read("CONSUL_CACERT").map(PathBuf::from);
         settings.tls.certificate = read("CONSUL_CLIENT_CERT").map(PathBuf::from);
         settings.tls.key = read("CONSUL_CLIENT_KEY").map(PathBuf::from);
+        settings.tls.server_name = read("CONSUL_TLS_SERVER_NAME");
         settings.namespace = read("CONSUL_NAMESPACE");
         Ok(settings)
     }
@@ -113,10 +102,8 @@ impl Settings {
                 path.display()
             )));
         }
-        if address.url.scheme() == "https" {
-            builder = self.tls.apply(builder)?;
-        }
-        builder
+        self.tls
+            .apply(builder, address)?
             .build()
             .map_err(|error| Error::Settings(error.to_string()))
     }
@@ -131,43 +118,6 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-impl Tls {
-    #[cfg(not(feature = "tls"))]
-    fn apply(&self, _builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, Error> {
-        Err(Error::Settings(
-            "https:// needs the feature `tls` of proconsul-client".to_owned(),
-        ))
-    }
-
-    #[cfg(feature = "tls")]
-    fn apply(&self, mut builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, Error> {
-        let read = |path: &PathBuf| {
-            std::fs::read(path)
-                .map_err(|error| Error::Settings(format!("{}: {error}", path.display())))
-        };
-        let wrong = |error: reqwest::Error| Error::Settings(error.to_string());
-        if let Some(path) = &self.ca_file {
-            let bundle = reqwest::Certificate::from_pem_bundle(&read(path)?).map_err(wrong)?;
-            builder = builder.tls_certs_merge(bundle);
-        }
-        match (&self.certificate, &self.key) {
-            (Some(certificate), Some(key)) => {
-                let mut pem = read(certificate)?;
-                pem.extend(read(key)?);
-                builder = builder.identity(reqwest::Identity::from_pem(&pem).map_err(wrong)?);
-            }
-            (None, None) => {}
-            _ => {
-                return Err(Error::Settings(
-                    "a client certificate needs both CONSUL_CLIENT_CERT and CONSUL_CLIENT_KEY"
-                        .to_owned(),
-                ));
-            }
-        }
-        Ok(builder.tls_danger_accept_invalid_certs(!self.verify))
-    }
-}
-
 /// Where an agent listens.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
@@ -175,8 +125,27 @@ pub(crate) struct Address {
     pub(crate) shown: String,
     /// What request paths are joined to; ends in `/`.
     pub(crate) url: Url,
+    /// The host to connect to, where the one of `url` is what its certificate is for.
+    #[cfg_attr(
+        not(feature = "tls"),
+        expect(dead_code, reason = "https:// is refused without the feature")
+    )]
+    pub(crate) dialled: Option<Host>,
     /// The unix socket to connect to in place of the host.
     pub(crate) socket: Option<PathBuf>,
+}
+
+/// A host as it was set.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "tls"),
+    expect(dead_code, reason = "https:// is refused without the feature")
+)]
+pub(crate) struct Host {
+    /// Its name or IP address.
+    pub(crate) name: String,
+    /// With its port, as requests name it.
+    pub(crate) authority: String,
 }
 
 impl Address {
@@ -208,8 +177,40 @@ impl Address {
         if !url.path().ends_with('/') {
             url.set_path(&format!("{}/", url.path()));
         }
-        Ok(Self { shown, url, socket })
+        let dialled = match &settings.tls.server_name {
+            Some(name) if url.scheme() == "https" => certified_for(&mut url, name)?,
+            _ => None,
+        };
+        Ok(Self {
+            shown,
+            url,
+            dialled,
+            socket,
+        })
     }
+}
+
+/// Puts the name that the certificate is for into a URL. Gives the host that stood there.
+fn certified_for(url: &mut Url, name: &str) -> Result<Option<Host>, Error> {
+    let own = url.host_str().expect("https has a host").to_owned();
+    if own == name {
+        return Ok(None);
+    }
+    let host = Host {
+        // An IPv6 address is in brackets in a URL, and nowhere else.
+        name: own.trim_matches(['[', ']']).to_owned(),
+        authority: match url.port() {
+            Some(port) => format!("{own}:{port}"),
+            None => own,
+        },
+    };
+    let is_name = name.parse::<std::net::IpAddr>().is_err() && url.set_host(Some(name)).is_ok();
+    if !is_name {
+        return Err(Error::Settings(format!(
+            "CONSUL_TLS_SERVER_NAME={name}: expected the name of a host"
+        )));
+    }
+    Ok(Some(host))
 }
 
 #[cfg(test)]

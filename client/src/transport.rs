@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::client::Client;
 use crate::error::Error;
 use crate::query::{Answer, Meta};
+use crate::tls;
 
 /// A request as the endpoints build it.
 pub(crate) struct Call {
@@ -25,6 +26,8 @@ pub(crate) struct Call {
 pub(crate) struct Raw {
     pub(crate) status: u16,
     pub(crate) meta: Meta,
+    /// Whether the answer had an index at all.
+    has_index: bool,
     pub(crate) body: Vec<u8>,
 }
 
@@ -119,6 +122,16 @@ impl Client {
         })
     }
 
+    /// A read that gives a list.
+    pub(crate) async fn list<T: DeserializeOwned>(
+        &self,
+        path: String,
+    ) -> Result<Answer<Vec<T>>, Error> {
+        self.send(Call::read(self, path), &[])
+            .await?
+            .json_or_empty()
+    }
+
     /// Reads an endpoint for which there is no method here, e.g. `v1/coordinate/nodes`, with this client's options.
     /// Gives the body as it came.
     ///
@@ -166,6 +179,10 @@ impl Client {
         if error.is_builder() {
             return Error::Input(chain(error));
         }
+        // Also later: it is in place of an answer that a client hears that its certificate is refused.
+        if let Some(error) = tls::failure(&address, error) {
+            return error;
+        }
         if error.is_connect() {
             let source = chain(error).into();
             return Error::Connect { address, source };
@@ -182,6 +199,7 @@ async fn receive(request: reqwest::RequestBuilder) -> Result<Raw, reqwest::Error
     Ok(Raw {
         status: response.status().as_u16(),
         meta: meta(response.headers()),
+        has_index: response.headers().contains_key("X-Consul-Index"),
         body: response.bytes().await?.into(),
     })
 }
@@ -205,6 +223,23 @@ impl Raw {
             value,
             meta: self.meta,
         })
+    }
+
+    /// The body as JSON, where `null` is an empty list or map: Go prints one that was never made so.
+    pub(crate) fn json_or_empty<T: DeserializeOwned + Default>(self) -> Result<Answer<T>, Error> {
+        let answer: Answer<Option<T>> = self.json()?;
+        Ok(answer.map(Option::unwrap_or_default))
+    }
+
+    /// Whether this says that there is no such key. Consul says so with an index; what has none comes from something
+    /// else, which has no page of that name.
+    pub(crate) fn is_absence(&self) -> Result<bool, Error> {
+        if self.status == 404 && !self.has_index {
+            return Err(Error::Garbled {
+                what: format!("expected X-Consul-Index, got a 404 with {:?}", self.start()),
+            });
+        }
+        Ok(self.status == 404)
     }
 
     /// The body as Consul's `true` or `false`.

@@ -91,7 +91,7 @@ impl<T: Clone + PartialEq + Send + 'static> Watch<T> {
             match (self.read)(client).await {
                 Ok(answer) => {
                     self.backoff.succeeded();
-                    self.follow(answer.meta.index);
+                    self.index = next_index(self.index, answer.meta.index);
                     if self.last.as_ref() != Some(&answer.value) {
                         self.last = Some(answer.value.clone());
                         return Ok(answer);
@@ -107,24 +107,23 @@ impl<T: Clone + PartialEq + Send + 'static> Watch<T> {
         }
     }
 
-    /// The index to wait beyond after an answer with `index`.
-    fn follow(&mut self, index: u64) {
-        self.index = if index < self.index {
-            0
-        } else if index == 0 {
-            // Waiting beyond 0 does not wait: it would ask as fast as it can.
-            1
-        } else {
-            index
-        };
-    }
-
     /// The changes as a stream. An error does not end it.
     pub fn into_stream(self) -> impl Stream<Item = Result<Answer<T>, Error>> + Send {
         stream::unfold(self, |mut watch| async move {
             let next = watch.next().await;
             Some((next, watch))
         })
+    }
+}
+
+/// The index to wait beyond, when an answer to waiting beyond `index` said that it is `seen`.
+pub(crate) fn next_index(index: u64, seen: u64) -> u64 {
+    if seen < index {
+        // A server was restored, or is another one: its indexes may grow beyond this one unseen.
+        0
+    } else {
+        // Waiting beyond 0 does not wait: it would ask as fast as it can.
+        seen.max(1)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::clock::Backoff;
 use crate::error::Error;
 use crate::kv::Pair;
 use crate::session::SessionId;
+use crate::watch::next_index;
 
 /// What Consul's own tools put into the flags of a lock's key, so that locks and semaphores are told apart. Observed
 /// from `consul lock` 1.8.7.
@@ -143,8 +144,7 @@ impl Lock {
                 Ok(Step::Held(fence)) => return Ok(self.held(alive, fence, undo)),
                 Ok(Step::Busy(seen)) => {
                     backoff.succeeded();
-                    // An index that went backwards is not waited beyond.
-                    index = if seen < index { 0 } else { seen.max(1) };
+                    index = next_index(index, seen);
                 }
                 Ok(Step::Delayed) => {
                     index = 0;

@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::clock::Backoff;
 use crate::error::Error;
 use crate::kv::Pair;
+use crate::watch::next_index;
 
 /// What Consul's own tools put into the flags of a semaphore's keys. Observed from `consul lock -n` 1.8.7.
 const SEMAPHORE_FLAGS: u64 = 0xe0f6_9a2b_aa41_4de0;
@@ -140,9 +141,13 @@ impl Semaphore {
         loop {
             match self.step(alive, index).await {
                 Ok(None) => return Ok(self.slot(alive, undo)),
+                Ok(Some(0)) => {
+                    backoff.succeeded();
+                    index = 0;
+                }
                 Ok(Some(seen)) => {
                     backoff.succeeded();
-                    index = if seen < index { 0 } else { seen };
+                    index = next_index(index, seen);
                 }
                 Err(error) if error.is_transient() => {
                     index = 0;

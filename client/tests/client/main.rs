@@ -3,5 +3,6 @@
 mod endpoints;
 mod keeper;
 mod support;
+mod tls;
 mod trouble;
 mod watches;
