@@ -1,5 +1,6 @@
-//! A job that only one worker may do at a time: it works until its standard input ends. The key goes with the session,
-//! so nothing is left of a worker that dies.
+//! A job that only one worker may do at a time: it works until its standard input ends, or until it is interrupted.
+//! The key goes with the session, so nothing is left of a worker that dies. However the job ends, the session's
+//! lock-delay keeps the next worker away for a while.
 
 use std::time::Duration;
 
@@ -17,13 +18,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return say("somebody else does it");
     };
     say("working")?;
-    tokio::select! {
-        read = end_of_input() => read?,
+    let how = tokio::select! {
+        read = end_of_input() => {
+            read?;
+            "finished"
+        }
+        interrupted = tokio::signal::ctrl_c() => {
+            interrupted?;
+            "interrupted, cleaning up"
+        }
         lost = held.lost() => return Err(format!("stopped in the middle: {lost}").into()),
     };
-    held.release().await?;
+    // Not `held.release()`, which would let the next worker in at once.
     session.close().await?;
-    say("finished")
+    say(how)
 }
 
 async fn end_of_input() -> std::io::Result<()> {
