@@ -1,5 +1,8 @@
 //! Habits of Consul's JSON.
 
+use std::fmt;
+
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 
 /// `null` where a list, a map or a text is meant to be empty.
@@ -11,15 +14,31 @@ where
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Values of keys: base64, or `null` when empty.
+/// Values of keys: base64, or `null` when empty. Decoded from where they stand in the answer.
 pub(crate) fn base64_or_null<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<u8>, D::Error> {
-    use base64::Engine as _;
-    let text: Option<String> = Option::deserialize(deserializer)?;
-    base64::engine::general_purpose::STANDARD
-        .decode(text.unwrap_or_default())
-        .map_err(serde::de::Error::custom)
+    deserializer.deserialize_any(Base64OrNull)
+}
+
+struct Base64OrNull;
+
+impl Visitor<'_> for Base64OrNull {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("base64 or null")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<u8>, E> {
+        use base64::Engine as _;
+        let decoded = base64::engine::general_purpose::STANDARD.decode(text);
+        decoded.map_err(E::custom)
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Vec<u8>, E> {
+        Ok(Vec::new())
+    }
 }
 
 /// `""` is no value.

@@ -281,6 +281,11 @@ pub(crate) fn segment(name: &str) -> Result<String, Error> {
 /// Percent-encodes one part of a path.
 fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    encode_onto(&mut out, text);
+    out
+}
+
+fn encode_onto(out: &mut String, text: &str) {
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
@@ -289,7 +294,6 @@ fn encode(text: &str) -> String {
             _ => write!(out, "%{byte:02X}").expect("writing into a string cannot fail"),
         }
     }
-    out
 }
 
 /// The path of a key or a prefix below `v1/kv/`.
@@ -297,21 +301,29 @@ fn encode(text: &str) -> String {
 /// Consul's router takes out empty, `.` and `..` parts with a redirect to another key, so these are refused here.
 /// Transactions can address them.
 pub(crate) fn key_path(key: &str) -> Result<String, Error> {
-    let parts: Vec<&str> = key.split('/').collect();
-    let last = parts.len() - 1;
-    let lost = parts.iter().enumerate().any(|(at, part)| match *part {
-        "." | ".." => true,
-        "" => at != last,
-        _ => false,
-    });
-    if lost {
-        return Err(Error::Input(format!(
-            "the key {key:?} has an empty, `.` or `..` part, which Consul's HTTP API takes out of paths; \
-             use a transaction, or another key"
-        )));
+    const BELOW: &str = "v1/kv/";
+    let mut path = String::with_capacity(BELOW.len() + key.len());
+    path.push_str(BELOW);
+    let mut rest = Some(key);
+    while let Some(key_rest) = rest {
+        let (part, next) = match key_rest.split_once('/') {
+            Some((part, next)) => (part, Some(next)),
+            None => (key_rest, None),
+        };
+        // The last part may be empty: a prefix often ends in a slash.
+        if matches!(part, "." | "..") || part.is_empty() && next.is_some() {
+            return Err(Error::Input(format!(
+                "the key {key:?} has an empty, `.` or `..` part, which Consul's HTTP API takes out of paths; \
+                 use a transaction, or another key"
+            )));
+        }
+        encode_onto(&mut path, part);
+        if next.is_some() {
+            path.push('/');
+        }
+        rest = next;
     }
-    let encoded: Vec<String> = parts.into_iter().map(encode).collect();
-    Ok(format!("v1/kv/{}", encoded.join("/")))
+    Ok(path)
 }
 
 #[cfg(test)]
