@@ -35,8 +35,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 async fn end_of_input() -> std::io::Result<()> {
-    tokio::io::copy(&mut tokio::io::stdin(), &mut tokio::io::sink()).await?;
-    Ok(())
+    let (ended, end) = tokio::sync::oneshot::channel();
+    // Tokio's own standard input keeps a program that has lost its session from ending before its input does.
+    std::thread::spawn(move || {
+        ended.send(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()))
+    });
+    end.await
+        .expect("the thread sends what it read")
+        .map(|_| ())
 }
 
 fn say(line: &str) -> Result<(), Box<dyn std::error::Error>> {
