@@ -37,8 +37,7 @@ impl Writer {
     pub(crate) fn answered(&mut self) {
         let mut answer = Vec::new();
         let mut byte = [0];
-        // Its body is the last line, `true`, in a piece of its own or not.
-        while !answer.windows(4).any(|part| part == b"true") {
+        while !answer.ends_with(b"\r\n\r\ntrue") {
             let read = self.stream.read(&mut byte);
             assert_eq!(read.expect("the connection stays open"), 1);
             answer.push(byte[0]);
