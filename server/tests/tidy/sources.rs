@@ -28,6 +28,7 @@ const TIME_FILES: &[&str] = &[
     "client/src/clock.rs",
     "conformance/src/time.rs",
     "server/benches/figures/stopwatch.rs",
+    "conformance/interop/rust/benches/clients/stopwatch.rs",
     "server/tests/tidy/sources.rs",
 ];
 
