@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::definition::{self, CheckDefinition, CheckSpec, Rules, ServiceDefinition, ServiceSpec};
+use crate::definition::{self, CheckDefinition, Defined, Rules, ServiceDefinition};
 use crate::history::DEFAULT_CAPACITY;
 use crate::version::Version;
 
@@ -75,9 +75,11 @@ pub struct Config {
     /// How long the catalog may not know a check's output that came without a change of its status
     /// (`check_update_interval`); zero tells it at once. Default: 300 s.
     pub check_update_interval: Duration,
-    /// Whether checks with scripts are taken from clients (`enable_script_checks`). They are never run.
-    /// Default: false.
+    /// Whether checks with scripts are taken from clients, and are run (`enable_script_checks`). Default: false.
     pub enable_script_checks: bool,
+    /// Whether the scripts of this configuration's own checks are run (`enable_local_script_checks`), which the setting
+    /// above allows, too. Default: false.
+    pub enable_local_script_checks: bool,
 
     /// Services that the agent registers when it comes up (`service`, `services`). Default: none.
     pub services: Vec<ServiceDefinition>,
@@ -106,6 +108,10 @@ pub struct Config {
     pub acl_default_policy: String,
     /// Whether the inspection page is served (`ui_config.enabled`). Default: false.
     pub ui: bool,
+
+    /// Whether endpoints that are not emulated are answered as unknown paths; they are answered with 501 else. Default:
+    /// false.
+    pub strict: bool,
 
     /// Whether a test may control the server: it keeps a history, takes faults, and serves the control plane.
     /// Default: true, and false for an agent.
@@ -147,13 +153,18 @@ impl Config {
     }
 
     /// What becomes of the services and checks of this configuration.
-    pub(crate) fn definitions(&self) -> Result<(Vec<ServiceSpec>, Vec<CheckSpec>), String> {
+    pub(crate) fn defined(&self) -> Defined {
         let rules = Rules {
-            // Local scripts have a switch of their own; none is ever run.
-            scripts: true,
+            scripts: self.enable_script_checks || self.enable_local_script_checks,
             ..self.definition_rules()
         };
-        definition::all(&self.services, &self.checks, rules)
+        definition::defined(&self.services, &self.checks, rules)
+    }
+
+    /// Consul's sentence about the first service or check of this configuration that cannot be registered.
+    pub(crate) fn check_definitions(&self) -> Result<(), String> {
+        let wrong = self.defined().wrong;
+        wrong.map_or(Ok(()), |wrong| Err(wrong.text))
     }
 
     /// The node id that belongs to a seed: a version 4 UUID, so that every client takes it for one.
@@ -209,6 +220,7 @@ impl Default for Config {
             check_output_max_size: 4096,
             check_update_interval: Duration::from_secs(300),
             enable_script_checks: false,
+            enable_local_script_checks: false,
             services: Vec::new(),
             checks: Vec::new(),
             block_endpoints: Vec::new(),
@@ -223,6 +235,7 @@ impl Default for Config {
             control: true,
             history_capacity: DEFAULT_CAPACITY,
             control_port: None,
+            strict: false,
             log_level: LogLevel::Info,
             log_json: false,
             pid_file: None,

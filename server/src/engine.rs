@@ -25,8 +25,8 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{History, Intent, WokenBy};
 use crate::store::{
-    Answer, Applied, Command, Effects, Index, PreparedQueryId, ProbeRun, Query, Refusal, Reply,
-    Rules, SessionId, Store, TxnOperation, TxnOutcome,
+    Answer, Applied, Command, Effects, Index, PreparedQueryId, Query, Refusal, Reply, Rules,
+    SessionId, Store, TxnOperation, TxnOutcome,
 };
 use crate::timestamp::Timestamp;
 use crate::watch::Registry;
@@ -36,6 +36,7 @@ pub use barrier::{BlockedOn, Unmet};
 pub use calls::Blocked;
 pub use observe::OpenCall;
 pub(crate) use observe::in_words;
+pub use runs::RunOrder;
 pub use scene::Explanation;
 pub use waiter::{Waiter, Wakened};
 
@@ -65,8 +66,8 @@ struct State {
     jumps_with: Option<usize>,
     /// The server has stopped: nobody waits any more.
     closed: bool,
-    /// Checks that are to be run, for [`Engine::next_run`].
-    runs: VecDeque<ProbeRun>,
+    /// What is to be done about runs of checks, for [`Engine::next_run`].
+    runs: VecDeque<RunOrder>,
     /// How many checks are to be run or are being run.
     runs_open: usize,
     /// Told when a check is to be run.

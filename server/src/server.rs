@@ -18,11 +18,12 @@ use tokio::sync::oneshot;
 use crate::clock::Clock;
 use crate::config::{Config, Listener};
 use crate::control::Control;
+pub(crate) use crate::http::Reload;
 use crate::http::{self, Plane, Socket};
 use crate::probe;
 use crate::store::Rules;
 use crate::version::{Behaviour, Version};
-use agent::new_engine;
+use agent::{new_engine, reload_of};
 
 /// How many ready connections a server in a test takes from the operating system at once. The runtime keeps a place for
 /// each of them: with its own choice of 1024, that is 12 kB, a quarter of what a server has on the heap.
@@ -183,6 +184,12 @@ impl Builder {
         self
     }
 
+    /// Answers endpoints that are not emulated as unknown paths, and not with 501.
+    pub fn strict(mut self) -> Self {
+        self.config.strict = true;
+        self
+    }
+
     /// The shortest TTL that a session may have. Default: 10 s.
     pub fn session_ttl_min(mut self, minimum: std::time::Duration) -> Self {
         self.config.session_ttl_min = minimum;
@@ -207,8 +214,8 @@ impl Builder {
     /// # Errors
     /// An address cannot be listened on, or the operating system has no thread to give.
     pub fn start(self) -> Result<Server, StartError> {
-        let definitions = self.config.definitions();
-        definitions.map_err(StartError::Definition)?;
+        let checked = self.config.check_definitions();
+        checked.map_err(StartError::Definition)?;
         let clock = if self.frozen {
             Clock::frozen()
         } else {
@@ -234,7 +241,8 @@ impl Builder {
         let (stop, stopped) = oneshot::channel::<()>();
         let control = Control::new(&engine, &self.config, launch);
         let served = control.clone();
-        let serve = move || runtime.block_on(serve(self.config, served, sockets, stopped));
+        let reload = reload_of(&engine, &self.config, None);
+        let serve = move || runtime.block_on(serve(self.config, served, sockets, reload, stopped));
         let thread = std::thread::Builder::new()
             .name("proconsul".into())
             .spawn(serve)
@@ -339,14 +347,18 @@ fn remove_socket(address: &Address) {
     }
 }
 
+/// Reads a configuration again.
+pub(crate) type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
+
 /// Runs a server in the current process until `stop` is ready: what `proconsul agent` does. `ready` is called
-/// when the first request would succeed.
+/// when the first request would succeed, with what a reload does.
 ///
 /// # Errors
 /// An address cannot be listened on.
-pub async fn run(
+pub(crate) async fn run(
     config: Config,
-    ready: impl FnOnce(&[Address], Option<SocketAddr>),
+    reread: Reread,
+    ready: impl FnOnce(&[Address], Option<SocketAddr>, Reload),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
     let sockets = Sockets {
@@ -356,10 +368,11 @@ pub async fn run(
     let engine = new_engine(&config, Clock::running());
     let control = Control::new(&engine, &config, launch);
     let addresses = sockets.addresses();
-    ready(&addresses, sockets.control_address());
+    let reload = reload_of(&engine, &config, Some(reread));
+    ready(&addresses, sockets.control_address(), reload.clone());
     let (keep, stopped) = oneshot::channel::<()>();
     tokio::select! {
-        () = serve(config, control, sockets, stopped) => {}
+        () = serve(config, control, sockets, reload, stopped) => {}
         () = stop => drop(keep),
     }
     addresses.iter().for_each(remove_socket);
@@ -440,13 +453,20 @@ fn launch(config: Config, frozen: bool) -> Result<(String, Box<dyn Any + Send>),
     Ok((server.url(), Box::new(server)))
 }
 
-async fn serve(config: Config, control: Control, sockets: Sockets, stopped: oneshot::Receiver<()>) {
+async fn serve(
+    config: Config,
+    control: Control,
+    sockets: Sockets,
+    reload: Reload,
+    stopped: oneshot::Receiver<()>,
+) {
     let engine = control.shared_engine();
     let control = config.control.then_some(control);
     let mut tasks = tokio::task::JoinSet::new();
     let has_own_port = sockets.control.is_some();
     if let Some((_, socket)) = sockets.control {
-        let context = http::Context::new(Arc::clone(&engine), config.clone(), control.clone());
+        let own = control.clone();
+        let context = http::Context::new(Arc::clone(&engine), config.clone(), own, reload.clone());
         let context = Arc::new(context.serving(Plane::Control));
         tasks.spawn(http::accept(context, socket));
     }
@@ -455,7 +475,8 @@ async fn serve(config: Config, control: Control, sockets: Sockets, stopped: ones
     } else {
         Plane::Both
     };
-    let context = http::Context::new(Arc::clone(&engine), config, control).serving(plane);
+    let context = http::Context::new(Arc::clone(&engine), config, control, reload);
+    let context = context.serving(plane);
     let context = Arc::new(context);
     for (_, socket) in sockets.data {
         if let (Some(control), Socket::Tcp(_)) = (&context.control, &socket) {

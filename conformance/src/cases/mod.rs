@@ -1,7 +1,9 @@
 //! All cases, one file per topic.
 
 mod acl_kv;
+mod agent_alias;
 mod agent_check;
+mod agent_proxy;
 mod agent_service;
 mod blocking;
 mod blocking_missing;
@@ -42,6 +44,7 @@ mod kv_put;
 mod kv_raw;
 mod kv_redirect;
 mod kv_value;
+mod later_fields;
 mod lock_delay;
 mod own_node;
 mod prepared_queries;
@@ -117,6 +120,9 @@ const TOPICS: &[&[Case]] = &[
     invalidation_agent::CASES,
     agent_check::CASES,
     agent_service::CASES,
+    agent_alias::CASES,
+    agent_proxy::CASES,
+    later_fields::CASES,
     endpoints::CASES,
     endpoint_parameters::CASES,
     status::CASES,

@@ -17,7 +17,7 @@ use super::resolve::{Resolved, resolve};
 use super::signals::{Caught, Signals};
 use super::{banner, os_error, output};
 use crate::config::Config;
-use crate::server::{self, Address};
+use crate::server::{self, Address, Reload};
 use crate::version::Behaviour;
 
 /// What the help says before the list of flags.
@@ -29,9 +29,13 @@ const SYNOPSIS: &str = "agent [options]\n\n  Starts a stand-in for a Consul agen
 pub(super) fn run(
     program: &str,
     arguments: &[String],
-    variable: impl Fn(&str) -> Option<String>,
+    variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
 ) -> ExitCode {
-    let prepared = match prepare(arguments, &variable) {
+    let prepared = prepare(arguments, &variable).and_then(|prepared| {
+        let checked = prepared.resolved.config.check_definitions();
+        checked.map(|()| prepared).map_err(Stop::Refused)
+    });
+    let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(Stop::Help) => {
             output::out(&format!(
@@ -53,11 +57,13 @@ pub(super) fn run(
     output::out(&banner::text(&prepared.resolved));
     Log::new(&prepared.resolved.config).install();
     prepared.remark();
-    let reload = || match prepare(arguments, &variable) {
+    let arguments = arguments.to_vec();
+    let reread = move || match prepare(&arguments, &variable) {
         Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
-        Ok(_) | Err(Stop::Help) => Ok(()),
+        Err(Stop::Help) => Err("the flags ask for help".to_owned()),
+        Ok(prepared) => Ok(prepared.resolved.config),
     };
-    let code = match serve(&prepared.resolved, reload) {
+    let code = match serve(&prepared.resolved, Box::new(reread)) {
         Ok(code) => code,
         Err(text) => {
             error!(target: "agent", error = text, "Error starting agent");
@@ -148,7 +154,7 @@ impl Prepared {
 ///
 /// # Errors
 /// Consul's text about a file that cannot be written or an address that cannot be listened on.
-fn serve(resolved: &Resolved, reload: impl Fn() -> Result<(), String>) -> Result<u8, String> {
+fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
     let config = &resolved.config;
     let policy = &config.acl_default_policy;
     if !matches!(&policy[..], "allow" | "deny" | "extend-cache") {
@@ -170,9 +176,11 @@ fn serve(resolved: &Resolved, reload: impl Fn() -> Result<(), String>) -> Result
     let addresses = RefCell::new(Vec::new());
     let unwritten = RefCell::new(None);
     let caught = RefCell::new(None);
+    let reload = RefCell::new(None);
     runtime.block_on(async {
         let mut signals = Signals::listen().map_err(|error| os_error::text(&error))?;
-        let ready = |bound: &[Address], control: Option<SocketAddr>| {
+        let ready = |bound: &[Address], control: Option<SocketAddr>, reloads: Reload| {
+            *reload.borrow_mut() = Some(reloads);
             bound.clone_into(&mut addresses.borrow_mut());
             match announce_port(resolved, port_file.as_ref(), bound, control) {
                 Ok(()) => announce(config, bound),
@@ -181,10 +189,11 @@ fn serve(resolved: &Resolved, reload: impl Fn() -> Result<(), String>) -> Result
         };
         let stop = async {
             if unwritten.borrow().is_none() {
-                *caught.borrow_mut() = Some(wait(&mut signals, config, &reload).await);
+                let reload = reload.borrow().clone();
+                *caught.borrow_mut() = Some(wait(&mut signals, config, reload.as_ref()).await);
             }
         };
-        server::run(config.clone(), ready, stop)
+        server::run(config.clone(), reread, ready, stop)
             .await
             .map_err(|error| error.to_string())
     })?;
@@ -200,13 +209,9 @@ fn serve(resolved: &Resolved, reload: impl Fn() -> Result<(), String>) -> Result
     Ok(u8::from(!leaves))
 }
 
-/// Waits for a signal that ends the agent. SIGHUP does not: what the sources say now is checked, and holds from the
-/// next start on.
-async fn wait(
-    signals: &mut Signals,
-    config: &Config,
-    reload: &impl Fn() -> Result<(), String>,
-) -> Caught {
+/// Waits for a signal that ends the agent. SIGHUP does not: services and checks are as the sources define them then;
+/// all else holds from the next start on.
+async fn wait(signals: &mut Signals, config: &Config, reload: Option<&Reload>) -> Caught {
     loop {
         let caught = signals.next().await;
         if config.log_json {
@@ -216,12 +221,11 @@ async fn wait(
         }
         match caught {
             Caught::Interrupt | Caught::Terminate => return caught,
-            Caught::Hangup => match reload() {
-                Ok(()) => {
-                    info!(target: "agent", "Reloading configuration: it is in order, and holds from the next start on");
+            Caught::Hangup => {
+                if let Some(Err(error)) = reload.map(Reload::run) {
+                    error!(target: "agent", error, "Reload config failed");
                 }
-                Err(error) => error!(target: "agent", error, "Reload config failed"),
-            },
+            }
         }
     }
 }

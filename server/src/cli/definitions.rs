@@ -1,9 +1,15 @@
 //! The services and checks that configuration files define.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::tree::Tree;
-use crate::definition::{CheckDefinition, ServiceAddress, ServiceDefinition, Timing, Weights};
+use crate::definition::{
+    CheckDefinition, ExposedPath, Proxy, ServiceAddress, ServiceDefinition, Timing, Upstream,
+    Weights,
+};
 use crate::go::duration::{self, DurationQuotes};
 
 /// The members of a definition, by their names in lower case without underscores: Consul takes both spellings.
@@ -110,7 +116,13 @@ pub(super) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
             warning: weights.number("warning"),
         }
     });
-    let proxy = members.get("proxy").map(|tree| Members::of("proxy", tree));
+    let proxy = members.get("proxy").map(proxy);
+    let connect = members.get("connect");
+    let connect = connect.map(|tree| Members::of("connect", tree));
+    let sidecar = connect
+        .as_ref()
+        .and_then(|connect| connect.get("sidecarservice"));
+    let sidecar = sidecar.map(service);
     let checks = members.items("check").chain(members.items("checks"));
     let checks: Result<Vec<CheckDefinition>, String> = checks.map(check).collect();
     Ok(ServiceDefinition {
@@ -124,11 +136,93 @@ pub(super) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
         weights,
         enable_tag_override: members.flag("enabletagoverride"),
         kind: members.text("kind"),
-        proxy_destination: proxy
-            .map_or_else(String::new, |proxy| proxy.text("destinationservicename")),
+        proxy: Arc::new(proxy.unwrap_or_default()),
+        connect_native: connect
+            .as_ref()
+            .is_some_and(|connect| connect.flag("native")),
+        sidecar: sidecar.transpose()?.map(Box::new),
         check: CheckDefinition::default(),
         checks: checks?,
     })
+}
+
+/// The settings of a proxy.
+fn proxy(tree: &Tree) -> Proxy {
+    let members = Members::of("proxy", tree);
+    let expose = members.get("expose");
+    let expose = expose.map(|tree| Members::of("expose", tree));
+    let path = |tree: &Tree| {
+        let members = Members::of("paths", tree);
+        ExposedPath {
+            listener_port: members.number("listenerport"),
+            path: members.text("path"),
+            local_path_port: members.number("localpathport"),
+            protocol: members.text("protocol"),
+        }
+    };
+    let paths = expose
+        .as_ref()
+        .map(|expose| expose.items("paths").map(path));
+    Proxy {
+        destination_name: members.text("destinationservicename"),
+        destination_id: members.text("destinationserviceid"),
+        local_address: members.text("localserviceaddress"),
+        local_port: members.number("localserviceport"),
+        config: members.get("config").and_then(json),
+        upstreams: members.items("upstreams").map(upstream).collect(),
+        mesh_gateway_mode: mesh_gateway_mode(&members),
+        expose_checks: expose.as_ref().is_some_and(|expose| expose.flag("checks")),
+        exposed_paths: paths.into_iter().flatten().collect(),
+    }
+}
+
+fn upstream(tree: &Tree) -> Upstream {
+    let members = Members::of("upstreams", tree);
+    let mut kind = members.text("destinationtype");
+    if kind.is_empty() {
+        kind = "service".to_owned();
+    }
+    Upstream {
+        destination_type: kind,
+        destination_namespace: members.text("destinationnamespace"),
+        destination_name: members.text("destinationname"),
+        datacenter: members.text("datacenter"),
+        local_bind_address: members.text("localbindaddress"),
+        local_bind_port: members.number("localbindport"),
+        config: members.get("config").and_then(json),
+        mesh_gateway_mode: mesh_gateway_mode(&members),
+    }
+}
+
+fn mesh_gateway_mode(members: &Members<'_>) -> String {
+    let gateway = members.get("meshgateway");
+    gateway.map_or_else(String::new, |tree| {
+        Members::of("mesh_gateway", tree).text("mode")
+    })
+}
+
+/// An object as JSON.
+fn json(tree: &Tree) -> Option<String> {
+    match value(tree.unwrapped()) {
+        object @ Value::Object(_) => Some(object.to_string()),
+        _ => None,
+    }
+}
+
+fn value(tree: &Tree) -> Value {
+    match tree {
+        Tree::Null => Value::Null,
+        Tree::Bool(flag) => (*flag).into(),
+        Tree::Integer(number) => (*number).into(),
+        Tree::Float(number) => (*number).into(),
+        Tree::Text(text) => text.as_str().into(),
+        Tree::List(items) => items.iter().map(value).collect(),
+        Tree::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(name, tree)| (name.clone(), value(tree)));
+            Value::Object(members.collect())
+        }
+    }
 }
 
 fn tagged_addresses(members: &Members<'_>) -> BTreeMap<String, ServiceAddress> {
@@ -176,6 +270,9 @@ pub(super) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
         header: header(&members),
         body: members.text("body"),
         tcp: members.text("tcp"),
+        h2ping: members.text("h2ping"),
+        udp: members.text("udp"),
+        os_service: members.text("osservice"),
         timing: Timing {
             interval_ns: members.duration("interval", "interval")?,
             timeout_ns: members.duration("timeout", "timeout")?,

@@ -233,8 +233,16 @@ pub(super) const FLAGS: &[Flag] = &[
         "Shown; DNS is not served.",
     ),
     ignored("domain", One),
-    ignored("enable-local-script-checks", NoArgument),
-    ignored("enable-script-checks", NoArgument),
+    sets(
+        "enable-local-script-checks",
+        |settings| Slot::Bool(&mut settings.enable_local_script_checks),
+        "Run the script checks of configuration files.",
+    ),
+    sets(
+        "enable-script-checks",
+        |settings| Slot::Bool(&mut settings.enable_script_checks),
+        "Run script checks, also those that clients register.",
+    ),
     ignored("encrypt", One),
     sets(
         "grpc-port",
@@ -356,6 +364,11 @@ pub(super) const FLAGS: &[Flag] = &[
         |settings| Slot::Integer(&mut settings.ports.server),
         "Shown, by status/leader too; nothing listens.",
     ),
+    own(
+        "strict",
+        |settings| Slot::Bool(&mut settings.strict),
+        "Answer endpoints that are not emulated as unknown paths, not with 501 (proconsul only).",
+    ),
     ignored("syslog", NoArgument),
     sets(
         "ui",
@@ -385,6 +398,7 @@ mod tests {
             "PROCONSUL_HTTP_PORT_EPHEMERAL",
             "PROCONSUL_PORT_FILE",
             "PROCONSUL_SEED",
+            "PROCONSUL_STRICT",
         ];
         assert_eq!(variables, expected);
     }

@@ -195,6 +195,9 @@ const KEYS: &[Key] = &[
     honoured("disable_kv_key_validation", |settings| {
         Slot::Bool(&mut settings.disable_kv_key_validation)
     }),
+    honoured("enable_local_script_checks", |settings| {
+        Slot::Bool(&mut settings.enable_local_script_checks)
+    }),
     honoured("enable_script_checks", |settings| {
         Slot::Bool(&mut settings.enable_script_checks)
     }),
@@ -319,7 +322,6 @@ const KEYS: &[Key] = &[
     ignored("enable_agent_tls_for_checks"),
     ignored("enable_central_service_config"),
     ignored("enable_debug"),
-    ignored("enable_local_script_checks"),
     ignored("enable_syslog"),
     ignored("encrypt"),
     ignored("encrypt_verify_incoming"),

@@ -76,6 +76,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
         server,
         control: settings.control.unwrap_or(settings.control_port.is_some()),
         control_port: control_port(settings)?,
+        strict: settings.strict.unwrap_or(false),
         ..base
     };
     let mut warnings = Vec::new();
@@ -194,8 +195,7 @@ fn take_definitions(settings: &Settings, config: &mut Config) -> Result<(), Stri
             Err(error) => errors.push(error),
         }
     }
-    errors.into_result()?;
-    config.definitions().map(|_| ())
+    errors.into_result()
 }
 
 /// What needs no check.
@@ -211,6 +211,10 @@ fn take_values(settings: &Settings, config: &mut Config) {
     take(
         &mut config.enable_script_checks,
         settings.enable_script_checks,
+    );
+    take(
+        &mut config.enable_local_script_checks,
+        settings.enable_local_script_checks,
     );
     let ports = &settings.ports;
     take(&mut config.server_port, port(ports.server));

@@ -25,6 +25,7 @@ pub(super) struct Settings {
     pub(super) http_port_ephemeral: Option<bool>,
     pub(super) port_file: Option<String>,
     pub(super) seed: Option<u64>,
+    pub(super) strict: Option<bool>,
 
     // Consul's configuration keys, under their names.
     pub(super) acl_default_policy: Option<String>,
@@ -43,6 +44,7 @@ pub(super) struct Settings {
     pub(super) default_query_time: Option<String>,
     pub(super) disable_http_unprintable_char_filter: Option<bool>,
     pub(super) disable_kv_key_validation: Option<bool>,
+    pub(super) enable_local_script_checks: Option<bool>,
     pub(super) enable_script_checks: Option<bool>,
     pub(super) http_max_conns_per_client: Option<i64>,
     pub(super) kv_max_value_size: Option<u64>,

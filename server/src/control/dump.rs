@@ -5,6 +5,7 @@
 
 mod agent;
 mod catalog;
+mod proxy;
 mod rows;
 mod value;
 

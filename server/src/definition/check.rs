@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{DefinitionError, Rules};
-use crate::store::{CheckSource, CheckSpec, NewCheck, Probe, ProbeTarget, Thresholds};
+use crate::go::duration;
+use crate::store::{Alias, CheckSource, CheckSpec, NewCheck, Probe, ProbeTarget, Thresholds};
 use crate::version::Behaviour;
 
 /// The shortest time between two runs.
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a run may take that does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a script may take that does not say.
+const DEFAULT_SCRIPT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The shortest time after which a critical service is deregistered.
 const SHORTEST_DEREGISTER: Duration = Duration::from_secs(60);
 const CRITICAL: &str = "critical";
@@ -29,15 +32,15 @@ pub struct CheckDefinition {
     pub status: String,
     /// The service that it is a check of; empty for the node. Of no account inside of a service's definition.
     pub service_id: String,
-    /// A command to be run. It never is.
+    /// A command to be run.
     pub script_args: Vec<String>,
-    /// A container in which the command is to be run.
+    /// A container in which the command is to be run. It never is.
     pub docker_container_id: String,
     /// An address for gRPC. It is never asked.
     pub grpc: String,
-    /// A node whose checks are to be followed. They are not.
+    /// A node in the catalog whose checks are to be followed; empty for this agent.
     pub alias_node: String,
-    /// A service whose checks are to be followed. They are not.
+    /// The id of a service whose checks are to be followed.
     pub alias_service: String,
     /// A URL to be asked.
     pub http: String,
@@ -49,6 +52,12 @@ pub struct CheckDefinition {
     pub body: String,
     /// An address to be connected to.
     pub tcp: String,
+    /// An address for pings of HTTP/2. It is never asked.
+    pub h2ping: String,
+    /// An address for UDP. It is never asked.
+    pub udp: String,
+    /// The name of a service of the operating system. It is never looked at.
+    pub os_service: String,
     /// When things happen.
     pub timing: Timing,
     /// How often it has to pass before it is no longer critical.
@@ -92,10 +101,15 @@ impl CheckDefinition {
     }
 
     fn is_asked_for(&self) -> bool {
-        !(self.script_args.is_empty()
-            && self.http.is_empty()
-            && self.tcp.is_empty()
-            && self.grpc.is_empty())
+        let asked = [
+            &self.http,
+            &self.tcp,
+            &self.grpc,
+            &self.h2ping,
+            &self.udp,
+            &self.os_service,
+        ];
+        !self.script_args.is_empty() || asked.iter().any(|target| !target.is_empty())
     }
 
     fn is_alias(&self) -> bool {
@@ -178,6 +192,12 @@ impl CheckDefinition {
             "docker"
         } else if !self.script_args.is_empty() {
             "script"
+        } else if !self.h2ping.is_empty() {
+            "h2ping"
+        } else if !self.udp.is_empty() {
+            "udp"
+        } else if !self.os_service.is_empty() {
+            "os_service"
         } else if self.is_alias() {
             "alias"
         } else {
@@ -225,13 +245,24 @@ impl CheckDefinition {
                 body: self.body.clone(),
             },
             "tcp" => ProbeTarget::Tcp(self.tcp.clone()),
+            "script" => ProbeTarget::Script(self.script_args.clone()),
+            "alias" => {
+                return CheckSource::Alias(Alias {
+                    node: self.alias_node.clone(),
+                    service: self.alias_service.clone(),
+                });
+            }
             _ => return CheckSource::Fixed,
         };
         let interval = positive(self.timing.interval_ns).unwrap_or_default();
+        let timeout = match target {
+            ProbeTarget::Http { .. } | ProbeTarget::Tcp(_) => DEFAULT_TIMEOUT,
+            ProbeTarget::Script(_) => DEFAULT_SCRIPT_TIMEOUT,
+        };
         CheckSource::Probe {
             probe: Arc::new(Probe {
                 target,
-                timeout: positive(self.timing.timeout_ns).unwrap_or(DEFAULT_TIMEOUT),
+                timeout: positive(self.timing.timeout_ns).unwrap_or(timeout),
                 output_limit,
             }),
             interval: interval.max(SHORTEST_INTERVAL),
@@ -240,6 +271,12 @@ impl CheckDefinition {
 
     fn into_check(self, owner: CheckOwner<'_>) -> NewCheck {
         let kind = self.kind().to_owned();
+        // Unset durations are shown as 0s, but for those of a service's definition (1.22.md B4.4).
+        let in_service = matches!(owner, CheckOwner::Service { .. });
+        let shown = |nanoseconds: i64| match nanoseconds {
+            0 if in_service => String::new(),
+            set => duration::format(set),
+        };
         let (id, name, service_id) = match owner {
             CheckOwner::Alone => (self.name.clone(), self.name, self.service_id),
             CheckOwner::Service { id, name, number } => {
@@ -266,6 +303,8 @@ impl CheckDefinition {
             notes: self.notes,
             service_id,
             kind,
+            interval: shown(self.timing.interval_ns),
+            timeout: shown(self.timing.timeout_ns),
             ..NewCheck::default()
         }
     }

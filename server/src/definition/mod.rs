@@ -2,13 +2,17 @@
 //! them, and what becomes of them.
 
 mod check;
+mod proxy;
 mod service;
+mod sidecar;
 
 pub(crate) use check::CheckOwner;
 pub use check::{CheckDefinition, Timing};
 pub use service::ServiceDefinition;
 
-pub use crate::store::{CheckSpec, ServiceAddress, ServiceSpec, Weights};
+pub use crate::store::{
+    CheckSpec, ExposedPath, NewService, Proxy, ServiceAddress, ServiceSpec, Upstream, Weights,
+};
 use crate::version::{Behaviour, Version};
 
 /// What holds for all definitions of one agent.
@@ -17,41 +21,76 @@ pub(crate) struct Rules {
     pub(crate) version: Version,
     /// The longest output in bytes of a check that does not say (`check_output_max_size`).
     pub(crate) output_limit: usize,
-    /// Whether checks may run scripts (`enable_script_checks`). They are registered and never run.
+    /// Whether checks may run scripts (`enable_script_checks`).
     pub(crate) scripts: bool,
 }
 
+/// What becomes of the definitions of a configuration, up to the first that cannot be registered: there Consul stops
+/// (seen on 1.8.7).
+#[derive(Debug, Default)]
+pub(crate) struct Defined {
+    pub(crate) services: Vec<ServiceSpec>,
+    pub(crate) checks: Vec<CheckSpec>,
+    pub(crate) wrong: Option<Wrong>,
+}
+
+/// Why a definition of a configuration cannot be registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    /// `services` or `checks`.
+    pub(crate) part: &'static str,
+    /// Consul's sentence.
+    pub(crate) text: String,
+}
+
 /// What becomes of all definitions of a configuration.
-///
-/// # Errors
-/// Consul's sentence about the first one that cannot be registered, with which it ends (seen on 1.8.7).
-pub(crate) fn all(
+pub(crate) fn defined(
     services: &[ServiceDefinition],
     checks: &[CheckDefinition],
     rules: Rules,
-) -> Result<(Vec<ServiceSpec>, Vec<CheckSpec>), String> {
-    let mut specs = Vec::new();
+) -> Defined {
+    let mut defined = Defined::default();
+    let wrong = |part, text| Some(Wrong { part, text });
     for service in services {
-        let spec = service.clone().into_spec(rules);
-        specs.push(spec.map_err(|error| of_service(&service.name, &error, rules.version))?);
-    }
-    let mut check_specs = Vec::new();
-    for check in checks {
-        let refused = |why: &str| format!("Failed to register check '{}': {why}", check.name);
-        let spec = check.clone().alone(rules).map_err(|error| match error {
-            DefinitionError::CheckName => refused("CheckID missing"),
-            other => refused(&format!(
-                "Check is not valid: {}",
-                other.bare(rules.version)
-            )),
-        })?;
-        let service = &spec.check.service_id;
-        if !service.is_empty() && !specs.iter().any(|known| known.service.id == *service) {
-            return Err(refused(&format!("ServiceID \"{service}\" does not exist")));
+        match service.clone().into_spec(rules) {
+            Ok(spec) => defined.services.push(spec),
+            Err(error) => {
+                let text = of_service(&service.name, &error, rules.version);
+                defined.wrong = wrong("services", text);
+                return defined;
+            }
         }
-        check_specs.push(spec);
     }
-    Ok((specs, check_specs))
+    for check in checks {
+        match check_spec(check, &defined.services, rules) {
+            Ok(spec) => defined.checks.push(spec),
+            Err(text) => {
+                defined.wrong = wrong("checks", text);
+                return defined;
+            }
+        }
+    }
+    defined
+}
+
+fn check_spec(
+    check: &CheckDefinition,
+    services: &[ServiceSpec],
+    rules: Rules,
+) -> Result<CheckSpec, String> {
+    let refused = |why: &str| format!("Failed to register check '{}': {why}", check.name);
+    let spec = check.clone().alone(rules).map_err(|error| match error {
+        DefinitionError::CheckName => refused("CheckID missing"),
+        other => refused(&format!(
+            "Check is not valid: {}",
+            other.bare(rules.version)
+        )),
+    })?;
+    let service = &spec.check.service_id;
+    if !service.is_empty() && !services.iter().any(|known| known.service.id == *service) {
+        return Err(refused(&format!("ServiceID \"{service}\" does not exist")));
+    }
+    Ok(spec)
 }
 
 fn of_service(name: &str, error: &DefinitionError, version: Version) -> String {
@@ -83,8 +122,10 @@ pub enum DefinitionError {
     Weights(&'static str),
     /// Meta data out of form: the pair that is, if it is one, and why.
     Meta(Option<(String, String)>, &'static str),
-    /// A proxy or gateway without what it needs.
-    Kind(Vec<&'static str>),
+    /// A proxy or gateway without what it needs, or with what it must not have.
+    Kind(Vec<String>),
+    /// A sidecar that cannot be: why.
+    Sidecar(SidecarError),
     /// A check that says too much or too little of how it is run.
     Check(&'static str),
     /// A check that is run says nothing of how often.
@@ -110,6 +151,11 @@ impl DefinitionError {
                 "Invalid Service Meta: Couldn't load metadata pair ('{key}', '{value}'): {why}"
             ),
             DefinitionError::Kind(problems) => problems_text(problems),
+            // Until the errors of handlers were reworked this was not known as one of the client's.
+            DefinitionError::Sidecar(error) if version.has(Behaviour::HttpNamespaceErrorUnprefixed) => {
+                error.text(version)
+            }
+            DefinitionError::Sidecar(error) => format!("Bad request: {}", error.text(version)),
             DefinitionError::Check(why) => format!("Invalid check: {why}"),
             DefinitionError::Interval if version.has(Behaviour::AgentCheckIntervalText) => {
                 "Invalid check: Interval must be > 0 for Script, HTTP, H2PING, TCP, UDP or OSService checks".into()
@@ -139,8 +185,38 @@ impl DefinitionError {
     }
 }
 
+/// Why a sidecar cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SidecarError {
+    /// Its meta data are out of form: the pair that is, if it is one, and why.
+    Meta(Option<(String, String)>, &'static str),
+    /// One of its checks cannot be.
+    Check(Box<DefinitionError>),
+}
+
+impl SidecarError {
+    fn text(&self, version: Version) -> String {
+        match self {
+            SidecarError::Meta(None, why) => format!("Invalid SidecarService: {why}"),
+            SidecarError::Meta(Some((key, value)), why) => format!(
+                "Invalid SidecarService: Couldn't load metadata pair ('{key}', '{value}'): {why}"
+            ),
+            SidecarError::Check(error) => match **error {
+                DefinitionError::ServiceCheckStatus => error.text(version),
+                _ => format!("Invalid check in sidecar_service: {}", error.bare(version)),
+            },
+        }
+    }
+}
+
+/// What is wrong with a service that calls itself a proxy or a gateway, if anything is.
+pub(crate) fn proxy_problems(service: &NewService) -> Option<String> {
+    let problems = proxy::problems(service, false);
+    (!problems.is_empty()).then(|| problems_text(&problems))
+}
+
 /// Several problems in one text, as Consul's library for that prints them.
-fn problems_text(problems: &[&str]) -> String {
+fn problems_text(problems: &[String]) -> String {
     let head = match problems.len() {
         1 => "1 error occurred:".to_owned(),
         count => format!("{count} errors occurred:"),

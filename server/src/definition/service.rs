@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 
-use super::{CheckDefinition, CheckOwner, DefinitionError, Rules};
-use crate::store::{Labels, NewService, ServiceAddress, ServiceSpec, Weights};
+use super::{CheckDefinition, CheckOwner, DefinitionError, Rules, proxy, sidecar};
+use crate::store::{CheckSpec, Labels, NewService, Proxy, ServiceAddress, ServiceSpec, Weights};
 
 /// How many pairs of meta data a service may have, and how long their parts may be.
 const META_PAIRS: usize = 64;
@@ -36,8 +37,12 @@ pub struct ServiceDefinition {
     pub enable_tag_override: bool,
     /// The kind of a proxy or gateway.
     pub kind: String,
-    /// The service that a proxy stands for.
-    pub proxy_destination: String,
+    /// What a proxy or gateway is set up with.
+    pub proxy: Arc<Proxy>,
+    /// Whether the service speaks Connect by itself.
+    pub connect_native: bool,
+    /// The proxy that is to be registered beside the service.
+    pub sidecar: Option<Box<ServiceDefinition>>,
     /// A single check.
     pub check: CheckDefinition,
     /// More checks.
@@ -59,33 +64,46 @@ impl ServiceDefinition {
         }
         self.check_weights()?;
         self.check_meta()?;
-        self.check_kind()?;
-        let single = Some(self.check).filter(|check| !check.is_empty());
-        let checks: Vec<CheckDefinition> = single.into_iter().chain(self.checks).collect();
+        let (mut service, checks, sidecar) = self.into_parts();
+        let mut problems = proxy::problems(&service, sidecar.is_some());
+        if let Some(sidecar) = &sidecar {
+            problems.extend(sidecar::problems(sidecar));
+        }
+        if !problems.is_empty() {
+            return Err(DefinitionError::Kind(problems));
+        }
         for check in &checks {
             check.validate()?;
         }
         for check in &checks {
             check.check_scripts(rules)?;
         }
-        let id = if self.id.is_empty() {
-            self.name.clone()
-        } else {
-            self.id
-        };
-        let several = checks.len() > 1;
-        let mut specs = Vec::with_capacity(checks.len());
-        for (place, check) in checks.into_iter().enumerate() {
-            let owner = CheckOwner::Service {
-                id: &id,
-                name: &self.name,
-                number: several.then_some(place + 1),
-            };
-            specs.push(check.of_service(owner, rules)?);
-        }
-        let addresses = tagged_addresses(self.tagged_addresses, &self.address, self.port);
+        let checks = check_specs(checks, &service, rules)?;
+        let sidecar = sidecar.map(|sidecar| sidecar.into_sidecar(&service, rules));
+        let sidecar = sidecar.transpose()?.map(Box::new);
+        complete_addresses(&mut service);
+        Ok(ServiceSpec {
+            service,
+            checks,
+            sidecar,
+        })
+    }
+
+    /// The service, its checks and its sidecar.
+    pub(super) fn into_parts(
+        self,
+    ) -> (
+        NewService,
+        Vec<CheckDefinition>,
+        Option<Box<ServiceDefinition>>,
+    ) {
+        let single = Some(self.check).filter(|check| !check.is_empty());
         let service = NewService {
-            id,
+            id: if self.id.is_empty() {
+                self.name.clone()
+            } else {
+                self.id
+            },
             name: self.name,
             tags: self.tags,
             address: self.address,
@@ -94,12 +112,12 @@ impl ServiceDefinition {
             weights: self.weights.unwrap_or_default(),
             enable_tag_override: self.enable_tag_override,
             kind: self.kind,
-            tagged_addresses: Some(addresses).filter(|addresses| !addresses.is_empty()),
+            proxy: self.proxy,
+            connect_native: self.connect_native,
+            tagged_addresses: Some(self.tagged_addresses),
         };
-        Ok(ServiceSpec {
-            service,
-            checks: specs,
-        })
+        let checks = single.into_iter().chain(self.checks).collect();
+        (service, checks, self.sidecar)
     }
 
     fn check_weights(&self) -> Result<(), DefinitionError> {
@@ -119,53 +137,49 @@ impl ServiceDefinition {
     }
 
     fn check_meta(&self) -> Result<(), DefinitionError> {
-        let Some(meta) = &self.meta else {
-            return Ok(());
-        };
-        if meta.len() > META_PAIRS {
-            let problem = "Node metadata cannot contain more than 64 key/value pairs";
-            return Err(DefinitionError::Meta(None, problem));
+        match meta_problem(self.meta.as_ref()) {
+            None => Ok(()),
+            Some((pair, problem)) => Err(DefinitionError::Meta(pair, problem)),
         }
-        for (key, value) in meta {
-            if let Some(problem) = meta_problem(key, value) {
-                let pair = (key.clone(), value.clone());
-                return Err(DefinitionError::Meta(Some(pair), problem));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_kind(&self) -> Result<(), DefinitionError> {
-        let no_port = self.port == 0;
-        let mut problems = Vec::new();
-        match self.kind.as_str() {
-            "connect-proxy" => {
-                if self.proxy_destination.is_empty() {
-                    problems.push(
-                        "Proxy.DestinationServiceName must be non-empty for Connect proxy services",
-                    );
-                }
-                if no_port {
-                    problems.push("Port must be set for a Connect proxy");
-                }
-            }
-            "mesh-gateway" if no_port => {
-                problems.push("Port must be non-zero for a mesh-gateway");
-            }
-            "terminating-gateway" if no_port => {
-                problems.push("Port must be non-zero for a terminating-gateway");
-            }
-            _ => {}
-        }
-        if problems.is_empty() {
-            return Ok(());
-        }
-        Err(DefinitionError::Kind(problems))
     }
 }
 
+/// What becomes of the checks of a service.
+pub(super) fn check_specs(
+    checks: Vec<CheckDefinition>,
+    service: &NewService,
+    rules: Rules,
+) -> Result<Vec<CheckSpec>, DefinitionError> {
+    let several = checks.len() > 1;
+    let checks = checks.into_iter().enumerate();
+    let spec = |(place, check): (usize, CheckDefinition)| {
+        let owner = CheckOwner::Service {
+            id: &service.id,
+            name: &service.name,
+            number: several.then_some(place + 1),
+        };
+        check.of_service(owner, rules)
+    };
+    checks.map(spec).collect()
+}
+
+/// What is wrong with meta data: the pair, if it is one, and why.
+pub(super) fn meta_problem(
+    meta: Option<&Labels>,
+) -> Option<(Option<(String, String)>, &'static str)> {
+    let meta = meta?;
+    if meta.len() > META_PAIRS {
+        let problem = "Node metadata cannot contain more than 64 key/value pairs";
+        return Some((None, problem));
+    }
+    meta.iter().find_map(|(key, value)| {
+        let problem = pair_problem(key, value)?;
+        Some((Some((key.clone(), value.clone())), problem))
+    })
+}
+
 /// What is wrong with a pair of meta data.
-fn meta_problem(key: &str, value: &str) -> Option<&'static str> {
+fn pair_problem(key: &str, value: &str) -> Option<&'static str> {
     let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if key.is_empty() {
         Some("Key cannot be blank")
@@ -182,24 +196,20 @@ fn meta_problem(key: &str, value: &str) -> Option<&'static str> {
     }
 }
 
-/// The tagged addresses, with those that follow from an address that is a number.
-fn tagged_addresses(
-    mut given: BTreeMap<String, ServiceAddress>,
-    address: &str,
-    port: i64,
-) -> BTreeMap<String, ServiceAddress> {
-    let tags = match address.parse() {
-        Ok(IpAddr::V4(_)) => ["lan_ipv4", "wan_ipv4"],
-        Ok(IpAddr::V6(_)) => ["lan_ipv6", "wan_ipv6"],
-        Err(_) => return given,
+/// Adds the tagged addresses that follow from an address that is a number; no tagged addresses are none at all.
+pub(super) fn complete_addresses(service: &mut NewService) {
+    let mut addresses = service.tagged_addresses.take().unwrap_or_default();
+    let tags: &[&str] = match service.address.parse() {
+        Ok(IpAddr::V4(_)) => &["lan_ipv4", "wan_ipv4"],
+        Ok(IpAddr::V6(_)) => &["lan_ipv6", "wan_ipv6"],
+        Err(_) => &[],
     };
     for tag in tags {
-        given
-            .entry(tag.to_owned())
-            .or_insert_with(|| ServiceAddress {
-                address: address.to_owned(),
-                port,
-            });
+        let address = || ServiceAddress {
+            address: service.address.clone(),
+            port: service.port,
+        };
+        addresses.entry((*tag).to_owned()).or_insert_with(address);
     }
-    given
+    service.tagged_addresses = Some(addresses).filter(|addresses| !addresses.is_empty());
 }

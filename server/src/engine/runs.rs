@@ -5,15 +5,23 @@ use std::sync::Arc;
 use super::{Engine, State};
 use crate::store::{Effects, ProbeRun};
 
+/// What is to be done about runs.
+#[derive(Clone, Debug)]
+pub enum RunOrder {
+    /// Run a check, come back with [`crate::store::AgentCommand::Ran`], and say so with [`Engine::run_ended`].
+    Start(ProbeRun),
+    /// Nobody wants the result of this registration any more.
+    Stop(u64),
+}
+
 impl Engine {
-    /// The next check that is to be run, when there is one. Whoever takes it runs it, comes back with
-    /// [`crate::store::AgentCommand::Ran`], and says so with [`Engine::run_ended`].
-    pub async fn next_run(&self) -> ProbeRun {
+    /// The next order, when there is one.
+    pub async fn next_run(&self) -> RunOrder {
         loop {
             let due = {
                 let mut state = self.lock();
-                if let Some(run) = state.runs.pop_front() {
-                    return run;
+                if let Some(order) = state.runs.pop_front() {
+                    return order;
                 }
                 Arc::clone(&state.runs_due)
             };
@@ -21,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// A run that was taken is over.
+    /// A run that was taken is over, or was stopped.
     pub fn run_ended(&self) {
         let mut state = self.lock();
         state.runs_open = state.runs_open.saturating_sub(1);
@@ -33,10 +41,14 @@ impl Engine {
 impl State {
     /// Keeps the runs that a command made due for those who run them.
     pub(super) fn take_runs(&mut self, effects: &Effects) {
-        if !effects.runs.is_empty() {
-            self.runs_open += effects.runs.len();
-            self.runs.extend(effects.runs.iter().cloned());
-            self.runs_due.notify_one();
+        if effects.runs.is_empty() && effects.runs_unwanted.is_empty() {
+            return;
         }
+        self.runs_open += effects.runs.len();
+        let stops = effects.runs_unwanted.iter().copied().map(RunOrder::Stop);
+        self.runs.extend(stops);
+        let starts = effects.runs.iter().cloned().map(RunOrder::Start);
+        self.runs.extend(starts);
+        self.runs_due.notify_one();
     }
 }

@@ -8,8 +8,10 @@ use super::quote::Quoted;
 /// A request target: the path as sent and as decoded, and the raw query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target<'a> {
-    /// `http://host` of an absolute-form target, else empty.
+    /// `http://host` of an absolute-form target, or its scheme and colon where it has no host; else empty.
     origin: &'a [u8],
+    /// What follows the scheme where that is no path: `bar` in `foo:bar`.
+    opaque: &'a [u8],
     raw_path: &'a [u8],
     path: Cow<'a, [u8]>,
     query: &'a [u8],
@@ -63,6 +65,7 @@ impl<'a> Target<'a> {
             (None, true) => return Err(UrlError::Empty),
             (None, false) | (Some(b'/' | b'?'), false) | (Some(b'/'), true) => {}
             (Some(b'*'), true) if rest == b"*" => {}
+            (Some(_), false) if origin.ends_with(b":") => return Ok(Self::opaque(origin, rest)),
             (Some(_), _) => return Err(UrlError::NotRooted),
         }
         let colon = origin
@@ -70,6 +73,7 @@ impl<'a> Target<'a> {
             .rposition(|&byte| matches!(byte, b':' | b'@' | b']' | b'/'));
         let behind = colon.map_or(origin, |colon| &origin[colon..]);
         if let Some(port) = behind.strip_prefix(b":")
+            && origin.contains(&b'/')
             && !port.iter().all(u8::is_ascii_digit)
         {
             return Err(UrlError::Port);
@@ -80,11 +84,28 @@ impl<'a> Target<'a> {
         };
         Ok(Target {
             origin,
+            opaque: b"",
             raw_path,
             path: path_unescape(raw_path)?,
             bare_question_mark: query == Some(b""),
             query: query.unwrap_or_default(),
         })
+    }
+
+    /// A target like `foo:bar`: it has no path.
+    fn opaque(scheme: &'a [u8], rest: &'a [u8]) -> Self {
+        let (opaque, query) = match rest.iter().position(|&byte| byte == b'?') {
+            Some(at) => (&rest[..at], Some(&rest[at + 1..])),
+            None => (rest, None),
+        };
+        Target {
+            origin: scheme,
+            opaque,
+            raw_path: b"",
+            path: Cow::Borrowed(b""),
+            bare_question_mark: query == Some(b""),
+            query: query.unwrap_or_default(),
+        }
     }
 
     /// The decoded path, `URL.Path`.
@@ -113,7 +134,14 @@ impl<'a> Target<'a> {
     /// The target with another decoded path and everything else kept, as `URL.String` prints it.
     pub(crate) fn with_path(&self, path: &[u8]) -> Vec<u8> {
         let mut text = self.origin.to_vec();
-        text.extend_from_slice(path_escape(path).as_bytes());
+        if !self.opaque.is_empty() {
+            text.extend_from_slice(self.opaque);
+        } else {
+            if text.ends_with(b":") {
+                text.extend_from_slice(b"//");
+            }
+            text.extend_from_slice(path_escape(path).as_bytes());
+        }
         if self.bare_question_mark {
             text.push(b'?');
         }
@@ -130,15 +158,20 @@ pub(super) fn push_query(text: &mut Vec<u8>, raw_query: &[u8]) {
     }
 }
 
-/// Splits `scheme://host` off an absolute-form target.
+/// Splits `scheme://host` off an absolute-form target, or `scheme:` where no host follows.
 fn split_origin(target: &[u8]) -> (&[u8], &[u8]) {
     let scheme = target
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
         .count();
-    let authority = match target[scheme..].strip_prefix(b"://") {
-        Some(authority) if target[0].is_ascii_alphabetic() => authority,
-        _ => return (b"", target),
+    let Some(after) = target[scheme..].strip_prefix(b":") else {
+        return (b"", target);
+    };
+    if !target[0].is_ascii_alphabetic() {
+        return (b"", target);
+    }
+    let Some(authority) = after.strip_prefix(b"//") else {
+        return target.split_at(scheme + 1);
     };
     let host = authority
         .iter()

@@ -5,6 +5,13 @@ use super::errors_query::PlainFailure;
 use super::reply::Reply;
 use super::request::Request;
 
+impl Failure {
+    /// Whether this is the answer to what is not emulated.
+    pub(super) fn is_absence(&self) -> bool {
+        matches!(self, Failure::Plain(PlainFailure::NotEmulated { .. }))
+    }
+}
+
 /// Everything below `/v1/acl/`: ACLs are disabled.
 pub(crate) fn acl() -> Result<Reply, Failure> {
     Err(Failure::Plain(PlainFailure::AclDisabled))

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::proxy_bodies::ProxyBody;
 use super::registration_bodies::{AddressBody, WeightsBody};
 use crate::definition::{CheckDefinition, ServiceDefinition, Timing};
 use crate::go::duration::{self, DurationQuotes};
@@ -10,11 +11,13 @@ use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::{Decoder, Field, Object, field};
 use crate::go::json::kinds::Any;
 use crate::store::{ServiceAddress, Weights};
+use crate::version::Behaviour;
 
 // The Go types that decode the bodies have no names: an error about a whole body prints all that is in them.
 const CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
 const SERVICE_CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceID string \"json:\\\"ServiceID\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
 const SERVICE_TYPE: &str = "struct { EnableTagOverrideSnake bool \"json:\\\"enable_tag_override\\\"\"; TaggedAddressesSnake map[string]structs.ServiceAddress \"json:\\\"tagged_addresses\\\"\"; *structs.Alias }";
+pub(super) const CONNECT_TYPE: &str = "struct { SidecarServiceSnake *structs.ServiceDefinition \"json:\\\"sidecar_service\\\"\"; *structs.Alias }";
 
 /// A check in either of its two forms.
 #[derive(Default)]
@@ -27,8 +30,11 @@ struct CheckFields {
     deregister_after: Any,
     grpc_use_tls: bool,
     tls_skip_verify: bool,
-    /// What is taken and means nothing here: the shell, the token, the ports of a proxy.
-    ignored: [String; 4],
+    /// What is taken and means nothing here: the shell, the token, the ports of a proxy, the name on a certificate.
+    ignored: [String; 5],
+    /// What is taken and means nothing here: how checks ask that are not run, and a redirect is always followed.
+    ignored_flags: [bool; 3],
+    failures_before_warning: i64,
 }
 
 /// Where a check stands.
@@ -43,7 +49,8 @@ enum Form {
 impl CheckFields {
     fn fields(&mut self, form: Form) -> Vec<Field<'_>> {
         let definition = &mut self.definition;
-        let [shell, token, proxy_http, proxy_grpc] = &mut self.ignored;
+        let [shell, token, proxy_http, proxy_grpc, server_name] = &mut self.ignored;
+        let [h2ping_tls, tcp_tls, no_redirects] = &mut self.ignored_flags;
         let mut fields = vec![
             field("Name", &mut definition.name),
             field("Notes", &mut definition.notes),
@@ -74,6 +81,18 @@ impl CheckFields {
             )
             .of_type("int"),
             field("OutputMaxSize", &mut definition.output_max_size).of_type("int"),
+            field("TLSServerName", server_name)
+                .or_named("tls_server_name")
+                .since(Behaviour::JsonCheckTlsServerName),
+            field("H2PING", &mut definition.h2ping).since(Behaviour::JsonCheckH2Ping),
+            field("H2PingUseTLS", h2ping_tls).since(Behaviour::JsonCheckH2Ping),
+            field("FailuresBeforeWarning", &mut self.failures_before_warning)
+                .of_type("int")
+                .since(Behaviour::JsonCheckFailuresBeforeWarning),
+            field("UDP", &mut definition.udp).since(Behaviour::JsonCheckUdp),
+            field("DisableRedirects", no_redirects).since(Behaviour::JsonCheckUdp),
+            field("OSService", &mut definition.os_service).since(Behaviour::JsonCheckOsService),
+            field("TCPUseTLS", tcp_tls).since(Behaviour::JsonCheckTcpUseTls),
         ];
         match form {
             Form::Alone => fields.extend([
@@ -173,8 +192,9 @@ pub(super) struct ServiceBody {
     check: Option<ServiceCheckBody>,
     checks: Vec<Option<ServiceCheckBody>>,
     proxy: ProxyBody,
-    connect: Any,
+    connect: ConnectBody,
     token: String,
+    ignored: [Any; 3],
 }
 
 impl Object for ServiceBody {
@@ -182,6 +202,7 @@ impl Object for ServiceBody {
     const DECODER: Decoder = Decoder::Own(UnknownFields::Refused);
 
     fn fields(&mut self) -> Vec<Field<'_>> {
+        let [locality, socket, ports] = &mut self.ignored;
         let definition = &mut self.definition;
         let fields = vec![
             field("Kind", &mut definition.kind).of_type("structs.ServiceKind"),
@@ -200,6 +221,9 @@ impl Object for ServiceBody {
                 .or_named("enable_tag_override"),
             field("Proxy", &mut self.proxy),
             field("Connect", &mut self.connect),
+            field("Locality", locality).since(Behaviour::JsonLocality),
+            field("SocketPath", socket).since(Behaviour::JsonCatalogServiceSocketPath),
+            field("Ports", ports).since(Behaviour::JsonServicePorts),
         ];
         let aliased = fields.into_iter().map(|field| field.embedded_in("Alias"));
         aliased.collect()
@@ -207,13 +231,17 @@ impl Object for ServiceBody {
 }
 
 impl ServiceBody {
-    /// What was defined; none where Consul's handler dies of a check that is null.
+    /// What was defined; none where Consul's handler dies of a check or an upstream that is null.
     pub(super) fn into_definition(self) -> Option<ServiceDefinition> {
         let mut definition = self.definition;
         let address = |(tag, body): (String, AddressBody)| (tag, ServiceAddress::from(body));
         definition.tagged_addresses = self.tagged_addresses.into_iter().map(address).collect();
         definition.weights = self.weights.map(Weights::from);
-        definition.proxy_destination = self.proxy.destination;
+        definition.proxy = self.proxy.into_proxy()?;
+        definition.connect_native = self.connect.native;
+        if let Some(sidecar) = self.connect.sidecar {
+            definition.sidecar = Some(Box::new(sidecar.into_definition()?));
+        }
         if let Some(check) = self.check {
             definition.check = check.0.definition;
         }
@@ -226,29 +254,21 @@ impl ServiceBody {
     }
 }
 
-/// A proxy's own settings: of account is only which service it stands for.
+/// What a service says of Connect.
 #[derive(Default)]
-struct ProxyBody {
-    destination: String,
-    ignored: [Any; 8],
+struct ConnectBody {
+    native: bool,
+    sidecar: Option<Box<ServiceBody>>,
 }
 
-impl Object for ProxyBody {
-    const GO_TYPE: &'static str = "structs.ConnectProxyConfig";
+impl Object for ConnectBody {
+    const GO_TYPE: &'static str = CONNECT_TYPE;
+    const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [id, address, port, config, upstreams, gateway, expose, mode] = &mut self.ignored;
         vec![
-            field("DestinationServiceName", &mut self.destination)
-                .or_named("destination_service_name"),
-            field("DestinationServiceID", id).or_named("destination_service_id"),
-            field("LocalServiceAddress", address).or_named("local_service_address"),
-            field("LocalServicePort", port).or_named("local_service_port"),
-            field("Config", config),
-            field("Upstreams", upstreams),
-            field("MeshGateway", gateway).or_named("mesh_gateway"),
-            field("Expose", expose),
-            field("Mode", mode),
+            field("Native", &mut self.native),
+            field("SidecarService", &mut self.sidecar).or_named("sidecar_service"),
         ]
     }
 }

@@ -155,15 +155,8 @@ fn maintenance(request: &Request) -> Result<Option<String>, Failure> {
 
 /// Reads the configuration again (session.md 4.4).
 pub(crate) fn reload(request: &Request) -> Result<Reply, Failure> {
-    let config = &request.context.config;
-    let definitions = config.definitions();
-    let (services, checks) = definitions.expect("a server starts with definitions that hold");
-    let command = AgentCommand::Reload {
-        services,
-        checks,
-        keep: !config.dev,
-    };
-    apply(request, command)?;
+    let reloaded = request.context.reload.run();
+    reloaded.map_err(|text| Failure::Agent(AgentFailure::Reload(text)))?;
     Ok(Reply::done(request))
 }
 

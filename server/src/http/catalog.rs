@@ -14,6 +14,7 @@ use super::wire_catalog::{
 use crate::blocking;
 use crate::filter::{Field, Filter};
 use crate::store::{Answer, Index, Instance, NodeRow, Query, Rows, ServiceRow};
+use crate::version::Behaviour;
 
 /// The names of all datacenters: the one there is. Not a read that has an index. What is wrong with the parameters
 /// is said, and the answer follows all the same, as Consul's handler goes on.
@@ -52,22 +53,32 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
 pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let query = Query::Services(node_meta(request));
-    let answer = match read_unfiltered(request, query, options).await {
-        Ok(answer) => answer,
+    let read = if request.has(Behaviour::CatalogServicesFilter) {
+        let read = read(request, query, options, CATALOG_SERVICE).await;
+        read.map(|(answer, filter)| (answer, Some(filter)))
+    } else {
+        let read = read_unfiltered(request, query, options).await;
+        read.map(|answer| (answer, None))
+    };
+    let (answer, filter) = match read {
+        Ok(read) => read,
         Err(failed) => return Ok(failed),
     };
-    let Rows::Services(rows) = &answer.rows else {
-        unreachable!("the services are answered with services");
+    let Rows::Instances(rows) = &answer.rows else {
+        unreachable!("the services are answered with their instances");
     };
-    Ok(reply(request, &service_tags(rows), &answer, options))
+    let kept = |row: &&Instance| filter.as_ref().is_none_or(|filter| filter.keeps(row));
+    let tags = service_tags(rows.iter().filter(kept));
+    Ok(reply(request, &tags, &answer, options))
 }
 
 /// Each tag once, whichever instances have it.
-fn service_tags(rows: &[Arc<ServiceRow>]) -> ServiceTags<'_> {
+fn service_tags<'a>(rows: impl Iterator<Item = &'a Instance>) -> ServiceTags<'a> {
     let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for row in rows {
-        let tags = names.entry(&row.service.name).or_default();
-        for tag in &row.service.tags {
+        let service = &row.service.service;
+        let tags = names.entry(&service.name).or_default();
+        for tag in &service.tags {
             if !tags.contains(&tag.as_str()) {
                 tags.push(tag);
             }
@@ -136,9 +147,17 @@ fn node_and_services<'a>(
 
 /// The instances of a service; those with all the tags that are asked for.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
+    shown_instances(request, Query::Service).await
+}
+
+/// The proxies of a service, and its instances that need none.
+pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
+    shown_instances(request, Query::Connect).await
+}
+
+async fn shown_instances(request: &Request, query: fn(String) -> Query) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    let name = service_name(request)?;
-    let query = Query::Service(name);
+    let query = query(service_name(request)?);
     let (answer, filter) = match read(request, query, options, CATALOG_SERVICE).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
@@ -166,16 +185,6 @@ pub(super) fn instances<'a>(
     let mut rows: Vec<&Instance> = rows.iter().filter(wanted).collect();
     sort_nearest(request, &mut rows, |row| &row.service.node);
     rows
-}
-
-/// The proxies of a service, and its instances that need none: there are none.
-pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
-    let options = read_options(request)?;
-    let query = Query::Connect(service_name(request)?);
-    match read(request, query, options, CATALOG_SERVICE).await {
-        Ok((answer, _)) => Ok(reply(request, &NOTHING, &answer, options)),
-        Err(failed) => Ok(failed),
-    }
 }
 
 /// The services behind a gateway: there are no gateways, and never were.

@@ -377,7 +377,8 @@ pub(super) fn refusal_text(refusal: &Refusal) -> String {
         Refusal::AgentServiceUnknown(_)
         | Refusal::AgentCheckUnknown(_)
         | Refusal::AgentCheckNotTtl(_)
-        | Refusal::AgentCheckServiceUnknown(_) => {
+        | Refusal::AgentCheckServiceUnknown(_)
+        | Refusal::AgentNoSidecarPort(_) => {
             unreachable!("what the agent refuses has texts of its own")
         }
     }

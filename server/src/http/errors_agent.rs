@@ -36,6 +36,8 @@ pub(crate) enum AgentFailure {
     NoSegments,
     /// A member that there is none of is to leave.
     NoSuchMember(String),
+    /// The configuration cannot be read again: Consul's sentence.
+    Reload(String),
     /// A cluster that cannot be joined; with the words of the network.
     Join(String),
     /// Tokens, without ACLs.
@@ -53,7 +55,14 @@ impl AgentFailure {
             | AgentFailure::ServiceIdMissing
             | AgentFailure::NoSuchMember(_)
             | AgentFailure::NoSegments
+            | AgentFailure::Reload(_)
             | AgentFailure::Join(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            // Until the errors of handlers were reworked this was not known as one of the client's.
+            AgentFailure::Definition(DefinitionError::Sidecar(_))
+                if !version.has(Behaviour::HttpNamespaceErrorUnprefixed) =>
+            {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
             AgentFailure::Definition(_)
             | AgentFailure::UpdateStatus(_)
             | AgentFailure::EnableMissing
@@ -109,6 +118,7 @@ impl AgentFailure {
             AgentFailure::NoSuchMember(name) => {
                 format!("agent: No node found with name '{name}'")
             }
+            AgentFailure::Reload(text) => text.clone(),
             AgentFailure::Join(words) => format!("1 error occurred:\n\t* {words}\n\n"),
             AgentFailure::AclDisabled => "ACL support disabled".into(),
             AgentFailure::NoPrometheus => {
@@ -123,6 +133,9 @@ fn refusal_status(refusal: &Refusal, version: Version) -> StatusCode {
         Refusal::AgentServiceUnknown(_) => true,
         Refusal::AgentCheckUnknown(_) => version.has(Behaviour::AgentUnknownCheck404),
         Refusal::AgentCheckServiceUnknown(_) => version.has(Behaviour::AgentCheckUnknownService404),
+        Refusal::AgentNoSidecarPort(_) if version.has(Behaviour::HttpNamespaceErrorUnprefixed) => {
+            return StatusCode::BAD_REQUEST;
+        }
         _ => false,
     };
     if not_found {
@@ -151,6 +164,18 @@ pub(super) fn refusal_text(refusal: &Refusal, version: Version) -> String {
             format!("CheckID {} does not have associated TTL", quoted(id))
         }
         Refusal::AgentCheckServiceUnknown(id) => format!("ServiceID {} does not exist", quoted(id)),
+        Refusal::AgentNoSidecarPort(ports) => {
+            let prefix = if version.has(Behaviour::HttpNamespaceErrorUnprefixed) {
+                ""
+            } else {
+                "Bad request: "
+            };
+            format!(
+                "{prefix}Invalid SidecarService: no port provided for sidecar_service and none left in the configured range [{}, {}]",
+                ports.start(),
+                ports.end()
+            )
+        }
         other => super::errors::refusal_text(other),
     }
 }

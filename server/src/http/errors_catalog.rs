@@ -32,6 +32,8 @@ pub(crate) enum RegisterFailure {
     },
     /// A check with neither id nor name; on this node.
     CheckKey(String),
+    /// A proxy or gateway without what it needs, or with what it must not have; in Consul's words.
+    Proxy(String),
 }
 
 impl RegisterFailure {
@@ -63,6 +65,7 @@ impl RegisterFailure {
             RegisterFailure::CheckNode { named, node, .. } => {
                 format!("check node \"{named}\" does not match node \"{node}\"")
             }
+            RegisterFailure::Proxy(text) => text.clone(),
             RegisterFailure::CheckKey(node) => format!(
                 "failed inserting check: failed inserting check: object missing primary index on node \"{node}\""
             ),

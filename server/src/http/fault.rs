@@ -118,7 +118,8 @@ pub(super) async fn handle_with_faults(
         .and_then(|name| control.engine().as_of(name))
     {
         // The request is handled by a server that has fallen behind. What it waits for there never comes.
-        let past = Context::new(Arc::new(past), context.config.clone(), None);
+        let reload = context.reload.clone();
+        let past = Context::new(Arc::new(past), context.config.clone(), None, reload);
         request.context = Arc::new(past);
         _stands = request
             .call

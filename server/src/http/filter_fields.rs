@@ -1,10 +1,11 @@
 //! The fields that `?filter=` may name, endpoint by endpoint (asked of a real 1.8.7): those of the JSON without
 //! indexes and definitions of checks.
-//!
-//! Of proxies nothing is kept, so their fields are empty; they may be named all the same.
 
 use crate::filter::{Each, Field, Keyed, Within};
-use crate::store::{CheckRow, Instance, NodeRow, ServiceAddress, ServiceRow, Weights};
+use crate::store::{
+    CheckRow, ExposedPath, Instance, NewService, NodeRow, Proxy, ServiceAddress, ServiceRow,
+    Upstream, Weights,
+};
 
 /// `catalog/nodes`.
 pub(super) const NODE: &[Field<NodeRow>] = &[
@@ -40,8 +41,20 @@ pub(super) const SERVICE: &[Field<ServiceRow>] = &[
         },
     ),
     Field::flag("EnableTagOverride", |row| row.service.enable_tag_override),
-    Field::rows("Proxy", &within_nothing::<ServiceRow>(PROXY)),
-    Field::rows("Connect", &within_nothing::<ServiceRow>(CONNECT)),
+    Field::rows(
+        "Proxy",
+        &Within {
+            get: |row: &ServiceRow| &*row.service.proxy,
+            fields: PROXY,
+        },
+    ),
+    Field::rows(
+        "Connect",
+        &Within {
+            get: |row: &ServiceRow| &row.service,
+            fields: CONNECT,
+        },
+    ),
 ];
 
 /// `catalog/service` and `catalog/connect`.
@@ -78,8 +91,20 @@ pub(super) const CATALOG_SERVICE: &[Field<Instance>] = &[
     Field::flag("ServiceEnableTagOverride", |row| {
         row.service.service.enable_tag_override
     }),
-    Field::rows("ServiceProxy", &within_nothing::<Instance>(PROXY)),
-    Field::rows("ServiceConnect", &within_nothing::<Instance>(CONNECT)),
+    Field::rows(
+        "ServiceProxy",
+        &Within {
+            get: |row: &Instance| &*row.service.service.proxy,
+            fields: PROXY,
+        },
+    ),
+    Field::rows(
+        "ServiceConnect",
+        &Within {
+            get: |row: &Instance| &row.service.service,
+            fields: CONNECT,
+        },
+    ),
 ];
 
 /// The reads of checks; and the agent's own checks.
@@ -131,59 +156,71 @@ const WEIGHTS: &[Field<Weights>] = &[
     Field::number("Warning", |weights| weights.warning),
 ];
 
-/// What nothing is kept of.
-type Nothing = ();
+const CONNECT: &[Field<NewService>] = &[Field::flag("Native", |service| service.connect_native)];
 
-const fn within_nothing<T>(fields: &'static [Field<Nothing>]) -> Within<T, Nothing> {
-    let get = |_: &T| &();
-    Within { get, fields }
-}
-
-const CONNECT: &[Field<Nothing>] = &[Field::flag("Native", |()| false)];
-
-const MODE: &[Field<Nothing>] = &[Field::text("Mode", |()| "")];
-
-const PROXY: &[Field<Nothing>] = &[
-    Field::text("DestinationServiceName", |()| ""),
-    Field::text("DestinationServiceID", |()| ""),
-    Field::text("LocalServiceAddress", |()| ""),
-    Field::number("LocalServicePort", |()| 0),
+const PROXY: &[Field<Proxy>] = &[
+    Field::text("DestinationServiceName", |proxy| &proxy.destination_name),
+    Field::text("DestinationServiceID", |proxy| &proxy.destination_id),
+    Field::text("LocalServiceAddress", |proxy| &proxy.local_address),
+    Field::number("LocalServicePort", |proxy| proxy.local_port),
     Field::rows(
         "Upstreams",
         &Each {
-            get: |_: &Nothing| Vec::new(),
+            get: |proxy: &Proxy| proxy.upstreams.iter().collect(),
             fields: UPSTREAM,
         },
     ),
-    Field::rows("MeshGateway", &within_nothing::<Nothing>(MODE)),
-    Field::rows("Expose", &within_nothing::<Nothing>(EXPOSE)),
+    Field::rows(
+        "MeshGateway",
+        &Within {
+            get: |proxy: &Proxy| &proxy.mesh_gateway_mode,
+            fields: MODE,
+        },
+    ),
+    Field::rows(
+        "Expose",
+        &Within {
+            get: |proxy: &Proxy| proxy,
+            fields: EXPOSE,
+        },
+    ),
 ];
 
-const UPSTREAM: &[Field<Nothing>] = &[
-    Field::text("DestinationType", |()| ""),
-    Field::text("DestinationNamespace", |()| ""),
-    Field::text("DestinationName", |()| ""),
-    Field::text("Datacenter", |()| ""),
-    Field::text("LocalBindAddress", |()| ""),
-    Field::number("LocalBindPort", |()| 0),
-    Field::rows("MeshGateway", &within_nothing::<Nothing>(MODE)),
+const MODE: &[Field<String>] = &[Field::text("Mode", |mode| mode)];
+
+const UPSTREAM: &[Field<Upstream>] = &[
+    Field::text("DestinationType", |upstream| &upstream.destination_type),
+    Field::text("DestinationNamespace", |upstream| {
+        &upstream.destination_namespace
+    }),
+    Field::text("DestinationName", |upstream| &upstream.destination_name),
+    Field::text("Datacenter", |upstream| &upstream.datacenter),
+    Field::text("LocalBindAddress", |upstream| &upstream.local_bind_address),
+    Field::number("LocalBindPort", |upstream| upstream.local_bind_port),
+    Field::rows(
+        "MeshGateway",
+        &Within {
+            get: |upstream: &Upstream| &upstream.mesh_gateway_mode,
+            fields: MODE,
+        },
+    ),
 ];
 
-const EXPOSE: &[Field<Nothing>] = &[
-    Field::flag("Checks", |()| false),
+const EXPOSE: &[Field<Proxy>] = &[
+    Field::flag("Checks", |proxy| proxy.expose_checks),
     Field::rows(
         "Paths",
         &Each {
-            get: |_: &Nothing| Vec::new(),
+            get: |proxy: &Proxy| proxy.exposed_paths.iter().collect(),
             fields: EXPOSED_PATH,
         },
     ),
 ];
 
-const EXPOSED_PATH: &[Field<Nothing>] = &[
-    Field::number("ListenerPort", |()| 0),
-    Field::text("Path", |()| ""),
-    Field::number("LocalPathPort", |()| 0),
-    Field::text("Protocol", |()| ""),
-    Field::flag("ParsedFromCheck", |()| false),
+const EXPOSED_PATH: &[Field<ExposedPath>] = &[
+    Field::number("ListenerPort", |path| path.listener_port),
+    Field::text("Path", |path| &path.path),
+    Field::number("LocalPathPort", |path| path.local_path_port),
+    Field::text("Protocol", |path| &path.protocol),
+    Field::flag("ParsedFromCheck", |_| false),
 ];

@@ -30,10 +30,18 @@ pub(crate) async fn service_checks(request: &Request) -> Result<Reply, Failure> 
 
 /// The instances of a service, each with its node and the checks of both.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
+    shown_instances(request, Query::ServiceHealth).await
+}
+
+/// The proxies of a service, and its instances that need none.
+pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
+    shown_instances(request, Query::ConnectHealth).await
+}
+
+async fn shown_instances(request: &Request, query: fn(String) -> Query) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    let name = service_name(request)?;
+    let query = query(service_name(request)?);
     let only_passing = only_passing(request)?;
-    let query = Query::ServiceHealth(name);
     let (answer, filter) = match read(request, query, options, HEALTH_SERVICE).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
@@ -43,17 +51,6 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     let rows = rows.filter(|row| !only_passing || is_passing(row));
     let entries: Vec<_> = rows.map(|row| HealthEntry::new(row, version)).collect();
     Ok(reply(request, &entries, &answer, options))
-}
-
-/// The proxies of a service, and its instances that need none: there are none.
-pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
-    let options = read_options(request)?;
-    let query = Query::ConnectHealth(service_name(request)?);
-    only_passing(request)?;
-    match read(request, query, options, HEALTH_SERVICE).await {
-        Ok((answer, _)) => Ok(reply(request, &NOTHING, &answer, options)),
-        Err(failed) => Ok(failed),
-    }
 }
 
 /// The ingress gateways of a service: there are none, and never were.

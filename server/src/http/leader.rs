@@ -74,7 +74,12 @@ mod tests {
             version,
             ..crate::config::Config::default()
         };
-        let context = Context::new(std::sync::Arc::clone(&engine), config, None);
+        let context = Context::new(
+            std::sync::Arc::clone(&engine),
+            config,
+            None,
+            super::Reload::new(|| Ok(())),
+        );
         let mut patience = LeaderPatience::new(&context, wait);
         let mut steps = Vec::new();
         while let Some(step) = patience.step(&engine) {

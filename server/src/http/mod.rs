@@ -14,6 +14,7 @@ mod agent_health;
 mod agent_local;
 mod body;
 mod catalog;
+mod check_durations;
 mod config_entry;
 mod connect;
 mod control_plane;
@@ -32,12 +33,14 @@ mod leader;
 mod operator;
 mod prepared_query;
 mod prepared_query_body;
+mod proxy_bodies;
 mod query_template;
 mod registration;
 mod registration_bodies;
 mod reply;
 mod request;
 mod routes;
+mod routes_acl;
 mod selection;
 mod server;
 mod session;
@@ -46,6 +49,7 @@ mod txn_catalog;
 mod wire;
 mod wire_agent;
 mod wire_catalog;
+mod wire_proxy;
 mod wire_query;
 
 use std::collections::BTreeSet;
@@ -76,7 +80,7 @@ use body::Body;
 use errors::Failure;
 use reply::Reply;
 use request::Request;
-use routes::{Endpoint, Found, Route};
+use routes::{Found, Route};
 use server::{Answer, Ending, Head, Incoming, Protocol};
 
 /// What every request of one server shares.
@@ -94,8 +98,32 @@ pub(crate) struct Context {
     acl_policy: HeaderValue,
     /// The unknown paths that the log has named, up to a bound.
     unknown: Mutex<BTreeSet<String>>,
+    /// What a reload does.
+    pub(crate) reload: Reload,
     /// Told when a client makes the agent leave.
     pub(crate) left: Notify,
+}
+
+/// Lets the agent read its configuration again.
+#[derive(Clone)]
+pub(crate) struct Reload(Arc<dyn Fn() -> Result<(), String> + Send + Sync>);
+
+impl Reload {
+    pub(crate) fn new(reload: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(reload))
+    }
+
+    /// # Errors
+    /// Consul's sentence about what is wrong with the configuration. What comes before it has been taken.
+    pub(crate) fn run(&self) -> Result<(), String> {
+        (self.0)()
+    }
+}
+
+impl std::fmt::Debug for Reload {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Reload")
+    }
 }
 
 /// What a socket serves.
@@ -114,7 +142,12 @@ const UNKNOWN_PATHS_NAMED: usize = 100;
 
 impl Context {
     /// What the requests of a server with this configuration share. Configured headers that are none are left out.
-    pub(crate) fn new(engine: Arc<Engine>, config: Config, control: Option<Control>) -> Self {
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        config: Config,
+        control: Option<Control>,
+        reload: Reload,
+    ) -> Self {
         let header = |(name, value): &(String, String)| {
             let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
             Some((name, HeaderValue::from_str(value).ok()?))
@@ -131,6 +164,7 @@ impl Context {
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config,
             unknown: Mutex::default(),
+            reload,
             left: Notify::new(),
         }
     }
@@ -246,6 +280,9 @@ async fn steps(
             let reply = match outcome.reply {
                 Ok(reply) => reply,
                 Err(Failure::Dropped) => return Ok(Answer::silence()),
+                Err(failure) if context.config.strict && failure.is_absence() => {
+                    return Ok(unknown_path(&context, target.path()));
+                }
                 Err(failure) => Reply::failure(&failure, context.config.version),
             };
             Reply {
@@ -367,13 +404,7 @@ fn find_route(
         return Err(redirect(method, &to).into());
     }
     match found {
-        Found::Route(route, _)
-            if route.endpoint == Endpoint::AgentVersion
-                && !context.has(Behaviour::AgentVersion) =>
-        {
-            Err(unknown_path(context, target.path()).into())
-        }
-        Found::Route(route, start) => {
+        Found::Route(route, start) if route.exists_in(context.config.version) => {
             // The handler sees the path decoded as a whole, whatever the mux matched.
             let path = match mux {
                 Mux::Decoded => &path,
@@ -381,7 +412,9 @@ fn find_route(
             };
             Ok((route, path.get(start..).unwrap_or_default().to_vec()))
         }
-        Found::Slash | Found::Unknown => Err(unknown_path(context, target.path()).into()),
+        Found::Route(..) | Found::Slash | Found::Unknown => {
+            Err(unknown_path(context, target.path()).into())
+        }
     }
 }
 

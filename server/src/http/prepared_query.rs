@@ -123,6 +123,7 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
 fn rules(request: &Request) -> Rules {
     Rules {
         unknown_fields: UnknownFields::Refused,
+        version: request.context.config.version,
         embedded_names: super::session::embedded_names(request),
         go_type: None,
     }

@@ -5,6 +5,7 @@ use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::decode::{Field, Object, field};
 use crate::go::json::kinds::Any;
 use crate::store::{Labels, NewPreparedQuery, ServiceSearch, Template};
+use crate::version::Behaviour;
 
 /// The most pairs of meta data.
 const META_PAIRS: usize = 64;
@@ -91,8 +92,8 @@ impl Object for ServiceBody {
             field("NodeMeta", &mut search.node_meta),
             field("ServiceMeta", &mut search.service_meta),
             field("Connect", &mut search.connect),
-            field("Peer", peer),
-            field("SamenessGroup", group),
+            field("Peer", peer).since(Behaviour::JsonQueryPeer),
+            field("SamenessGroup", group).since(Behaviour::JsonQuerySamenessGroup),
         ]
     }
 }
@@ -111,7 +112,7 @@ impl Object for FailoverBody {
         vec![
             field("NearestN", &mut self.nearest).of_type("int"),
             field("Datacenters", &mut self.datacenters),
-            field("Targets", &mut self.targets),
+            field("Targets", &mut self.targets).since(Behaviour::JsonQueryPeer),
         ]
     }
 }

@@ -7,6 +7,7 @@ use super::registration_bodies::{CheckBody, DeregisterBody, RegisterBody, Servic
 use super::reply::Reply;
 use super::request::Request;
 use super::session::embedded_names;
+use crate::definition::proxy_problems;
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::Decode;
 use crate::store::{Command, Deregistration, NewCheck, NewNode, NewService, Registration};
@@ -15,7 +16,7 @@ use crate::version::Behaviour;
 /// Registers a node with what is on it.
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     let mut body = RegisterBody::default();
-    read_strictly(&mut request, &mut body).await?;
+    read_for_catalog(&mut request, &mut body).await?;
     request.check_datacenter_is(&body.datacenter)?;
     let registration = registration(&request, body)?;
     let command = Command::Register(Box::new(registration));
@@ -27,7 +28,7 @@ pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
 /// Takes a node, a service or a check out of the catalog; of a service and a check the service counts.
 pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     let mut body = DeregisterBody::default();
-    read_strictly(&mut request, &mut body).await?;
+    read_for_catalog(&mut request, &mut body).await?;
     request.check_datacenter_is(&body.datacenter)?;
     if body.node.is_empty() {
         return Err(Failure::Register(RegisterFailure::Node));
@@ -51,18 +52,48 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     Ok(Reply::boolean(&request, true))
 }
 
+/// Go's sentence about the field that only the other edition of Consul knows.
+const NAMESPACE_UNKNOWN: &str = "json: unknown field \"Namespace\"";
+
 /// Decodes a body that must not have fields that nobody knows.
 pub(super) async fn read_strictly<T: Decode + Send>(
     request: &mut Request,
     target: &mut T,
 ) -> Result<(), Failure> {
+    let minds = request.has(Behaviour::JsonNamespaceText);
+    decode_strictly(request, target)
+        .await
+        .map_err(|error| Failure::Decode(if minds { with_edition(error) } else { error }))
+}
+
+/// The same for the catalog, which always says why there are no namespaces (seen on 1.8.7).
+async fn read_for_catalog<T: Decode + Send>(
+    request: &mut Request,
+    target: &mut T,
+) -> Result<(), Failure> {
+    let decoded = decode_strictly(request, target).await;
+    decoded.map_err(|error| Failure::Decode(with_edition(error)))
+}
+
+fn with_edition(error: String) -> String {
+    if error == NAMESPACE_UNKNOWN {
+        return format!("{error} - Namespaces are a Consul Enterprise feature");
+    }
+    error
+}
+
+async fn decode_strictly<T: Decode + Send>(
+    request: &mut Request,
+    target: &mut T,
+) -> Result<(), String> {
     let body = request.read_whole().await;
     let rules = Rules {
         unknown_fields: UnknownFields::Refused,
+        version: request.context.config.version,
         embedded_names: embedded_names(request),
         go_type: None,
     };
-    request.decode(body, target, rules).map_err(Failure::Decode)
+    request.decode(body, target, rules)
 }
 
 /// What is checked before raft (session.md 4.2).
@@ -111,7 +142,13 @@ fn checked_service(request: &Request, service: ServiceBody) -> Result<NewService
             Err(Failure::Register(RegisterFailure::ServiceEmpty))
         }
         (true, true) => Err(Failure::Register(RegisterFailure::ServiceKey)),
-        (_, false) => Ok(service.into_service()),
+        (_, false) => {
+            let service = service.into_whole_service().ok_or(Failure::Dropped)?;
+            match proxy_problems(&service) {
+                None => Ok(service),
+                Some(text) => Err(Failure::Register(RegisterFailure::Proxy(text))),
+            }
+        }
     }
 }
 

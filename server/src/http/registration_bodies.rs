@@ -1,16 +1,15 @@
 //! The bodies of `/v1/catalog/register` and `/v1/catalog/deregister` (session.md 4.2, 4.3), and what of them the
 //! transactions' bodies have as well.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use crate::go::duration::{self, DurationQuotes};
-use crate::go::json::context::{Context as DecodeContext, UnknownFields};
-use crate::go::json::decode::{Decode, Decoder, Field, Object, field};
+use super::check_durations::{AnyDuration, CheckDurations};
+use super::proxy_bodies::{CatalogConnectBody, ProxyBody};
+use crate::go::json::context::UnknownFields;
+use crate::go::json::decode::{Decoder, Field, Object, field};
 use crate::go::json::kinds::Any;
-use crate::go::json::value::Value;
 use crate::store::{CheckDefinition, Labels, NewCheck, NewService, ServiceAddress, Weights};
+use crate::version::Behaviour;
 
 /// The status of a check that is registered without one (session.md trap 26).
 pub(super) const CRITICAL: &str = "critical";
@@ -29,14 +28,14 @@ pub(super) struct RegisterBody {
     pub(super) checks: Vec<Option<CheckBody>>,
     pub(super) skip_node_update: bool,
     pub(super) peer_name: String,
-    ignored: [Any; 3],
+    ignored: [Any; 5],
 }
 
 impl Object for RegisterBody {
     const GO_TYPE: &'static str = "structs.RegisterRequest";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [token, partition, locality] = &mut self.ignored;
+        let [token, partition, locality, create, modify] = &mut self.ignored;
         vec![
             field("Datacenter", &mut self.datacenter),
             field("ID", &mut self.id).of_type("types.NodeID"),
@@ -48,10 +47,12 @@ impl Object for RegisterBody {
             field("Check", &mut self.check),
             field("Checks", &mut self.checks),
             field("SkipNodeUpdate", &mut self.skip_node_update),
-            field("PeerName", &mut self.peer_name),
+            field("PeerName", &mut self.peer_name).since(Behaviour::CatalogPeerNameRefused),
             field("Token", token),
-            field("Partition", partition),
-            field("Locality", locality),
+            field("Partition", partition).since(Behaviour::JsonPartition),
+            field("Locality", locality).since(Behaviour::JsonLocality),
+            field("CreateIndex", create),
+            field("ModifyIndex", modify),
         ]
     }
 }
@@ -70,14 +71,16 @@ pub(super) struct ServiceBody {
     weights: Option<WeightsBody>,
     enable_tag_override: bool,
     pub(super) modify_index: u64,
-    ignored: [Any; 7],
+    proxy: ProxyBody,
+    connect: CatalogConnectBody,
+    ignored: [Any; 5],
 }
 
 impl Object for ServiceBody {
     const GO_TYPE: &'static str = "structs.NodeService";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [proxy, connect, create, namespace, locality, socket, peer] = &mut self.ignored;
+        let [create, ports, locality, socket, peer] = &mut self.ignored;
         vec![
             field("Kind", &mut self.kind).of_type("structs.ServiceKind"),
             field("ID", &mut self.id),
@@ -90,18 +93,31 @@ impl Object for ServiceBody {
             field("Weights", &mut self.weights),
             field("EnableTagOverride", &mut self.enable_tag_override),
             field("ModifyIndex", &mut self.modify_index),
-            field("Proxy", proxy),
-            field("Connect", connect),
+            field("Proxy", &mut self.proxy),
+            field("Connect", &mut self.connect),
             field("CreateIndex", create),
-            field("Namespace", namespace),
-            field("Locality", locality),
-            field("SocketPath", socket),
-            field("PeerName", peer),
+            field("Locality", locality).since(Behaviour::JsonLocality),
+            field("SocketPath", socket).since(Behaviour::JsonCatalogServiceSocketPath),
+            field("Ports", ports).since(Behaviour::JsonServicePorts),
+            field("PeerName", peer).since(Behaviour::JsonNodeServicePeerName),
         ]
     }
 }
 
 impl ServiceBody {
+    /// The service with all that it says of proxies and Connect; none where Consul's handler dies of an upstream
+    /// that is null.
+    pub(super) fn into_whole_service(mut self) -> Option<NewService> {
+        let proxy = std::mem::take(&mut self.proxy).into_proxy()?;
+        Some(NewService {
+            proxy,
+            connect_native: self.connect.native,
+            kind: std::mem::take(&mut self.kind),
+            ..self.into_service()
+        })
+    }
+
+    /// The service without its kind, and without what it says of proxies and Connect.
     pub(super) fn into_service(self) -> NewService {
         let address = |(tag, body): (String, AddressBody)| (tag, ServiceAddress::from(body));
         NewService {
@@ -117,10 +133,10 @@ impl ServiceBody {
             port: self.port,
             weights: self.weights.map(Weights::from).unwrap_or_default(),
             enable_tag_override: self.enable_tag_override,
-            kind: self.kind,
             tagged_addresses: self
                 .tagged_addresses
                 .map(|addresses| addresses.into_iter().map(address).collect()),
+            ..NewService::default()
         }
     }
 }
@@ -188,15 +204,17 @@ pub(super) struct CheckBody {
     output: String,
     service_id: String,
     kind: String,
+    interval: String,
+    timeout: String,
     definition: DefinitionBody,
-    ignored: [Any; 7],
+    ignored: [Any; 6],
 }
 
 impl Object for CheckBody {
     const GO_TYPE: &'static str = "structs.HealthCheck";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [name, tags, create, modify, namespace, port, peer] = &mut self.ignored;
+        let [name, tags, create, modify, port, peer] = &mut self.ignored;
         vec![
             field("Node", &mut self.node),
             field("CheckID", &mut self.check_id).of_type("types.CheckID"),
@@ -211,9 +229,10 @@ impl Object for CheckBody {
             field("ServiceTags", tags),
             field("CreateIndex", create),
             field("ModifyIndex", modify),
-            field("Namespace", namespace),
-            field("ExposedPort", port),
-            field("PeerName", peer),
+            field("ExposedPort", port).since(Behaviour::JsonCheckExposedPort),
+            field("Interval", &mut self.interval).since(Behaviour::JsonCheckInterval),
+            field("Timeout", &mut self.timeout).since(Behaviour::JsonCheckInterval),
+            field("PeerName", peer).since(Behaviour::JsonNodeServicePeerName),
         ]
     }
 }
@@ -241,6 +260,8 @@ impl CheckBody {
             notes: self.notes,
             output: self.output,
             service_id: self.service_id,
+            interval: self.interval,
+            timeout: self.timeout,
             definition,
         }
     }
@@ -262,44 +283,10 @@ fn kind_of(definition: &CheckDefinition) -> &'static str {
     }
 }
 
-/// A duration that may be written as Go's text or as nanoseconds.
-#[derive(Default)]
-pub(super) struct AnyDuration(Any);
-
-impl Decode for AnyDuration {
-    fn decode(&mut self, value: Value<'_>, context: &mut DecodeContext) {
-        self.0.decode(value, context);
-    }
-
-    fn go_type() -> Cow<'static, str> {
-        Any::go_type()
-    }
-}
-
-impl AnyDuration {
-    /// The duration; negative ones are none.
-    pub(super) fn take(&self) -> Result<Duration, String> {
-        let nanoseconds = match &self.0 {
-            Any::Null | Any::Bool(_) | Any::Container => 0,
-            Any::String(text) if text.is_empty() => 0,
-            Any::String(text) => {
-                duration::parse(text).map_err(|error| error.message(DurationQuotes::Escaped))?
-            }
-            #[expect(clippy::cast_possible_truncation, reason = "as Consul truncates")]
-            Any::Number(number) => *number as i64,
-        };
-        Ok(Duration::from_nanos(
-            u64::try_from(nanoseconds).unwrap_or_default(),
-        ))
-    }
-}
-
 #[derive(Default)]
 struct DefinitionBody {
     definition: CheckDefinition,
-    interval: AnyDuration,
-    timeout: AnyDuration,
-    deregister: AnyDuration,
+    durations: CheckDurations,
     ttl: AnyDuration,
 }
 
@@ -309,7 +296,7 @@ impl Object for DefinitionBody {
 
     fn fields(&mut self) -> Vec<Field<'_>> {
         let definition = &mut self.definition;
-        vec![
+        let mut fields = vec![
             field("HTTP", &mut definition.http),
             field("TLSSkipVerify", &mut definition.tls_skip_verify),
             field("Header", &mut definition.header),
@@ -318,19 +305,15 @@ impl Object for DefinitionBody {
             field("TCP", &mut definition.tcp),
             field("ScriptArgs", &mut definition.script_args),
             field("SessionName", &mut definition.session_name),
-            field("Interval", &mut self.interval),
-            field("Timeout", &mut self.timeout),
-            field("DeregisterCriticalServiceAfter", &mut self.deregister),
             field("TTL", &mut self.ttl),
-        ]
+        ];
+        fields.extend(self.durations.fields());
+        fields
     }
 
     fn complete(&mut self) -> Result<(), String> {
-        let definition = &mut self.definition;
-        definition.interval = self.interval.take()?;
-        definition.timeout = self.timeout.take()?;
-        definition.deregister_critical_service_after = self.deregister.take()?;
-        definition.ttl = self.ttl.take()?;
+        self.durations.put_into(&mut self.definition)?;
+        self.definition.ttl = self.ttl.take_strictly()?;
         Ok(())
     }
 }
@@ -342,23 +325,22 @@ pub(super) struct DeregisterBody {
     pub(super) node: String,
     pub(super) service_id: String,
     pub(super) check_id: String,
-    ignored: [Any; 4],
+    ignored: [Any; 3],
 }
 
 impl Object for DeregisterBody {
     const GO_TYPE: &'static str = "structs.DeregisterRequest";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [address, namespace, token, peer] = &mut self.ignored;
+        let [address, token, peer] = &mut self.ignored;
         vec![
             field("Datacenter", &mut self.datacenter),
             field("Node", &mut self.node),
             field("ServiceID", &mut self.service_id),
             field("CheckID", &mut self.check_id).of_type("types.CheckID"),
             field("Address", address),
-            field("Namespace", namespace),
             field("Token", token),
-            field("PeerName", peer),
+            field("PeerName", peer).since(Behaviour::CatalogPeerNameRefused),
         ]
     }
 }

@@ -2,6 +2,9 @@
 
 use http::Method;
 
+use super::routes_acl::ACL;
+use crate::version::{Behaviour, Version};
+
 /// What a route answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
@@ -115,7 +118,7 @@ pub(crate) enum Endpoint {
     ConfigEntries,
     /// `/v1/operator/raft/configuration`
     OperatorRaftConfiguration,
-    /// `/v1/acl/`
+    /// Everything below `/v1/acl/`.
     Acl,
     /// What is not emulated, and says so.
     NotEmulated,
@@ -148,6 +151,15 @@ pub(crate) struct Route {
     pub(crate) methods: &'static [Method],
     /// What answers.
     pub(crate) endpoint: Endpoint,
+    span: Span,
+}
+
+/// Which releases have a route.
+#[derive(Clone, Copy, Debug)]
+enum Span {
+    Always,
+    Since(Behaviour),
+    Until(Behaviour),
 }
 
 const GET: &[Method] = &[Method::GET];
@@ -163,7 +175,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("/v1/agent/maintenance", PUT, Endpoint::AgentNodeMaintenance),
     route("/v1/agent/metrics", GET, Endpoint::AgentMetrics),
     route("/v1/agent/host", GET, Endpoint::AgentHost),
-    route("/v1/agent/version", GET, Endpoint::AgentVersion),
+    route("/v1/agent/version", GET, Endpoint::AgentVersion).since(Behaviour::AgentVersion),
     route("/v1/agent/join/", PUT, Endpoint::AgentJoin),
     route("/v1/agent/leave", PUT, Endpoint::AgentLeave),
     route("/v1/agent/force-leave/", PUT, Endpoint::AgentForceLeave),
@@ -277,7 +289,6 @@ pub(crate) const ROUTES: &[Route] = &[
         GET,
         Endpoint::OperatorRaftConfiguration,
     ),
-    route("/v1/acl/", ANY, Endpoint::Acl),
     route("/v1/agent/connect/", ANY, Endpoint::NotEmulated),
     route("/v1/connect/intentions/", ANY, Endpoint::NotEmulated),
     route("/v1/coordinate/update", ANY, Endpoint::NotEmulated),
@@ -298,12 +309,45 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 const fn route(path: &'static str, methods: &'static [Method], endpoint: Endpoint) -> Route {
-    Route {
-        path,
-        methods,
-        endpoint,
+    Route::new(path, methods, endpoint)
+}
+
+impl Route {
+    pub(super) const fn new(
+        path: &'static str,
+        methods: &'static [Method],
+        endpoint: Endpoint,
+    ) -> Self {
+        Self {
+            path,
+            methods,
+            endpoint,
+            span: Span::Always,
+        }
+    }
+
+    pub(super) const fn since(mut self, behaviour: Behaviour) -> Self {
+        self.span = Span::Since(behaviour);
+        self
+    }
+
+    pub(super) const fn until(mut self, behaviour: Behaviour) -> Self {
+        self.span = Span::Until(behaviour);
+        self
+    }
+
+    /// Whether this release has the route.
+    pub(crate) fn exists_in(&self, version: Version) -> bool {
+        match self.span {
+            Span::Always => true,
+            Span::Since(behaviour) => version.has(behaviour),
+            Span::Until(behaviour) => !version.has(behaviour),
+        }
     }
 }
+
+/// The routes that begin like this have a table of their own.
+const ACL_ROUTES: &str = "/v1/acl/";
 
 /// Where a cleaned path leads.
 #[derive(Clone, Copy, Debug)]
@@ -320,16 +364,21 @@ pub(crate) enum Found {
 /// subtree that a path lies in.
 pub(crate) fn find(path: &[u8]) -> Found {
     let found = |route: &'static Route| Found::Route(route, route.path.len());
-    if let Some(route) = ROUTES.iter().find(|route| route.path.as_bytes() == path) {
+    let table = if path.starts_with(ACL_ROUTES.as_bytes()) {
+        ACL
+    } else {
+        ROUTES
+    };
+    if let Some(route) = table.iter().find(|route| route.path.as_bytes() == path) {
         return found(route);
     }
     let below = |route: &Route| route.path.as_bytes().strip_suffix(b"/") == Some(path);
-    if ROUTES.iter().any(below) {
+    if table.iter().any(below) {
         return Found::Slash;
     }
     let around =
         |route: &&Route| route.path.ends_with('/') && path.starts_with(route.path.as_bytes());
-    let longest = ROUTES
+    let longest = table
         .iter()
         .filter(around)
         .max_by_key(|route| route.path.len());

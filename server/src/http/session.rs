@@ -153,6 +153,7 @@ async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
         let sent = request.read_whole().await;
         let rules = Rules {
             unknown_fields: UnknownFields::Accepted,
+            version: request.context.config.version,
             embedded_names: embedded_names(request),
             go_type: None,
         };

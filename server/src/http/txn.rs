@@ -62,7 +62,7 @@ impl Object for KvBody {
             field("Index", &mut self.index),
             field("Session", &mut self.session),
             field("Namespace", &mut self.namespace),
-            field("Partition", &mut self.partition),
+            field("Partition", &mut self.partition).since(Behaviour::JsonPartition),
         ]
     }
 }
@@ -106,6 +106,7 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
     let body = body.ok_or_else(|| too_large(None))?;
     let rules = Rules {
         unknown_fields: UnknownFields::Refused,
+        version: request.context.config.version,
         embedded_names: embedded_names(request),
         go_type: Some("api.TxnOps"),
     };
@@ -221,7 +222,9 @@ fn shown(result: &Shown, version: Version) -> TxnResult<'_> {
             with_value,
         } => TxnResult::Kv(KvEntry::new(key, row, *with_value)),
         Shown::Node(row) => TxnResult::Node(Node::new(row)),
-        Shown::Service(row) => TxnResult::Service(NodeService::new(row, version).in_txn()),
+        Shown::Service(row) => {
+            TxnResult::Service(Box::new(NodeService::new(row, version).in_txn()))
+        }
         Shown::Check(row) => TxnResult::Check(Box::new(Check::new(row, version).in_txn())),
     }
 }

@@ -1,6 +1,7 @@
 //! The operations of `/v1/txn` on nodes, services and checks, as their bodies have them (kv.md 7.5).
 
-use super::registration_bodies::{AnyDuration, CRITICAL, ServiceBody};
+use super::check_durations::CheckDurations;
+use super::registration_bodies::{CRITICAL, ServiceBody};
 use super::request::Request;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::{Decoder, Field, Object, field};
@@ -103,9 +104,9 @@ impl Object for NodeBody {
             field("ModifyIndex", &mut self.modify_index),
             field("Datacenter", datacenter),
             field("CreateIndex", create),
-            field("Partition", partition),
-            field("PeerName", peer),
-            field("Locality", locality),
+            field("Partition", partition).since(Behaviour::JsonPartition),
+            field("PeerName", peer).since(Behaviour::JsonNodeServicePeerName),
+            field("Locality", locality).since(Behaviour::JsonLocality),
         ]
     }
 }
@@ -114,7 +115,7 @@ impl Object for NodeBody {
 pub(super) struct ServiceOperation {
     verb: String,
     node: String,
-    service: ServiceBody,
+    service: ClientServiceBody,
 }
 
 impl Object for ServiceOperation {
@@ -129,11 +130,30 @@ impl Object for ServiceOperation {
     }
 }
 
+/// A service as the client's type has it, which knows of namespaces.
+#[derive(Default)]
+struct ClientServiceBody {
+    service: ServiceBody,
+    namespace: Any,
+}
+
+impl Object for ClientServiceBody {
+    const GO_TYPE: &'static str = "api.AgentService";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        let mut fields = self.service.fields();
+        fields.push(field("Namespace", &mut self.namespace));
+        fields
+    }
+}
+
 impl ServiceOperation {
+    /// The operation. Consul copies no more of the service than what stands here: not its kind, proxy and Connect.
     fn into_operation(self, request: &Request) -> CatalogOperation {
-        let index = Index(self.service.modify_index);
-        let sent_id = self.service.id.clone();
-        let mut service = self.service.into_service();
+        let body = self.service.service;
+        let index = Index(body.modify_index);
+        let sent_id = body.id.clone();
+        let mut service = body.into_service();
         let verb = verb(self.verb);
         if verb == CatalogVerb::Get {
             // What is read goes by the id alone, also by an empty one.
@@ -194,7 +214,7 @@ impl CheckOperation {
             index: Index(body.modify_index),
             subject: CatalogSubject::Check {
                 node: body.node,
-                check: NewCheck {
+                check: Box::new(NewCheck {
                     check_id,
                     name: body.name,
                     status,
@@ -203,7 +223,8 @@ impl CheckOperation {
                     service_id: body.service_id,
                     kind,
                     definition: body.definition.definition,
-                },
+                    ..NewCheck::default()
+                }),
             },
         }
     }
@@ -244,9 +265,9 @@ impl Object for CheckBody {
             field("ServiceTags", tags),
             field("CreateIndex", create),
             field("Namespace", namespace),
-            field("ExposedPort", port),
-            field("PeerName", peer),
-            field("Partition", partition),
+            field("ExposedPort", port).since(Behaviour::JsonCheckExposedPort),
+            field("PeerName", peer).since(Behaviour::JsonNodeServicePeerName),
+            field("Partition", partition).since(Behaviour::JsonPartition),
         ]
     }
 }
@@ -255,9 +276,7 @@ impl Object for CheckBody {
 #[derive(Default)]
 struct DefinitionBody {
     definition: CheckDefinition,
-    interval: AnyDuration,
-    timeout: AnyDuration,
-    deregister: AnyDuration,
+    durations: CheckDurations,
 }
 
 impl Object for DefinitionBody {
@@ -266,24 +285,19 @@ impl Object for DefinitionBody {
 
     fn fields(&mut self) -> Vec<Field<'_>> {
         let definition = &mut self.definition;
-        vec![
+        let mut fields = vec![
             field("HTTP", &mut definition.http),
             field("TLSSkipVerify", &mut definition.tls_skip_verify),
             field("Header", &mut definition.header),
             field("Method", &mut definition.method),
             field("Body", &mut definition.body),
             field("TCP", &mut definition.tcp),
-            field("Interval", &mut self.interval),
-            field("Timeout", &mut self.timeout),
-            field("DeregisterCriticalServiceAfter", &mut self.deregister),
-        ]
+        ];
+        fields.extend(self.durations.fields());
+        fields
     }
 
     fn complete(&mut self) -> Result<(), String> {
-        let definition = &mut self.definition;
-        definition.interval = self.interval.take()?;
-        definition.timeout = self.timeout.take()?;
-        definition.deregister_critical_service_after = self.deregister.take()?;
-        Ok(())
+        self.durations.put_into(&mut self.definition)
     }
 }

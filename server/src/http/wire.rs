@@ -121,7 +121,7 @@ pub(crate) enum TxnResult<'a> {
     #[serde(rename = "KV")]
     Kv(KvEntry<'a>),
     Node(Node<'a>),
-    Service(NodeService<'a>),
+    Service(Box<NodeService<'a>>),
     Check(Box<Check<'a>>),
 }
 

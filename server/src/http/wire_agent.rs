@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::wire_catalog::{Address, NO_LABELS, Proxy, Weights, addresses};
+use super::wire_catalog::{Address, NO_LABELS, Weights, addresses};
+use super::wire_proxy::{Connect, Proxy};
 use crate::store::{CheckRow, Index, Labels, LocalCheck, LocalService, NewService, ServiceRow};
 use crate::version::{Behaviour, Version};
 
@@ -28,7 +29,9 @@ pub(crate) struct AgentService<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content_hash: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    proxy: Option<Proxy>,
+    proxy: Option<Proxy<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect: Option<Connect>,
     #[serde(skip_serializing_if = "Option::is_none")]
     datacenter: Option<&'a str>,
 }
@@ -47,7 +50,8 @@ impl<'a> AgentService<'a> {
             weights: Weights::new(service),
             enable_tag_override: service.enable_tag_override,
             content_hash: None,
-            proxy: (!service.kind.is_empty()).then(|| Proxy::new(version)),
+            proxy: Proxy::of_agent(service, version),
+            connect: service.connect_native.then(|| Connect::new(service)),
             datacenter: version
                 .has(Behaviour::JsonAgentServiceDatacenter)
                 .then_some(datacenter),

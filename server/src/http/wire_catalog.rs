@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::wire_proxy::{Connect, Proxy};
 use crate::go::duration;
 use crate::store::{CheckDefinition, CheckRow, Instance, Labels, NewService, NodeRow, ServiceRow};
 use crate::version::{Behaviour, Version};
@@ -62,8 +63,8 @@ pub(crate) struct NodeService<'a> {
     port: Option<i64>,
     weights: Weights,
     enable_tag_override: bool,
-    proxy: Proxy,
-    connect: Empty,
+    proxy: Proxy<'a>,
+    connect: Connect,
     #[serde(skip_serializing_if = "Option::is_none")]
     peer_name: Option<&'static str>,
     create_index: u64,
@@ -79,19 +80,6 @@ pub(super) struct Weights {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct Proxy {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode: Option<&'static str>,
-    mesh_gateway: Empty,
-    expose: Empty,
-}
-
-/// `{}`.
-#[derive(Serialize)]
-struct Empty {}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
 pub(super) struct Address<'a> {
     address: &'a str,
     port: i64,
@@ -102,16 +90,6 @@ impl Weights {
         Self {
             passing: service.weights.passing,
             warning: service.weights.warning,
-        }
-    }
-}
-
-impl Proxy {
-    pub(super) fn new(version: Version) -> Self {
-        Self {
-            mode: version.has(Behaviour::JsonNodeServiceMode).then_some(""),
-            mesh_gateway: Empty {},
-            expose: Empty {},
         }
     }
 }
@@ -143,8 +121,8 @@ impl<'a> NodeService<'a> {
             port: (service.port != 0 || !has_mode).then_some(service.port),
             weights: Weights::new(service),
             enable_tag_override: service.enable_tag_override,
-            proxy: Proxy::new(version),
-            connect: Empty {},
+            proxy: Proxy::new(service, version),
+            connect: Connect::new(service),
             peer_name: version
                 .has(Behaviour::JsonNodeServicePeerName)
                 .then_some(""),
@@ -216,9 +194,9 @@ pub(crate) struct Check<'a> {
     service_tags: Option<&'a [String]>,
     r#type: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    interval: Option<&'static str>,
+    interval: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    timeout: Option<&'static str>,
+    timeout: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exposed_port: Option<u16>,
     definition: Definition<'a>,
@@ -241,8 +219,8 @@ impl<'a> Check<'a> {
             service_name: &row.service_name,
             service_tags: Some(&row.service_tags),
             r#type: &check.kind,
-            interval: has_interval.then_some(""),
-            timeout: has_interval.then_some(""),
+            interval: has_interval.then_some(check.interval.as_str()),
+            timeout: has_interval.then_some(check.timeout.as_str()),
             exposed_port: version.has(Behaviour::JsonCheckExposedPort).then_some(0),
             definition: Definition::new(&check.definition),
             create_index: row.create_index.0,
@@ -333,8 +311,8 @@ pub(crate) struct CatalogService<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     service_socket_path: Option<&'static str>,
     service_enable_tag_override: bool,
-    service_proxy: Proxy,
-    service_connect: Empty,
+    service_proxy: Proxy<'a>,
+    service_connect: Connect,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_locality: Option<()>,
     create_index: u64,
@@ -367,8 +345,8 @@ impl<'a> CatalogService<'a> {
                 .has(Behaviour::JsonCatalogServiceSocketPath)
                 .then_some(""),
             service_enable_tag_override: service.enable_tag_override,
-            service_proxy: Proxy::new(version),
-            service_connect: Empty {},
+            service_proxy: Proxy::new(service, version),
+            service_connect: Connect::new(service),
             service_locality: null_since(Behaviour::JsonCatalogServiceLocality),
             create_index: instance.service.create_index.0,
             modify_index: instance.service.modify_index.0,

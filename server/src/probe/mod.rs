@@ -1,19 +1,21 @@
-//! The runs of HTTP and TCP checks: when the engine says so, against whatever listens there.
+//! The runs of HTTP, TCP and script checks: when the engine says so, against whatever is there.
 //!
 //! How a run ends is told in the words of Go's libraries, which clients of Consul show to people (seen on 1.8.7).
 
 mod answer;
 mod http;
+mod script;
 mod tcp;
 mod url;
 
+use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, RunOrder};
 use crate::store::{AgentCommand, Command, ProbeRun, ProbeTarget};
 
 /// How a run ended.
@@ -36,27 +38,54 @@ impl Outcome {
 /// Runs every check that is due, for ever.
 pub(crate) async fn run_checks(engine: Arc<Engine>) {
     let mut running = JoinSet::new();
+    let mut by_registration: HashMap<u64, AbortHandle> = HashMap::new();
     loop {
         tokio::select! {
-            run = engine.next_run() => {
-                running.spawn(run_check(Arc::clone(&engine), run));
+            order = engine.next_run() => match order {
+                RunOrder::Start(run) => {
+                    let registration = run.registration;
+                    let handle = running.spawn(run_check(OpenRun(Arc::clone(&engine)), run));
+                    by_registration.insert(registration, handle);
+                }
+                RunOrder::Stop(registration) => {
+                    if let Some(handle) = by_registration.remove(&registration) {
+                        handle.abort();
+                    }
+                }
+            },
+            Some(ended) = running.join_next() => {
+                // The next run of the same registration may have begun.
+                if let Ok(registration) = ended
+                    && by_registration.get(&registration).is_some_and(AbortHandle::is_finished)
+                {
+                    by_registration.remove(&registration);
+                }
             }
-            Some(_) = running.join_next() => {}
         }
     }
 }
 
-async fn run_check(engine: Arc<Engine>, run: ProbeRun) {
-    let outcome = ask(&engine, &run).await;
+/// A run that was taken. Dropping it says that it is over.
+struct OpenRun(Arc<Engine>);
+
+impl Drop for OpenRun {
+    fn drop(&mut self) {
+        self.0.run_ended();
+    }
+}
+
+/// Runs a check, and returns which registration of it that was.
+async fn run_check(open: OpenRun, run: ProbeRun) -> u64 {
+    let outcome = ask(&open.0, &run).await;
     let ran = AgentCommand::Ran {
         id: run.check_id,
         registration: run.registration,
         status: outcome.status,
         output: outcome.output,
     };
-    let applied = engine.apply(Command::Agent(Box::new(ran)));
+    let applied = open.0.apply(Command::Agent(Box::new(ran)));
     applied.expect("the result of a run is taken or forgotten");
-    engine.run_ended();
+    run.registration
 }
 
 async fn ask(engine: &Engine, run: &ProbeRun) -> Outcome {
@@ -66,6 +95,14 @@ async fn ask(engine: &Engine, run: &ProbeRun) -> Outcome {
         .sleep_until(engine.clock().now().plus(timeout));
     match &run.probe.target {
         ProbeTarget::Tcp(address) => tcp::connect(address, late).await,
+        ProbeTarget::Script(words) => {
+            let script = script::Script {
+                words,
+                timeout,
+                output_limit: run.probe.output_limit,
+            };
+            script::run(&script, late).await
+        }
         ProbeTarget::Http {
             url,
             method,

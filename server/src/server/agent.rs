@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use super::Reread;
 use super::rules_of;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::definition::Defined;
 use crate::engine::Engine;
 use crate::entropy::Entropy;
 use crate::history::History;
+use crate::http::Reload;
 use crate::store::{
     AgentCommand, Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Start, Store,
 };
@@ -43,22 +46,46 @@ pub(super) fn new_engine(config: &Config, clock: Clock) -> Arc<Engine> {
 /// Registers the services and checks of the configuration. What cannot be registered is left out: the command line
 /// has refused it, and who gives a [`Config`] is told by [`super::Builder::start`].
 fn register_definitions(config: &Config, engine: &Engine) {
-    let Ok((services, checks)) = config.definitions() else {
+    let Defined {
+        services, checks, ..
+    } = config.defined();
+    if services.is_empty() && checks.is_empty() {
         return;
-    };
-    let services = services
-        .into_iter()
-        .map(|spec| AgentCommand::RegisterService {
-            spec: Box::new(spec),
-            replace_checks: false,
-        });
-    let checks = checks
-        .into_iter()
-        .map(|spec| AgentCommand::RegisterCheck(Box::new(spec)));
-    for command in services.chain(checks) {
-        let registered = engine.apply(Command::Agent(Box::new(command)));
-        registered.expect("a check's service was registered before it");
     }
+    let command = AgentCommand::Reload {
+        services,
+        checks,
+        keep: true,
+    };
+    engine
+        .apply(Command::Agent(Box::new(command)))
+        .expect("a configuration is taken as far as it can be");
+}
+
+/// What a reload does: reads the configuration with `reread`, where there is anything to read, and lets the agent have
+/// what it defines.
+pub(super) fn reload_of(engine: &Arc<Engine>, config: &Config, reread: Option<Reread>) -> Reload {
+    let (engine, config) = (Arc::clone(engine), config.clone());
+    Reload::new(move || {
+        let read = reread.as_ref().map(|reread| reread()).transpose()?;
+        let Defined {
+            services,
+            checks,
+            wrong,
+        } = read.as_ref().unwrap_or(&config).defined();
+        let command = AgentCommand::Reload {
+            services,
+            checks,
+            keep: !config.dev,
+        };
+        engine
+            .apply(Command::Agent(Box::new(command)))
+            .expect("a configuration is taken as far as it can be");
+        // As 1.8.7 does: all up to what is wrong has been taken.
+        wrong.map_or(Ok(()), |wrong| {
+            Err(format!("Failed reloading {}: {}", wrong.part, wrong.text))
+        })
+    })
 }
 
 /// The agent of a server with this configuration comes up.

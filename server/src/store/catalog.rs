@@ -7,7 +7,7 @@ use imbl::{OrdMap, OrdSet};
 use super::command::Refusal;
 use super::effects::{Cause, Touched};
 use super::index::Index;
-use super::query::{Answer, Rows, Watch};
+use super::query::{Answer, Instance, Rows, Watch};
 use super::registration::{
     CheckRow, Deregistration, Labels, NewNode, NewService, NodeRow, Registration, ServiceRow,
 };
@@ -126,9 +126,16 @@ impl Store {
         let catalog = &self.catalog;
         let rows = catalog.services.iter();
         let rows = rows.filter(|((node, _), _)| catalog.node_has(node, node_meta));
+        let instance = |((node, _), service): (&(String, String), &Arc<ServiceRow>)| {
+            Some(Instance {
+                node: Arc::clone(catalog.nodes.get(node)?),
+                service: Arc::clone(service),
+                checks: Vec::new(),
+            })
+        };
         let mut answer = Answer {
             index: catalog.services_newest.reported(),
-            rows: Rows::Services(rows.map(|(_, row)| Arc::clone(row)).collect()),
+            rows: Rows::Instances(rows.filter_map(instance).collect()),
             reads: vec![Watch::Services],
             waits_for_existence: false,
         };

@@ -160,6 +160,8 @@ pub enum Refusal {
     AgentCheckNotTtl(String),
     /// A check names this service, which the agent does not have.
     AgentCheckServiceUnknown(String),
+    /// No port of these is left for a sidecar.
+    AgentNoSidecarPort(std::ops::RangeInclusive<i64>),
 }
 
 impl fmt::Display for Refusal {

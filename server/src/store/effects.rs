@@ -22,6 +22,8 @@ pub struct Effects {
     pub acquire_refused: Option<AcquireRefused>,
     /// The checks that are to be run now, by whoever can.
     pub runs: Vec<ProbeRun>,
+    /// Registrations of checks whose runs nobody wants any more.
+    pub runs_unwanted: Vec<u64>,
 }
 
 /// A row that changed.

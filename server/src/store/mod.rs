@@ -22,6 +22,7 @@ mod key;
 mod kv;
 mod lock_delay;
 mod prepared_query;
+mod proxy;
 mod query;
 mod radix;
 mod registration;
@@ -40,8 +41,8 @@ use std::time::Duration;
 use service::{ABSENT_IN_CATALOG, ABSENT_IN_HEALTH};
 
 pub use agent::{
-    Agent, AgentCommand, AgentImage, CheckSource, CheckSpec, Due, InARow, LocalCheck, LocalService,
-    Probe, ProbeRun, ProbeTarget, ServiceSpec, Start, Thresholds,
+    Agent, AgentCommand, AgentImage, Alias, CheckSource, CheckSpec, Due, InARow, LocalCheck,
+    LocalService, Probe, ProbeRun, ProbeTarget, ServiceSpec, Sidecar, Start, Thresholds,
 };
 pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
 pub use effects::{Cause, Effects, HolderChange, SessionEnd, Touched};
@@ -54,6 +55,7 @@ pub use prepared_query::{
     NewPreparedQuery, PreparedQueryId, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
     PreparedQueryWrite, ServiceSearch, Template,
 };
+pub use proxy::{ExposedPath, Proxy, Upstream};
 pub use query::{Answer, Entry, Instance, Query, ReadSet, Rows, Watch};
 pub use registration::{
     CheckDefinition, CheckRow, Deregistration, Labels, NewCheck, NewNode, NewService, NodeRow,
@@ -102,6 +104,8 @@ struct Change<'a> {
     now: Timestamp,
     index: Index,
     effects: Effects,
+    /// What alias checks have to look at again.
+    stirred: agent::Stirred,
 }
 
 impl Store {
@@ -152,9 +156,11 @@ impl Store {
             store: self,
             now,
             effects: Effects::default(),
+            stirred: agent::Stirred::default(),
         };
         let by_agent = matches!(command, Command::Agent(_));
         let result = change.run(command);
+        change.agent_aliases_follow();
         if !by_agent {
             change.agent_looks_later();
         }
@@ -221,8 +227,8 @@ impl Store {
             Query::Services(node_meta) => Ok(self.services(node_meta)),
             Query::Service(name) => Ok(self.service(name, ABSENT_IN_CATALOG)),
             Query::ServiceHealth(name) => Ok(self.service(name, ABSENT_IN_HEALTH)),
-            Query::Connect(name) => Ok(self.connect(name, ABSENT_IN_CATALOG)),
-            Query::ConnectHealth(name) => Ok(self.connect(name, ABSENT_IN_HEALTH)),
+            Query::Connect(name) => Ok(self.connect(name)),
+            Query::ConnectHealth(name) => Ok(self.connect_health(name)),
             Query::ServiceChecks(name, node_meta) => Ok(self.service_checks(name, node_meta)),
             Query::PreparedQueries => Ok(self.prepared_queries()),
             Query::PreparedQuery(id) => self.prepared_query(id).map_err(Refusal::PreparedQuery),

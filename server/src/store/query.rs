@@ -35,7 +35,7 @@ pub enum Query {
     Service(String),
     /// The instances of a service, for their health: only the index is another where there are none.
     ServiceHealth(String),
-    /// The proxies of a service, and its instances that need none. There are none, at an index of their own.
+    /// The proxies of a service, and its instances that need none, at an index of their own.
     Connect(String),
     /// The same for their health.
     ConnectHealth(String),
@@ -84,15 +84,13 @@ pub enum Rows {
     Nodes(Vec<Arc<NodeRow>>),
     /// A node with its services, in the order of their ids.
     Node(Option<(Arc<NodeRow>, Vec<Arc<ServiceRow>>)>),
-    /// Service instances, in the order of node and id.
-    Services(Vec<Arc<ServiceRow>>),
     /// Checks, in the order of node and id.
     Checks(Vec<Arc<CheckRow>>),
     /// Prepared queries, in the order of their ids.
     PreparedQueries(Vec<Arc<PreparedQueryRow>>),
     /// Events, oldest first.
     Events(Vec<Arc<EventRow>>),
-    /// The instances of one service, in the order of node and id.
+    /// The instances of one service or of all, in the order of node and id.
     Instances(Vec<Instance>),
     /// A service of the agent's own, if there is one.
     AgentService(Option<Arc<LocalService>>),
@@ -105,7 +103,7 @@ pub struct Instance {
     pub node: Arc<NodeRow>,
     /// The instance.
     pub service: Arc<ServiceRow>,
-    /// The checks of the node, then those of the instance.
+    /// The checks of the node, then those of the instance; none where all services are asked for.
     pub checks: Vec<Arc<CheckRow>>,
 }
 

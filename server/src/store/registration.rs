@@ -1,9 +1,11 @@
 //! What the catalog holds: nodes, service instances and checks, as registered and as stored (session.md 4).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::index::Index;
+use super::proxy::Proxy;
 
 /// Named strings, in the order of their names.
 pub type Labels = BTreeMap<String, String>;
@@ -83,8 +85,12 @@ pub struct NewService {
     pub weights: Weights,
     /// Whether others may change the tags; kept and shown.
     pub enable_tag_override: bool,
-    /// The kind of a proxy or gateway; empty for a service of its own. Kept and shown.
+    /// The kind of a proxy or gateway; empty for a service of its own.
     pub kind: String,
+    /// What a proxy or gateway is set up with.
+    pub proxy: Arc<Proxy>,
+    /// Whether the service speaks Connect by itself.
+    pub connect_native: bool,
     /// Addresses by their tag; none where none were given.
     pub tagged_addresses: Option<BTreeMap<String, ServiceAddress>>,
 }
@@ -128,6 +134,10 @@ pub struct NewCheck {
     pub service_id: String,
     /// The kind of check: `ttl`, `http` and so on; empty if none.
     pub kind: String,
+    /// How often it is run, as Consul shows it since 1.10.
+    pub interval: String,
+    /// How long a run may take, as Consul shows it since 1.10.
+    pub timeout: String,
     /// How the check is run by whoever runs it. The catalog runs nothing.
     pub definition: CheckDefinition,
 }

@@ -26,16 +26,61 @@ impl Store {
         }
     }
 
-    /// The proxies of a service, of which there are none. The first service to lose its last instance takes the index
-    /// away from that of the service, which it is before (seen on 1.8.7).
-    pub(super) fn connect(&self, name: &str, absent: &[Watch]) -> Answer {
-        let mut answer = self.service(name, absent);
-        answer.rows = Rows::Instances(Vec::new());
-        if self.catalog.service_extinct > Index::ZERO {
-            answer.index = self.catalog.service_extinct;
+    /// The proxies of a service, and its instances that need none, for the catalog: at the index of the service.
+    pub(super) fn connect(&self, name: &str) -> Answer {
+        let rows = self.connect_rows(name);
+        let mut answer = self.connect_answer(name, ABSENT_IN_CATALOG, &rows);
+        if !rows.is_empty() {
+            answer.index = self.service_index(name, ABSENT_IN_CATALOG).reported();
         }
-        answer.reads.push(Watch::Services);
         answer
+    }
+
+    /// The same for their health: at the newest index of the services that they are instances of (seen on 1.8.7).
+    pub(super) fn connect_health(&self, name: &str) -> Answer {
+        let rows = self.connect_rows(name);
+        let mut answer = self.connect_answer(name, ABSENT_IN_HEALTH, &rows);
+        let indexes = rows.iter().map(|row| {
+            let service = &row.service.name;
+            answer.reads.push(Watch::Service(service.clone()));
+            self.service_index(service, ABSENT_IN_HEALTH)
+        });
+        if let Some(newest) = indexes.max() {
+            answer.index = newest.reported();
+        }
+        answer
+    }
+
+    /// An answer at the index that holds where there is nobody: the first service to lose its last instance takes it
+    /// away from that of the service, which it is before (seen on 1.8.7).
+    fn connect_answer(&self, name: &str, absent: &[Watch], rows: &[Arc<ServiceRow>]) -> Answer {
+        let extinct = self.catalog.service_extinct;
+        let index = if extinct > Index::ZERO {
+            extinct
+        } else {
+            self.service_index(name, absent)
+        };
+        let mut reads = self.service_reads(name, absent);
+        reads.push(Watch::Services);
+        let instances = rows.iter().filter_map(|row| self.instance(Arc::clone(row)));
+        Answer {
+            index: index.reported(),
+            rows: Rows::Instances(instances.collect()),
+            reads,
+            waits_for_existence: false,
+        }
+    }
+
+    fn connect_rows(&self, name: &str) -> Vec<Arc<ServiceRow>> {
+        let stands_for = |row: &&Arc<ServiceRow>| {
+            let service = &row.service;
+            match service.kind.as_str() {
+                "connect-proxy" => service.proxy.destination_name == name,
+                _ => service.connect_native && service.name == name,
+            }
+        };
+        let rows = self.catalog.services.values().filter(stands_for);
+        rows.map(Arc::clone).collect()
     }
 
     /// The checks of a service's instances.

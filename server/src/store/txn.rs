@@ -187,6 +187,7 @@ impl Store {
             store: &mut snapshot,
             now,
             effects: Effects::default(),
+            stirred: super::agent::Stirred::default(),
         }
         .transaction(operations)
     }

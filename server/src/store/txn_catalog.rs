@@ -56,7 +56,7 @@ pub enum CatalogSubject {
         /// The node.
         node: String,
         /// The check.
-        check: NewCheck,
+        check: Box<NewCheck>,
     },
 }
 
@@ -190,7 +190,7 @@ impl Change<'_> {
                 self.put_service(&node, service.clone());
                 Ok(())
             }
-            CatalogSubject::Check { check, .. } => self.put_check(&node, check.clone()),
+            CatalogSubject::Check { check, .. } => self.put_check(&node, NewCheck::clone(check)),
         }
     }
 

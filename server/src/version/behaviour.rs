@@ -231,6 +231,9 @@ behaviours! {
     /// A service with neither id nor name is refused with the long text.
     CatalogServiceEmptyText = "cat.svc_empty_text", [onward(1, 21, 2)], None, "S D";
 
+    /// `catalog/services` takes a filter; before, it was ignored.
+    CatalogServicesFilter = "cat.services_filter", [onward(1, 14, 0)], None, "S D";
+
     // Fields of JSON.
 
     /// A check has `ExposedPort`.
@@ -265,6 +268,29 @@ behaviours! {
     JsonQuerySamenessGroup = "json.query.sameness_group", [onward(1, 16, 0)], None, "S H";
     /// The result of a prepared query has `Index` 1; before, 0.
     JsonQueryIndexOne = "json.query.index", [onward(1, 12, 0)], None, "S H";
+
+    /// Definitions of services have `Ports`.
+    JsonServicePorts = "json.service_ports", [onward(1, 22, 0)], None, "S D";
+    /// Bodies may name a `Partition`.
+    JsonPartition = "json.partition", [onward(1, 11, 0)], None, "S H";
+    /// Bodies may name a `Locality`.
+    JsonLocality = "json.locality", [onward(1, 16, 0)], None, "S H";
+    /// Definitions of checks have `TLSServerName`.
+    JsonCheckTlsServerName = "json.check_definition.tls_server_name", [onward(1, 9, 0)], None, "I";
+    /// Definitions of checks have `H2PING` and `H2PingUseTLS`.
+    JsonCheckH2Ping = "json.check_definition.h2ping", [onward(1, 10, 0)], None, "I";
+    /// Definitions of checks have `FailuresBeforeWarning`.
+    JsonCheckFailuresBeforeWarning = "json.check_definition.failures_before_warning", [onward(1, 11, 0)], None, "I";
+    /// Definitions of checks have `UDP` and `DisableRedirects`.
+    JsonCheckUdp = "json.check_definition.udp", [onward(1, 13, 0)], None, "I";
+    /// Definitions of checks have `OSService`.
+    JsonCheckOsService = "json.check_definition.os_service", [onward(1, 14, 0)], None, "I";
+    /// Definitions of checks have `TCPUseTLS`.
+    JsonCheckTcpUseTls = "json.check_definition.tcp_use_tls", [onward(1, 17, 0)], None, "I";
+    /// A proxy has `EnvoyExtensions` and `AccessLogs`.
+    JsonProxyExtensions = "json.proxy.extensions", [onward(1, 16, 0)], None, "I";
+    /// Every refusal of the field `Namespace` says that it is of the other edition; before, the catalog's alone.
+    JsonNamespaceText = "json.namespace_text", [onward(1, 16, 4)], None, "S";
 
     // The agent, health, queries, events.
 
@@ -311,6 +337,8 @@ behaviours! {
     AclReadOnlyPolicy = "acl.readonly_policy", [onward(1, 16, 1)], None, "S D";
     /// A policy's name may hold a single slash, and the refusal says so.
     AclPolicyNameText = "acl.policy_name_text", [onward(1, 16, 1)], None, "S D";
+    /// The endpoints of templated policies exist.
+    AclTemplatedPolicies = "acl.templated_policies", [onward(1, 17, 0)], None, "S D";
     /// A key given twice in rules is refused; before, the last one won.
     AclDuplicateKeysRefused = "acl.dup_keys", [onward(1, 20, 2)], None, "S D";
     /// Results are filtered by ACLs first and by the filter expression then.

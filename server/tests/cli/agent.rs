@@ -227,6 +227,14 @@ impl Agent {
         self.request("PUT", path, body)
     }
 
+    /// Puts to a path that has to refuse, and returns the answer's body.
+    pub(crate) fn put_in_vain(&mut self, path: &str) -> String {
+        let mut connection = TcpStream::connect(self.address()).expect("the agent listens");
+        let (status, answer) = request(&mut connection, "PUT", path, "");
+        assert!(status.ends_with("500 Internal Server Error"), "{status}");
+        answer
+    }
+
     fn request(&mut self, method: &str, path: &str, body: &str) -> String {
         let mut connection = TcpStream::connect(self.address()).expect("the agent listens");
         let (status, answer) = request(&mut connection, method, path, body);

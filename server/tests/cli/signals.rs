@@ -67,17 +67,21 @@ fn the_keys_about_leaving_are_honoured() {
 }
 
 #[test]
-fn a_hangup_checks_the_files_and_keeps_running() {
+fn a_hangup_takes_the_services_of_the_files_and_keeps_running() {
     let run = Run::agent("hangup", &["-dev", "-config-file", "c.json"])
-        .file("c.json", r#"{"node_name": "a"}"#);
+        .file("c.json", r#"{"service": {"name": "a"}}"#);
     let file = run.folder().join("c.json");
     let mut agent = run.at_a_free_port().start().ready();
     agent.put("/v1/kv/key", "kept");
+    let write = |text: &str| std::fs::write(&file, text).expect("the file can be written");
 
+    write(r#"{"service": {"name": "b"}}"#);
     agent.signal("HUP");
     agent.wait_for("agent: Caught: signal=hangup");
-    agent.wait_for("agent: Reloading configuration");
-    std::fs::write(file, r#"{"node_name": 5}"#).expect("the file can be written");
+    let taken = (0..1000).any(|_| agent.get("/v1/catalog/service/b").trim() != "[]");
+    assert!(taken, "the service of the file is registered");
+    assert_eq!(agent.get("/v1/catalog/service/a").trim(), "[]");
+    write(r#"{"node_name": 5}"#);
     agent.signal("HUP");
     agent.wait_for(
         "[ERROR] agent: Reload config failed: error=\"failed to parse c.json: 1 error(s) decoding:",
@@ -125,4 +129,42 @@ fn in_json_signals_are_numbers() {
             .wait_for("\"@message\":\"Caught\"")
             .ends_with("Z\",\"signal\":2}")
     );
+}
+
+/// The ids of the agent's services.
+fn services(agent: &mut crate::agent::Agent) -> Vec<String> {
+    let services = agent.get("/v1/agent/services");
+    let services: serde_json::Value = serde_json::from_str(&services).expect("an answer is JSON");
+    let services = services.as_object().expect("services have names");
+    services.keys().cloned().collect()
+}
+
+#[test]
+fn a_reload_takes_what_the_files_say_then() {
+    let run = Run::agent("reload", &["-dev", "-config-file", "c.json"]).file(
+        "c.json",
+        r#"{"services": [{"name": "a", "port": 1, "check": {"ttl": "1h"}}, {"name": "b"}]}"#,
+    );
+    let file = run.folder().join("c.json");
+    let mut agent = run.at_a_free_port().start().ready();
+    let write = |text: &str| std::fs::write(&file, text).expect("the file can be written");
+
+    agent.put("/v1/agent/check/pass/service:a?note=well", "");
+    write(
+        r#"{"services": [{"name": "a", "port": 2, "check": {"ttl": "1h"}}, {"name": "c", "connect": {"sidecar_service": {}}}]}"#,
+    );
+    agent.put("/v1/agent/reload", "");
+    assert_eq!(services(&mut agent), ["a", "c", "c-sidecar-proxy"]);
+    let checks = agent.get("/v1/agent/checks");
+    assert!(checks.contains("\"Output\": \"well\""), "{checks}");
+
+    write(r#"{"services": [{"name""#);
+    let refused = agent.put_in_vain("/v1/agent/reload");
+    assert!(refused.starts_with("failed to parse c.json: "), "{refused}");
+    assert_eq!(services(&mut agent), ["a", "c", "c-sidecar-proxy"]);
+
+    write(r#"{"services": [{"name": "d"}, {"name": "e", "check": {"interval": "1s"}}]}"#);
+    let refused = "Failed reloading services: Failed to validate checks for service \"e\": TTL must be > 0 for TTL checks";
+    assert_eq!(agent.put_in_vain("/v1/agent/reload"), refused);
+    assert_eq!(services(&mut agent), ["d"]);
 }

@@ -329,3 +329,21 @@ fn an_expired_ttl_ends_session_and_lock_in_one_index() {
         .get(&format!("/v1/session/info/{session}"))
         .is(200, "[]");
 }
+
+#[test]
+fn interval_and_timeout_are_shown_since_1_10() {
+    let consul = Consul::v1_22();
+    let alone = r#"{"Name":"a","ID":"a","TCP":"127.0.0.1:1","Interval":"1m"}"#;
+    consul.put("/v1/agent/check/register", alone).is(200, "");
+    let of_service = r#"{"Name":"s","Check":{"TTL":"1h"}}"#;
+    consul
+        .put("/v1/agent/service/register", of_service)
+        .is(200, "");
+    let checks = consul.get("/v1/agent/checks");
+    for shown in [
+        r#""Type":"tcp","Interval":"1m0s","Timeout":"0s""#,
+        r#""Type":"ttl","Interval":"","Timeout":"""#,
+    ] {
+        assert!(checks.text().contains(shown), "{}", checks.text());
+    }
+}

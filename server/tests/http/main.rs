@@ -2,10 +2,13 @@
 //! contract that gives bytes. One module per topic, in the order of the contract.
 
 mod absent;
+mod agent_aliases;
 mod agent_checks;
 mod agent_clock;
 mod agent_probes;
+mod agent_scripts;
 mod agent_services;
+mod agent_sidecars;
 mod blocking;
 mod configured;
 mod consistency;
@@ -14,6 +17,7 @@ mod get;
 mod gzip;
 mod key_rules;
 mod keys;
+mod later_fields;
 mod limits;
 mod lock;
 mod malformed;

@@ -179,6 +179,19 @@ fn request_lines() {
         case("HTTP/2.0", line("GET /v1/kv/a HTTP/2.0"), UNSUPPORTED).newer(UNSUPPORTED_505),
         case("HTTP/1.2", line("GET /v1/kv/a HTTP/1.2"), MISS),
         case("HTTP/1.10", line("GET /v1/kv/a HTTP/1.10"), MISS).newer(REFUSED),
+        case("a sign", line("GET /v1/kv/a HTTP/+1.+1"), MISS).newer(REFUSED),
+        case("less than nothing", line("GET /v1/kv/a HTTP/-1.1"), REFUSED),
+        case(
+            "the largest number",
+            line("GET /v1/kv/a HTTP/1.1000000"),
+            MISS,
+        )
+        .newer(REFUSED),
+        case(
+            "a larger number",
+            line("GET /v1/kv/a HTTP/1.1000001"),
+            REFUSED,
+        ),
         case(
             "the preface of HTTP/2",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -262,6 +275,21 @@ fn targets() {
             get("/v1/kv/a?b=%4"),
             "500 Internal Server Error; open",
         ),
+        case("a path behind a scheme", get("HTTP:/v1/kv/a"), MISS),
+        case(
+            "opaque",
+            get("foo:bar//baz?q"),
+            "301 Moved Permanently | <a href=\"foo:bar//baz?q\">Moved Permanently</a>.; open",
+        )
+        .newer("301 Moved Permanently | <a href=\"/?q\">Moved Permanently</a>.; open"),
+        case(
+            "nothing behind a scheme",
+            get("foo:"),
+            "301 Moved Permanently | <a href=\"foo:///\">Moved Permanently</a>.; open",
+        )
+        .newer("301 Moved Permanently | <a href=\"/\">Moved Permanently</a>.; open"),
+        case("nothing before a colon", get(":foo"), REFUSED),
+        case("a digit before a colon", get("1a:b"), REFUSED),
         case("a fragment", get("/v1/kv/a#b"), MISS),
     ]);
 }

@@ -178,3 +178,18 @@ fn paths_without_a_name() {
             .is(400, "Missing node name");
     }
 }
+
+#[test]
+fn the_list_of_services_takes_a_filter_since_1_14() {
+    let body = r#"{"Node":"n","Address":"1.1.1.1","Service":{"Service":"web","Tags":["a"]}}"#;
+    let target = "/v1/catalog/services?filter=ServiceName==web";
+    for (consul, shown) in [
+        (Consul::v1_8(), r#"{"consul":[],"web":["a"]}"#),
+        (Consul::v1_22(), r#"{"web":["a"]}"#),
+    ] {
+        consul.put("/v1/catalog/register", body).is(200, "true");
+        consul.get(target).is(200, shown);
+    }
+    let wrong = "/v1/catalog/services?filter=Nothing==web";
+    assert_eq!(Consul::v1_22().get(wrong).code(), 500);
+}

@@ -84,7 +84,7 @@ fn every_honoured_key_changes_its_value() {
     let document = r#"
         acl { default_policy = "deny" } check { name = "c" ttl = "1h" } services = [{ name = "s" port = 1 check { ttl = "5s" } }]
         check_output_max_size = 99 check_update_interval = "7s" enable_script_checks = true
-        advertise_addr = "10.1.2.3" bind_addr = "127.0.0.9" datacenter = "DC9" primary_datacenter = "Main"
+        enable_local_script_checks = true advertise_addr = "10.1.2.3" bind_addr = "127.0.0.9" datacenter = "DC9" primary_datacenter = "Main"
         default_query_time = "3s" max_query_time = "2s" session_ttl_min = "1.5s"
         disable_http_unprintable_char_filter = true disable_kv_key_validation = true translate_wan_addrs = true
         http_config {
@@ -114,6 +114,7 @@ fn every_honoured_key_changes_its_value() {
             ..ServiceDefinition::default()
         }],
         check_update_interval: Duration::from_secs(7),
+        enable_local_script_checks: true,
         enable_script_checks: true,
         datacenter: text("dc9"),
         default_query_time: Duration::from_secs(3),
@@ -143,10 +144,8 @@ fn every_honoured_key_changes_its_value() {
         txn_max_req_len: 9,
         ui: false,
         control: false,
-        history_capacity: crate::history::DEFAULT_CAPACITY,
-        control_port: None,
         use_cache: false,
-        version: Version::default(),
+        ..Config::default()
     };
     assert_eq!(dev(document).expect("the document holds").config, expected);
 }

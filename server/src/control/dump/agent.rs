@@ -1,14 +1,14 @@
 //! The agent's own services and checks in a state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{CheckFields, ServiceFields};
-use super::value::{Bits, Moment, Span};
+use super::value::{Bits, Moment, Span, unset};
 use crate::store::{
-    AgentImage, CheckSource, InARow, LocalCheck, NewCheck, NewService, Probe, ProbeTarget,
+    AgentImage, Alias, CheckSource, InARow, LocalCheck, NewCheck, NewService, Probe, ProbeTarget,
     Thresholds,
 };
 use crate::timestamp::Timestamp;
@@ -25,6 +25,14 @@ pub(super) struct AgentState {
     looks_for_agent: Vec<Moment>,
     syncs: Vec<Moment>,
     services: Vec<AgentService>,
+    /// Which of these came as sidecars of others.
+    #[serde(default, skip_serializing_if = "unset")]
+    sidecars: BTreeSet<String>,
+    /// Which services and checks the configuration defines.
+    #[serde(default, skip_serializing_if = "unset")]
+    configured_services: BTreeSet<String>,
+    #[serde(default, skip_serializing_if = "unset")]
+    configured_checks: BTreeSet<String>,
     checks: Vec<AgentCheck>,
 }
 
@@ -44,6 +52,9 @@ impl From<AgentImage> for AgentState {
             looks_for_agent: moments(image.looks_for_agent),
             syncs: moments(image.syncs),
             services: image.services.into_iter().map(AgentService).collect(),
+            sidecars: image.sidecars,
+            configured_services: image.configured_services,
+            configured_checks: image.configured_checks,
             checks: image.checks.into_iter().map(AgentCheck::from).collect(),
         }
     }
@@ -62,6 +73,9 @@ impl From<AgentState> for AgentImage {
             looks_for_agent: times(state.looks_for_agent),
             syncs: times(state.syncs),
             services: services.map(|AgentService(service)| service).collect(),
+            sidecars: state.sidecars,
+            configured_services: state.configured_services,
+            configured_checks: state.configured_checks,
             checks: state.checks.into_iter().map(LocalCheck::from).collect(),
         }
     }
@@ -113,6 +127,16 @@ enum Source {
         output_limit: usize,
         interval: Span,
     },
+    Script {
+        words: Vec<String>,
+        timeout: Span,
+        output_limit: usize,
+        interval: Span,
+    },
+    Alias {
+        node: String,
+        service: String,
+    },
     Fixed {},
 }
 
@@ -120,6 +144,7 @@ impl From<CheckSource> for Source {
     fn from(source: CheckSource) -> Self {
         let (probe, interval) = match source {
             CheckSource::Ttl(ttl) => return Self::Ttl { ttl: Span(ttl) },
+            CheckSource::Alias(Alias { node, service }) => return Self::Alias { node, service },
             CheckSource::Fixed => return Self::Fixed {},
             CheckSource::Probe { probe, interval } => (probe, Span(interval)),
         };
@@ -145,6 +170,12 @@ impl From<CheckSource> for Source {
                 output_limit,
                 interval,
             },
+            ProbeTarget::Script(words) => Self::Script {
+                words,
+                timeout,
+                output_limit,
+                interval,
+            },
         }
     }
 }
@@ -153,6 +184,7 @@ impl From<Source> for CheckSource {
     fn from(source: Source) -> Self {
         let (target, timeout, output_limit, interval) = match source {
             Source::Ttl { ttl } => return Self::Ttl(ttl.0),
+            Source::Alias { node, service } => return Self::Alias(Alias { node, service }),
             Source::Fixed {} => return Self::Fixed,
             Source::Http {
                 url,
@@ -177,6 +209,12 @@ impl From<Source> for CheckSource {
                 output_limit,
                 interval,
             } => (ProbeTarget::Tcp(address), timeout, output_limit, interval),
+            Source::Script {
+                words,
+                timeout,
+                output_limit,
+                interval,
+            } => (ProbeTarget::Script(words), timeout, output_limit, interval),
         };
         let probe = Probe {
             target,

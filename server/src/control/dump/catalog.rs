@@ -1,13 +1,14 @@
 //! Nodes, services and checks in a state: the store's own rows, field by field.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::value::{self, unset};
 use crate::store::{
-    CheckDefinition, CheckRow, Index, Labels, NewCheck, NewNode, NewService, NodeRow,
+    CheckDefinition, CheckRow, Index, Labels, NewCheck, NewNode, NewService, NodeRow, Proxy,
     ServiceAddress, ServiceRow, Weights,
 };
 
@@ -70,6 +71,10 @@ pub(super) struct ServiceFields {
     weights: Weights,
     enable_tag_override: bool,
     kind: String,
+    #[serde(default, skip_serializing_if = "unset", with = "super::proxy")]
+    proxy: Arc<Proxy>,
+    #[serde(default, skip_serializing_if = "unset")]
+    connect_native: bool,
     #[serde(with = "addresses")]
     tagged_addresses: Option<BTreeMap<String, ServiceAddress>>,
 }
@@ -152,6 +157,10 @@ pub(super) struct CheckFields {
     output: String,
     service_id: String,
     kind: String,
+    #[serde(default, skip_serializing_if = "unset")]
+    interval: String,
+    #[serde(default, skip_serializing_if = "unset")]
+    timeout: String,
     #[serde(default, skip_serializing_if = "unset", with = "CheckDefinitionFields")]
     definition: CheckDefinition,
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use super::scan::SyntaxError;
 use super::value::{Kind, Value};
 use crate::go::quote::Quoted;
+use crate::version::{Behaviour, Version};
 
 /// What an endpoint does with fields that its Go type does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) enum EmbeddedNames {
 pub(crate) struct Rules {
     /// For the body and all that it contains, until a type with a decoder of its own (`Decoder::Own`).
     pub(crate) unknown_fields: UnknownFields,
+    /// The release whose types these are: a field that came later is not one of them.
+    pub(crate) version: Version,
     /// The wording of type errors.
     pub(crate) embedded_names: EmbeddedNames,
     /// Go's name for the type of the whole body where it is a named one, e.g. `api.TxnOps`.
@@ -109,6 +112,7 @@ impl std::error::Error for DecodeError {}
 #[derive(Debug)]
 pub(crate) struct Context {
     unknown_fields: UnknownFields,
+    version: Version,
     embedded_names: EmbeddedNames,
     /// The struct around the current field, without its package; empty for an unnamed one.
     go_struct: &'static str,
@@ -133,6 +137,7 @@ impl Context {
     pub(super) fn new(rules: Rules) -> Context {
         Context {
             unknown_fields: rules.unknown_fields,
+            version: rules.version,
             embedded_names: rules.embedded_names,
             go_struct: "",
             path: Vec::new(),
@@ -150,6 +155,11 @@ impl Context {
     /// The problem that was reported, if any.
     pub(super) fn into_result(self) -> Result<(), DecodeError> {
         self.error.map_or(Ok(()), Err)
+    }
+
+    /// Whether the types of this release have what came with `since`.
+    pub(super) fn has(&self, since: Option<Behaviour>) -> bool {
+        since.is_none_or(|behaviour| self.version.has(behaviour))
     }
 
     /// Reports a problem, unless there is one already.

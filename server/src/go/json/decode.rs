@@ -30,6 +30,7 @@ use std::borrow::Cow;
 use super::context::{Context, DecodeError, Rules, UnknownFields};
 use super::scan::first_value;
 use super::value::{Kind, Value};
+use crate::version::Behaviour;
 
 /// Decodes the first JSON value of a body into `target`, on top of what it holds; what follows that value is ignored.
 ///
@@ -95,6 +96,7 @@ pub(crate) struct Field<'a> {
     embedded_in: Option<&'static str>,
     go_type: Option<&'static str>,
     other_name: Option<&'static str>,
+    since: Option<Behaviour>,
 }
 
 /// A field with the name that it has in JSON, and the place for its value.
@@ -105,6 +107,7 @@ pub(crate) fn field<'a>(name: &'static str, place: &'a mut dyn Decode) -> Field<
         embedded_in: None,
         go_type: None,
         other_name: None,
+        since: None,
     }
 }
 
@@ -125,10 +128,30 @@ impl Field<'_> {
         self
     }
 
+    /// The field came with this behaviour: to earlier releases it is unknown.
+    pub(crate) fn since(mut self, behaviour: Behaviour) -> Self {
+        self.since = Some(behaviour);
+        self
+    }
+
     /// Go's name for the type of the field, where it is a named one, e.g. `types.CheckID`.
     pub(crate) fn of_type(mut self, go_type: &'static str) -> Self {
         self.go_type = Some(go_type);
         self
+    }
+}
+
+/// What is boxed because it holds one of its own kind.
+impl<T: Object> Object for Box<T> {
+    const GO_TYPE: &'static str = T::GO_TYPE;
+    const DECODER: Decoder = T::DECODER;
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        (**self).fields()
+    }
+
+    fn complete(&mut self) -> Result<(), String> {
+        (**self).complete()
     }
 }
 
@@ -157,6 +180,7 @@ fn decode_object<T: Object>(object: &mut T, value: Value<'_>, context: &mut Cont
     }
     let outer_struct = context.enter_struct(T::GO_TYPE);
     let mut fields = object.fields();
+    fields.retain(|field| context.has(field.since));
     for (name, mut value) in value.members() {
         let Some(field) = find(&mut fields, &name) else {
             context.unknown_field(name);

@@ -218,9 +218,11 @@ mod tests {
     use super::Any;
     use crate::go::json::context::{EmbeddedNames, Rules, UnknownFields};
     use crate::go::json::decode::{Decode, decode};
+    use crate::version::Version;
 
     const RULES: Rules = Rules {
         unknown_fields: UnknownFields::Refused,
+        version: Version::V1_22_0,
         embedded_names: EmbeddedNames::Shown,
         go_type: None,
     };

@@ -14,6 +14,7 @@ pub(crate) mod document;
 pub(crate) mod encode;
 mod find;
 pub(crate) mod kinds;
+pub(crate) mod object;
 mod scan;
 mod serializer;
 pub(crate) mod value;

@@ -143,15 +143,23 @@ fn request_line(line: &[u8], start: usize, rules: Rules) -> Result<RequestLine, 
     })
 }
 
-/// `HTTP/1.1` and its like. Older Go takes numbers of several digits.
+/// The largest number that older Go takes in a version.
+const LARGEST_NUMBER: i64 = 1_000_000;
+
+/// `HTTP/1.1` and its like. Older Go takes what its `Atoi` does: several digits, and a sign (seen on 1.8.7).
 fn version_numbers(text: &[u8], rules: Rules) -> Option<(u32, u32)> {
     let text = std::str::from_utf8(text.strip_prefix(b"HTTP/")?).ok()?;
     let (major, minor) = text.split_once('.')?;
-    let digits = if rules.strict_heads { 1..=1 } else { 1..=7 };
-    let number = |text: &str| {
-        let is_number =
-            digits.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| text.parse().ok()).flatten()
+    let number = |text: &str| -> Option<u32> {
+        if rules.strict_heads {
+            let is_digit = text.len() == 1 && text.as_bytes()[0].is_ascii_digit();
+            return is_digit.then(|| text.parse().ok()).flatten();
+        }
+        let number: i64 = text.parse().ok()?;
+        (0..=LARGEST_NUMBER)
+            .contains(&number)
+            .then(|| u32::try_from(number).ok())
+            .flatten()
     };
     Some((number(major)?, number(minor)?))
 }

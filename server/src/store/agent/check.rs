@@ -64,8 +64,13 @@ impl Change<'_> {
             CheckSource::Ttl(ttl) => Some(*ttl),
             // The first run is at a random moment of the first interval.
             CheckSource::Probe { interval, .. } => Some(agent.chance.below(*interval)),
+            CheckSource::Alias(_) => {
+                self.stirred.new_check(&id);
+                None
+            }
             CheckSource::Fixed => None,
         };
+        self.stirred.service(&check.service_id);
         let looms = may_be_reaped(&local);
         agent.checks.insert(id.clone(), Arc::new(local));
         if let Some(wait) = wait {
@@ -103,10 +108,14 @@ impl Change<'_> {
     /// Takes a check out of the agent's own tables, with all that it would have done.
     pub(super) fn agent_forget_check(&mut self, id: &str) -> Option<Arc<LocalCheck>> {
         let local = self.store.agent.checks.remove(id)?;
+        self.stirred.service(&local.check.service_id);
         if let Some(due) = next_of(&local) {
             self.agent_cancel(local.next, due);
         }
         self.agent_cancel(local.output_due, Due::Output(id.to_owned()));
+        if matches!(local.source, CheckSource::Probe { .. }) {
+            self.effects.runs_unwanted.push(local.registration);
+        }
         Some(local)
     }
 
@@ -222,11 +231,15 @@ impl Change<'_> {
                 local.critical_since = Some(now);
             }
             let looms = may_be_reaped(local);
-            (other_status, other_output, local.output_due, looms)
+            let service = other_status.then(|| local.check.service_id.clone());
+            (service, other_output, local.output_due, looms)
         });
-        let Some((other_status, other_output, output_due, looms)) = changed else {
+        let Some((service, other_output, output_due, looms)) = changed else {
             return;
         };
+        let other_status = service.is_some();
+        // Another output alone is not followed (seen on 1.8.7).
+        self.stirred.service(&service.unwrap_or_default());
         let interval = self.store.agent.own().output_interval;
         if other_status || (other_output && interval.is_zero()) {
             self.agent_cancel(output_due, Due::Output(id.to_owned()));
@@ -283,7 +296,7 @@ pub(super) fn next_of(local: &LocalCheck) -> Option<Due> {
     match local.source {
         CheckSource::Ttl(_) => Some(Due::Expire(id)),
         CheckSource::Probe { .. } => Some(Due::Run(id)),
-        CheckSource::Fixed => None,
+        CheckSource::Alias(_) | CheckSource::Fixed => None,
     }
 }
 

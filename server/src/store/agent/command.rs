@@ -62,8 +62,8 @@ pub enum AgentCommand {
         /// Why; none to take it out.
         reason: Option<String>,
     },
-    /// Read the configuration again: what it defines is registered; what clients registered stays if there is
-    /// a place where it was kept, as there is not in development mode (session.md 4.4).
+    /// Read the configuration: what it defines is registered, what it no longer defines goes; what clients registered
+    /// stays if there is a place where it was kept, as there is not in development mode (session.md 4.4).
     Reload {
         /// The services of the configuration.
         services: Vec<ServiceSpec>,
@@ -134,7 +134,7 @@ impl AgentCommand {
             AgentCommand::NodeMaintenance { reason } => {
                 format!("the node went {} maintenance", switched(reason))
             }
-            AgentCommand::Reload { .. } => "the agent read its configuration again".to_owned(),
+            AgentCommand::Reload { .. } => "the agent read its configuration".to_owned(),
             AgentCommand::Due(Due::Expire(id)) => format!("the TTL of check {id:?} expired"),
             AgentCommand::Due(
                 Due::Run(_) | Due::Output(_) | Due::Reap | Due::Reconcile | Due::FullSync,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::check::next_of;
+use super::reload::Configured;
 use super::{Agent, Chance, CheckSource, Due, LocalCheck, LocalService, Own};
 use crate::store::image::{Flaw, HIGHEST, all_different};
 use crate::store::registration::NewService;
@@ -29,6 +30,12 @@ pub struct AgentImage {
     pub syncs: Vec<Timestamp>,
     /// The services, in the order of their ids.
     pub services: Vec<NewService>,
+    /// The ids of the services that came as sidecars of others, in their order.
+    pub sidecars: BTreeSet<String>,
+    /// The ids of the services that the configuration defines.
+    pub configured_services: BTreeSet<String>,
+    /// The ids of the checks that the configuration defines.
+    pub configured_checks: BTreeSet<String>,
     /// The checks, in the order of their ids.
     pub checks: Vec<LocalCheck>,
 }
@@ -41,7 +48,11 @@ impl Agent {
             same.map(|(at, _)| *at).collect()
         };
         let services = self.services().map(|local| local.service.clone());
+        let sidecars = self.services().filter(|local| local.is_sidecar);
         AgentImage {
+            sidecars: sidecars.map(|local| local.service.id.clone()).collect(),
+            configured_services: self.configured.services.clone(),
+            configured_checks: self.configured.checks.clone(),
             chance: self.chance.state(),
             registrations: self.registrations,
             started: self.own.as_ref().map_or(Timestamp::ZERO, |own| own.started),
@@ -73,6 +84,10 @@ impl Agent {
             chance: Chance::seeded(image.chance),
             registrations: image.registrations,
             next_sync: image.next_sync,
+            configured: Arc::new(Configured {
+                services: image.configured_services,
+                checks: image.configured_checks,
+            }),
             ..Agent::default()
         };
         for (due, times) in [
@@ -85,7 +100,11 @@ impl Agent {
         }
         for service in image.services {
             let id = service.id.clone();
-            let local = LocalService { service };
+            let is_sidecar = image.sidecars.contains(&id);
+            let local = LocalService {
+                service,
+                is_sidecar,
+            };
             agent.services.insert(id, Arc::new(local));
         }
         for local in image.checks {
@@ -137,7 +156,7 @@ impl AgentImage {
                 })?;
                 true
             }
-            CheckSource::Fixed => false,
+            CheckSource::Alias(_) | CheckSource::Fixed => false,
         };
         Flaw::unless(by_itself || local.next.is_none(), || {
             format!("check {id:?} does nothing by itself")

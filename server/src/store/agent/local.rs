@@ -12,6 +12,8 @@ use crate::timestamp::Timestamp;
 pub struct LocalService {
     /// As it stands in the catalog.
     pub service: NewService,
+    /// Whether it came as the sidecar of another service, with which it goes.
+    pub(super) is_sidecar: bool,
 }
 
 /// A check that the agent was told of, and how it does.
@@ -55,8 +57,19 @@ pub enum CheckSource {
         /// The time between the end of a run and the next.
         interval: Duration,
     },
+    /// It follows the checks of another service.
+    Alias(Alias),
     /// Nothing here ever changes it: maintenance, and the kinds of check that are not run.
     Fixed,
+}
+
+/// What an alias follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// The node, as the catalog has it; empty for what this agent itself knows.
+    pub node: String,
+    /// The id of the service on it; empty for the node alone.
+    pub service: String,
 }
 
 /// What is asked by a check that is run.
@@ -86,6 +99,8 @@ pub enum ProbeTarget {
     },
     /// A TCP server at `host:port`: that it accepts a connection is enough.
     Tcp(String),
+    /// A program with its arguments: how it ends decides.
+    Script(Vec<String>),
 }
 
 /// A run that is due.
@@ -160,6 +175,19 @@ pub struct ServiceSpec {
     pub service: NewService,
     /// Its checks.
     pub checks: Vec<CheckSpec>,
+    /// The proxy that comes and goes with it.
+    pub sidecar: Option<Box<Sidecar>>,
+}
+
+/// A proxy that is registered with a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sidecar {
+    /// The proxy; port 0 for one that is free.
+    pub service: NewService,
+    /// Its checks; none for those that every sidecar has.
+    pub checks: Vec<CheckSpec>,
+    /// The longest output in bytes of those.
+    pub output_limit: usize,
 }
 
 /// An output of at most `limit` bytes, and how much it was of.

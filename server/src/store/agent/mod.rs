@@ -3,6 +3,7 @@
 //! The agent keeps what clients told it in tables of its own and enters every change into the catalog at once.
 //! What others do to its node in the catalog it undoes when it next compares the two.
 
+mod alias;
 mod chance;
 mod check;
 mod command;
@@ -12,6 +13,7 @@ mod local;
 mod maintenance;
 mod reload;
 mod service;
+mod sidecar;
 mod sync;
 mod travel;
 
@@ -20,11 +22,12 @@ use std::time::Duration;
 
 use imbl::{OrdMap, OrdSet};
 
+pub(super) use alias::Stirred;
 pub use command::{AgentCommand, Due, Start};
 pub use image::AgentImage;
 pub use local::{
-    CheckSource, CheckSpec, InARow, LocalCheck, LocalService, Probe, ProbeRun, ProbeTarget,
-    ServiceSpec, Thresholds,
+    Alias, CheckSource, CheckSpec, InARow, LocalCheck, LocalService, Probe, ProbeRun, ProbeTarget,
+    ServiceSpec, Sidecar, Thresholds,
 };
 
 use super::command::{Refusal, Reply};
@@ -49,6 +52,8 @@ pub struct Agent {
     checks: OrdMap<String, Arc<LocalCheck>>,
     /// What the agent does by itself, and when.
     deadlines: OrdSet<(Timestamp, Due)>,
+    /// What the configuration defines.
+    configured: Arc<reload::Configured>,
     /// How many registrations of checks there were.
     registrations: u64,
     /// When the agent next compares its own state with the catalog's.
@@ -132,7 +137,7 @@ impl Change<'_> {
             AgentCommand::RegisterService {
                 spec,
                 replace_checks,
-            } => self.agent_register_service(*spec, replace_checks),
+            } => return self.agent_register_service(*spec, replace_checks),
             AgentCommand::DeregisterService { id } => return self.agent_deregister_service(&id),
             AgentCommand::RegisterCheck(spec) => return self.agent_register_check(*spec),
             AgentCommand::DeregisterCheck { id } => return self.agent_deregister_check(&id),

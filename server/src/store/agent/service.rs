@@ -10,10 +10,28 @@ use crate::store::effects::Touched;
 use crate::store::registration::{Deregistration, Registration};
 
 impl Change<'_> {
-    /// Registers a service; it and its checks reach the catalog as one entry. Checks that are replaced go after
-    /// it, each with an entry of its own (seen on 1.8.7).
-    pub(super) fn agent_register_service(&mut self, spec: ServiceSpec, replace_checks: bool) {
-        let ServiceSpec { service, checks } = spec;
+    /// Registers a service, and then its sidecar.
+    pub(super) fn agent_register_service(
+        &mut self,
+        mut spec: ServiceSpec,
+        replace_checks: bool,
+    ) -> Result<Reply, Refusal> {
+        let sidecar = spec.sidecar.take();
+        let sidecar = sidecar.map(|sidecar| self.store.agent.sidecar(&spec.service.id, *sidecar));
+        let sidecar = sidecar.transpose()?;
+        self.agent_keep_service(spec, replace_checks, false);
+        if let Some(sidecar) = sidecar {
+            self.agent_keep_service(sidecar, replace_checks, true);
+        }
+        Ok(Reply::Done)
+    }
+
+    /// A service and its checks reach the catalog as one entry. Checks that are replaced go after it, each with an
+    /// entry of its own (seen on 1.8.7).
+    fn agent_keep_service(&mut self, spec: ServiceSpec, replace_checks: bool, is_sidecar: bool) {
+        let ServiceSpec {
+            service, checks, ..
+        } = spec;
         let id = service.id.clone();
         let name = service.name.clone();
         let tags = service.tags.clone();
@@ -24,7 +42,9 @@ impl Change<'_> {
         };
         let local = LocalService {
             service: service.clone(),
+            is_sidecar,
         };
+        self.stirred.service(&id);
         let services = &mut self.store.agent.services;
         services.insert(id.clone(), Arc::new(local));
         self.effects.touched.push(Touched::AgentService(id));
@@ -68,8 +88,19 @@ impl Change<'_> {
         Ok(Reply::Done)
     }
 
-    /// Takes a service away with its checks: one entry for all.
+    /// Takes a service away, and then its sidecar.
     pub(super) fn agent_drop_service(&mut self, id: &str) {
+        self.agent_forget_service(id);
+        let sidecar = super::sidecar::sidecar_id(id);
+        let local = self.store.agent.service(&sidecar);
+        if local.is_some_and(|local| local.is_sidecar) {
+            self.agent_forget_service(&sidecar);
+        }
+    }
+
+    /// Takes a service away with its checks: one entry for all.
+    fn agent_forget_service(&mut self, id: &str) {
+        self.stirred.service(id);
         for check in self.checks_of_service(id) {
             self.agent_forget_check(&check);
         }

@@ -15,6 +15,7 @@ pub(super) fn of_command(applied: &Applied) -> String {
     let Effects {
         index,
         touched: _,
+        runs_unwanted: _,
         holders: _,
         ended,
         acquire_refused,
@@ -124,7 +125,6 @@ fn rows(rows: &Rows, names_only: bool) -> Vec<String> {
                 .chain(services)
                 .collect()
         }
-        Rows::Services(found) => found.iter().map(|row| service(row)).collect(),
         Rows::Checks(found) => found.iter().map(|row| check(row)).collect(),
         Rows::PreparedQueries(found) => {
             let name = |row: &Arc<PreparedQueryRow>| {
@@ -295,6 +295,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> String {
             service,
             check,
         } => format!("missing service {service} of check {check} on {node}"),
+        Refusal::AgentNoSidecarPort(_) => "no port for a sidecar".to_owned(),
         Refusal::AgentServiceUnknown(id) | Refusal::AgentCheckServiceUnknown(id) => {
             format!("the agent has no service {id}")
         }

@@ -7,9 +7,11 @@ use bytes::Bytes;
 use super::{Decoder, Field, Object, decode, field};
 use crate::go::json::context::{EmbeddedNames, Rules, UnknownFields};
 use crate::go::json::kinds::Any;
+use crate::version::Version;
 
 const STRICT: Rules = Rules {
     unknown_fields: UnknownFields::Refused,
+    version: Version::V1_22_0,
     embedded_names: EmbeddedNames::Shown,
     go_type: Some("api.TxnOps"),
 };
@@ -304,6 +306,7 @@ fn embedded_structs_are_named_by_newer_go_only() {
     let messages = |body: &str| {
         [EmbeddedNames::Shown, EmbeddedNames::Hidden].map(|embedded_names| {
             let rules = Rules {
+                version: Version::V1_22_0,
                 embedded_names,
                 go_type: None,
                 ..STRICT

@@ -249,7 +249,10 @@ fn operation() -> impl Strategy<Value = Operation> {
 
 fn catalog_operation() -> impl Strategy<Value = CatalogOperation> {
     let in_service = |(node, service)| CatalogSubject::Service { node, service };
-    let in_check = |(node, check)| CatalogSubject::Check { node, check };
+    let in_check = |(node, check)| CatalogSubject::Check {
+        node,
+        check: Box::new(check),
+    };
     let subject = prop_oneof![
         node().prop_map(CatalogSubject::Node),
         (owned(&NODES), service()).prop_map(in_service),

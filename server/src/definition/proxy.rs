@@ -1,0 +1,141 @@
+//! What is wrong with proxies and gateways, in Consul's words and order (seen on 1.8.7).
+
+use std::collections::BTreeSet;
+
+use crate::store::{ExposedPath, NewService, Proxy, Upstream};
+
+/// What is wrong with a service of its kind; nothing with one that is no proxy and no gateway.
+pub(crate) fn problems(service: &NewService, has_sidecar: bool) -> Vec<String> {
+    let kind = service.kind.as_str();
+    match kind {
+        "connect-proxy" => of_proxy(service),
+        "mesh-gateway" | "terminating-gateway" => {
+            let mut problems = Vec::new();
+            if service.port == 0 {
+                problems.push(format!("Port must be non-zero for a {kind}"));
+            }
+            of_gateway(service, has_sidecar, &mut problems);
+            problems
+        }
+        "ingress-gateway" => {
+            let mut problems = Vec::new();
+            of_gateway(service, has_sidecar, &mut problems);
+            problems
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn of_proxy(service: &NewService) -> Vec<String> {
+    let mut problems = Vec::new();
+    if service.proxy.destination_name.is_empty() {
+        let problem = "Proxy.DestinationServiceName must be non-empty for Connect proxy services";
+        problems.push(problem.to_owned());
+    }
+    if service.port == 0 {
+        problems.push("Port must be set for a Connect proxy".to_owned());
+    }
+    if service.connect_native {
+        let problem = "A Proxy cannot also be Connect Native, only typical services";
+        problems.push(problem.to_owned());
+    }
+    of_upstreams(&service.proxy.upstreams, &mut problems);
+    of_exposed_paths(&service.proxy.exposed_paths, &mut problems);
+    problems
+}
+
+fn of_gateway(service: &NewService, has_sidecar: bool, problems: &mut Vec<String>) {
+    let kind = &service.kind;
+    if has_sidecar {
+        problems.push(format!("A {kind} cannot have a sidecar service defined"));
+    }
+    let Proxy {
+        destination_name,
+        destination_id,
+        local_address,
+        local_port,
+        upstreams,
+        ..
+    } = &*service.proxy;
+    let given = [
+        ("DestinationServiceName", !destination_name.is_empty()),
+        ("DestinationServiceID", !destination_id.is_empty()),
+        ("LocalServiceAddress", !local_address.is_empty()),
+        ("LocalServicePort", *local_port != 0),
+        ("Upstreams", !upstreams.is_empty()),
+    ];
+    for (name, _) in given.iter().filter(|(_, given)| *given) {
+        problems.push(format!(
+            "The Proxy.{name} configuration is invalid for a {kind}"
+        ));
+    }
+}
+
+fn of_upstreams(upstreams: &[Upstream], problems: &mut Vec<String>) {
+    let mut names = BTreeSet::new();
+    let mut addresses = BTreeSet::new();
+    for upstream in upstreams {
+        let kind = match upstream.destination_type.as_str() {
+            "" => "service",
+            other => other,
+        };
+        if let Some(problem) = of_upstream(upstream, kind) {
+            problems.push(problem);
+            continue;
+        }
+        let bound = match upstream.local_bind_address.as_str() {
+            "" => "127.0.0.1",
+            other => other,
+        };
+        let address = format!("{bound}:{}", upstream.local_bind_port);
+        if !addresses.insert(address.clone()) {
+            problems.push(format!(
+                "upstreams cannot contain duplicates by local bind address and port; \"{address}\" is specified twice"
+            ));
+            continue;
+        }
+        let name = format!(
+            "[type=\"{kind}\", name=\"{}\", namespace=\"{}\", datacenter=\"{}\"]",
+            upstream.destination_name, upstream.destination_namespace, upstream.datacenter
+        );
+        if !names.insert(name.clone()) {
+            problems.push(format!("upstreams cannot contain duplicates of {name}"));
+        }
+    }
+}
+
+fn of_upstream(upstream: &Upstream, kind: &str) -> Option<String> {
+    if !matches!(kind, "service" | "prepared_query") {
+        Some(format!("unknown upstream destination type: \"{kind}\""))
+    } else if upstream.destination_name.is_empty() {
+        Some("upstream destination name cannot be empty".to_owned())
+    } else if upstream.local_bind_port == 0 {
+        Some("upstream local bind port cannot be zero".to_owned())
+    } else {
+        None
+    }
+}
+
+fn of_exposed_paths(paths: &[ExposedPath], problems: &mut Vec<String>) {
+    let mut ports = BTreeSet::new();
+    for path in paths {
+        let problem = if path.path.is_empty() {
+            "expose.paths: empty path exposed".to_owned()
+        } else if !ports.insert(path.listener_port) {
+            "expose.paths: duplicate listener ports exposed".to_owned()
+        } else if !(1..=65_535).contains(&path.listener_port) {
+            format!(
+                "expose.paths: invalid listener port: {}",
+                path.listener_port
+            )
+        } else if !matches!(path.protocol.as_str(), "" | "http" | "http2") {
+            format!(
+                "protocol '{}' not supported for path: {}, must be in: [http http2]",
+                path.protocol, path.path
+            )
+        } else {
+            continue;
+        };
+        problems.push(problem);
+    }
+}

@@ -1,0 +1,80 @@
+//! Sidecars: proxies that are registered with the service that they stand for (seen on 1.8.7).
+
+use std::sync::Arc;
+
+use super::service::{check_specs, complete_addresses, meta_problem};
+use super::{DefinitionError, Rules, ServiceDefinition, SidecarError};
+use crate::store::{NewService, Proxy, Sidecar};
+
+/// Where a service is reached that does not say.
+const LOOPBACK: &str = "127.0.0.1";
+
+/// What a sidecar must not say of itself.
+pub(super) fn problems(sidecar: &ServiceDefinition) -> Vec<String> {
+    let mut problems = Vec::new();
+    if !sidecar.id.is_empty() {
+        let problem = "A SidecarService cannot specify an ID as this is managed by the agent";
+        problems.push(problem.to_owned());
+    }
+    if sidecar.sidecar.is_some() {
+        problems.push("A SidecarService cannot have a nested SidecarService".to_owned());
+    }
+    problems
+}
+
+impl ServiceDefinition {
+    /// What becomes of the sidecar of a service. What it leaves out is the service's; a port is given to it when it
+    /// is registered.
+    pub(super) fn into_sidecar(
+        self,
+        of: &NewService,
+        rules: Rules,
+    ) -> Result<Sidecar, DefinitionError> {
+        if let Some((pair, problem)) = meta_problem(self.meta.as_ref()) {
+            let error = SidecarError::Meta(pair, problem);
+            return Err(DefinitionError::Sidecar(error));
+        }
+        let (given, checks, _) = self.into_parts();
+        let mut service = NewService {
+            id: format!("{}-sidecar-proxy", of.id),
+            name: or(given.name, || format!("{}-sidecar-proxy", of.name)),
+            kind: or(given.kind, || "connect-proxy".to_owned()),
+            tags: if given.tags.is_empty() {
+                of.tags.clone()
+            } else {
+                given.tags
+            },
+            meta: given.meta.or_else(|| of.meta.clone()),
+            address: or(given.address, || of.address.clone()),
+            proxy: Arc::new(settings(&given.proxy, of)),
+            ..given
+        };
+        let wrong = |error| DefinitionError::Sidecar(SidecarError::Check(Box::new(error)));
+        for check in &checks {
+            check.validate().map_err(wrong)?;
+            check.check_scripts(rules).map_err(wrong)?;
+        }
+        complete_addresses(&mut service);
+        Ok(Sidecar {
+            checks: check_specs(checks, &service, rules).map_err(wrong)?,
+            output_limit: rules.output_limit,
+            service,
+        })
+    }
+}
+
+/// The settings of a sidecar: it stands for the instance that it is registered with.
+fn settings(given: &Proxy, of: &NewService) -> Proxy {
+    let mut proxy = given.clone();
+    proxy.destination_name = or(proxy.destination_name, || of.name.clone());
+    proxy.destination_id = or(proxy.destination_id, || of.id.clone());
+    proxy.local_address = or(proxy.local_address, || LOOPBACK.to_owned());
+    if proxy.local_port <= 0 {
+        proxy.local_port = of.port;
+    }
+    proxy
+}
+
+fn or(given: String, default: impl FnOnce() -> String) -> String {
+    if given.is_empty() { default() } else { given }
+}

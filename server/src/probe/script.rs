@@ -1,0 +1,172 @@
+//! Script checks: a program is run, and how it ends decides.
+//!
+//! The program leads a process group of its own. Whatever it left running is killed with the group when it has ended,
+//! when it took too long, and when nobody wants its result any more.
+
+use std::future::Future;
+use std::io;
+use std::process::{ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+
+use super::Outcome;
+use crate::go::duration;
+
+/// What is run.
+pub(super) struct Script<'a> {
+    pub(super) words: &'a [String],
+    pub(super) timeout: std::time::Duration,
+    /// How much of the end of the output is kept, in bytes.
+    pub(super) output_limit: usize,
+}
+
+/// Runs it, until `late` is over.
+pub(super) async fn run(script: &Script<'_>, late: impl Future<Output = ()>) -> Outcome {
+    let mut group = match start(script.words) {
+        Ok(group) => group,
+        Err(why) => return Outcome::critical(why),
+    };
+    let mut kept = Tail::new(script.output_limit);
+    let ended = tokio::select! {
+        ended = group.ended(&mut kept) => Some(ended),
+        () = late => None,
+    };
+    drop(group);
+    match ended {
+        Some(Ok(status)) => Outcome {
+            status: status_of(status),
+            output: kept.into_text(),
+        },
+        Some(Err(error)) => Outcome::critical(error.to_string()),
+        None => Outcome::critical(timed_out(script, kept)),
+    }
+}
+
+/// 0 passes, 1 is a warning, everything else is critical, and so is a signal.
+fn status_of(status: ExitStatus) -> &'static str {
+    match status.code() {
+        Some(0) => "passing",
+        Some(1) => "warning",
+        Some(_) | None => "critical",
+    }
+}
+
+fn timed_out(script: &Script<'_>, kept: Tail) -> String {
+    let timeout = i64::try_from(script.timeout.as_nanos()).unwrap_or(i64::MAX);
+    let timeout = duration::format(timeout);
+    let output = kept.into_text();
+    let said = if output.is_empty() {
+        String::new()
+    } else {
+        format!("\n\n{output}")
+    };
+    format!("Timed out ({timeout}) running check{said}")
+}
+
+/// A program and all that it has started.
+struct Group {
+    child: Child,
+    leader: Option<Pid>,
+}
+
+impl Group {
+    /// Waits until the program has ended and nobody can write to its output any more.
+    async fn ended(&mut self, kept: &mut Tail) -> io::Result<ExitStatus> {
+        let mut output = self.child.stdout.take();
+        let mut errors = self.child.stderr.take();
+        let mut read = [0; 4096];
+        let mut more = [0; 4096];
+        while output.is_some() || errors.is_some() {
+            tokio::select! {
+                count = next(&mut output, &mut read) => kept.take(&read[..count?]),
+                count = next(&mut errors, &mut more) => kept.take(&more[..count?]),
+            }
+        }
+        self.child.wait().await
+    }
+}
+
+/// The next bytes of an output, which is none once it has ended.
+async fn next(output: &mut Option<impl AsyncRead + Unpin>, into: &mut [u8]) -> io::Result<usize> {
+    let Some(open) = output else {
+        return std::future::pending().await;
+    };
+    let count = open.read(into).await?;
+    if count == 0 {
+        *output = None;
+    }
+    Ok(count)
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(leader) = self.leader {
+            // Gone already is as good.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+    }
+}
+
+/// Starts a program, or says in Go's words why not.
+fn start(words: &[String]) -> Result<Group, String> {
+    let (program, arguments) = words.split_first().ok_or("no command")?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        // The runtime waits for one that is dropped, so that none stays behind as a zombie.
+        .kill_on_drop(true);
+    let child = command
+        .spawn()
+        .map_err(|error| start_error(program, &error))?;
+    let leader = child.id().and_then(|id| i32::try_from(id).ok());
+    let leader = leader.and_then(Pid::from_raw);
+    Ok(Group { child, leader })
+}
+
+fn start_error(program: &str, error: &io::Error) -> String {
+    if !program.contains('/') && error.kind() == io::ErrorKind::NotFound {
+        return format!("exec: \"{program}\": executable file not found in $PATH");
+    }
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    format!("fork/exec {program}: {}", text.to_lowercase())
+}
+
+/// The end of an output, and how much there was of it.
+struct Tail {
+    kept: Vec<u8>,
+    limit: usize,
+    total: usize,
+}
+
+impl Tail {
+    fn new(limit: usize) -> Self {
+        Self {
+            kept: Vec::new(),
+            limit,
+            total: 0,
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.total += bytes.len();
+        self.kept.extend_from_slice(bytes);
+        let surplus = self.kept.len().saturating_sub(self.limit);
+        self.kept.drain(..surplus);
+    }
+
+    fn into_text(self) -> String {
+        let text = String::from_utf8_lossy(&self.kept);
+        if self.total > self.limit {
+            let (limit, total) = (self.limit, self.total);
+            return format!("Captured {limit} of {total} bytes\n...\n{text}");
+        }
+        text.into_owned()
+    }
+}
