@@ -127,7 +127,7 @@ pub(super) const CASES: &[Case] = &[
                     "LocalServiceAddress": "127.0.0.1", "LocalServicePort": 5,
                     "Config": {"b": "x", "a": 1.5},
                     "Upstreams": [{"DestinationName": "u", "LocalBindPort": 1234, "Datacenter": "dc1",
-                        "Config": {"z": 1}, "MeshGateway": {"Mode": "remote"}}],
+                        "Config": {"z": 1.5}, "MeshGateway": {"Mode": "remote"}}],
                     "MeshGateway": {"Mode": "local"},
                     "Expose": {"Paths": [{"Path": "/p", "ListenerPort": 4, "LocalPathPort": 5}]}}}),
             );
@@ -156,7 +156,7 @@ pub(super) const CASES: &[Case] = &[
                     json!("service"),
                 );
                 t.same("port", upstream["LocalBindPort"].clone(), json!(1234));
-                t.same("settings", upstream["Config"].clone(), json!({"z": 1.0}));
+                t.same("settings", upstream["Config"].clone(), json!({"z": 1.5}));
                 t.same(
                     "gateway",
                     upstream["MeshGateway"].clone(),
