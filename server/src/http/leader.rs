@@ -78,7 +78,7 @@ mod tests {
             std::sync::Arc::clone(&engine),
             config,
             None,
-            super::Reload::new(|| Ok(())),
+            crate::http::Reload::new(|| Ok(())),
         );
         let mut patience = LeaderPatience::new(&context, wait);
         let mut steps = Vec::new();
