@@ -123,30 +123,77 @@ fn nothing_banned_stands_in_the_code() {
     assert_none("banned words", &complaints);
 }
 
-/// Every file below a `src` or `tests` folder is a crate root or a module that somebody names.
+/// Every file below a `src` or `tests` folder is a crate root or a module that the module above it names.
 #[test]
 fn every_file_is_part_of_a_crate() {
-    let files = rust_files();
-    let mut complaints = Vec::new();
-    for file in &files {
+    assert_none("files that no crate contains", &orphans(&rust_files()));
+}
+
+fn orphans(files: &[File]) -> Vec<String> {
+    let mut orphans = Vec::new();
+    for file in files {
         let name = file.path.rsplit('/').next().unwrap_or_default();
-        let stem = name.trim_end_matches(".rs");
         let folder = file.path.rsplit('/').nth(1).unwrap_or_default();
         let is_root = matches!(name, "lib.rs" | "main.rs" | "build.rs")
             || matches!(folder, "tests" | "benches" | "examples") && is_target_folder(&file.path);
-        let module = if name == "mod.rs" { folder } else { stem };
-        let declarations = [format!("mod {module};"), format!("#[path = \"{name}\"]")];
-        let declares = |line: &str| {
-            let line = line.trim_end();
-            declarations.iter().any(|end| line.ends_with(end.as_str()))
+        let (above, module) = place(&file.path);
+        let declaration = format!("mod {module};");
+        let detour = format!("#[path = \"{name}\"]");
+        let declares = |other: &File| {
+            let is_above = names_modules_of(&other.path, above);
+            other
+                .text
+                .lines()
+                .map(str::trim_end)
+                .any(|line| line.ends_with(&detour) || is_above && line.ends_with(&declaration))
         };
-        let others = files.iter().filter(|other| other.path != file.path);
-        let declared = others.flat_map(|other| other.text.lines()).any(declares);
-        if !is_root && !declared {
-            complaints.push(file.path.clone());
+        let mut others = files.iter().filter(|other| other.path != file.path);
+        if !is_root && !others.any(declares) {
+            orphans.push(file.path.clone());
         }
     }
-    assert_none("files that no crate contains", &complaints);
+    orphans
+}
+
+/// The folder of the modules of which a file is one, and its name among them.
+fn place(path: &str) -> (&str, &str) {
+    let path = path.strip_suffix("/mod.rs").unwrap_or(path);
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    (above, name.trim_end_matches(".rs"))
+}
+
+/// Whether the modules that a file declares lie in a folder.
+fn names_modules_of(path: &str, folder: &str) -> bool {
+    let (beside, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_root =
+        matches!(name, "lib.rs" | "main.rs" | "mod.rs" | "build.rs") || is_target_folder(path);
+    is_root && beside == folder || path.strip_suffix(".rs") == Some(folder)
+}
+
+/// A module of the same name elsewhere makes nobody's file a part of a crate.
+#[test]
+fn a_file_that_only_a_stranger_names_is_an_orphan() {
+    let file = |path: &str, text: &str| File {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    };
+    let files = [
+        file("server/tests/cli/main.rs", "mod agent;\n"),
+        file("server/tests/cli/agent.rs", "mod help;\n"),
+        file("server/tests/cli/agent/help.rs", ""),
+        file("server/tests/cli/lock.rs", ""),
+        file("server/src/cli/commands/mod.rs", "pub(super) mod lock;\n"),
+        file("server/src/cli/commands/lock.rs", ""),
+        file("server/src/cli/mod.rs", "mod commands;\n"),
+        file("server/src/lib.rs", "mod cli;\n"),
+        file(
+            "server/tests/client.rs",
+            "mod server;\n#[path = \"odd.rs\"]\nmod even;\n",
+        ),
+        file("server/tests/server/mod.rs", ""),
+        file("server/tests/elsewhere/odd.rs", ""),
+    ];
+    assert_eq!(orphans(&files), ["server/tests/cli/lock.rs"]);
 }
 
 /// Whether a file lies directly in the `tests`, `benches` or `examples` of a crate.
