@@ -54,7 +54,8 @@ pub struct Lock {
 pub struct Fence {
     /// The key of the lock.
     pub key: String,
-    /// Grows with every new holder.
+    /// Grows with every new holder as long as nobody deletes the key: a key that was deleted between two holders, as
+    /// `consul lock` and a session of behavior `delete` do, begins at 1 again.
     pub lock_index: u64,
     /// The holder.
     pub session: SessionId,
