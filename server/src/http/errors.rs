@@ -4,7 +4,8 @@ use http::StatusCode;
 
 use super::errors_agent::AgentFailure;
 use super::errors_catalog::{
-    RegisterFailure, catalog_refusal_text, subject_text, txn_refusal_text, unknown_verb_text,
+    RegisterFailure, catalog_refusal_text, node_lookup_text, node_name_text, subject_text,
+    txn_refusal_text, unknown_verb_text,
 };
 use super::errors_query::{self, PlainFailure, prepared_query_text};
 use super::server::BodyFailure;
@@ -374,6 +375,16 @@ pub(super) fn refusal_text(refusal: &Refusal) -> String {
         Refusal::MissingService { node, .. } => {
             format!("failed inserting check: Missing service registration on node \"{node}\"")
         }
+        Refusal::NodeNameTaken {
+            by,
+            renamed,
+            holder,
+        } => {
+            format!(
+                "failed inserting node: {}",
+                node_name_text(by, *renamed, holder)
+            )
+        }
         Refusal::AgentServiceUnknown(_)
         | Refusal::AgentCheckUnknown(_)
         | Refusal::AgentCheckNotTtl(_)
@@ -434,7 +445,8 @@ pub(crate) fn txn_error_text(error: &TxnError, version: Version) -> String {
         TxnRefusal::Session(refusal) | TxnRefusal::Catalog(refusal) => txn_refusal_text(refusal),
         TxnRefusal::UnknownCatalogVerb { kind, verb } => unknown_verb_text(kind, verb, version),
         TxnRefusal::NodeNameMissing => RegisterFailure::Node.text(version),
-        TxnRefusal::NodeIdMalformed => RegisterFailure::NodeId.text(version),
+        TxnRefusal::NodeIdMalformed(flaw) => RegisterFailure::NodeId(*flaw).text(version),
+        TxnRefusal::NodeLookup { id, flaw } => node_lookup_text(id, *flaw),
         TxnRefusal::ServiceNameMissing => RegisterFailure::ServiceName.text(version),
         TxnRefusal::ServiceKeyMissing if version.has(Behaviour::CatalogServiceEmptyText) => {
             RegisterFailure::ServiceEmpty.text(version)

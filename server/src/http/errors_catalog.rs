@@ -1,7 +1,7 @@
 //! The refusals of catalog registrations, with their exact texts (session.md 4.2, 1.22.md B4.2).
 
 use crate::go::quote::Quoted;
-use crate::store::{CatalogSubject, Refusal};
+use crate::store::{CatalogSubject, NewNode, NodeIdFlaw, NodeRow, Refusal};
 use crate::version::{Behaviour, Version};
 
 /// Why a registration is refused before it reaches the store. All are answered with 500.
@@ -11,8 +11,8 @@ pub(crate) enum RegisterFailure {
     Node,
     /// No address, although the node's row is to be written.
     Address,
-    /// The node's id is no UUID.
-    NodeId,
+    /// The node's id is none.
+    NodeId(NodeIdFlaw),
     /// A name of a peer, which only Consul itself may give.
     PeerName,
     /// A service with an id and no name.
@@ -42,7 +42,7 @@ impl RegisterFailure {
         match self {
             RegisterFailure::Node => "Must provide node".into(),
             RegisterFailure::Address => "Must provide address if SkipNodeUpdate is not set".into(),
-            RegisterFailure::NodeId => "Bad node ID: uuid string is wrong length".into(),
+            RegisterFailure::NodeId(flaw) => format!("Bad node ID: {}", node_id_text(*flaw)),
             RegisterFailure::PeerName => "cannot register requests with PeerName in them".into(),
             RegisterFailure::ServiceName if version.has(Behaviour::CatalogServiceNameText) => {
                 "Must provide service name (Service.Service) when service ID is provided".into()
@@ -89,8 +89,46 @@ pub(super) fn catalog_refusal_text(refusal: &Refusal, version: Version) -> Strin
 pub(super) fn txn_refusal_text(refusal: &Refusal) -> String {
     match refusal {
         Refusal::MissingService { .. } => "Missing service registration".into(),
+        Refusal::NodeNameTaken {
+            by,
+            renamed,
+            holder,
+        } => node_name_text(by, *renamed, holder),
         other => super::errors::refusal_text(other),
     }
+}
+
+/// What is wrong with a node id, in the words of the library that reads it.
+pub(super) fn node_id_text(flaw: NodeIdFlaw) -> String {
+    match flaw {
+        NodeIdFlaw::Length => "uuid string is wrong length".into(),
+        NodeIdFlaw::Format => "uuid is improperly formatted".into(),
+        NodeIdFlaw::InvalidByte(byte) => format!(
+            "encoding/hex: invalid byte: U+{byte:04X} '{}'",
+            char::from(byte)
+        ),
+    }
+}
+
+/// What a read in a transaction says of a node id that is none.
+pub(super) fn node_lookup_text(id: &str, flaw: NodeIdFlaw) -> String {
+    let flaw = node_id_text(flaw);
+    format!("node lookup by ID failed, wrong UUID: {flaw} for '{id}'")
+}
+
+/// Why a node cannot have the name of another. The address stands there for one that had another name before.
+pub(super) fn node_name_text(by: &NewNode, renamed: bool, holder: &NodeRow) -> String {
+    let address = renamed.then(|| format!(" ({})", by.address));
+    let holder = &holder.node;
+    format!(
+        "Error while renaming Node ID: {}{}: Node name {} is reserved by node {} with name {} ({})",
+        Quoted(by.id.as_bytes()),
+        address.unwrap_or_default(),
+        by.node,
+        holder.id,
+        holder.node,
+        holder.address
+    )
 }
 
 /// The text for a verb that is unknown for nodes, services or checks (kv.md 7.5, 1.22.md A7).

@@ -10,7 +10,9 @@ use super::session::embedded_names;
 use crate::definition::proxy_problems;
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::Decode;
-use crate::store::{Command, Deregistration, NewCheck, NewNode, NewService, Registration};
+use crate::store::{
+    Command, Deregistration, NewCheck, NewNode, NewService, Registration, check_node_id,
+};
 use crate::version::Behaviour;
 
 /// Registers a node with what is on it.
@@ -104,8 +106,9 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
     if body.address.is_empty() && !body.skip_node_update {
         return Err(Failure::Register(RegisterFailure::Address));
     }
-    if !body.id.is_empty() && uuid::Uuid::try_parse(&body.id).is_err() {
-        return Err(Failure::Register(RegisterFailure::NodeId));
+    if !body.id.is_empty() {
+        let refused = |flaw| Failure::Register(RegisterFailure::NodeId(flaw));
+        check_node_id(&body.id).map_err(refused)?;
     }
     if !body.peer_name.is_empty() && request.has(Behaviour::CatalogPeerNameRefused) {
         return Err(Failure::Register(RegisterFailure::PeerName));

@@ -9,7 +9,7 @@ use super::effects::{Cause, Touched};
 use super::index::Index;
 use super::query::{Answer, Instance, Rows, Watch};
 use super::registration::{
-    CheckRow, Deregistration, Labels, NewNode, NewService, NodeRow, Registration, ServiceRow,
+    CheckRow, Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow,
 };
 use super::{Change, Store};
 
@@ -17,6 +17,8 @@ use super::{Change, Store};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Catalog {
     pub(super) nodes: OrdMap<String, Arc<NodeRow>>,
+    /// The name of the node of each id, both in lower case.
+    pub(super) node_ids: OrdMap<String, String>,
     /// By node and service id.
     pub(super) services: OrdMap<(String, String), Arc<ServiceRow>>,
     /// By node and check id, both in lower case.
@@ -151,12 +153,11 @@ impl Store {
 impl Change<'_> {
     /// Registers a node with what is on it; on a refusal nothing of it stays.
     pub(super) fn register(&mut self, registration: Registration) -> Result<(), Refusal> {
-        let before = self.store.clone();
+        let before = (self.store.clone(), self.effects.clone());
         let result = self.register_parts(registration);
         if result.is_err() {
-            *self.store = before;
-            self.effects.touched.clear();
-            self.effects.ended.clear();
+            // What the command did before this stays done: an agent enters several things in one.
+            (*self.store, self.effects) = before;
         }
         result
     }
@@ -165,7 +166,7 @@ impl Change<'_> {
         let node = registration.node.node.to_lowercase();
         let exists = self.store.catalog.nodes.contains_key(&node);
         if !(exists && registration.skip_node_update) {
-            self.put_node(&node, registration.node);
+            self.put_node(&node, registration.node)?;
         }
         if let Some(service) = registration.service {
             self.put_service(&node, service);
@@ -174,24 +175,6 @@ impl Change<'_> {
             self.put_check(&node, check)?;
         }
         Ok(())
-    }
-
-    pub(super) fn put_node(&mut self, name: &str, node: NewNode) {
-        let current = self.store.catalog.nodes.get(name);
-        if current.is_some_and(|current| current.node == node) {
-            return;
-        }
-        let row = NodeRow {
-            node,
-            create_index: current.map_or(self.index, |row| row.create_index),
-            modify_index: self.index,
-        };
-        let catalog = &mut self.store.catalog;
-        catalog.nodes.insert(name.to_owned(), Arc::new(row));
-        catalog.nodes_newest = self.index;
-        catalog.newest_by_node.insert(name.to_owned(), self.index);
-        self.effects.touched.push(Touched::Node(name.to_owned()));
-        self.services_on_node_changed(name);
     }
 
     pub(super) fn put_service(&mut self, node: &str, service: NewService) {
@@ -264,7 +247,9 @@ impl Change<'_> {
             self.remove_check(node, &row.check.check_id.to_lowercase());
         }
         let catalog = &mut self.store.catalog;
-        catalog.nodes.remove(node);
+        if let Some(row) = catalog.nodes.remove(node) {
+            catalog.node_ids.remove(&row.node.id.to_lowercase());
+        }
         catalog.newest_by_node.remove(node);
         catalog.nodes_newest = self.index;
         catalog.node_deleted = self.index;

@@ -9,7 +9,7 @@ use super::event::NewEvent;
 use super::index::Index;
 use super::key::Key;
 use super::prepared_query::{PreparedQueryId, PreparedQueryRefusal, PreparedQueryWrite};
-use super::registration::{Deregistration, Registration};
+use super::registration::{Deregistration, NewNode, NodeRow, Registration};
 use super::session::{NewSession, SessionRow};
 use super::session_id::{IdError, SessionId};
 use super::txn::{TxnOperation, TxnOutcome};
@@ -151,6 +151,15 @@ pub enum Refusal {
         service: String,
         /// The id of the check.
         check: String,
+    },
+    /// A node wants the name of another one that is alive.
+    NodeNameTaken {
+        /// Who wants it.
+        by: Box<NewNode>,
+        /// Whether that node is there under another name.
+        renamed: bool,
+        /// Who has it.
+        holder: Arc<NodeRow>,
     },
     /// The agent has no service of this id.
     AgentServiceUnknown(String),

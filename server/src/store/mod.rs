@@ -21,6 +21,8 @@ mod invalidation;
 mod key;
 mod kv;
 mod lock_delay;
+mod node;
+mod node_id;
 mod prepared_query;
 mod proxy;
 mod query;
@@ -51,6 +53,7 @@ pub use image::{Flaw, Image, TableIndexes};
 pub use index::Index;
 pub use key::Key;
 pub use kv::KvRow;
+pub use node_id::{NodeIdFlaw, check_node_id};
 pub use prepared_query::{
     NewPreparedQuery, PreparedQueryId, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
     PreparedQueryWrite, ServiceSearch, Template,

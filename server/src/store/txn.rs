@@ -7,6 +7,7 @@ use super::effects::Effects;
 use super::index::Index;
 use super::key::Key;
 use super::kv::KvRow;
+use super::node_id::NodeIdFlaw;
 use super::registration::{CheckRow, NodeRow, ServiceRow};
 use super::txn_catalog::{CatalogOperation, CatalogSubject, CatalogVerb};
 use super::{Change, Store};
@@ -131,8 +132,15 @@ pub enum TxnRefusal {
     Session(Refusal),
     /// A write of a node without a name.
     NodeNameMissing,
-    /// A write of a node whose id is no UUID.
-    NodeIdMalformed,
+    /// A write of a node whose id is none.
+    NodeIdMalformed(NodeIdFlaw),
+    /// A read of a node by an id that is none.
+    NodeLookup {
+        /// The id.
+        id: String,
+        /// What is wrong with it.
+        flaw: NodeIdFlaw,
+    },
     /// A write of a service instance with an id and without a name.
     ServiceNameMissing,
     /// A write of a service instance with neither.

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::Change;
 use super::command::Refusal;
 use super::index::Index;
+use super::node_id::check_node_id;
 use super::registration::{NewCheck, NewNode, NewService};
 use super::rules::Rules;
 use super::txn::{TxnRefusal, TxnResult};
@@ -75,8 +74,9 @@ impl CatalogSubject {
     pub(super) fn invalid(&self, rules: &Rules) -> Option<TxnRefusal> {
         match self {
             Self::Node(node) if node.node.is_empty() => Some(TxnRefusal::NodeNameMissing),
-            Self::Node(node) if !node.id.is_empty() && Uuid::try_parse(&node.id).is_err() => {
-                Some(TxnRefusal::NodeIdMalformed)
+            Self::Node(node) if !node.id.is_empty() => {
+                let flaw = check_node_id(&node.id).err();
+                flaw.map(TxnRefusal::NodeIdMalformed)
             }
             Self::Service { service, .. } if service.name.is_empty() => {
                 if !service.id.is_empty() {
@@ -110,23 +110,23 @@ impl Change<'_> {
             index,
         } = operation;
         let current = self.current(subject);
-        let current_index = current.as_ref().map_or(Index::ZERO, modify_index);
+        let current_index = current.as_ref().map(modify_index);
         match verb {
-            CatalogVerb::Get => match current {
+            CatalogVerb::Get => match self.found(subject)? {
                 Some(found) => Ok(Some(found)),
                 None => Err(TxnRefusal::CatalogMissing(Box::new(subject.clone()))),
             },
-            CatalogVerb::Cas if current_index != *index => {
+            CatalogVerb::Cas if current_index.unwrap_or(Index::ZERO) != *index => {
                 Err(TxnRefusal::CatalogStaleSet(Box::new(subject.clone())))
             }
-            CatalogVerb::Set | CatalogVerb::Cas => {
-                if let Some(refusal) = self.key_missing(subject) {
-                    return Err(refusal);
-                }
-                self.put_subject(subject).map_err(TxnRefusal::Catalog)?;
-                Ok(self.current(subject))
+            CatalogVerb::Set => self.write_subject(subject),
+            // A check that cannot be written is passed over in silence: no result and no error (seen on 1.8.7).
+            CatalogVerb::Cas if matches!(subject, CatalogSubject::Check { .. }) => {
+                Ok(self.write_subject(subject).unwrap_or(None))
             }
-            CatalogVerb::DeleteCas if current_index != *index => {
+            CatalogVerb::Cas => self.write_subject(subject),
+            // Unlike a key, what is not there is not deleted by 0 (seen on 1.8.7).
+            CatalogVerb::DeleteCas if current_index != Some(*index) => {
                 Err(TxnRefusal::CatalogStaleDelete(Box::new(subject.clone())))
             }
             CatalogVerb::Delete | CatalogVerb::DeleteCas => {
@@ -138,6 +138,31 @@ impl Change<'_> {
                 verb: verb.clone(),
             }),
         }
+    }
+
+    /// Writes what an operation is about, and shows it.
+    fn write_subject(&mut self, subject: &CatalogSubject) -> Result<Option<TxnResult>, TxnRefusal> {
+        if let Some(refusal) = self.key_missing(subject) {
+            return Err(refusal);
+        }
+        self.put_subject(subject).map_err(TxnRefusal::Catalog)?;
+        Ok(self.current(subject))
+    }
+
+    /// What a read finds: a node by its id if it gives one, whatever its name.
+    fn found(&self, subject: &CatalogSubject) -> Result<Option<TxnResult>, TxnRefusal> {
+        let CatalogSubject::Node(NewNode { id, .. }) = subject else {
+            return Ok(self.current(subject));
+        };
+        if id.is_empty() {
+            return Ok(self.current(subject));
+        }
+        check_node_id(id).map_err(|flaw| TxnRefusal::NodeLookup {
+            id: id.clone(),
+            flaw,
+        })?;
+        let row = self.store.catalog.node_of_id(id);
+        Ok(row.map(|row| TxnResult::Node(Arc::clone(row))))
     }
 
     /// What a node that is there cannot take, because it could not be found again.
@@ -178,8 +203,7 @@ impl Change<'_> {
     fn put_subject(&mut self, subject: &CatalogSubject) -> Result<(), Refusal> {
         let node = subject.node();
         if let CatalogSubject::Node(new) = subject {
-            self.put_node(&node, new.clone());
-            return Ok(());
+            return self.put_node(&node, new.clone());
         }
         if !self.store.catalog.nodes.contains_key(&node) {
             return Err(Refusal::MissingNode);

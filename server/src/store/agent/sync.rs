@@ -2,6 +2,7 @@
 
 use super::{CONSUL, SERF_HEALTH};
 use crate::store::Change;
+use crate::store::command::Refusal;
 use crate::store::index::Index;
 use crate::store::registration::{Deregistration, NewCheck, NewService, Registration};
 
@@ -15,8 +16,13 @@ impl Change<'_> {
     /// Enters something into the catalog.
     pub(super) fn enter(&mut self, registration: Registration) {
         self.next_entry();
-        let entered = self.register(registration);
-        entered.expect("an agent enters checks with the services that they belong to");
+        match self.register(registration) {
+            // Somebody else has the agent's name, and is alive: it stays out until the next look.
+            Ok(()) | Err(Refusal::NodeNameTaken { .. }) => {}
+            Err(other) => {
+                unreachable!("an agent enters checks with their services, and yet it is {other}")
+            }
+        }
     }
 
     /// Takes something out of the catalog.

@@ -270,7 +270,7 @@ fn txn_error(error: &TxnError) -> String {
         TxnRefusal::Session(refusal) | TxnRefusal::Catalog(refusal) => of_refusal(refusal),
         TxnRefusal::UnknownCatalogVerb { kind, verb } => format!("unknown {kind} verb {verb}"),
         TxnRefusal::NodeNameMissing | TxnRefusal::ServiceNameMissing => "no name".to_owned(),
-        TxnRefusal::NodeIdMalformed => "malformed id".to_owned(),
+        TxnRefusal::NodeIdMalformed(_) | TxnRefusal::NodeLookup { .. } => "malformed id".to_owned(),
         TxnRefusal::CheckKeyMissing => "a check with neither id nor name".to_owned(),
         TxnRefusal::ServiceKeyMissing => "neither id nor name".to_owned(),
         TxnRefusal::CatalogMissing(_) => "missing".to_owned(),
@@ -296,6 +296,9 @@ pub(super) fn of_refusal(refusal: &Refusal) -> String {
             check,
         } => format!("missing service {service} of check {check} on {node}"),
         Refusal::AgentNoSidecarPort(_) => "no port for a sidecar".to_owned(),
+        Refusal::NodeNameTaken { holder, .. } => {
+            format!("the name is that of {}", holder.node.id)
+        }
         Refusal::AgentServiceUnknown(id) | Refusal::AgentCheckServiceUnknown(id) => {
             format!("the agent has no service {id}")
         }

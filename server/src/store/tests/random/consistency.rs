@@ -126,6 +126,17 @@ fn catalog(store: &Store) {
     for row in catalog.nodes.values() {
         in_order(row.create_index, row.modify_index, catalog.nodes_newest);
     }
+    let ids = catalog
+        .nodes
+        .iter()
+        .map(|(name, row)| (row.node.id.to_lowercase(), name.clone()));
+    let ids: BTreeSet<_> = ids.filter(|(id, _)| !id.is_empty()).collect();
+    let index = catalog.node_ids.clone().into_iter();
+    assert_eq!(
+        index.collect::<BTreeSet<_>>(),
+        ids,
+        "no two nodes have the same id"
+    );
     for ((node, id), row) in &catalog.services {
         in_order(row.create_index, row.modify_index, catalog.services_newest);
         assert!(catalog.nodes.contains_key(node), "{id} without its node");
