@@ -18,7 +18,7 @@ const NEEDS: &[Feature] = &[Feature::AgentRegistration];
 
 /// An answer of 200 with an empty body.
 #[track_caller]
-fn put(t: &Trial, path: &str, body: &Value) {
+pub(super) fn put(t: &Trial, path: &str, body: &Value) {
     let body = match body {
         Value::Null => String::new(),
         body => body.to_string(),
@@ -28,7 +28,7 @@ fn put(t: &Trial, path: &str, body: &Value) {
 
 /// A session that is bound to this check of the agent's node, created once the catalog knows the check.
 #[track_caller]
-fn session_bound_to(t: &Trial, check: &str) -> String {
+pub(super) fn session_bound_to(t: &Trial, check: &str) -> String {
     let body = json!({"NodeChecks": [check], "LockDelay": "0s"}).to_string();
     t.eventually("the catalog knows the check", SYNC, || {
         try_session(t, &body)

@@ -9,7 +9,9 @@ mod blocking;
 mod blocking_missing;
 mod blocking_wakes;
 mod catalog;
+mod catalog_deregister;
 mod catalog_reads;
+mod catalog_register;
 mod concurrent_key;
 mod concurrent_lock;
 mod endpoint_parameters;
@@ -30,6 +32,8 @@ mod index_slide;
 mod index_still;
 mod invalidation;
 mod invalidation_agent;
+mod invalidation_agent_at_once;
+mod invalidation_at_once;
 mod invalidation_effects;
 mod kv_cas;
 mod kv_delete;
@@ -46,6 +50,7 @@ mod kv_redirect;
 mod kv_value;
 mod later_fields;
 mod lock_delay;
+mod node_ids;
 mod own_node;
 mod prepared_queries;
 mod query_results;
@@ -64,6 +69,8 @@ mod session_ttl_input;
 mod sessions;
 mod shaped;
 mod status;
+mod txn_catalog;
+mod txn_catalog_errors;
 mod txn_limits;
 mod txn_locks;
 mod txn_ops;
@@ -118,6 +125,8 @@ const TOPICS: &[&[Case]] = &[
     invalidation::CASES,
     invalidation_effects::CASES,
     invalidation_agent::CASES,
+    invalidation_at_once::CASES,
+    invalidation_agent_at_once::CASES,
     agent_check::CASES,
     agent_service::CASES,
     agent_alias::CASES,
@@ -127,6 +136,9 @@ const TOPICS: &[&[Case]] = &[
     endpoint_parameters::CASES,
     status::CASES,
     own_node::CASES,
+    catalog_register::CASES,
+    catalog_deregister::CASES,
+    node_ids::CASES,
     catalog_reads::CASES,
     filters::CASES,
     prepared_queries::CASES,
@@ -140,6 +152,8 @@ const TOPICS: &[&[Case]] = &[
     txn_limits::CASES,
     txn_verbs::CASES,
     txn_locks::CASES,
+    txn_catalog::CASES,
+    txn_catalog_errors::CASES,
     txn_paths::CASES,
     txn_semantics::CASES,
     lock_delay::CASES,
