@@ -1,6 +1,9 @@
 //! Every case on a real Consul, one trial each: `cargo test -p proconsul-conformance --test consul -- kv/cas`.
 //!
 //! Without a Consul (see `fetch-consul`) this says so and passes.
+//!
+//! One trial more, `suite/skips`, holds what the probes have found against what such an agent has: a probe that does
+//! not see a feature would silently skip every case that needs it.
 
 use std::io::{Write, stdout};
 use std::process::ExitCode;
@@ -8,8 +11,17 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use proconsul_conformance::consul::{self, Agent};
+use proconsul_conformance::feature::{Facts, Feature};
 use proconsul_conformance::report::console;
-use proconsul_conformance::{Runner, State, Target, cases};
+use proconsul_conformance::{Case, Runner, State, Target, cases};
+
+/// What the suite's own agent, in development mode and with ACLs off, has not. Everything else the probes must find.
+const ABSENT: [Feature; 4] = [
+    Feature::CompactJson,
+    Feature::AclsOn,
+    Feature::MovableClock,
+    Feature::ControlPlane,
+];
 
 /// Most cases wait most of the time.
 const THREADS: usize = 48;
@@ -39,11 +51,23 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let facts = target.facts().clone();
     let trials = cases::all().into_iter().map(|case| {
-        let target: Arc<Target> = Arc::clone(&target);
-        let skipped = case.skip_reason(target.facts()).is_some();
+        let (target, binary): (Arc<Target>, _) = (Arc::clone(&target), binary.clone());
+        let plain = is_for_a_plain_agent(case);
+        let skipped = !plain && case.skip_reason(target.facts()).is_some();
         Trial::test(case.id, move || {
-            let result = Runner::new(&target).run_one(case);
+            let result = if plain {
+                let agent = Agent {
+                    plain,
+                    ..Agent::default()
+                };
+                let target = consul::start(&binary, &agent);
+                let target = target.map_err(|error| Failed::from(error.to_string()))?;
+                Runner::new(&target).run_one(case)
+            } else {
+                Runner::new(&target).run_one(case)
+            };
             match result.state {
                 State::Pass | State::Skip(_) => Ok(()),
                 State::Fail(_) | State::Deviation { .. } | State::Error(_) => {
@@ -53,7 +77,38 @@ fn main() -> ExitCode {
         })
         .with_ignored_flag(skipped)
     });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    let skips = Trial::test("suite/skips", move || {
+        let complaints = wrongly_skipped(&facts, &cases::all());
+        if complaints.is_empty() {
+            return Ok(());
+        }
+        Err(Failed::from(complaints.join("\n")))
+    });
+    let conclusion = libtest_mimic::run(&arguments, trials.chain([skips]).collect());
     // The exit code is returned, not exited with, so that dropping the target stops the agent.
     conclusion.exit_code()
+}
+
+/// Whether a case is about agents that are not in development mode: it gets one of its own.
+fn is_for_a_plain_agent(case: &Case) -> bool {
+    case.needs.contains(&Feature::CompactJson)
+}
+
+/// What the probes have missed, and the cases that are skipped for another reason than their version or a clock that cannot be moved.
+fn wrongly_skipped(facts: &Facts, cases: &[&Case]) -> Vec<String> {
+    let missed = Feature::ALL.iter();
+    let missed = missed.filter(|feature| facts.has(**feature) == ABSENT.contains(feature));
+    let missed = missed.map(|feature| {
+        let found = facts.has(*feature);
+        format!("{feature}: found is {found}, which is wrong of an agent of the suite's own")
+    });
+    let wrong = cases.iter().filter_map(|case| {
+        let reason = case.skip_reason(facts)?;
+        let by_version =
+            facts.version < case.since || case.until.is_some_and(|until| facts.version >= until);
+        let by_clock = case.needs.contains(&Feature::MovableClock);
+        let expected = by_version || by_clock || is_for_a_plain_agent(case);
+        (!expected).then(|| format!("{} is skipped: {reason}", case.id))
+    });
+    missed.chain(wrong).collect()
 }
