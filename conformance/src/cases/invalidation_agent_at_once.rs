@@ -182,19 +182,48 @@ pub(super) const CASES: &[Case] = &[
                     let service = t.agent_service("reaped");
                     let checks = json!([
                         {"CheckID": format!("{service}-good"), "TTL": "1h", "Status": "passing"},
-                        {"CheckID": format!("{service}-bad"), "TTL": "1h", "Status": "critical",
+                        {"CheckID": format!("{service}-bad"), "TTL": "1h", "Status": "passing",
                          "DeregisterCriticalServiceAfter": "1m"},
                     ]);
                     let body = json!({"ID": service, "Name": service, "Checks": checks});
                     put(t, "/v1/agent/service/register", &body);
                     known(t, &format!("{service}-good"))
                 },
-                // The floor of a minute, and the half minute between two looks.
-                |_, _| t.pass(Duration::from_secs(91)),
+                |bound, _| {
+                    let bad = bound.checks[0].replace("-good", "-bad");
+                    put(t, &format!("/v1/agent/check/fail/{bad}"), &Value::Null);
+                    // The floor of a minute, and the half minute between two looks.
+                    t.pass(Duration::from_secs(91));
+                },
                 |_| index_of(t, SERVICES),
             );
         },
         ..Case::MUST
+    },
+    Case {
+        id: "agent/service/critical-from-the-start",
+        claim: "A service whose check begins critical is not deregistered for it until the check is reported critical",
+        source: "session.md 4.4; seen on 1.8.7",
+        needs: &[Feature::AgentRegistration],
+        run: |t| {
+            let (service, other) = (t.agent_service("begins"), t.agent_service("reported"));
+            for service in [&service, &other] {
+                let check = json!({"CheckID": service, "TTL": "1h", "DeregisterCriticalServiceAfter": "1m"});
+                let body = json!({"ID": service, "Name": service, "Check": check});
+                put(t, "/v1/agent/service/register", &body);
+            }
+            put(t, &format!("/v1/agent/check/fail/{other}"), &Value::Null);
+            t.pass(Duration::from_secs(91));
+            let services = || t.api_get("/v1/agent/services").json();
+            t.eventually("the service that is reported critical goes", SYNC, || {
+                services().get(&other).is_none().then_some(())
+            });
+            t.check(
+                services().get(&service).is_some(),
+                "the other one went, too",
+            );
+        },
+        ..Case::REAL
     },
     Case {
         id: "invalidation/agent/reload-drops-what-clients-registered",

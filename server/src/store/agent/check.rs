@@ -38,7 +38,8 @@ impl Change<'_> {
         let mut check = spec.check;
         let id = check.check_id.clone();
         let before = self.agent_forget_check(&id);
-        let mut critical_since = (check.status == CRITICAL).then_some(self.now);
+        // Only what is reported or found starts it, not how a check begins (seen on 1.8.7).
+        let mut critical_since = None;
         if let Some(before) = before {
             check.status.clone_from(&before.check.status);
             check.output.clone_from(&before.check.output);
