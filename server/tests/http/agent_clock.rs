@@ -130,9 +130,12 @@ fn a_service_that_stays_critical_goes_after_a_minute_at_the_earliest() {
     register("soon", "5s");
     register("late", "3m");
     register("well", "1m");
-    consul
-        .put("/v1/agent/check/pass/service:well", "")
-        .is(200, "");
+    register("unheard", "1m");
+    for (report, name) in [("fail", "soon"), ("fail", "late"), ("pass", "well")] {
+        consul
+            .put(&format!("/v1/agent/check/{report}/service:{name}"), "")
+            .is(200, "");
+    }
     advance(&consul, 60);
     assert!(there("soon"), "the agent looks every half minute");
     advance(&consul, 20);
@@ -149,4 +152,8 @@ fn a_service_that_stays_critical_goes_after_a_minute_at_the_earliest() {
         .is(200, "");
     advance(&consul, 90);
     assert!(!there("well"));
+    assert!(
+        there("unheard"),
+        "it began critical, and nobody has reported so"
+    );
 }

@@ -1,5 +1,6 @@
 //! Random commands on a small store, and what holds after each of them.
 
+mod agent_steps;
 mod changes;
 mod consistency;
 mod steps;
@@ -31,8 +32,11 @@ struct Run {
 
 impl Run {
     fn new(version: Version) -> Self {
+        let mut store = Store::new(rules_of(version), Index(9));
+        let started = store.apply(Timestamp::ZERO, agent_steps::start());
+        started.result.expect("an agent comes up");
         Self {
-            store: Store::new(rules_of(version), Index(9)),
+            store,
             now: Timestamp::ZERO,
             world: World::default(),
         }

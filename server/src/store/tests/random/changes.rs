@@ -22,8 +22,9 @@ pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &
         missing.is_empty(),
         "{missing:?} changed in silence at {command:?}"
     );
-    // A transaction may touch a row and put it back. An identical check is touched where it moves the index.
-    let may_touch_more = matches!(command, Command::Txn(_))
+    // A transaction may touch a row and put it back, and so may an agent that enters several things. An identical
+    // check is touched where it moves the index.
+    let may_touch_more = matches!(command, Command::Txn(_) | Command::Agent(_))
         || matches!(command, Command::Register(_)) && after.rules.identical_check_moves_index;
     let more: Vec<_> = touched.difference(&changed).collect();
     assert!(

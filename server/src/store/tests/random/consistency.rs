@@ -12,6 +12,7 @@ pub(super) fn check(store: &Store, now: Timestamp) {
     sessions_and_their_places(store);
     deadlines(store, now);
     catalog(store);
+    prepared_queries(store);
 }
 
 fn keys_and_holders(store: &Store) {
@@ -179,6 +180,25 @@ fn catalog(store: &Store) {
         .values()
         .chain(catalog.newest_by_service.values());
     assert!(by_name.chain(&tables).all(|index| *index <= store.applied));
+}
+
+fn prepared_queries(store: &Store) {
+    let queries = &store.prepared_queries;
+    let mut by_session = BTreeSet::new();
+    for (id, row) in &queries.rows {
+        in_order(row.create_index, row.modify_index, queries.newest);
+        let session = &row.query.session;
+        if session.is_empty() {
+            continue;
+        }
+        let session = SessionId::parse(session).expect("a session was looked up");
+        let session = session.expect("a session was found");
+        let lives = store.sessions.rows.contains_key(&session);
+        assert!(lives, "{id} belongs to {session}, which has ended");
+        by_session.insert((session, *id));
+    }
+    let index = queries.by_session.iter().copied();
+    assert_eq!(index.collect::<BTreeSet<_>>(), by_session);
 }
 
 fn in_order(created: Index, modified: Index, newest: Index) {

@@ -3,28 +3,33 @@
 use std::time::Duration;
 
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
+use super::agent_steps::{AgentStep, OWN_ID, agent_step};
 use crate::store::{
     Behavior, CatalogOperation, CatalogSubject, CatalogVerb, CheckDefinition, Command, Content,
-    Deregistration, Index, Key, KvVerb, KvWrite, NewCheck, NewNode, NewService, NewSession,
-    Registration, ServiceCheck, SessionId, Store, TxnOperation, TxnVerb,
+    Deregistration, Index, Key, KvVerb, KvWrite, NewCheck, NewEvent, NewNode, NewPreparedQuery,
+    NewService, NewSession, PreparedQueryId, PreparedQueryTarget, PreparedQueryWrite, Registration,
+    ServiceCheck, SessionId, Store, TxnOperation, TxnVerb,
 };
 
 pub(super) const KEYS: [&str; 8] = ["a", "a/", "a/b", "a/c", "ab", "b", "b/x/y", "z"];
 pub(super) const NODES: [&str; 2] = ["n1", "N2"];
 pub(super) const SERVICES: [&str; 2] = ["web", "db"];
-const SERVICE_IDS: [&str; 3] = ["w1", "w2", "d1"];
+pub(super) const SERVICE_IDS: [&str; 3] = ["w1", "w2", "d1"];
 /// The name of each service instance. One that takes another name leaves readers of the first asleep, in a real
 /// Consul too; and so does a check that moves to another service.
-const NAME_OF_IDS: [&str; 3] = ["web", "web", "db"];
-const CHECKS: [&str; 3] = ["c1", "c2", "C3"];
+pub(super) const NAME_OF_IDS: [&str; 3] = ["web", "web", "db"];
+pub(super) const CHECKS: [&str; 3] = ["c1", "c2", "C3"];
 /// The service instance of each check.
-const SERVICE_ID_OF_CHECKS: [&str; 3] = ["", "w1", "d1"];
-const STATUSES: [&str; 3] = ["passing", "warning", "critical"];
+pub(super) const SERVICE_ID_OF_CHECKS: [&str; 3] = ["", "w1", "d1"];
+pub(super) const STATUSES: [&str; 3] = ["passing", "warning", "critical"];
 /// The names of sessions, and what checks of type `session` may follow.
 const NAMES: [&str; 2] = ["", "x"];
+/// An id of a node that is not the agent's, whatever its name.
+const OTHER_ID: &str = "22222222-2222-2222-2222-222222222222";
 
 /// Something that happens to a store. What it depends on is looked up when it does.
 #[derive(Clone, Debug)]
@@ -36,7 +41,19 @@ pub(super) enum Step {
     Renew(Who),
     Register(Box<Registration>),
     Deregister(Deregistration),
+    Agent(AgentStep),
+    PutQuery(Box<QueryStep>),
+    DeleteQuery(usize),
+    Fire(&'static str),
     Tick(Duration),
+}
+
+/// A prepared query that is made, or takes the place of one that was made.
+#[derive(Clone, Debug)]
+pub(super) struct QueryStep {
+    place_of: Option<usize>,
+    name: &'static str,
+    session: Option<Who>,
 }
 
 /// A write of a key, by itself or in a transaction.
@@ -89,6 +106,10 @@ pub(super) enum Who {
 #[derive(Clone, Default)]
 pub(super) struct World {
     created: Vec<SessionId>,
+    /// How many prepared queries were asked for.
+    queries: u8,
+    /// How many events were fired.
+    events: u8,
 }
 
 impl World {
@@ -115,8 +136,53 @@ impl World {
             Step::Renew(who) => Command::SessionRenew { id: self.id(who) },
             Step::Register(registration) => Command::Register(registration.clone()),
             Step::Deregister(what) => Command::Deregister(what.clone()),
+            Step::Agent(step) => step.command(),
+            Step::PutQuery(step) => self.put_query(step),
+            Step::DeleteQuery(number) => Command::DeletePreparedQuery {
+                id: self.query_id(*number),
+            },
+            Step::Fire(name) => self.fire(name),
             Step::Tick(_) => return None,
         })
+    }
+
+    fn put_query(&mut self, step: &QueryStep) -> Command {
+        let session = step.session.as_ref().map(|who| self.id(who));
+        let target = if let Some(number) = step.place_of {
+            PreparedQueryTarget::Existing(self.query_id(number))
+        } else {
+            self.queries += 1;
+            PreparedQueryTarget::New(nth_query(self.queries))
+        };
+        Command::PutPreparedQuery(Box::new(PreparedQueryWrite {
+            target,
+            query: NewPreparedQuery {
+                name: step.name.to_owned(),
+                session: session.unwrap_or_default(),
+                ..NewPreparedQuery::default()
+            },
+            flaw: None,
+        }))
+    }
+
+    /// The id of a query that was asked for, if there was any.
+    fn query_id(&self, number: usize) -> String {
+        let number = number.checked_rem(usize::from(self.queries)).unwrap_or(0);
+        let number = u8::try_from(number).expect("there were fewer");
+        nth_query(number + 1).to_string()
+    }
+
+    fn fire(&mut self, name: &str) -> Command {
+        self.events += 1;
+        Command::Fire(Box::new(NewEvent {
+            id: [self.events; 16],
+            name: name.to_owned(),
+            payload: Box::default(),
+            node_filter: String::new(),
+            service_filter: String::new(),
+            tag_filter: String::new(),
+            concerns_agent: !name.is_empty(),
+        }))
     }
 
     /// The ids of all sessions that were ever created.
@@ -187,6 +253,10 @@ impl World {
     }
 }
 
+fn nth_query(number: u8) -> PreparedQueryId {
+    PreparedQueryId::from_bytes([number; 16])
+}
+
 fn index(store: &Store, key: &str, guess: Guess) -> Index {
     match guess {
         Guess::Absent => Index::ZERO,
@@ -212,6 +282,10 @@ fn step() -> impl Strategy<Value = Step> {
         1 => who().prop_map(Step::Renew),
         4 => registration().prop_map(|registration| Step::Register(Box::new(registration))),
         2 => deregistration().prop_map(Step::Deregister),
+        6 => agent_step().prop_map(Step::Agent),
+        3 => query().prop_map(|query| Step::PutQuery(Box::new(query))),
+        1 => any::<usize>().prop_map(Step::DeleteQuery),
+        1 => select(vec!["", "e"]).prop_map(Step::Fire),
         2 => select(vec![1, 10, 20, 60, 900, 930])
             .prop_map(|seconds| Step::Tick(Duration::from_secs(seconds))),
     ]
@@ -328,17 +402,30 @@ fn session() -> impl Strategy<Value = NewSession> {
     )
 }
 
+fn query() -> impl Strategy<Value = QueryStep> {
+    let place_of = option::weighted(0.3, any::<usize>());
+    let name = select(vec!["", "", "q", "r"]);
+    let parts = (place_of, name, option::weighted(0.8, who()));
+    parts.prop_map(|(place_of, name, session)| QueryStep {
+        place_of,
+        name,
+        session,
+    })
+}
+
 fn node() -> impl Strategy<Value = NewNode> {
     let address = owned(&["10.0.0.1", "10.0.0.2"]);
-    (owned(&NODES), address).prop_map(|(node, address)| NewNode {
+    let id = owned(&["", "", "", OWN_ID, OTHER_ID]);
+    (owned(&NODES), id, address).prop_map(|(node, id, address)| NewNode {
         node,
+        id,
         address,
         ..NewNode::default()
     })
 }
 
 fn registration() -> impl Strategy<Value = Registration> {
-    let service = proptest::option::of(service());
+    let service = option::of(service());
     // Each check at most once, so that what is touched is what has changed.
     let checks = subsequence(vec![0, 1, 2], 0..3).prop_flat_map(|numbers| {
         let checks: Vec<_> = numbers.into_iter().map(check).collect();
