@@ -63,8 +63,15 @@ pub(super) const CASES: &[Case] = &[
                 .is(400, "Request decode failed: EOF");
             t.api_put(DEREGISTER, "{")
                 .is(400, "Request decode failed: unexpected EOF");
-            t.api_put(DEREGISTER, "[]")
-                .says(400, "Request decode failed: ");
+            for body in [
+                "[]",
+                r#"{"Node":5}"#,
+                r#"{"Address":5}"#,
+                r#"{"CheckID":[]}"#,
+            ] {
+                t.api_put(DEREGISTER, body)
+                    .says(400, "Request decode failed: json: cannot unmarshal ");
+            }
             let node = t.register_node("n");
             for (field, value) in [
                 ("Bogus", json!(1)),

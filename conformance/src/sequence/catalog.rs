@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::operation::{CatalogRead, NODES, Registered, SESSIONS};
-use super::play::Player;
+use super::operation::{CasIndex, CatalogRead, CatalogStep, NODES, Registered, SESSIONS};
+use super::play::{Player, STALE_INDEX};
 use crate::wire::Request;
 
 impl Player {
@@ -13,7 +13,7 @@ impl Player {
     }
 
     /// The name of a service, which no other sequence has.
-    fn service(&self, name: &str) -> String {
+    pub(super) fn service(&self, name: &str) -> String {
         format!("sequence-{}-{name}", self.tag)
     }
 
@@ -57,6 +57,66 @@ impl Player {
             }
         };
         self.request(&Request::get(&target));
+    }
+
+    /// A transaction of these operations.
+    pub(super) fn catalog_txn(&mut self, steps: &[CatalogStep]) {
+        let steps: Vec<Value> = steps.iter().map(|step| self.catalog_step(step)).collect();
+        self.put("/v1/txn", &Value::from(steps));
+    }
+
+    fn catalog_step(&mut self, step: &CatalogStep) -> Value {
+        let (node, verb) = (self.node(step.node), step.verb);
+        let index = self.catalog_index(step);
+        let check = |id: &str, service: &str, status: &str| {
+            let check = json!({
+                "Node": node, "CheckID": id, "Name": id, "Status": status, "ServiceID": service, "ModifyIndex": index,
+            });
+            json!({"Check": {"Verb": verb, "Check": check}})
+        };
+        match step.what {
+            Registered::Node => {
+                let node = json!({"Node": node, "Address": "127.0.0.2", "ModifyIndex": index});
+                json!({"Node": {"Verb": verb, "Node": node}})
+            }
+            Registered::Service(name) => {
+                let service =
+                    json!({"ID": name, "Service": self.service(name), "ModifyIndex": index});
+                json!({"Service": {"Verb": verb, "Node": node, "Service": service}})
+            }
+            Registered::Check(status) => check("check", "", status),
+            Registered::ServiceCheck(name, status) => check(&format!("check-{name}"), name, status),
+        }
+    }
+
+    /// The index that an operation names.
+    fn catalog_index(&mut self, step: &CatalogStep) -> u64 {
+        match step.index {
+            CasIndex::Zero => return 0,
+            CasIndex::Stale => return STALE_INDEX,
+            CasIndex::Current => {}
+        }
+        let node = self.node(step.node);
+        let path = format!("/v1/catalog/node/{node}");
+        let found = match step.what {
+            Registered::Node => self.json(&Request::get(&path)).pointer("/Node").cloned(),
+            Registered::Service(name) => {
+                let shown = self.json(&Request::get(&path));
+                shown.pointer(&format!("/Services/{name}")).cloned()
+            }
+            Registered::Check(_) => self.check(&node, "check"),
+            Registered::ServiceCheck(name, _) => self.check(&node, &format!("check-{name}")),
+        };
+        let index = found
+            .as_ref()
+            .and_then(|found| found["ModifyIndex"].as_u64());
+        index.unwrap_or(0)
+    }
+
+    fn check(&mut self, node: &str, id: &str) -> Option<Value> {
+        let checks = self.json(&Request::get(&format!("/v1/health/node/{node}")));
+        let checks = checks.as_array()?;
+        checks.iter().find(|check| check["CheckID"] == id).cloned()
     }
 
     /// A session on a node, which falls with it, and with its check if it is bound to that.

@@ -9,6 +9,7 @@
 mod catalog;
 mod operation;
 mod play;
+mod query;
 
 use std::cell::Cell;
 use std::collections::hash_map::RandomState;
@@ -18,7 +19,9 @@ use std::hash::BuildHasher as _;
 use proptest::strategy::Strategy as _;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
-pub use self::operation::{CasIndex, CatalogRead, Condition, Operation, Read, Registered, TxnStep};
+pub use self::operation::{
+    CasIndex, CatalogRead, CatalogStep, Condition, NewQuery, Operation, Read, Registered, TxnStep,
+};
 
 use self::play::Player;
 use crate::difference::difference;

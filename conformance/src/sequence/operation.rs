@@ -7,6 +7,8 @@ use proptest::sample::select;
 pub(super) const KEYS: [&str; 7] = ["a", "a/b", "a/b/c", "a/d", "aa", "b", "b/"];
 /// How many sessions a sequence has at most.
 pub(super) const SESSIONS: usize = 3;
+/// How many prepared queries a sequence has at most.
+pub(super) const QUERIES: usize = 3;
 
 /// A key by its place in [`KEYS`].
 type KeySlot = usize;
@@ -22,6 +24,8 @@ const STATUSES: [&str; 3] = ["passing", "warning", "critical"];
 
 /// A node by its place in [`NODES`].
 type NodeSlot = usize;
+/// A prepared query by the order of creation; one that was not created yet is an unknown one.
+type QuerySlot = usize;
 
 /// One step of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +89,40 @@ pub enum Operation {
     Catalog(NodeSlot, CatalogRead),
     /// `session/create` on such a node, bound to its check or to none.
     CreateSessionOn(NodeSlot, bool),
+    /// A transaction on nodes, services and checks.
+    CatalogTxn(Vec<CatalogStep>),
+    /// `POST /v1/query`: a query that falls with a session.
+    CreateQuery(NewQuery),
+    /// `PUT /v1/query/<id>`.
+    UpdateQuery(QuerySlot, NewQuery),
+    /// `GET /v1/query/<id>`.
+    ReadQuery(QuerySlot),
+    /// `DELETE /v1/query/<id>`.
+    DeleteQuery(QuerySlot),
+}
+
+/// One operation of a transaction on the catalog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogStep {
+    /// `get`, `set`, `cas`, `delete`, `delete-cas`, or none of them.
+    pub verb: &'static str,
+    /// On which node.
+    pub node: NodeSlot,
+    /// What it is about.
+    pub what: Registered,
+    /// The index that it names.
+    pub index: CasIndex,
+}
+
+/// A prepared query as it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewQuery {
+    /// The name, which no other sequence has; none for a query without.
+    pub name: Option<&'static str>,
+    /// The session that it falls with.
+    pub session: SessionSlot,
+    /// The service that it searches.
+    pub service: &'static str,
 }
 
 /// What is registered on a node, or taken off it.
@@ -246,6 +284,11 @@ fn operation() -> impl Strategy<Value = Operation> {
         2 => (node(), registered()).prop_map(|(node, what)| Operation::Deregister(node, what)),
         4 => (node(), catalog_read()).prop_map(|(node, read)| Operation::Catalog(node, read)),
         2 => (node(), any::<bool>()).prop_map(|(node, bound)| Operation::CreateSessionOn(node, bound)),
+        3 => prop::collection::vec(catalog_step(), 1..4).prop_map(Operation::CatalogTxn),
+        3 => new_query().prop_map(Operation::CreateQuery),
+        1 => (0..QUERIES, new_query()).prop_map(|(query, new)| Operation::UpdateQuery(query, new)),
+        2 => (0..QUERIES).prop_map(Operation::ReadQuery),
+        1 => (0..QUERIES).prop_map(Operation::DeleteQuery),
     ]
 }
 
@@ -261,6 +304,27 @@ fn registered() -> impl Strategy<Value = Registered> {
         3 => status.clone().prop_map(Registered::Check),
         3 => (service, status).prop_map(|(service, status)| Registered::ServiceCheck(service, status)),
     ]
+}
+
+fn catalog_step() -> impl Strategy<Value = CatalogStep> {
+    let verbs = ["get", "set", "set", "cas", "delete", "delete-cas", "bogus"];
+    let parts = (select(verbs.to_vec()), node(), registered(), cas());
+    parts.prop_map(|(verb, node, what, index)| CatalogStep {
+        verb,
+        node,
+        what,
+        index,
+    })
+}
+
+fn new_query() -> impl Strategy<Value = NewQuery> {
+    let name = prop::option::of(select(&["q", "r"][..]));
+    let parts = (name, session(), select(&SERVICES[..]));
+    parts.prop_map(|(name, session, service)| NewQuery {
+        name,
+        session,
+        service,
+    })
 }
 
 fn catalog_read() -> impl Strategy<Value = CatalogRead> {

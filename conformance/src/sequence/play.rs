@@ -15,7 +15,7 @@ use crate::wire::{Address, Connection, Outcome, Request};
 /// A session that nobody has created.
 const UNKNOWN_SESSION: &str = "00000000-0000-0000-0000-00000000abcd";
 /// An index that no key has, and that is not the next one either.
-const STALE_INDEX: u64 = 1;
+pub(super) const STALE_INDEX: u64 = 1;
 /// How long a read waits for the write that follows it. Reaching it is a difference, not a delay.
 const WATCH: &str = "60s";
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,6 +30,7 @@ pub(super) struct Player {
     /// What stands before every key of this sequence.
     prefix: String,
     pub(super) sessions: Vec<String>,
+    pub(super) queries: Vec<String>,
     /// Makes the values of watched writes new.
     fresh: usize,
 }
@@ -49,6 +50,7 @@ impl Player {
             tag: tag.to_owned(),
             prefix: format!("sequence/{tag}/"),
             sessions: Vec::new(),
+            queries: Vec::new(),
             fresh: 0,
         })
     }
@@ -63,6 +65,7 @@ impl Player {
         for session in std::mem::take(&mut self.sessions) {
             self.request(&Request::put(&format!("/v1/session/destroy/{session}"), ""));
         }
+        self.delete_queries();
         self.deregister_all();
         let everything = format!("/v1/kv/{}?recurse", self.prefix);
         self.request(&Request::delete(&everything));
@@ -74,6 +77,7 @@ impl Player {
     fn level(&mut self) {
         let recorder = std::mem::take(&mut self.recorder);
         self.create_session("release", "0s");
+        self.level_queries();
         if let Some(session) = self.sessions.pop() {
             self.request(&Request::put(&format!("/v1/session/destroy/{session}"), ""));
         }
@@ -111,6 +115,11 @@ impl Player {
             Operation::Deregister(node, what) => self.deregister(*node, *what),
             Operation::Catalog(node, read) => self.read_catalog(*node, *read),
             Operation::CreateSessionOn(node, bound) => self.create_session_on(*node, *bound),
+            Operation::CatalogTxn(steps) => self.catalog_txn(steps),
+            Operation::CreateQuery(query) => self.create_query(query),
+            Operation::UpdateQuery(slot, query) => self.update_query(*slot, query),
+            Operation::ReadQuery(slot) => self.on_query("GET", *slot),
+            Operation::DeleteQuery(slot) => self.on_query("DELETE", *slot),
             Operation::Txn(steps) => {
                 let steps: Vec<Value> = steps.iter().map(|step| self.txn_step(step)).collect();
                 let body = Value::from(steps).to_string();
@@ -127,7 +136,7 @@ impl Player {
         format!("/v1/kv/{}{}", self.prefix, KEYS[key])
     }
 
-    fn session_id(&self, slot: usize) -> &str {
+    pub(super) fn session_id(&self, slot: usize) -> &str {
         self.sessions
             .get(slot)
             .map_or(UNKNOWN_SESSION, String::as_str)

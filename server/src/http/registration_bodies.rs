@@ -325,15 +325,19 @@ pub(super) struct DeregisterBody {
     pub(super) node: String,
     pub(super) service_id: String,
     pub(super) check_id: String,
+    address: String,
     ignored: [Any; 3],
 }
 
 impl Object for DeregisterBody {
-    const GO_TYPE: &'static str = "structs.DeregisterRequest";
+    // Consul decodes into a type of the moment, which has an address that nobody looks at (seen on 1.8.7).
+    const GO_TYPE: &'static str = "struct { Address string; *structs.Alias }";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
         let [address, token, peer] = &mut self.ignored;
         vec![
+        let [namespace, token, peer] = &mut self.ignored;
+        let aliased = [
             field("Datacenter", &mut self.datacenter),
             field("Node", &mut self.node),
             field("ServiceID", &mut self.service_id),
@@ -342,5 +346,12 @@ impl Object for DeregisterBody {
             field("Token", token),
             field("PeerName", peer).since(Behaviour::CatalogPeerNameRefused),
         ]
+            field("Namespace", namespace),
+            field("Token", token),
+            field("PeerName", peer),
+        ];
+        let aliased = aliased.map(|field| field.embedded_in("Alias"));
+        let address = field("Address", &mut self.address);
+        [address].into_iter().chain(aliased).collect()
     }
 }

@@ -236,13 +236,19 @@ impl Agent {
     }
 
     fn request(&mut self, method: &str, path: &str, body: &str) -> String {
-        let mut connection = TcpStream::connect(self.address()).expect("the agent listens");
-        let (status, answer) = request(&mut connection, method, path, body);
+        let (head, answer) = self.exchange(method, path, body);
+        let status = head.lines().next().unwrap_or_default();
         assert!(
             status.ends_with("200 OK"),
             "{method} {path}: {status}\n{answer}"
         );
         answer
+    }
+
+    /// Any request, and what comes of it: the head and the body of the answer.
+    pub(crate) fn exchange(&mut self, method: &str, path: &str, body: &str) -> (String, String) {
+        let mut connection = TcpStream::connect(self.address()).expect("the agent listens");
+        exchange(&mut connection, method, path, body)
     }
 
     /// Sends a signal by its name, such as `INT`.
@@ -310,6 +316,17 @@ pub(crate) fn request(
     path: &str,
     body: &str,
 ) -> (String, String) {
+    let (head, body) = exchange(connection, method, path, body);
+    (head.lines().next().unwrap_or_default().to_owned(), body)
+}
+
+/// One request on a connection, which the server closes: the head and the body of the answer.
+fn exchange(
+    connection: &mut (impl Read + Write),
+    method: &str,
+    path: &str,
+    body: &str,
+) -> (String, String) {
     let length = body.len();
     let head = format!("{method} {path} HTTP/1.0\r\nHost: a\r\nContent-Length: {length}\r\n\r\n");
     connection
@@ -320,8 +337,5 @@ pub(crate) fn request(
         .read_to_string(&mut answer)
         .expect("the server answers");
     let (head, body) = answer.split_once("\r\n\r\n").expect("an answer has a head");
-    (
-        head.lines().next().unwrap_or_default().to_owned(),
-        body.to_owned(),
-    )
+    (head.to_owned(), body.to_owned())
 }

@@ -11,6 +11,7 @@ mod leader_loss;
 mod rules;
 mod safety;
 mod scenarios;
+mod service_wakes;
 mod state;
 mod support;
 mod time;
