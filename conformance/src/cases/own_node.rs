@@ -362,6 +362,7 @@ pub(super) const CASES: &[Case] = &[
         id: "health/node/serf-health-passes",
         claim: "The serfHealth of an agent that runs is passing and belongs to no service",
         source: "session.md 4.1",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let check = own_check(t);
             t.same("Status", check["Status"].as_str(), Some("passing"));
@@ -379,6 +380,7 @@ pub(super) const CASES: &[Case] = &[
         id: "health/node/unknown",
         claim: "health/node of a node that does not exist is 200 with an empty list, and with the index of all checks",
         source: "session.md 4.5",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let created = own_check(t)["ModifyIndex"].as_u64().unwrap_or(u64::MAX);
             let index = t
