@@ -20,7 +20,7 @@ use super::kv::{KvRow, KvTable};
 use super::lock_delay::LockDelays;
 use super::prepared_query::{PreparedQueries, PreparedQueryRow};
 use super::query::Entry;
-use super::registration::{CheckRow, NodeRow, ServiceRow};
+use super::registration::{CheckRow, NewNode, NodeRow, ServiceRow};
 use super::session::{SessionRow, SessionTable};
 use super::session_id::SessionId;
 use super::tombstone::Tombstones;
@@ -164,6 +164,7 @@ impl Store {
                 ..sessions(&image.sessions)
             },
             catalog: Catalog {
+                node_ids: node_ids(&image.nodes),
                 nodes: by_name(image.nodes, |row| row.node.node.to_lowercase()),
                 checks: by_name(image.checks, |row| {
                     let id = row.check.check_id.to_lowercase();
@@ -239,6 +240,15 @@ fn sessions(image: &[(Arc<SessionRow>, Option<Timestamp>)]) -> SessionTable {
         table.rows.insert(session.id, Arc::clone(row));
     }
     table
+}
+
+/// The names of the nodes that have ids, by these, both in lower case.
+fn node_ids(rows: &[Arc<NodeRow>]) -> OrdMap<String, String> {
+    let ids = rows.iter().map(|row| {
+        let NewNode { id, node, .. } = &row.node;
+        (id.to_lowercase(), node.to_lowercase())
+    });
+    ids.filter(|(id, _)| !id.is_empty()).collect()
 }
 
 fn services(rows: Vec<Arc<ServiceRow>>) -> Catalog {

@@ -104,6 +104,9 @@ impl Image {
     fn check_catalog(&self) -> Result<(), Flaw> {
         let nodes = self.nodes.iter().map(|row| row.node.node.to_lowercase());
         let nodes = all_different(nodes, |name| format!("node {name:?}"))?;
+        let ids = self.nodes.iter().map(|row| row.node.id.to_lowercase());
+        let ids = ids.filter(|id| !id.is_empty());
+        all_different(ids, |id| format!("node id {id:?}"))?;
         let on_a_node = |node: &str, name: &dyn Fn() -> String| {
             Flaw::unless(nodes.contains(&node.to_lowercase()), || {
                 format!("{} is on node {node:?}, which is not there", name())
