@@ -326,7 +326,7 @@ pub(super) struct DeregisterBody {
     pub(super) service_id: String,
     pub(super) check_id: String,
     address: String,
-    ignored: [Any; 3],
+    ignored: [Any; 2],
 }
 
 impl Object for DeregisterBody {
@@ -334,21 +334,14 @@ impl Object for DeregisterBody {
     const GO_TYPE: &'static str = "struct { Address string; *structs.Alias }";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [address, token, peer] = &mut self.ignored;
-        vec![
-        let [namespace, token, peer] = &mut self.ignored;
+        let [token, peer] = &mut self.ignored;
         let aliased = [
             field("Datacenter", &mut self.datacenter),
             field("Node", &mut self.node),
             field("ServiceID", &mut self.service_id),
             field("CheckID", &mut self.check_id).of_type("types.CheckID"),
-            field("Address", address),
             field("Token", token),
             field("PeerName", peer).since(Behaviour::CatalogPeerNameRefused),
-        ]
-            field("Namespace", namespace),
-            field("Token", token),
-            field("PeerName", peer),
         ];
         let aliased = aliased.map(|field| field.embedded_in("Alias"));
         let address = field("Address", &mut self.address);

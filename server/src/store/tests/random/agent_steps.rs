@@ -89,6 +89,7 @@ impl AgentStep {
                         name: NAME_OF_IDS[*service].to_owned(),
                         ..NewService::default()
                     },
+                    sidecar: None,
                     checks: check.iter().map(|check| spec(*check, "passing")).collect(),
                 }),
                 replace_checks: *replace,
