@@ -412,6 +412,7 @@ pub(super) const CASES: &[Case] = &[
         id: "health/state/passing-and-any",
         claim: "health/state shows serfHealth among the passing checks and among any, and not among those in another state",
         source: "session.md 4.5",
+        needs: &[Feature::OwnServer],
         run: |t| {
             let check = own_check(t);
             for (state, shown) in [
