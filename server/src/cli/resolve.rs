@@ -267,7 +267,7 @@ impl Errors {
         self.0.push(error);
     }
 
-    fn into_result(self) -> Result<(), String> {
+    pub(super) fn into_result(self) -> Result<(), String> {
         if self.0.is_empty() {
             return Ok(());
         }

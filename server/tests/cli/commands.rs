@@ -10,12 +10,12 @@ use proconsul::version::Version;
 use proconsul_conformance::consul;
 
 /// A command line and its standard input.
-struct Line {
-    arguments: Vec<String>,
-    input: &'static str,
+pub(crate) struct Line {
+    pub(crate) arguments: Vec<String>,
+    pub(crate) input: &'static str,
 }
 
-fn line(text: &str) -> Line {
+pub(crate) fn line(text: &str) -> Line {
     with_input(text, "")
 }
 
@@ -29,7 +29,7 @@ fn with_input(text: &str, input: &'static str) -> Line {
     }
 }
 
-fn run(binary: &Path, server: &Server, line: &Line) -> Output {
+pub(crate) fn run(binary: &Path, server: &Server, line: &Line) -> Output {
     let mut child = Command::new(binary)
         .args(&line.arguments)
         .env("CONSUL_HTTP_ADDR", server.addr().to_string())
@@ -45,13 +45,13 @@ fn run(binary: &Path, server: &Server, line: &Line) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-fn own() -> PathBuf {
+pub(crate) fn own() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_proconsul"))
 }
 
 /// What a person or a script sees, without ids of chance. Of an error, the first line: lists of flags are each
 /// program's own.
-fn seen(output: &Output) -> (String, String, Option<i32>) {
+pub(crate) fn seen(output: &Output) -> (String, String, Option<i32>) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let out = text(&output.stdout);
     let out = match out.strip_prefix("Event ID: ") {
@@ -65,7 +65,7 @@ fn seen(output: &Output) -> (String, String, Option<i32>) {
 }
 
 /// Both programs see the same, line by line.
-fn compare(lines: &[Line]) {
+pub(crate) fn compare(lines: &[Line]) {
     let Some(consul) = consul::find() else {
         let skipped = "skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)\n";
         stderr()
@@ -214,6 +214,26 @@ fn locks_and_watches() {
         line("watch -type=nodes"),
         line("watch -type=services"),
         line("watch -type=service"),
+        line("watch -type=service -service=%"),
+        line("watch -type=service -service=consul"),
+        line("watch -type=service -service=consul -passingonly=true"),
+        line("watch -type=service -service=consul -passingonly=maybe"),
+        line("watch -type=service -service=none"),
+        line("watch -type=checks"),
+        line("watch -type=checks -service=none"),
+        line("watch -type=checks -state=passing"),
+        line("watch -type=checks -state=passing -service=a"),
+        line("watch -type=event"),
+        line("watch -type=keyprefix"),
+        line("watch -type=keyprefix -prefix="),
+        line("watch -type=keyprefix -prefix=none"),
+        line("kv put <k>& <v>"),
+        line("watch -type=key -key=<k>&"),
+        line("watch -type=key -key=none"),
+        line("watch -type=nodes -key=f"),
+        line("watch -type=key -key=f -passingonly=false"),
+        line("watch -type=connect_leaf -service=web"),
+        line("watch -type=agent_service"),
     ]);
 }
 

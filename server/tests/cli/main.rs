@@ -6,4 +6,5 @@ mod configuration;
 mod consumers;
 mod lock;
 mod output;
+mod service_files;
 mod signals;

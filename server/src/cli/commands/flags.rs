@@ -7,7 +7,7 @@ use proconsul_client::{Client, Consistency, QueryOptions};
 use super::Failure;
 use crate::cli::go_flags::{self, GoFlag};
 use crate::go::duration;
-use crate::go::number::{parse_bool, parse_uint};
+use crate::go::number::{parse_bool, parse_int_of_any_base, parse_uint};
 
 /// What a flag takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,10 @@ pub(super) enum Kind {
     Switch,
     Text,
     Number,
+    /// A number that may be negative.
+    Integer,
+    /// `key=value`.
+    Pair,
     Time,
 }
 
@@ -43,6 +47,8 @@ impl GoFlag for Flag {
             Kind::Text => true,
             Kind::Switch => parse_bool(argument).is_ok(),
             Kind::Number => parse_uint(argument).is_ok(),
+            Kind::Integer => parse_int_of_any_base(argument).is_ok(),
+            Kind::Pair => argument.contains('='),
             Kind::Time => duration::parse(argument).is_ok(),
         };
         if good {
@@ -56,7 +62,11 @@ impl GoFlag for Flag {
                     self.name
                 )
             }
-            _ => format!(
+            Kind::Pair => format!(
+                "invalid value {quoted} for flag -{}: Missing \"=\" value in argument: {argument}",
+                self.name
+            ),
+            Kind::Text | Kind::Number | Kind::Integer | Kind::Time => format!(
                 "invalid value {quoted} for flag -{}: parse error",
                 self.name
             ),
@@ -76,6 +86,16 @@ pub(super) const fn text(name: &'static str, usage: &'static str) -> Flag {
 
 pub(super) const fn number(name: &'static str, usage: &'static str) -> Flag {
     let kind = Kind::Number;
+    Flag { name, kind, usage }
+}
+
+pub(super) const fn integer(name: &'static str, usage: &'static str) -> Flag {
+    let kind = Kind::Integer;
+    Flag { name, kind, usage }
+}
+
+pub(super) const fn pair(name: &'static str, usage: &'static str) -> Flag {
+    let kind = Kind::Pair;
     Flag { name, kind, usage }
 }
 

@@ -8,7 +8,8 @@
 //! | `lock`, `watch` | programs that run while a lock is held, or whenever something changes |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
 //! | `services` | `services register`, `deregister` |
-//! | `flags`, `table` | flags that all of them take; columns |
+//! | `service_files` | the services that configuration files define, for those |
+//! | `flags`, `table`, `shown` | flags that all of them take; columns; JSON as Consul's client prints it |
 
 mod catalog;
 mod child;
@@ -16,8 +17,10 @@ mod cluster;
 mod flags;
 mod kv;
 mod lock;
+mod service_files;
 mod services;
 mod session;
+mod shown;
 mod table;
 mod watch;
 

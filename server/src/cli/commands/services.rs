@@ -1,11 +1,12 @@
 //! `services`.
 
-use proconsul_client::{Client, NewService};
-use serde_json::{Map, Value};
+use proconsul_client::Client;
+use serde_json::{Map, Value, json};
 
-use super::flags::{Flag, Given, number, text};
-use super::{Command, Failure, Outcome, because};
+use super::flags::{Flag, Given, integer, pair, text};
+use super::{Command, Failure, Outcome, because, service_files};
 use crate::cli::output;
+use crate::go::number::parse_int_of_any_base;
 
 pub(super) const COMMANDS: &[Command] = &[
     Command {
@@ -29,93 +30,122 @@ const DEREGISTER: &[Flag] = &[text("id", "The id of the service")];
 const REGISTER: &[Flag] = &[
     text("address", "Where it listens"),
     text("id", "The id of this instance (default: the name)"),
-    text("meta", "key=value; may be repeated"),
+    text("kind", "The kind of a proxy or gateway"),
+    pair("meta", "key=value; may be repeated"),
     text("name", "Its name"),
-    number("port", "Its port"),
+    integer("port", "Its port"),
     text("tag", "A tag; may be repeated"),
+    pair("tagged-address", "tag=address:port; may be repeated"),
 ];
 
-/// The definitions in files: `service` and `services` of each, as JSON.
-fn definitions(paths: &[String]) -> Result<Vec<Map<String, Value>>, Failure> {
-    let mut found = Vec::new();
-    for path in paths {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let why = crate::cli::os_error::text(&error);
-            format!("Error: config: Open failed on {path}. open {path}: {why}")
-        })?;
-        let file: Value = serde_json::from_str(&text).map_err(|error| {
-            format!("Error: {path} is no JSON ({error}); HCL definitions are not read by this verb")
-        })?;
-        found.extend(file["service"].as_object().cloned());
-        let services = file["services"].as_array().into_iter().flatten();
-        found.extend(services.filter_map(|service| service.as_object().cloned()));
-    }
-    Ok(found)
+/// Files, or the flag that names one service.
+enum What<'g> {
+    Files(&'g [String]),
+    One(&'g str),
 }
 
-/// A field of a definition, spelled as in configuration files or as in the HTTP API.
-fn field<'v>(definition: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
-    let mut fields = definition.iter();
-    fields
-        .find(|(field, _)| field.replace('_', "").eq_ignore_ascii_case(name))
-        .map(|(_, value)| value)
+/// What is to be done, with the name of the deed and of the flag for what is wrong.
+fn what<'g>(given: &'g Given, deed: &str, flag: &str, instead: &str) -> Result<What<'g>, Failure> {
+    let one = given.text(flag).filter(|text| !text.is_empty());
+    match (one, given.rest()) {
+        (None, []) => {
+            Err(format!("Service {deed} requires at least one argument or {instead}.").into())
+        }
+        (None, files) => Ok(What::Files(files)),
+        (Some(one), []) => Ok(What::One(one)),
+        // Consul's words for both verbs.
+        (Some(_), _) => Err(format!("Service {deed} requires arguments or -id, not both.").into()),
+    }
+}
+
+fn read(paths: &[String]) -> Result<Vec<service_files::Service>, Failure> {
+    service_files::read(paths).map_err(|error| format!("Error: {error}").into())
 }
 
 async fn register(given: Given) -> Outcome {
-    let client = given.client()?;
-    let failed = |name: &str| because(&format!("Error registering service {name:?}"));
-    if !given.rest().is_empty() {
-        for definition in definitions(given.rest())? {
-            let name = field(&definition, "name").and_then(Value::as_str);
-            let name = name.unwrap_or_default().to_owned();
-            let body = Value::Object(definition).to_string();
-            let registered = client.write("v1/agent/service/register", &[], body).await;
-            registered.map_err(failed(&name))?;
-            output::out(&format!("Registered service: {name}\n"));
-        }
-        return Ok(String::new());
-    }
-    let Some(name) = given.text("name") else {
-        let text = "Service registration requires at least one argument or flags.";
-        return Err(text.into());
+    let services = match what(&given, "registration", "name", "flags")? {
+        What::Files(paths) => read(paths)?,
+        What::One(name) => vec![service_files::Service {
+            id: String::new(),
+            name: name.to_owned(),
+            body: body(&given, name)?,
+        }],
     };
-    let mut service = NewService::new(name);
-    if let Some(id) = given.text("id") {
-        service = service.id(id);
+    let client = given.client()?;
+    for service_files::Service { name, body, .. } in services {
+        let failed = because(&format!("Error registering service {name:?}"));
+        let registered = client.write("v1/agent/service/register", &[], body).await;
+        registered.map_err(failed)?;
+        output::out(&format!("Registered service: {name}\n"));
     }
-    if let Some(address) = given.text("address") {
-        service = service.address(address);
+    Ok(String::new())
+}
+
+/// The service that the flags describe.
+fn body(given: &Given, name: &str) -> Result<String, Failure> {
+    let mut body = Map::new();
+    body.insert("Name".to_owned(), name.into());
+    for (flag, field) in [("id", "ID"), ("address", "Address"), ("kind", "Kind")] {
+        body.insert(
+            field.to_owned(),
+            given.text(flag).unwrap_or_default().into(),
+        );
     }
-    let port = given.number("port").unwrap_or(0);
-    service = service.port(u16::try_from(port).map_err(|_| format!("Error: {port} is no port"))?);
-    for tag in given.texts("tag") {
-        service = service.tag(tag);
+    let port = given
+        .text("port")
+        .and_then(|text| parse_int_of_any_base(text).ok());
+    body.insert("Port".to_owned(), port.unwrap_or(0).into());
+    body.insert("Tags".to_owned(), given.texts("tag").into());
+    let pairs = |flag: &str| {
+        given
+            .texts(flag)
+            .into_iter()
+            .filter_map(|pair| pair.split_once('='))
+    };
+    let meta: Map<String, Value> = pairs("meta")
+        .map(|(name, value)| (name.to_owned(), value.into()))
+        .collect();
+    if !meta.is_empty() {
+        body.insert("Meta".to_owned(), meta.into());
     }
-    for meta in given.texts("meta") {
-        let (name, value) = meta.split_once('=').unwrap_or((meta, ""));
-        service = service.meta(name, value);
+    let mut addresses = Map::new();
+    for (tag, text) in pairs("tagged-address") {
+        let wrong = |why: String| format!("Invalid Tagged Address: {why}");
+        let (address, port) = text
+            .rsplit_once(':')
+            .ok_or_else(|| wrong(format!("address {text}: missing port in address")))?;
+        let port: i64 = port
+            .parse()
+            .map_err(|_| wrong(format!("strconv.Atoi: parsing {port:?}: invalid syntax")))?;
+        addresses.insert(tag.to_owned(), json!({"Address": address, "Port": port}));
     }
-    let registered = client.agent().register_service(&service).await;
-    registered.map_err(failed(name))?;
-    Ok(format!("Registered service: {name}\n"))
+    if !addresses.is_empty() {
+        body.insert("TaggedAddresses".to_owned(), addresses.into());
+    }
+    Ok(Value::Object(body).to_string())
 }
 
 async fn deregister(given: Given) -> Outcome {
+    let ids: Vec<String> = match what(&given, "deregistration", "id", "-id")? {
+        What::One(id) => vec![id.to_owned()],
+        What::Files(paths) => {
+            let services = read(paths)?.into_iter();
+            let ids = services.map(|service| {
+                if service.id.is_empty() {
+                    service.name
+                } else {
+                    service.id
+                }
+            });
+            // One without a name is nobody's.
+            ids.filter(|id| !id.is_empty()).collect()
+        }
+    };
     let client = given.client()?;
-    if let Some(id) = given.text("id") {
-        return deregister_one(&client, id).await;
+    for id in ids {
+        output::out(&deregister_one(&client, &id).await?);
     }
-    if given.rest().is_empty() {
-        let text = "Service deregistration requires at least one argument or -id.";
-        return Err(text.into());
-    }
-    let mut text = String::new();
-    for definition in definitions(given.rest())? {
-        let id = field(&definition, "id").or_else(|| field(&definition, "name"));
-        let id = id.and_then(Value::as_str).unwrap_or_default();
-        text += &deregister_one(&client, id).await?;
-    }
-    Ok(text)
+    Ok(String::new())
 }
 
 async fn deregister_one(client: &Client, id: &str) -> Outcome {

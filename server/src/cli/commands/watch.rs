@@ -5,13 +5,13 @@ use std::process::Stdio;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proconsul_client::{Client, Error, QueryOptions};
-use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 
 use super::flags::{Flag, Given, switch, text};
-use super::{Command, Failure, Outcome, child};
+use super::{Command, Failure, Outcome, child, shown};
 use crate::cli::output;
 use crate::cli::signals::Signals;
+use crate::go::number::parse_bool;
 
 pub(super) const COMMANDS: &[Command] = &[Command {
     words: &["watch"],
@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command] = &[Command {
 const FLAGS: &[Flag] = &[
     text("key", "For key"),
     text("name", "For event"),
-    switch("passingonly", "For service: only instances that pass"),
+    text("passingonly", "For service: only instances that pass"),
     text("prefix", "For keyprefix"),
     text("service", "For service and checks"),
     switch("shell", "The program is a line for a shell (default: true)"),
@@ -48,6 +48,10 @@ struct View {
 enum Shape {
     /// As it came.
     Whole,
+    /// Instances of a service.
+    Instances,
+    /// Checks.
+    Checks,
     /// The first of a list; nothing while there is none.
     FirstPair,
     /// A list; empty while there is none.
@@ -70,12 +74,12 @@ fn view(given: &Given) -> Result<View, Failure> {
             _ => return Err("Must specify a single key to watch".into()),
         },
         "keyprefix" => match given.text("prefix") {
-            Some(prefix) => View {
+            Some(prefix) if !prefix.is_empty() => View {
                 parameters: vec![("recurse", String::new())],
                 shape: Shape::Pairs,
                 ..plain(&format!("v1/kv/{prefix}"))
             },
-            None => return Err("Must specify a single prefix to watch".into()),
+            _ => return Err("Must specify a single prefix to watch".into()),
         },
         "services" => plain("v1/catalog/services"),
         "nodes" => plain("v1/catalog/nodes"),
@@ -88,30 +92,79 @@ fn view(given: &Given) -> Result<View, Failure> {
                 }
                 View {
                     parameters,
+                    shape: Shape::Instances,
                     ..plain(&format!("v1/health/service/{service}"))
                 }
             }
             _ => return Err("Must specify a single service to watch".into()),
         },
-        "checks" => match (given.text("service"), given.text("state")) {
-            (Some(_), Some(_)) => return Err("Cannot specify service and state".into()),
-            (Some(service), None) => plain(&format!("v1/health/checks/{service}")),
-            (None, state) => plain(&format!("v1/health/state/{}", state.unwrap_or("any"))),
-        },
+        "checks" => {
+            let path = match (filled(given, "service"), filled(given, "state")) {
+                (Some(_), Some(_)) => return Err("Cannot specify service and state".into()),
+                (Some(service), None) => format!("v1/health/checks/{service}"),
+                (None, state) => format!("v1/health/state/{}", state.unwrap_or("any")),
+            };
+            View {
+                shape: Shape::Checks,
+                ..plain(&path)
+            }
+        }
         "event" => View {
-            parameters: given
-                .text("name")
+            parameters: filled(given, "name")
                 .map(|name| ("name", name.to_owned()))
                 .into_iter()
                 .collect(),
             ..plain("v1/event/list")
         },
+        kind @ ("connect_roots" | "connect_leaf" | "agent_service") => {
+            return Err(format!("Type {kind} is not supported in the CLI tool").into());
+        }
         other => return Err(format!("Unsupported watch type: {other}").into()),
     })
 }
 
+/// A flag that is given and not empty: Consul's verb knows no difference between the others.
+fn filled<'g>(given: &'g Given, flag: &str) -> Option<&'g str> {
+    given.text(flag).filter(|text| !text.is_empty())
+}
+
+/// Refuses what belongs to another type, after all that a type asks for.
+fn refuse_strangers(given: &Given) -> Result<(), Failure> {
+    let own: &[&str] = match given.text("type").unwrap_or_default() {
+        "key" => &["key"],
+        "keyprefix" => &["prefix"],
+        "service" => &["service", "tag", "passingonly"],
+        "checks" => &["service", "state"],
+        "event" => &["name"],
+        _ => &[],
+    };
+    let all = [
+        "service",
+        "tag",
+        "passingonly",
+        "state",
+        "name",
+        "key",
+        "prefix",
+    ];
+    let strangers: Vec<&str> = all
+        .into_iter()
+        .filter(|flag| !own.contains(flag) && filled(given, flag).is_some())
+        .collect();
+    if strangers.is_empty() {
+        return Ok(());
+    }
+    Err(format!("Invalid parameters: [{}]", strangers.join(" ")).into())
+}
+
 async fn watch(given: Given) -> Outcome {
+    if let Some(text) = filled(&given, "passingonly")
+        && let Err(error) = parse_bool(text)
+    {
+        return Err(format!("Failed to parse passingonly flag: {error}").into());
+    }
     let view = view(&given)?;
+    refuse_strangers(&given)?;
     let client = given.client()?;
     if given.rest().is_empty() {
         let (text, _) = read(&client, &view, 0)
@@ -185,29 +238,40 @@ async fn read(client: &Client, view: &View, index: u64) -> Result<(String, u64),
         .iter()
         .map(|(name, value)| (*name, value.as_str()))
         .collect();
-    if view.shape == Shape::Whole {
-        let answer = client.read(&view.path, &parameters).await?;
-        return Ok((indented(&answer.value), answer.meta.index));
-    }
     let below = view.path.trim_start_matches("v1/kv/");
-    if view.shape == Shape::FirstPair {
-        let answer = client.kv().get(below).await?;
-        let shown = answer.value.as_ref().map_or("null".to_owned(), pair);
-        return Ok((indented(&shown), answer.meta.index));
-    }
-    let answer = client.kv().list(below).await?;
-    let shown: Vec<String> = answer.value.iter().map(pair).collect();
-    let shown = if shown.is_empty() {
-        "null".to_owned()
-    } else {
-        format!("[{}]", shown.join(","))
+    let (shown, index) = match view.shape {
+        Shape::Whole | Shape::Instances | Shape::Checks => {
+            let answer = client.read(&view.path, &parameters).await?;
+            let shown = match view.shape {
+                Shape::Instances => shown::instances(&answer.value),
+                Shape::Checks => shown::checks(&answer.value),
+                Shape::Whole | Shape::FirstPair | Shape::Pairs => Ok(answer.value.clone()),
+            };
+            // What is no JSON is shown as it came.
+            (shown.unwrap_or(answer.value), answer.meta.index)
+        }
+        Shape::FirstPair => {
+            let answer = client.kv().get(below).await?;
+            let shown = answer.value.as_ref().map_or("null".to_owned(), pair);
+            (shown, answer.meta.index)
+        }
+        Shape::Pairs => {
+            let answer = client.kv().list(below).await?;
+            let pairs: Vec<String> = answer.value.iter().map(pair).collect();
+            let shown = if pairs.is_empty() {
+                "null".to_owned()
+            } else {
+                format!("[{}]", pairs.join(","))
+            };
+            (shown, answer.meta.index)
+        }
     };
-    Ok((indented(&shown), answer.meta.index))
+    Ok((indented(&shown), index))
 }
 
 /// A key in the order of fields of Consul's Go client, which its watches print.
 fn pair(pair: &proconsul_client::Pair) -> String {
-    let text = |text: &str| Value::from(text).to_string();
+    let text = shown::text;
     let session = pair.session.as_ref().map_or("", |session| session.as_str());
     format!(
         r#"{{"Key":{},"CreateIndex":{},"ModifyIndex":{},"LockIndex":{},"Flags":{},"Value":{},"Session":{}}}"#,

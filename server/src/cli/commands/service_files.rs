@@ -1,0 +1,301 @@
+//! The services that configuration files define, as the HTTP API takes them.
+
+use serde_json::{Map, Value};
+
+use crate::cli::definitions;
+use crate::cli::keys::{self, Remarks};
+use crate::cli::output;
+use crate::cli::resolve::Errors;
+use crate::cli::settings::Settings;
+use crate::cli::sources::{self, Source};
+use crate::cli::tree::Tree;
+
+/// A service of a file.
+pub(super) struct Service {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// What registers it.
+    pub(super) body: String,
+}
+
+/// A field of a file, by its name in lower case without underscores, and what it is.
+type Field = (&'static str, Shape);
+
+/// What a field holds, and with it, where a name is one of Consul's and where one of the user's.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// A value.
+    Plain,
+    /// Values.
+    List,
+    /// An object of the user's names.
+    Labels,
+    /// Objects of these fields, by the user's names.
+    Labelled(&'static [Field]),
+    /// An object of these fields.
+    Members(&'static [Field]),
+    /// A list of such.
+    Each(&'static [Field]),
+    /// A service beside the service.
+    Sidecar,
+}
+
+use Shape::{Each, Labelled, Labels, List, Members, Plain, Sidecar};
+
+const SERVICE: &[Field] = &[
+    ("id", Plain),
+    ("name", Plain),
+    ("kind", Plain),
+    ("tags", List),
+    ("address", Plain),
+    ("port", Plain),
+    ("meta", Labels),
+    (
+        "taggedaddresses",
+        Labelled(&[("address", Plain), ("port", Plain)]),
+    ),
+    (
+        "weights",
+        Members(&[("passing", Plain), ("warning", Plain)]),
+    ),
+    ("enabletagoverride", Plain),
+    ("token", Plain),
+    ("check", Members(CHECK)),
+    ("checks", Each(CHECK)),
+    ("proxy", Members(PROXY)),
+    (
+        "connect",
+        Members(&[("native", Plain), ("sidecarservice", Sidecar)]),
+    ),
+];
+
+const CHECK: &[Field] = &[
+    ("id", Plain),
+    ("checkid", Plain),
+    ("name", Plain),
+    ("notes", Plain),
+    ("status", Plain),
+    ("serviceid", Plain),
+    ("token", Plain),
+    ("args", List),
+    ("scriptargs", List),
+    ("http", Plain),
+    ("header", Labels),
+    ("method", Plain),
+    ("body", Plain),
+    ("tcp", Plain),
+    ("udp", Plain),
+    ("interval", Plain),
+    ("timeout", Plain),
+    ("ttl", Plain),
+    ("shell", Plain),
+    ("dockercontainerid", Plain),
+    ("aliasnode", Plain),
+    ("aliasservice", Plain),
+    ("grpc", Plain),
+    ("grpcusetls", Plain),
+    ("h2ping", Plain),
+    ("h2pingusetls", Plain),
+    ("osservice", Plain),
+    ("tlsskipverify", Plain),
+    ("tlsservername", Plain),
+    ("outputmaxsize", Plain),
+    ("successbeforepassing", Plain),
+    ("failuresbeforewarning", Plain),
+    ("failuresbeforecritical", Plain),
+    ("deregistercriticalserviceafter", Plain),
+];
+
+const PROXY: &[Field] = &[
+    ("destinationservicename", Plain),
+    ("destinationserviceid", Plain),
+    ("localserviceaddress", Plain),
+    ("localserviceport", Plain),
+    ("config", Labels),
+    ("upstreams", Each(UPSTREAM)),
+    ("meshgateway", Members(&[("mode", Plain)])),
+    (
+        "expose",
+        Members(&[("checks", Plain), ("paths", Each(EXPOSED))]),
+    ),
+];
+
+const UPSTREAM: &[Field] = &[
+    ("destinationtype", Plain),
+    ("destinationnamespace", Plain),
+    ("destinationname", Plain),
+    ("datacenter", Plain),
+    ("localbindaddress", Plain),
+    ("localbindport", Plain),
+    ("config", Labels),
+    ("meshgateway", Members(&[("mode", Plain)])),
+];
+
+const EXPOSED: &[Field] = &[
+    ("listenerport", Plain),
+    ("path", Plain),
+    ("localpathport", Plain),
+    ("protocol", Plain),
+];
+
+/// Reads files and directories. Of each file, those of `services` come before `service`, as with Consul's verb.
+///
+/// # Errors
+/// Consul's text about the first file that cannot be read or understood, or about all durations that are none.
+pub(super) fn read(paths: &[String]) -> Result<Vec<Service>, String> {
+    let found = sources::find(paths, None, None)?;
+    for file in &found.skipped {
+        output::err(&format!(
+            "skipping file {file}, extension must be .hcl or .json, or config format must be set\n"
+        ));
+    }
+    let mut services = Vec::new();
+    let mut trees = Vec::new();
+    for source in &found.sources {
+        let tree = source.parse()?;
+        services.extend(of_source(source, &tree)?);
+        trees.push(tree);
+    }
+    // All files are understood before their values are checked.
+    let mut errors = Errors::default();
+    for tree in trees.iter().flat_map(services_of).map(|(_, tree)| tree) {
+        if let Err(error) = definitions::service(tree) {
+            errors.push(error);
+        }
+    }
+    errors.into_result()?;
+    Ok(services)
+}
+
+fn of_source(source: &Source, tree: &Tree) -> Result<Vec<Service>, String> {
+    let mut remarks = Remarks::default();
+    keys::take_document(tree, &mut Settings::default(), &mut remarks)
+        .map_err(|errors| source.failed(&errors))?;
+    let mut unknown = remarks.unknown;
+    let mut services = Vec::new();
+    for (path, tree) in services_of(tree) {
+        let body = members(&path, tree, SERVICE, &mut unknown);
+        let text = |field: &str| {
+            body.get(field)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        services.push(Service {
+            id: text("id"),
+            name: text("name"),
+            body: Value::Object(body.clone()).to_string(),
+        });
+    }
+    let mut errors = Errors::default();
+    for key in unknown {
+        errors.push(format!("invalid config key {key}"));
+    }
+    errors
+        .into_result()
+        .map_err(|errors| source.failed(&errors))?;
+    Ok(services)
+}
+
+/// The services of a document, each with its place in it.
+fn services_of(tree: &Tree) -> Vec<(String, &Tree)> {
+    let Tree::Object(document) = tree.unwrapped() else {
+        return Vec::new();
+    };
+    let field = |wanted: &str| {
+        document
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+    };
+    let list = field("services").map_or(&[][..], |(_, tree)| items(tree));
+    let mut services: Vec<(String, &Tree)> = list
+        .iter()
+        .enumerate()
+        .map(|(index, tree)| (format!("services[{index}]"), tree))
+        .collect();
+    services.extend(field("service").map(|(_, tree)| ("service".to_owned(), tree)));
+    services
+}
+
+/// The items of a list; of what is none, itself.
+fn items(tree: &Tree) -> &[Tree] {
+    match tree {
+        Tree::List(items) => items,
+        Tree::Null => &[],
+        other => std::slice::from_ref(other),
+    }
+}
+
+fn members(
+    path: &str,
+    tree: &Tree,
+    fields: &[Field],
+    unknown: &mut Vec<String>,
+) -> Map<String, Value> {
+    let mut members = Map::new();
+    let Tree::Object(object) = tree.unwrapped() else {
+        return members;
+    };
+    for (name, tree) in object {
+        let path = format!("{path}.{name}");
+        let simple = name.to_lowercase().replace('_', "");
+        let Some((name, shape)) = fields.iter().find(|(known, _)| *known == simple) else {
+            unknown.push(path);
+            continue;
+        };
+        // The API knows only one of the two names of a check's id.
+        let is_check = fields.len() == CHECK.len();
+        let name = if is_check && *name == "id" {
+            "CheckID"
+        } else {
+            *name
+        };
+        members.insert(name.to_owned(), value(&path, tree, *shape, unknown));
+    }
+    members
+}
+
+fn value(path: &str, tree: &Tree, shape: Shape, unknown: &mut Vec<String>) -> Value {
+    match shape {
+        Plain | Labels => json(tree.unwrapped()),
+        List => items(tree).iter().map(json).collect(),
+        Labelled(fields) => {
+            let Tree::Object(object) = tree.unwrapped() else {
+                return Value::Null;
+            };
+            let each = object.iter().map(|(label, tree)| {
+                let path = format!("{path}[{label}]");
+                (label.clone(), members(&path, tree, fields, unknown).into())
+            });
+            Value::Object(each.collect())
+        }
+        Members(fields) => members(path, tree, fields, unknown).into(),
+        Each(fields) => {
+            let each = items(tree).iter().enumerate();
+            each.map(|(index, tree)| members(&format!("{path}[{index}]"), tree, fields, unknown))
+                .map(Value::Object)
+                .collect()
+        }
+        Sidecar => members(path, tree, SERVICE, unknown).into(),
+    }
+}
+
+fn json(tree: &Tree) -> Value {
+    match tree {
+        Tree::Null => Value::Null,
+        Tree::Bool(flag) => (*flag).into(),
+        Tree::Integer(number) => (*number).into(),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it has no fraction, and `as` saturates"
+        )]
+        Tree::Float(number) if number.fract() == 0.0 => (*number as i64).into(),
+        Tree::Float(number) => (*number).into(),
+        Tree::Text(text) => text.as_str().into(),
+        Tree::List(items) => items.iter().map(json).collect(),
+        Tree::Object(object) => {
+            let members = object.iter().map(|(name, tree)| (name.clone(), json(tree)));
+            Value::Object(members.collect())
+        }
+    }
+}
