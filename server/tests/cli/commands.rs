@@ -214,6 +214,13 @@ fn locks_and_watches() {
         line("watch -type=nodes"),
         line("watch -type=services"),
         line("watch -type=service"),
+    ]);
+}
+
+/// On servers of which no lock has moved the index.
+#[test]
+fn watches_of_every_type() {
+    compare(&[
         line("watch -type=service -service=%"),
         line("watch -type=service -service=consul"),
         line("watch -type=service -service=consul -passingonly=true"),
