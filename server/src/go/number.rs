@@ -36,6 +36,20 @@ impl fmt::Display for NumberError {
 
 impl std::error::Error for NumberError {}
 
+/// A float as a whole number, as Go on amd64 makes it: without its fraction, and the least of all where it does not fit.
+pub(crate) fn truncated(number: f64) -> i64 {
+    /// 2^63, the first that does not fit.
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&number) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the fraction is to be lost"
+        )]
+        return number as i64;
+    }
+    i64::MIN
+}
+
 /// `strconv.ParseUint(text, 10, 64)`: decimal digits only, leading zeros allowed, no sign, no spaces, no underscores.
 ///
 /// # Errors

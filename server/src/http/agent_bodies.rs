@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use super::durations::AnyDuration;
 use super::proxy_bodies::ProxyBody;
 use super::registration_bodies::{AddressBody, WeightsBody};
 use crate::definition::{CheckDefinition, ServiceDefinition, Timing};
-use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::{Decoder, Field, Object, field};
 use crate::go::json::kinds::Any;
@@ -17,17 +17,19 @@ use crate::version::Behaviour;
 const CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
 const SERVICE_CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceID string \"json:\\\"ServiceID\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
 const SERVICE_TYPE: &str = "struct { EnableTagOverrideSnake bool \"json:\\\"enable_tag_override\\\"\"; TaggedAddressesSnake map[string]structs.ServiceAddress \"json:\\\"tagged_addresses\\\"\"; *structs.Alias }";
-pub(super) const CONNECT_TYPE: &str = "struct { SidecarServiceSnake *structs.ServiceDefinition \"json:\\\"sidecar_service\\\"\"; *structs.Alias }";
+const CONNECT_TYPE: &str = "struct { SidecarServiceSnake *structs.ServiceDefinition \"json:\\\"sidecar_service\\\"\"; *structs.Alias }";
 
 /// A check in either of its two forms.
 #[derive(Default)]
 struct CheckFields {
     definition: CheckDefinition,
     args: Vec<String>,
-    interval: Any,
-    timeout: Any,
-    ttl: Any,
-    deregister_after: Any,
+    interval: AnyDuration,
+    timeout: AnyDuration,
+    ttl: AnyDuration,
+    deregister_after: AnyDuration,
+    /// Read where the other spelling has nothing.
+    deregister_snake: AnyDuration,
     grpc_use_tls: bool,
     tls_skip_verify: bool,
     /// What is taken and means nothing here: the shell, the token, the ports of a proxy, the name on a certificate.
@@ -51,6 +53,8 @@ impl CheckFields {
         let definition = &mut self.definition;
         let [shell, token, proxy_http, proxy_grpc, server_name] = &mut self.ignored;
         let [h2ping_tls, tcp_tls, no_redirects] = &mut self.ignored_flags;
+        let successes = &mut definition.success_before_passing;
+        let failures = &mut definition.failures_before_critical;
         let mut fields = vec![
             field("Name", &mut definition.name),
             field("Notes", &mut definition.notes),
@@ -70,16 +74,8 @@ impl CheckFields {
             field("GRPC", &mut definition.grpc),
             field("GRPCUseTLS", &mut self.grpc_use_tls),
             field("TLSSkipVerify", &mut self.tls_skip_verify).or_named("tls_skip_verify"),
-            field(
-                "SuccessBeforePassing",
-                &mut definition.success_before_passing,
-            )
-            .of_type("int"),
-            field(
-                "FailuresBeforeCritical",
-                &mut definition.failures_before_critical,
-            )
-            .of_type("int"),
+            field("SuccessBeforePassing", successes).of_type("int"),
+            field("FailuresBeforeCritical", failures).of_type("int"),
             field("OutputMaxSize", &mut definition.output_max_size).of_type("int"),
             field("TLSServerName", server_name)
                 .or_named("tls_server_name")
@@ -107,12 +103,15 @@ impl CheckFields {
         }
         let aliased = fields.into_iter().map(|field| field.embedded_in("Alias"));
         let own = [
-            field("Args", &mut self.args),
+            field("args", &mut self.args),
             field("Interval", &mut self.interval),
             field("Timeout", &mut self.timeout),
             field("TTL", &mut self.ttl),
-            field("DeregisterCriticalServiceAfter", &mut self.deregister_after)
-                .or_named("deregister_critical_service_after"),
+            field("DeregisterCriticalServiceAfter", &mut self.deregister_after),
+            field(
+                "deregister_critical_service_after",
+                &mut self.deregister_snake,
+            ),
         ];
         aliased.chain(own).collect()
     }
@@ -125,22 +124,18 @@ impl CheckFields {
             interval_ns: nanoseconds(&self.interval)?,
             timeout_ns: nanoseconds(&self.timeout)?,
             ttl_ns: nanoseconds(&self.ttl)?,
-            deregister_after_ns: nanoseconds(&self.deregister_after)?,
+            deregister_after_ns: match self.deregister_after.nanoseconds()? {
+                Some(given) => given,
+                None => nanoseconds(&self.deregister_snake)?,
+            },
         };
         Ok(())
     }
 }
 
-/// A duration as a text of Go's or as a number of nanoseconds. Unlike the catalog, the agent minds an empty text.
-fn nanoseconds(value: &Any) -> Result<i64, String> {
-    match value {
-        Any::Null | Any::Bool(_) | Any::Container => Ok(0),
-        Any::String(text) => {
-            duration::parse(text).map_err(|error| error.message(DurationQuotes::Escaped))
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "as Consul truncates")]
-        Any::Number(number) => Ok(*number as i64),
-    }
+/// No time at all where nothing is said. Unlike the catalog, the agent keeps what is negative.
+fn nanoseconds(given: &AnyDuration) -> Result<i64, String> {
+    given.nanoseconds().map(Option::unwrap_or_default)
 }
 
 /// The body of `agent/check/register`.
@@ -256,8 +251,8 @@ impl ServiceBody {
 
 /// What a service says of Connect.
 #[derive(Default)]
-struct ConnectBody {
-    native: bool,
+pub(super) struct ConnectBody {
+    pub(super) native: bool,
     sidecar: Option<Box<ServiceBody>>,
 }
 

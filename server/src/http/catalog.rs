@@ -104,7 +104,7 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     Ok(reply(request, &node, &answer, options))
 }
 
-/// A node with the list of its services; both are `null` for one that does not exist.
+/// A node with the list of its services; both are `null` for one that does not exist, and the list where it is empty.
 pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
     let (answer, filter, options) = match read_node(request).await? {
         Ok(read) => read,
@@ -113,6 +113,9 @@ pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
     let version = request.context.config.version;
     let (node, services) = node_and_services(&answer, &filter).unzip();
     let service = |row| NodeService::new(row, version);
+    // Go's list of nothing is `null` until a filter makes another one (seen on 1.8.7).
+    let services =
+        services.filter(|rows| !rows.is_empty() || !request.query.get("filter").is_empty());
     let list = NodeServiceList {
         node: node.map(Node::new),
         services: services.map(|rows| rows.into_iter().map(service).collect()),

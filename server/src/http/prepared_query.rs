@@ -3,6 +3,7 @@
 use http::{Method, StatusCode};
 use serde_json::json;
 
+use super::durations;
 use super::errors::Failure;
 use super::errors_query::PlainFailure;
 use super::prepared_query_body::{Body, checked};
@@ -130,7 +131,8 @@ fn rules(request: &Request) -> Rules {
 }
 
 fn put(request: &Request, target: PreparedQueryTarget, body: Body) -> Result<(), Failure> {
-    let query = checked(body).map_err(Failure::Plain)?;
+    let query =
+        checked(body, durations::quotes(request.context.config.version)).map_err(Failure::Plain)?;
     let flaw = query_template::flaw(&query);
     let write = PreparedQueryWrite {
         target,

@@ -1,5 +1,6 @@
 //! The body of a prepared query, and what of it is checked before raft (session.md 5).
 
+use super::check_id::CheckId;
 use super::errors_query::{PlainFailure, PreparedQueryFailure};
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::decode::{Field, Object, field};
@@ -24,14 +25,15 @@ pub(super) struct Body {
     template: TemplateBody,
     service: ServiceBody,
     dns: DnsBody,
-    ignored: [Any; 2],
+    /// Taken, and of no account: the indexes of the row in the store.
+    indexes: [u64; 2],
 }
 
 impl Object for Body {
     const GO_TYPE: &'static str = "structs.PreparedQuery";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [create, modify] = &mut self.ignored;
+        let [create, modify] = &mut self.indexes;
         vec![
             field("ID", &mut self.id),
             field("Name", &mut self.name),
@@ -72,6 +74,7 @@ impl Object for TemplateBody {
 #[derive(Default)]
 struct ServiceBody {
     search: ServiceSearch,
+    ignore_check_ids: Option<Vec<CheckId>>,
     failover: FailoverBody,
     ignored: [Any; 2],
 }
@@ -86,7 +89,7 @@ impl Object for ServiceBody {
             field("Service", &mut search.service),
             field("Failover", &mut self.failover),
             field("OnlyPassing", &mut search.only_passing),
-            field("IgnoreCheckIDs", &mut search.ignore_check_ids).of_type("[]types.CheckID"),
+            field("IgnoreCheckIDs", &mut self.ignore_check_ids),
             field("Near", &mut search.near),
             field("Tags", &mut search.tags),
             field("NodeMeta", &mut search.node_meta),
@@ -131,24 +134,31 @@ impl Object for DnsBody {
 }
 
 /// The query of a body, checked in Consul's order.
-pub(super) fn checked(body: Body) -> Result<NewPreparedQuery, PlainFailure> {
+pub(super) fn checked(
+    body: Body,
+    quotes: DurationQuotes,
+) -> Result<NewPreparedQuery, PlainFailure> {
     let query = NewPreparedQuery {
         name: body.name,
         session: body.session,
         token: body.token,
         template: body.template.0,
         service: ServiceSearch {
+            ignore_check_ids: body
+                .service
+                .ignore_check_ids
+                .map(|ids| ids.into_iter().map(|id| id.0).collect()),
             failover_nearest: body.service.failover.nearest,
             failover_datacenters: body.service.failover.datacenters,
             ..body.service.search
         },
         dns_ttl: body.dns.ttl,
     };
-    check(&query).map_err(PlainFailure::PreparedQuery)?;
+    check(&query, quotes).map_err(PlainFailure::PreparedQuery)?;
     Ok(query)
 }
 
-fn check(query: &NewPreparedQuery) -> Result<(), PreparedQueryFailure> {
+fn check(query: &NewPreparedQuery, quotes: DurationQuotes) -> Result<(), PreparedQueryFailure> {
     if !query.template.is_some() && query.session.is_empty() && query.name.is_empty() {
         return Err(PreparedQueryFailure::Unbound);
     }
@@ -162,7 +172,7 @@ fn check(query: &NewPreparedQuery) -> Result<(), PreparedQueryFailure> {
     if let Some(meta) = &query.service.node_meta {
         check_node_meta(meta)?;
     }
-    check_dns_ttl(&query.dns_ttl)
+    check_dns_ttl(&query.dns_ttl, quotes)
 }
 
 fn check_node_meta(meta: &Labels) -> Result<(), PreparedQueryFailure> {
@@ -188,11 +198,11 @@ fn check_node_meta(meta: &Labels) -> Result<(), PreparedQueryFailure> {
     Ok(())
 }
 
-fn check_dns_ttl(ttl: &str) -> Result<(), PreparedQueryFailure> {
+fn check_dns_ttl(ttl: &str, quotes: DurationQuotes) -> Result<(), PreparedQueryFailure> {
     if ttl.is_empty() {
         return Ok(());
     }
-    let words = |error: duration::DurationError| error.message(DurationQuotes::Escaped);
+    let words = |error: duration::DurationError| error.message(quotes);
     let nanoseconds = duration::parse(ttl)
         .map_err(|error| PreparedQueryFailure::DnsTtl(ttl.to_owned(), words(error)))?;
     if nanoseconds < 0 {

@@ -12,6 +12,9 @@ use crate::version::Behaviour;
 // The Go types that decode the bodies have no names: an error about a whole body prints all that is in them.
 const PROXY_TYPE: &str = "struct { DestinationServiceNameSnake string \"json:\\\"destination_service_name\\\"\"; DestinationServiceIDSnake string \"json:\\\"destination_service_id\\\"\"; LocalServiceAddressSnake string \"json:\\\"local_service_address\\\"\"; LocalServicePortSnake int \"json:\\\"local_service_port\\\"\"; *structs.Alias }";
 
+const UPSTREAM_TYPE: &str = "struct { DestinationTypeSnake string \"json:\\\"destination_type\\\"\"; DestinationNamespaceSnake string \"json:\\\"destination_namespace\\\"\"; DestinationNameSnake string \"json:\\\"destination_name\\\"\"; LocalBindPortSnake int \"json:\\\"local_bind_port\\\"\"; LocalBindAddressSnake string \"json:\\\"local_bind_address\\\"\"; *structs.Alias }";
+const PATH_TYPE: &str = "struct { LocalPathPortSnake int \"json:\\\"local_path_port\\\"\"; ListenerPortSnake int \"json:\\\"listener_port\\\"\"; *structs.Alias }";
+
 /// A proxy's settings.
 #[derive(Default)]
 pub(super) struct ProxyBody {
@@ -81,7 +84,7 @@ struct UpstreamBody {
 }
 
 impl Object for UpstreamBody {
-    const GO_TYPE: &'static str = "structs.Upstream";
+    const GO_TYPE: &'static str = UPSTREAM_TYPE;
     const DECODER: Decoder = Decoder::Own(UnknownFields::Refused);
 
     fn fields(&mut self) -> Vec<Field<'_>> {
@@ -150,7 +153,8 @@ impl Object for ExposeBody {
     fn fields(&mut self) -> Vec<Field<'_>> {
         vec![
             field("Checks", &mut self.checks),
-            field("Paths", &mut self.paths),
+            // Its name, too, for what the list itself is.
+            field("Paths", &mut self.paths).of_type("[]structs.ExposePath"),
         ]
     }
 }
@@ -159,7 +163,7 @@ impl Object for ExposeBody {
 struct PathBody(ExposedPath);
 
 impl Object for PathBody {
-    const GO_TYPE: &'static str = "structs.ExposePath";
+    const GO_TYPE: &'static str = PATH_TYPE;
     const DECODER: Decoder = Decoder::Own(UnknownFields::Refused);
 
     fn fields(&mut self) -> Vec<Field<'_>> {
@@ -174,20 +178,5 @@ impl Object for PathBody {
                 .or_named("local_path_port"),
             field("Protocol", &mut path.protocol),
         ]
-    }
-}
-
-/// What a service of the catalog says of Connect. Its sidecar is of no account there.
-#[derive(Default)]
-pub(super) struct CatalogConnectBody {
-    pub(super) native: bool,
-}
-
-impl Object for CatalogConnectBody {
-    const GO_TYPE: &'static str = super::agent_bodies::CONNECT_TYPE;
-    const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![field("Native", &mut self.native)]
     }
 }

@@ -146,7 +146,7 @@ fn checked_service(request: &Request, service: ServiceBody) -> Result<NewService
         }
         (true, true) => Err(Failure::Register(RegisterFailure::ServiceKey)),
         (_, false) => {
-            let service = service.into_whole_service().ok_or(Failure::Dropped)?;
+            let service = service.into_service().ok_or(Failure::Dropped)?;
             match proxy_problems(&service) {
                 None => Ok(service),
                 Some(text) => Err(Failure::Register(RegisterFailure::Proxy(text))),

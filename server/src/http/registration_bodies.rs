@@ -2,9 +2,11 @@
 //! transactions' bodies have as well.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use super::check_durations::{AnyDuration, CheckDurations};
-use super::proxy_bodies::{CatalogConnectBody, ProxyBody};
+use super::agent_bodies::ConnectBody;
+use super::durations::{AnyDuration, not_negative};
+use super::proxy_bodies::ProxyBody;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::{Decoder, Field, Object, field};
 use crate::go::json::kinds::Any;
@@ -28,14 +30,16 @@ pub(super) struct RegisterBody {
     pub(super) checks: Vec<Option<CheckBody>>,
     pub(super) skip_node_update: bool,
     pub(super) peer_name: String,
-    ignored: [Any; 5],
+    token: String,
+    indexes: Indexes,
+    later: [Any; 2],
 }
 
 impl Object for RegisterBody {
     const GO_TYPE: &'static str = "structs.RegisterRequest";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [token, partition, locality, create, modify] = &mut self.ignored;
+        let [partition, locality] = &mut self.later;
         vec![
             field("Datacenter", &mut self.datacenter),
             field("ID", &mut self.id).of_type("types.NodeID"),
@@ -45,19 +49,26 @@ impl Object for RegisterBody {
             field("NodeMeta", &mut self.node_meta),
             field("Service", &mut self.service),
             field("Check", &mut self.check),
-            field("Checks", &mut self.checks),
+            field("Checks", &mut self.checks).of_type("structs.HealthChecks"),
             field("SkipNodeUpdate", &mut self.skip_node_update),
             field("PeerName", &mut self.peer_name).since(Behaviour::CatalogPeerNameRefused),
-            field("Token", token),
+            field("Token", &mut self.token),
             field("Partition", partition).since(Behaviour::JsonPartition),
             field("Locality", locality).since(Behaviour::JsonLocality),
-            field("CreateIndex", create),
-            field("ModifyIndex", modify),
+            field("CreateIndex", &mut self.indexes.create),
+            field("ModifyIndex", &mut self.indexes.modify),
         ]
     }
 }
 
-/// A service instance, as the catalog's and the transaction's bodies have it.
+/// The indexes that a row has in the store: clients that send them back need not take them out.
+#[derive(Default)]
+struct Indexes {
+    create: u64,
+    modify: u64,
+}
+
+/// A service instance, as the catalog's body has it.
 #[derive(Default)]
 pub(super) struct ServiceBody {
     pub(super) id: String,
@@ -70,17 +81,17 @@ pub(super) struct ServiceBody {
     port: i64,
     weights: Option<WeightsBody>,
     enable_tag_override: bool,
-    pub(super) modify_index: u64,
     proxy: ProxyBody,
-    connect: CatalogConnectBody,
-    ignored: [Any; 5],
+    connect: ConnectBody,
+    indexes: Indexes,
+    later: [Any; 4],
 }
 
 impl Object for ServiceBody {
     const GO_TYPE: &'static str = "structs.NodeService";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [create, ports, locality, socket, peer] = &mut self.ignored;
+        let [ports, locality, socket, peer] = &mut self.later;
         vec![
             field("Kind", &mut self.kind).of_type("structs.ServiceKind"),
             field("ID", &mut self.id),
@@ -92,10 +103,10 @@ impl Object for ServiceBody {
             field("Port", &mut self.port).of_type("int"),
             field("Weights", &mut self.weights),
             field("EnableTagOverride", &mut self.enable_tag_override),
-            field("ModifyIndex", &mut self.modify_index),
+            field("ModifyIndex", &mut self.indexes.modify),
             field("Proxy", &mut self.proxy),
             field("Connect", &mut self.connect),
-            field("CreateIndex", create),
+            field("CreateIndex", &mut self.indexes.create),
             field("Locality", locality).since(Behaviour::JsonLocality),
             field("SocketPath", socket).since(Behaviour::JsonCatalogServiceSocketPath),
             field("Ports", ports).since(Behaviour::JsonServicePorts),
@@ -105,22 +116,15 @@ impl Object for ServiceBody {
 }
 
 impl ServiceBody {
-    /// The service with all that it says of proxies and Connect; none where Consul's handler dies of an upstream
+    /// The service; none where Consul's handler dies of an upstream
     /// that is null.
-    pub(super) fn into_whole_service(mut self) -> Option<NewService> {
+    pub(super) fn into_service(mut self) -> Option<NewService> {
         let proxy = std::mem::take(&mut self.proxy).into_proxy()?;
+        let address = |(tag, body): (String, AddressBody)| (tag, ServiceAddress::from(body));
         Some(NewService {
             proxy,
             connect_native: self.connect.native,
-            kind: std::mem::take(&mut self.kind),
-            ..self.into_service()
-        })
-    }
-
-    /// The service without its kind, and without what it says of proxies and Connect.
-    pub(super) fn into_service(self) -> NewService {
-        let address = |(tag, body): (String, AddressBody)| (tag, ServiceAddress::from(body));
-        NewService {
+            kind: self.kind,
             id: if self.id.is_empty() {
                 self.service.clone()
             } else {
@@ -136,8 +140,7 @@ impl ServiceBody {
             tagged_addresses: self
                 .tagged_addresses
                 .map(|addresses| addresses.into_iter().map(address).collect()),
-            ..NewService::default()
-        }
+        })
     }
 }
 
@@ -207,14 +210,18 @@ pub(super) struct CheckBody {
     interval: String,
     timeout: String,
     definition: DefinitionBody,
-    ignored: [Any; 6],
+    /// Taken, and of no account: Consul takes both from the service.
+    service_name: String,
+    service_tags: Vec<String>,
+    indexes: Indexes,
+    later: [Any; 2],
 }
 
 impl Object for CheckBody {
     const GO_TYPE: &'static str = "structs.HealthCheck";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [name, tags, create, modify, port, peer] = &mut self.ignored;
+        let [port, peer] = &mut self.later;
         vec![
             field("Node", &mut self.node),
             field("CheckID", &mut self.check_id).of_type("types.CheckID"),
@@ -225,10 +232,10 @@ impl Object for CheckBody {
             field("ServiceID", &mut self.service_id),
             field("Type", &mut self.kind),
             field("Definition", &mut self.definition),
-            field("ServiceName", name),
-            field("ServiceTags", tags),
-            field("CreateIndex", create),
-            field("ModifyIndex", modify),
+            field("ServiceName", &mut self.service_name),
+            field("ServiceTags", &mut self.service_tags),
+            field("CreateIndex", &mut self.indexes.create),
+            field("ModifyIndex", &mut self.indexes.modify),
             field("ExposedPort", port).since(Behaviour::JsonCheckExposedPort),
             field("Interval", &mut self.interval).since(Behaviour::JsonCheckInterval),
             field("Timeout", &mut self.timeout).since(Behaviour::JsonCheckInterval),
@@ -286,17 +293,25 @@ fn kind_of(definition: &CheckDefinition) -> &'static str {
 #[derive(Default)]
 struct DefinitionBody {
     definition: CheckDefinition,
-    durations: CheckDurations,
+    interval: AnyDuration,
+    timeout: AnyDuration,
+    deregister_after: AnyDuration,
     ttl: AnyDuration,
+    /// What is taken and means nothing here: the alias, the container, the shell, gRPC.
+    ignored: [String; 5],
+    grpc_use_tls: bool,
+    output_max_size: u64,
 }
 
 impl Object for DefinitionBody {
-    const GO_TYPE: &'static str = "structs.HealthCheckDefinition";
+    // Consul decodes into a type of the moment (seen on 1.8.7).
+    const GO_TYPE: &'static str = "struct { Interval interface {}; Timeout interface {}; DeregisterCriticalServiceAfter interface {}; TTL interface {}; *structs.Alias }";
     const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
 
     fn fields(&mut self) -> Vec<Field<'_>> {
         let definition = &mut self.definition;
-        let mut fields = vec![
+        let [alias_node, alias_service, docker, shell, grpc] = &mut self.ignored;
+        let aliased = [
             field("HTTP", &mut definition.http),
             field("TLSSkipVerify", &mut definition.tls_skip_verify),
             field("Header", &mut definition.header),
@@ -304,16 +319,34 @@ impl Object for DefinitionBody {
             field("Body", &mut definition.body),
             field("TCP", &mut definition.tcp),
             field("ScriptArgs", &mut definition.script_args),
-            field("SessionName", &mut definition.session_name),
+            field("OutputMaxSize", &mut self.output_max_size).of_type("uint"),
+            field("AliasNode", alias_node),
+            field("AliasService", alias_service),
+            field("DockerContainerID", docker),
+            field("Shell", shell),
+            field("GRPC", grpc),
+            field("GRPCUseTLS", &mut self.grpc_use_tls),
+            field("SessionName", &mut definition.session_name).since(Behaviour::SessionChecks),
+        ];
+        let own = [
+            field("Interval", &mut self.interval),
+            field("Timeout", &mut self.timeout),
+            field("DeregisterCriticalServiceAfter", &mut self.deregister_after),
             field("TTL", &mut self.ttl),
         ];
-        fields.extend(self.durations.fields());
-        fields
+        let aliased = aliased.map(|field| field.embedded_in("Alias"));
+        own.into_iter().chain(aliased).collect()
     }
 
     fn complete(&mut self) -> Result<(), String> {
-        self.durations.put_into(&mut self.definition)?;
-        self.definition.ttl = self.ttl.take_strictly()?;
+        let kept = |given: &AnyDuration| -> Result<Duration, String> {
+            Ok(not_negative(given.nanoseconds()?.unwrap_or_default()))
+        };
+        let definition = &mut self.definition;
+        definition.interval = kept(&self.interval)?;
+        definition.timeout = kept(&self.timeout)?;
+        definition.deregister_critical_service_after = kept(&self.deregister_after)?;
+        definition.ttl = kept(&self.ttl)?;
         Ok(())
     }
 }
@@ -326,7 +359,8 @@ pub(super) struct DeregisterBody {
     pub(super) service_id: String,
     pub(super) check_id: String,
     address: String,
-    ignored: [Any; 2],
+    token: String,
+    peer_name: Any,
 }
 
 impl Object for DeregisterBody {
@@ -334,14 +368,13 @@ impl Object for DeregisterBody {
     const GO_TYPE: &'static str = "struct { Address string; *structs.Alias }";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [token, peer] = &mut self.ignored;
         let aliased = [
             field("Datacenter", &mut self.datacenter),
             field("Node", &mut self.node),
             field("ServiceID", &mut self.service_id),
             field("CheckID", &mut self.check_id).of_type("types.CheckID"),
-            field("Token", token),
-            field("PeerName", peer).since(Behaviour::CatalogPeerNameRefused),
+            field("Token", &mut self.token),
+            field("PeerName", &mut self.peer_name).since(Behaviour::CatalogPeerNameRefused),
         ];
         let aliased = aliased.map(|field| field.embedded_in("Alias"));
         let address = field("Address", &mut self.address);

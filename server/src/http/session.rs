@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use super::check_id::CheckId;
+use super::durations::{self, AnyDuration};
 use super::errors::Failure;
 use super::reply::Reply;
 use super::request::Request;
 use super::wire::{Session, SessionCreated};
 use crate::blocking;
-use crate::go::duration::{self, DurationQuotes};
+use crate::go::duration;
 use crate::go::json::context::{EmbeddedNames, Rules, UnknownFields};
 use crate::go::json::decode::{Decoder, Field, Object, field};
-use crate::go::json::kinds::Any;
 use crate::store::{Behavior, Command, NewSession, Query, Reply as Applied, Rows, ServiceCheck};
 use crate::version::Behaviour;
 
@@ -25,14 +26,16 @@ const DEFAULT_LOCK_DELAY: i64 = 15_000_000_000;
 struct CreateBody {
     name: String,
     node: String,
-    lock_delay: Any,
+    lock_delay: AnyDuration,
     behavior: String,
     ttl: String,
     node_checks: Option<Vec<String>>,
     service_checks: Option<Vec<ServiceCheckBody>>,
-    checks: Vec<String>,
+    checks: Vec<CheckId>,
+    /// Taken, and of no account: what Consul gives a session itself.
+    id: String,
+    indexes: [u64; 2],
     lock_delay_ns: i64,
-    quotes: DurationQuotes,
 }
 
 #[derive(Default)]
@@ -43,18 +46,19 @@ struct ServiceCheckBody {
 
 impl CreateBody {
     /// What holds where the body says nothing.
-    fn defaults(node: String, quotes: DurationQuotes) -> Self {
+    fn defaults(node: String) -> Self {
         Self {
             name: String::new(),
             node,
-            lock_delay: Any::Null,
+            lock_delay: AnyDuration::default(),
             behavior: String::new(),
             ttl: String::new(),
             node_checks: Some(vec![SERF_HEALTH.into()]),
             service_checks: None,
-            checks: vec![SERF_HEALTH.into()],
+            checks: vec![CheckId(SERF_HEALTH.into())],
+            id: String::new(),
+            indexes: [0; 2],
             lock_delay_ns: DEFAULT_LOCK_DELAY,
-            quotes,
         }
     }
 
@@ -63,7 +67,9 @@ impl CreateBody {
         let no_node_checks = self.node_checks.iter().flatten().next().is_none();
         if self.checks.is_empty() {
             self.node_checks = Some(Vec::new());
-        } else if self.checks == [SERF_HEALTH] || no_node_checks {
+        } else if matches!(self.checks.as_slice(), [only] if only.0 == SERF_HEALTH)
+            || no_node_checks
+        {
             self.checks.clear();
         }
     }
@@ -74,7 +80,11 @@ impl Object for CreateBody {
     const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
 
     fn fields(&mut self) -> Vec<Field<'_>> {
+        let [create, modify] = &mut self.indexes;
         vec![
+            field("ID", &mut self.id).embedded_in("Alias"),
+            field("CreateIndex", create).embedded_in("Alias"),
+            field("ModifyIndex", modify).embedded_in("Alias"),
             field("Name", &mut self.name).embedded_in("Alias"),
             field("Node", &mut self.node).embedded_in("Alias"),
             field("LockDelay", &mut self.lock_delay),
@@ -84,23 +94,13 @@ impl Object for CreateBody {
             field("TTL", &mut self.ttl).embedded_in("Alias"),
             field("NodeChecks", &mut self.node_checks).embedded_in("Alias"),
             field("ServiceChecks", &mut self.service_checks).embedded_in("Alias"),
-            field("Checks", &mut self.checks)
-                .embedded_in("Alias")
-                .of_type("[]types.CheckID"),
+            field("Checks", &mut self.checks).embedded_in("Alias"),
         ]
     }
 
     fn complete(&mut self) -> Result<(), String> {
-        self.lock_delay_ns = match &self.lock_delay {
-            Any::Null => DEFAULT_LOCK_DELAY,
-            Any::String(text) => {
-                seconds_if_small(duration::parse(text).map_err(|error| error.message(self.quotes))?)
-            }
-            // Go truncates; what does not fit is not defined there (session.md 1.2).
-            #[expect(clippy::cast_possible_truncation, reason = "as Consul truncates")]
-            Any::Number(number) => seconds_if_small(*number as i64),
-            Any::Bool(_) | Any::Container => 0,
-        };
+        let given = self.lock_delay.nanoseconds()?;
+        self.lock_delay_ns = given.map_or(DEFAULT_LOCK_DELAY, seconds_if_small);
         Ok(())
     }
 }
@@ -147,8 +147,7 @@ pub(crate) async fn create(mut request: Request) -> Result<Reply, Failure> {
 
 /// The body, if its length is known: a chunked one is ignored without an error (session.md trap 8).
 async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
-    let quotes = duration_quotes(request);
-    let mut body = CreateBody::defaults(request.context.config.node_name.clone(), quotes);
+    let mut body = CreateBody::defaults(request.context.config.node_name.clone());
     if request.content_length().is_some_and(|length| length > 0) {
         let sent = request.read_whole().await;
         let rules = Rules {
@@ -191,7 +190,7 @@ fn new_session(request: &Request, body: CreateBody) -> Result<NewSession, Failur
         service_checks: body
             .service_checks
             .map(|checks| checks.into_iter().map(service_check).collect()),
-        checks: body.checks,
+        checks: body.checks.into_iter().map(|check| check.0).collect(),
     })
 }
 
@@ -201,7 +200,8 @@ fn ttl(request: &Request, text: &str) -> Result<Duration, Failure> {
         return Ok(Duration::ZERO);
     }
     let invalid = |error: duration::DurationError| {
-        Failure::TtlInvalid(text.to_owned(), error.message(duration_quotes(request)))
+        let quotes = durations::quotes(request.context.config.version);
+        Failure::TtlInvalid(text.to_owned(), error.message(quotes))
     };
     let nanoseconds = duration::parse(text).map_err(invalid)?;
     let minimum = request.context.config.session_ttl_min;
@@ -293,16 +293,6 @@ async fn read(
     };
     let sessions: Vec<Session<'_>> = rows.iter().map(|row| Session::new(row)).collect();
     Ok(Reply::json(request, &sessions).with_index(request, answer.index))
-}
-
-/// How Go quotes a text that is no duration.
-fn duration_quotes(request: &Request) -> DurationQuotes {
-    // The same Go that refuses semicolons.
-    if request.has(Behaviour::HttpSemicolonRefused) {
-        DurationQuotes::Escaped
-    } else {
-        DurationQuotes::Bare
-    }
 }
 
 /// Whether Go names the embedded type in an error: the one of the newest releases does (1.22.md B0, 0.14).

@@ -1,8 +1,11 @@
 //! The operations of `/v1/txn` on nodes, services and checks, as their bodies have them (kv.md 7.5).
 
-use super::check_durations::CheckDurations;
-use super::registration_bodies::{CRITICAL, ServiceBody};
+use std::time::Duration;
+
+use super::durations::{AnyDuration, ReadableDuration, not_negative};
+use super::registration_bodies::CRITICAL;
 use super::request::Request;
+use super::txn_service_body::ServiceBody;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::{Decoder, Field, Object, field};
 use crate::go::json::kinds::Any;
@@ -71,7 +74,11 @@ impl NodeOperation {
                 node: self.node.node,
                 id: self.node.id,
                 address: self.node.address,
-                datacenter: request.context.config.datacenter.clone(),
+                datacenter: if self.node.datacenter.is_empty() {
+                    request.context.config.datacenter.clone()
+                } else {
+                    self.node.datacenter
+                },
                 tagged_addresses: self.node.tagged_addresses,
                 meta: self.node.meta,
             }),
@@ -87,14 +94,17 @@ struct NodeBody {
     tagged_addresses: Option<Labels>,
     meta: Option<Labels>,
     modify_index: u64,
-    ignored: [Any; 5],
+    datacenter: String,
+    /// Taken, and of no account.
+    create_index: u64,
+    later: [Any; 3],
 }
 
 impl Object for NodeBody {
     const GO_TYPE: &'static str = "api.Node";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [datacenter, create, partition, peer, locality] = &mut self.ignored;
+        let [partition, peer, locality] = &mut self.later;
         vec![
             field("ID", &mut self.id),
             field("Node", &mut self.node),
@@ -102,8 +112,8 @@ impl Object for NodeBody {
             field("TaggedAddresses", &mut self.tagged_addresses),
             field("Meta", &mut self.meta),
             field("ModifyIndex", &mut self.modify_index),
-            field("Datacenter", datacenter),
-            field("CreateIndex", create),
+            field("Datacenter", &mut self.datacenter),
+            field("CreateIndex", &mut self.create_index),
             field("Partition", partition).since(Behaviour::JsonPartition),
             field("PeerName", peer).since(Behaviour::JsonNodeServicePeerName),
             field("Locality", locality).since(Behaviour::JsonLocality),
@@ -115,7 +125,7 @@ impl Object for NodeBody {
 pub(super) struct ServiceOperation {
     verb: String,
     node: String,
-    service: ClientServiceBody,
+    service: ServiceBody,
 }
 
 impl Object for ServiceOperation {
@@ -130,27 +140,10 @@ impl Object for ServiceOperation {
     }
 }
 
-/// A service as the client's type has it, which knows of namespaces.
-#[derive(Default)]
-struct ClientServiceBody {
-    service: ServiceBody,
-    namespace: Any,
-}
-
-impl Object for ClientServiceBody {
-    const GO_TYPE: &'static str = "api.AgentService";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        let mut fields = self.service.fields();
-        fields.push(field("Namespace", &mut self.namespace));
-        fields
-    }
-}
-
 impl ServiceOperation {
-    /// The operation. Consul copies no more of the service than what stands here: not its kind, proxy and Connect.
+    /// The operation.
     fn into_operation(self, request: &Request) -> CatalogOperation {
-        let body = self.service.service;
+        let body = self.service;
         let index = Index(body.modify_index);
         let sent_id = body.id.clone();
         let mut service = body.into_service();
@@ -230,6 +223,16 @@ impl CheckOperation {
     }
 }
 
+/// What is taken and means nothing here.
+#[derive(Default)]
+struct IgnoredInCheck {
+    service_name: String,
+    service_tags: Vec<String>,
+    create_index: u64,
+    namespace: String,
+    later: [Any; 3],
+}
+
 #[derive(Default)]
 struct CheckBody {
     node: String,
@@ -242,14 +245,15 @@ struct CheckBody {
     kind: String,
     definition: DefinitionBody,
     modify_index: u64,
-    ignored: [Any; 7],
+    ignored: IgnoredInCheck,
 }
 
 impl Object for CheckBody {
     const GO_TYPE: &'static str = "api.HealthCheck";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [name, tags, create, namespace, port, peer, partition] = &mut self.ignored;
+        let ignored = &mut self.ignored;
+        let [port, peer, partition] = &mut ignored.later;
         vec![
             field("Node", &mut self.node),
             field("CheckID", &mut self.check_id),
@@ -261,10 +265,10 @@ impl Object for CheckBody {
             field("Type", &mut self.kind),
             field("Definition", &mut self.definition),
             field("ModifyIndex", &mut self.modify_index),
-            field("ServiceName", name),
-            field("ServiceTags", tags),
-            field("CreateIndex", create),
-            field("Namespace", namespace),
+            field("ServiceName", &mut ignored.service_name),
+            field("ServiceTags", &mut ignored.service_tags),
+            field("CreateIndex", &mut ignored.create_index),
+            field("Namespace", &mut ignored.namespace),
             field("ExposedPort", port).since(Behaviour::JsonCheckExposedPort),
             field("PeerName", peer).since(Behaviour::JsonNodeServicePeerName),
             field("Partition", partition).since(Behaviour::JsonPartition),
@@ -276,28 +280,62 @@ impl Object for CheckBody {
 #[derive(Default)]
 struct DefinitionBody {
     definition: CheckDefinition,
-    durations: CheckDurations,
+    interval: TwiceNamed,
+    timeout: TwiceNamed,
+    deregister_after: TwiceNamed,
+}
+
+/// A duration in both of its spellings.
+#[derive(Default)]
+struct TwiceNamed {
+    given: AnyDuration,
+    deprecated: ReadableDuration,
+}
+
+impl TwiceNamed {
+    fn kept(&self) -> Result<Duration, String> {
+        let given = self.given.nanoseconds()?;
+        Ok(not_negative(given.unwrap_or(self.deprecated.nanoseconds)))
+    }
 }
 
 impl Object for DefinitionBody {
-    const GO_TYPE: &'static str = "api.HealthCheckDefinition";
+    // Consul decodes into a type of the moment (seen on 1.8.7).
+    const GO_TYPE: &'static str = "struct { IntervalDuration interface {}; TimeoutDuration interface {}; DeregisterCriticalServiceAfterDuration interface {}; *api.Alias }";
     const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
 
     fn fields(&mut self) -> Vec<Field<'_>> {
         let definition = &mut self.definition;
-        let mut fields = vec![
+        let (interval, timeout) = (&mut self.interval, &mut self.timeout);
+        let deregister = &mut self.deregister_after;
+        let aliased = [
             field("HTTP", &mut definition.http),
             field("TLSSkipVerify", &mut definition.tls_skip_verify),
             field("Header", &mut definition.header),
             field("Method", &mut definition.method),
             field("Body", &mut definition.body),
             field("TCP", &mut definition.tcp),
+            field("Interval", &mut interval.deprecated),
+            field("Timeout", &mut timeout.deprecated),
+            field("DeregisterCriticalServiceAfter", &mut deregister.deprecated),
         ];
-        fields.extend(self.durations.fields());
-        fields
+        let own = [
+            field("IntervalDuration", &mut interval.given),
+            field("TimeoutDuration", &mut timeout.given),
+            field(
+                "DeregisterCriticalServiceAfterDuration",
+                &mut deregister.given,
+            ),
+        ];
+        let aliased = aliased.map(|field| field.embedded_in("Alias"));
+        own.into_iter().chain(aliased).collect()
     }
 
     fn complete(&mut self) -> Result<(), String> {
-        self.durations.put_into(&mut self.definition)
+        let definition = &mut self.definition;
+        definition.interval = self.interval.kept()?;
+        definition.timeout = self.timeout.kept()?;
+        definition.deregister_critical_service_after = self.deregister_after.kept()?;
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@ mod blocking;
 mod configured;
 mod consistency;
 mod delete;
+mod field_kinds;
 mod get;
 mod gzip;
 mod key_rules;

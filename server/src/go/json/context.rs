@@ -162,6 +162,19 @@ impl Context {
         since.is_none_or(|behaviour| self.version.has(behaviour))
     }
 
+    /// The release whose types these are.
+    pub(crate) fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Reports a problem with which a type's own decoder ends: it goes before those of the kinds of values.
+    pub(crate) fn end(&mut self, error: DecodeError) {
+        if !self.ended {
+            self.error = Some(error);
+            self.ended = true;
+        }
+    }
+
     /// Reports a problem, unless there is one already.
     pub(crate) fn fail(&mut self, error: DecodeError) {
         self.error.get_or_insert(error);

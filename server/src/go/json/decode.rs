@@ -116,6 +116,15 @@ impl Field<'_> {
         [Some(self.name), self.other_name].into_iter().flatten()
     }
 
+    /// The name of the field that a name in the body matches, and the embedded struct that it belongs to: second names
+    /// belong to the struct around.
+    fn called(&self, name: &str) -> (&'static str, Option<&'static str>) {
+        match self.other_name {
+            Some(other) if !matches_folded(self.name, name) => (other, None),
+            Some(_) | None => (self.name, self.embedded_in),
+        }
+    }
+
     /// The field belongs to an embedded struct, whose name type errors may show.
     pub(crate) fn embedded_in(mut self, name: &'static str) -> Self {
         self.embedded_in = Some(name);
@@ -187,7 +196,8 @@ fn decode_object<T: Object>(object: &mut T, value: Value<'_>, context: &mut Cont
             continue;
         };
         value.go_type = field.go_type;
-        let depth = context.enter_field(field.name, field.embedded_in);
+        let (own_name, embedded_in) = field.called(&name);
+        let depth = context.enter_field(own_name, embedded_in);
         field.place.decode(value, context);
         context.leave_field(depth);
     }

@@ -53,6 +53,11 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The value as it is written.
+    pub(crate) fn text(self) -> &'a [u8] {
+        self.text
+    }
+
     /// The elements of an array; nothing for other kinds.
     pub(crate) fn elements(self) -> impl Iterator<Item = Value<'a>> {
         let mut walk = Walk::into_container(self.text, b'[');

@@ -1,0 +1,140 @@
+//! A service as a transaction's body has it: in the client's types, all of which have names (kv.md 7.5). Consul copies no
+//! more of it than what [`ServiceBody::into_service`] takes, but minds the kinds of all (seen on 1.8.7).
+
+use std::collections::BTreeMap;
+
+use super::txn_proxy_body::{ConnectBody, ProxyBody};
+use crate::go::json::decode::{Field, Object, field};
+use crate::go::json::kinds::Any;
+use crate::store::{Labels, NewService, ServiceAddress, Weights};
+use crate::version::Behaviour;
+
+/// A service instance.
+#[derive(Default)]
+pub(super) struct ServiceBody {
+    pub(super) id: String,
+    service: String,
+    tags: Vec<String>,
+    address: String,
+    tagged_addresses: Option<BTreeMap<String, AddressBody>>,
+    meta: Option<Labels>,
+    port: i64,
+    weights: WeightsBody,
+    enable_tag_override: bool,
+    pub(super) modify_index: u64,
+    ignored: Ignored,
+}
+
+/// What is taken and means nothing here.
+#[derive(Default)]
+struct Ignored {
+    kind: String,
+    content_hash: String,
+    namespace: String,
+    create_index: u64,
+    proxy: Option<Box<ProxyBody>>,
+    connect: Option<Box<ConnectBody>>,
+    later: [Any; 4],
+}
+
+impl Object for ServiceBody {
+    const GO_TYPE: &'static str = "api.AgentService";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        let ignored = &mut self.ignored;
+        let [ports, locality, socket, peer] = &mut ignored.later;
+        vec![
+            field("Kind", &mut ignored.kind).of_type("api.ServiceKind"),
+            field("ID", &mut self.id),
+            field("Service", &mut self.service),
+            field("Tags", &mut self.tags),
+            field("Meta", &mut self.meta),
+            field("Port", &mut self.port).of_type("int"),
+            field("Address", &mut self.address),
+            field("TaggedAddresses", &mut self.tagged_addresses),
+            field("Weights", &mut self.weights),
+            field("EnableTagOverride", &mut self.enable_tag_override),
+            field("ContentHash", &mut ignored.content_hash),
+            field("Proxy", &mut ignored.proxy),
+            field("Connect", &mut ignored.connect),
+            field("Namespace", &mut ignored.namespace),
+            field("CreateIndex", &mut ignored.create_index),
+            field("ModifyIndex", &mut self.modify_index),
+            field("Locality", locality).since(Behaviour::JsonLocality),
+            field("SocketPath", socket).since(Behaviour::JsonCatalogServiceSocketPath),
+            field("Ports", ports).since(Behaviour::JsonServicePorts),
+            field("PeerName", peer).since(Behaviour::JsonNodeServicePeerName),
+        ]
+    }
+}
+
+impl ServiceBody {
+    /// The service, as far as Consul copies it.
+    pub(super) fn into_service(self) -> NewService {
+        let address = |(tag, body): (String, AddressBody)| (tag, body.0);
+        let addresses = self.tagged_addresses;
+        NewService {
+            id: if self.id.is_empty() {
+                self.service.clone()
+            } else {
+                self.id
+            },
+            name: self.service,
+            tags: self.tags,
+            address: self.address,
+            meta: self.meta,
+            port: self.port,
+            weights: self.weights.valid(),
+            enable_tag_override: self.enable_tag_override,
+            tagged_addresses: addresses
+                .map(|addresses| addresses.into_iter().map(address).collect()),
+            ..NewService::default()
+        }
+    }
+}
+
+/// An address of a service.
+#[derive(Default)]
+pub(super) struct AddressBody(ServiceAddress);
+
+impl Object for AddressBody {
+    const GO_TYPE: &'static str = "api.ServiceAddress";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        vec![
+            field("Address", &mut self.0.address),
+            field("Port", &mut self.0.port).of_type("int"),
+        ]
+    }
+}
+
+/// The weights of a service.
+#[derive(Default)]
+pub(super) struct WeightsBody {
+    passing: i64,
+    warning: i64,
+}
+
+impl WeightsBody {
+    /// The weights, if both could be; else those of a service that has none (seen on 1.8.7).
+    fn valid(&self) -> Weights {
+        if self.passing < 1 || self.warning < 0 {
+            return Weights::default();
+        }
+        Weights {
+            passing: self.passing,
+            warning: self.warning,
+        }
+    }
+}
+
+impl Object for WeightsBody {
+    const GO_TYPE: &'static str = "api.AgentWeights";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        vec![
+            field("Passing", &mut self.passing).of_type("int"),
+            field("Warning", &mut self.warning).of_type("int"),
+        ]
+    }
+}
