@@ -8,6 +8,7 @@ mod agent_service;
 mod blocking;
 mod blocking_missing;
 mod blocking_wakes;
+mod body_values;
 mod catalog;
 mod catalog_deregister;
 mod catalog_reads;
@@ -131,6 +132,7 @@ const TOPICS: &[&[Case]] = &[
     agent_service::CASES,
     agent_alias::CASES,
     agent_proxy::CASES,
+    body_values::CASES,
     later_fields::CASES,
     endpoints::CASES,
     endpoint_parameters::CASES,
