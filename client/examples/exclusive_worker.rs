@@ -17,21 +17,27 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         session.close().await?;
         return say("somebody else does it");
     };
-    say("working")?;
     let how = tokio::select! {
-        read = end_of_input() => {
-            read?;
-            "finished"
-        }
+        // In this order: whoever sees it work may interrupt it.
+        biased;
         interrupted = tokio::signal::ctrl_c() => {
             interrupted?;
             "interrupted, cleaning up"
         }
         lost = held.lost() => return Err(format!("stopped in the middle: {lost}").into()),
+        worked = work() => {
+            worked?;
+            "finished"
+        }
     };
     // Not `held.release()`, which would let the next worker in at once.
     session.close().await?;
     say(how)
+}
+
+async fn work() -> Result<(), Box<dyn std::error::Error>> {
+    say("working")?;
+    Ok(end_of_input().await?)
 }
 
 async fn end_of_input() -> std::io::Result<()> {
