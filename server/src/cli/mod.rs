@@ -6,7 +6,7 @@
 //! | `keys`, `tree`, `hcl`, `sources` | the table of configuration keys; JSON and HCL; finding files |
 //! | `settings`, `slot`, `load` | what was said; how a value gets there; in which order |
 //! | `environment`, `address` | the variables of Consul's image; the addresses of this machine |
-//! | `resolve`, `listen` | what holds: a [`Config`](crate::config::Config) |
+//! | `resolve`, `listen` | what holds: a [`Config`] |
 //! | `agent`, `banner`, `log`, `signals` | running, and all that is printed meanwhile |
 //! | `version`, `commands` | the other verbs: what is emulated; clients of a running server |
 //!
