@@ -85,7 +85,7 @@ fn the_rust_clients_work() {
         .output()
         .is_ok_and(|got| got.status.success())
     {
-        say("skipped: the crates of interop/rust cannot be fetched");
+        say("skipped: no network, for the crates of interop/rust");
         return;
     }
     let features: &[&str] = if has_openssl() {
