@@ -131,18 +131,17 @@ fn a_signal_ends_the_program_and_is_no_failure_of_it() {
     }
 }
 
-/// What was signalled is passed on before anything else: here the program ends of it.
+/// What was signalled is passed on before anything else: here the program ends of it. A real Consul does so too, but it begins to
+/// listen for what it is to pass on only after the program has started, which nothing outside of it tells: at times it passes nothing on.
 #[test]
 fn an_interrupt_reaches_the_program() {
-    on_both(|binary, server| {
-        let program = "exec 2>/dev/null; trap '' TERM; trap 'exit 7' INT; echo started; while :; do sleep 0.05; done";
-        let mut locker = Locker::start(binary, server, &["l", program]);
-        locker.wait_for("started");
-        locker.signal("INT");
-        let ended = locker.end();
-        assert_eq!(ended.1, "Error running handler: exit status 7\n");
-        ended
-    });
+    let program = "exec 2>/dev/null; trap '' TERM; trap 'exit 7' INT; echo started; while :; do sleep 0.05; done";
+    let server = frozen();
+    let mut locker = Locker::start(&own(), &server, &["l", program]);
+    locker.wait_for("started");
+    locker.signal("INT");
+    let (_, errors, _) = locker.end();
+    assert_eq!(errors, "Error running handler: exit status 7\n");
 }
 
 #[test]
