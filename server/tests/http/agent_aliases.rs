@@ -139,3 +139,18 @@ fn aliases_of_each_other_come_to_rest() {
         .get("/v1/agent/health/service/id/a?format=text")
         .is(503, "critical");
 }
+
+#[test]
+fn the_name_of_a_failing_check_is_quoted_as_go_does() {
+    let consul = Consul::v1_8();
+    register(
+        &consul,
+        r#"{"Name":"web","Check":{"Name":"a\"b\u0001é\u0000","TTL":"1h"}}"#,
+    );
+    register(
+        &consul,
+        r#"{"Name":"side","Check":{"Name":"alias","AliasService":"web"}}"#,
+    );
+    let failing = r#"Aliased check "a\"b\x01é\x00" failing: "#;
+    is(&consul, "service:side", "critical", failing);
+}

@@ -15,7 +15,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("config", &["definition", "history", "version"]),
     ("definition", &["go", "store", "version"]),
     ("probe", &["engine", "go", "store"]),
-    ("store", &["timestamp"]),
+    ("store", &["go", "timestamp"]),
     ("watch", &["store"]),
     ("history", &["store", "timestamp"]),
     ("faults", &["entropy", "timestamp", "version"]),

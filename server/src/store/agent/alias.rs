@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::check::CRITICAL;
 use super::local::{Alias, CheckSource};
 use super::{Agent, LocalCheck};
+use crate::go::quote::Quoted;
 use crate::store::effects::Touched;
 use crate::store::registration::NewCheck;
 use crate::store::{Change, Store};
@@ -136,7 +137,8 @@ fn result<'a>(
         return (CRITICAL, output);
     }
     let failing = |status: &'static str, check: &NewCheck| {
-        let output = format!("Aliased check {:?} failing: {}", check.name, check.output);
+        let name = Quoted(check.name.as_bytes());
+        let output = format!("Aliased check {name} failing: {}", check.output);
         (status, output)
     };
     let mut critical = of_both.iter().filter(|check| check.status == CRITICAL);
