@@ -116,8 +116,7 @@ impl Object for ServiceBody {
 }
 
 impl ServiceBody {
-    /// The service; none where Consul's handler dies of an upstream
-    /// that is null.
+    /// The service; none where Consul's handler dies of an upstream that is null.
     pub(super) fn into_service(mut self) -> Option<NewService> {
         let proxy = std::mem::take(&mut self.proxy).into_proxy()?;
         let address = |(tag, body): (String, AddressBody)| (tag, ServiceAddress::from(body));

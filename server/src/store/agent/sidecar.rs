@@ -16,13 +16,15 @@ use crate::store::registration::{NewCheck, NewService};
 const PORTS: RangeInclusive<i64> = 21_000..=21_255;
 /// Where a sidecar is asked that has no address of its own.
 const LOOPBACK: &str = "127.0.0.1";
+/// How often a sidecar is asked whether it listens, and how long it may take.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// The same as Consul shows it.
+const SHOWN_INTERVAL: &str = "10s";
+
 /// The id of the sidecar of the service with this one.
 pub(super) fn sidecar_id(of: &str) -> String {
     format!("{of}-sidecar-proxy")
 }
-
-/// How often a sidecar is asked whether it listens, and how long it may take.
-const INTERVAL: Duration = Duration::from_secs(10);
 
 impl Agent {
     /// What becomes of the sidecar of the service with this id.
@@ -83,18 +85,14 @@ fn default_checks(of: &str, sidecar: &NewService, output_limit: usize) -> Vec<Ch
         node: String::new(),
         service: of.to_owned(),
     });
-    let spec = |number: u8, name: String, kind: &str, source: CheckSource| CheckSpec {
+    let spec = |number: u8, name: String, kind: &str, interval: &str, source| CheckSpec {
         check: NewCheck {
             check_id: format!("service:{}:{number}", sidecar.id),
             name,
             status: CRITICAL.to_owned(),
             service_id: sidecar.id.clone(),
             kind: kind.to_owned(),
-            interval: if number == 1 {
-                "10s".into()
-            } else {
-                String::new()
-            },
+            interval: interval.to_owned(),
             ..NewCheck::default()
         },
         source,
@@ -102,13 +100,10 @@ fn default_checks(of: &str, sidecar: &NewService, output_limit: usize) -> Vec<Ch
         deregister_after: None,
         thresholds: Thresholds::default(),
     };
+    let listens = "Connect Sidecar Listening".to_owned();
+    let aliases = format!("Connect Sidecar Aliasing {of}");
     vec![
-        spec(1, "Connect Sidecar Listening".into(), "tcp", listening),
-        spec(
-            2,
-            format!("Connect Sidecar Aliasing {of}"),
-            "alias",
-            aliasing,
-        ),
+        spec(1, listens, "tcp", SHOWN_INTERVAL, listening),
+        spec(2, aliases, "alias", "", aliasing),
     ]
 }
