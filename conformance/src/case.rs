@@ -81,6 +81,12 @@ impl Case {
         !self.settings.is_empty() || self.needs.contains(&Feature::OwnServer)
     }
 
+    /// Whether the claim is not made of this version.
+    #[must_use]
+    pub fn is_of_another_version(&self, version: Version) -> bool {
+        version < self.since || self.until.is_some_and(|until| version >= until)
+    }
+
     /// Why the case says nothing about such a target, if so.
     #[must_use]
     pub fn skip_reason(&self, facts: &Facts) -> Option<String> {
@@ -144,11 +150,11 @@ mod tests {
         );
         assert_eq!(
             reason(Case {
-                needs: &[Feature::Blocking, Feature::ShortTtl],
+                needs: &[Feature::Blocking, Feature::OwnServer],
                 ..case
             })
             .as_deref(),
-            Some("needs session_ttl_min of 1s or less")
+            Some("needs a server of its own")
         );
         assert_eq!(
             reason(Case {

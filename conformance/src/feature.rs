@@ -19,8 +19,6 @@ pub enum Feature {
     DevMode,
     /// Not a dev agent: JSON is compact unless `?pretty` asks.
     CompactJson,
-    /// Sessions may have a TTL of one second (`session_ttl_min`).
-    ShortTtl,
     /// ACLs are disabled.
     AclsOff,
     /// ACLs are enabled.
@@ -43,16 +41,13 @@ pub enum Feature {
     OwnSettings,
     /// Time passes when the suite says so, hours of it in a moment.
     MovableClock,
-    /// The test-only plane of the emulator.
-    ControlPlane,
 }
 
 impl Feature {
     /// Every feature, in the order of reports.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 13] = [
         Self::DevMode,
         Self::CompactJson,
-        Self::ShortTtl,
         Self::AclsOff,
         Self::AclsOn,
         Self::AclPolicies,
@@ -64,7 +59,6 @@ impl Feature {
         Self::OwnServer,
         Self::OwnSettings,
         Self::MovableClock,
-        Self::ControlPlane,
     ];
 }
 
@@ -73,7 +67,6 @@ impl fmt::Display for Feature {
         formatter.write_str(match self {
             Self::DevMode => "dev mode",
             Self::CompactJson => "compact JSON",
-            Self::ShortTtl => "session_ttl_min of 1s or less",
             Self::AclsOff => "ACLs off",
             Self::AclsOn => "ACLs on",
             Self::AclPolicies => "ACL policies and tokens",
@@ -85,7 +78,6 @@ impl fmt::Display for Feature {
             Self::OwnServer => "a server of its own",
             Self::OwnSettings => "a server of its own with other settings",
             Self::MovableClock => "a clock that can be moved",
-            Self::ControlPlane => "a control plane",
         })
     }
 }
@@ -145,7 +137,6 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
     let held = [
         (Feature::DevMode, pretty),
         (Feature::CompactJson, !pretty),
-        (Feature::ShortTtl, shortest_ttl <= Duration::from_secs(1)),
         (Feature::AclsOff, !acls),
         (Feature::AclsOn, acls),
         (Feature::AclPolicies, tokens != 404),
@@ -154,7 +145,6 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
         (Feature::Registration, registration),
         (Feature::AgentRegistration, agent_registration),
         (Feature::PreparedQueries, prepared_queries),
-        (Feature::ControlPlane, false),
     ];
     Ok(Facts {
         version,

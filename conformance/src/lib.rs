@@ -26,6 +26,7 @@ pub mod report;
 pub mod runner;
 pub mod selection;
 pub mod sequence;
+pub mod skips;
 pub mod target;
 pub mod time;
 pub mod transcript;

@@ -11,17 +11,13 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::feature::{Facts, Feature};
+use proconsul_conformance::feature::Feature;
 use proconsul_conformance::report::console;
+use proconsul_conformance::skips::wrongly_skipped;
 use proconsul_conformance::{Case, Runner, State, Target, cases};
 
 /// What the suite's own agent, in development mode and with ACLs off, has not. Everything else the probes must find.
-const ABSENT: [Feature; 4] = [
-    Feature::CompactJson,
-    Feature::AclsOn,
-    Feature::MovableClock,
-    Feature::ControlPlane,
-];
+const ABSENT: [Feature; 3] = [Feature::CompactJson, Feature::AclsOn, Feature::MovableClock];
 
 /// Most cases wait most of the time.
 const THREADS: usize = 48;
@@ -55,7 +51,11 @@ fn main() -> ExitCode {
     let trials = cases::all().into_iter().map(|case| {
         let (target, binary): (Arc<Target>, _) = (Arc::clone(&target), binary.clone());
         let plain = is_for_a_plain_agent(case);
-        let skipped = !plain && case.skip_reason(target.facts()).is_some();
+        let skipped = if plain {
+            case.is_of_another_version(target.facts().version)
+        } else {
+            case.skip_reason(target.facts()).is_some()
+        };
         Trial::test(case.id, move || {
             let result = if plain {
                 let agent = Agent {
@@ -69,7 +69,9 @@ fn main() -> ExitCode {
                 Runner::new(&target).run_one(case)
             };
             match result.state {
-                State::Pass | State::Skip(_) => Ok(()),
+                State::Pass => Ok(()),
+                // What may be skipped is known before.
+                State::Skip(reason) => Err(Failed::from(reason)),
                 State::Fail(_) | State::Deviation { .. } | State::Error(_) => {
                     Err(Failed::from(console::details(&result)))
                 }
@@ -78,7 +80,7 @@ fn main() -> ExitCode {
         .with_ignored_flag(skipped)
     });
     let skips = Trial::test("suite/skips", move || {
-        let complaints = wrongly_skipped(&facts, &cases::all());
+        let complaints = wrongly_skipped(&facts, &cases::all(), &ABSENT);
         if complaints.is_empty() {
             return Ok(());
         }
@@ -92,23 +94,4 @@ fn main() -> ExitCode {
 /// Whether a case is about agents that are not in development mode: it gets one of its own.
 fn is_for_a_plain_agent(case: &Case) -> bool {
     case.needs.contains(&Feature::CompactJson)
-}
-
-/// What the probes have missed, and the cases that are skipped for another reason than their version or a clock that cannot be moved.
-fn wrongly_skipped(facts: &Facts, cases: &[&Case]) -> Vec<String> {
-    let missed = Feature::ALL.iter();
-    let missed = missed.filter(|feature| facts.has(**feature) == ABSENT.contains(feature));
-    let missed = missed.map(|feature| {
-        let found = facts.has(*feature);
-        format!("{feature}: found is {found}, which is wrong of an agent of the suite's own")
-    });
-    let wrong = cases.iter().filter_map(|case| {
-        let reason = case.skip_reason(facts)?;
-        let by_version =
-            facts.version < case.since || case.until.is_some_and(|until| facts.version >= until);
-        let by_clock = case.needs.contains(&Feature::MovableClock);
-        let expected = by_version || by_clock || is_for_a_plain_agent(case);
-        (!expected).then(|| format!("{} is skipped: {reason}", case.id))
-    });
-    missed.chain(wrong).collect()
 }

@@ -10,7 +10,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use proconsul::config::Config;
 use proconsul::version::Version;
 use proconsul_conformance::deviation::Deviations;
+use proconsul_conformance::feature::Feature;
 use proconsul_conformance::report::console;
+use proconsul_conformance::skips::wrongly_skipped;
 use proconsul_conformance::{Runner, State, Target, cases};
 
 /// Cases at once. Many of them wait a moment for what must not come.
@@ -24,6 +26,18 @@ struct Profile {
     dev: bool,
     /// Whether tests may control the server: nothing that a client sees may differ.
     control: bool,
+}
+
+impl Profile {
+    /// What such a server has not. Everything else the probes must find, lest cases be skipped that nobody misses.
+    fn absent(self) -> [Feature; 2] {
+        let layout = if self.dev {
+            Feature::CompactJson
+        } else {
+            Feature::DevMode
+        };
+        [Feature::AclsOn, layout]
+    }
 }
 
 const PROFILES: &[Profile] = &[
@@ -83,7 +97,9 @@ fn main() -> ExitCode {
                 let runner = Runner::new(&target).deviations(deviations);
                 let result = runner.run_one(case);
                 match result.state {
-                    State::Pass | State::Skip(_) | State::Deviation { .. } => Ok(()),
+                    State::Pass | State::Deviation { .. } => Ok(()),
+                    // What may be skipped is known before.
+                    State::Skip(reason) => Err(Failed::from(reason)),
                     State::Fail(_) | State::Error(_) => {
                         Err(Failed::from(console::details(&result)))
                     }
@@ -91,6 +107,15 @@ fn main() -> ExitCode {
             });
             trials.push(trial.with_ignored_flag(skipped));
         }
+        let name = format!("{} suite/skips", profile.name);
+        trials.push(Trial::test(name, move || {
+            let absent = profile.absent();
+            let complaints = wrongly_skipped(target.facts(), &cases::all(), &absent);
+            if complaints.is_empty() {
+                return Ok(());
+            }
+            Err(Failed::from(complaints.join("\n")))
+        }));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
