@@ -1,6 +1,7 @@
 //! The one place before the handlers and before the replies where faults are asked for.
 
 use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -125,7 +126,12 @@ pub(super) async fn handle_with_faults(
             .call
             .map(|call| control.engine().stand_still(call, None));
     }
-    let reply = match unless_interrupted(control, &seen, handle(endpoint, request)).await {
+    let handled = {
+        // A future that is moved into another one would take its place twice.
+        let handling = pin!(handle(endpoint, request));
+        unless_interrupted(control, &seen, handling).await
+    };
+    let reply = match handled {
         Ok(reply) => reply,
         Err(error) => return failed(&context, &seen, &error),
     };
@@ -190,10 +196,9 @@ async fn until_it_may_go_on(context: &Context, faults: &Faults, seen: &Seen) -> 
 async fn unless_interrupted<T>(
     control: &Control,
     seen: &Seen,
-    work: impl Future<Output = T>,
+    mut work: Pin<&mut impl Future<Output = T>>,
 ) -> Result<T, ConsulError> {
     let faults = control.fault_table();
-    let mut work = std::pin::pin!(work);
     loop {
         let changes = faults.leadership_changes();
         tokio::select! {

@@ -1,6 +1,7 @@
 //! One connection: a request is read, answered, and then the next one, until either side ends it.
 
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,9 +81,10 @@ pub(crate) async fn serve<Responding>(
         let answer = if expectation == Expectation::Unknown {
             expectation_failed()
         } else {
+            let answering = pin!(respond(head, body));
             tokio::select! {
                 biased;
-                answer = respond(head, body) => answer,
+                answer = answering => answer,
                 () = write.gone(settings.hanging_up) => return,
             }
         };

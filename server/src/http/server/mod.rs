@@ -15,6 +15,7 @@ mod stream;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -148,11 +149,8 @@ async fn accept_on(context: &Arc<Context>, socket: &Socket) {
                 let limit = context.config.http_max_conns_per_client;
                 match open.admit(peer, limit) {
                     Some(place) => {
-                        let serve = serve(Arc::clone(context), Some(peer), stream);
-                        tokio::spawn(async move {
-                            let _place = place;
-                            serve.await;
-                        });
+                        let context = Arc::clone(context);
+                        tokio::spawn(Box::pin(serve(context, Some(place), stream)));
                     }
                     None => {
                         tokio::spawn(refuse(Arc::clone(context), stream));
@@ -163,7 +161,7 @@ async fn accept_on(context: &Arc<Context>, socket: &Socket) {
                 let Ok((stream, _)) = listener.accept().await else {
                     continue;
                 };
-                tokio::spawn(serve(Arc::clone(context), None, stream));
+                tokio::spawn(Box::pin(serve(Arc::clone(context), None, stream)));
             }
         }
     }
@@ -178,8 +176,9 @@ fn keep_alive(listener: &TcpListener) {
     let _ = SockRef::from(listener).set_tcp_keepalive(&how);
 }
 
-/// Serves one connection until either side closes it.
-async fn serve(context: Arc<Context>, peer: Option<IpAddr>, stream: impl Stream) {
+/// Serves one connection until either side closes it. One of a TCP socket has a place in the count of its peer.
+async fn serve(context: Arc<Context>, place: Option<Place>, stream: impl Stream) {
+    let peer = place.as_ref().map(|place| place.peer);
     let settings = Settings {
         head_limit: context.config.max_header_bytes + HEAD_SLACK,
         rules: Rules::of(context.config.version),
@@ -189,9 +188,9 @@ async fn serve(context: Arc<Context>, peer: Option<IpAddr>, stream: impl Stream)
             HangingUp::Waits
         },
     };
-    let serving = connection::serve(stream, settings, |head, body| {
+    let serving = pin!(connection::serve(stream, settings, |head, body| {
         super::respond(Arc::clone(&context), peer, head, body)
-    });
+    }));
     match &context.control {
         Some(control) if context.plane != Plane::Control => tokio::select! {
             () = serving => {}
