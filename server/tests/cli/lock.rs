@@ -169,10 +169,13 @@ fn a_program_that_does_not_end_is_killed_after_five_seconds() {
         let mut locker = Locker::start(binary, server, &["-verbose", "l", program]);
         locker.wait_for("started");
         locker.signal("TERM");
-        let ended = locker.end();
-        assert!(ended.1.contains("signal: killed"), "{}", ended.1);
-        assert!(ended.0.contains("grace period of 5s"), "{}", ended.0);
-        ended
+        let (said, errors, code) = locker.end();
+        assert!(said.contains("grace period of 5s"), "{said}");
+        // A real Consul at times ends before it says what has become of the program.
+        let says = binary == own() || !errors.is_empty();
+        let expected = ["", "Error running handler: signal: killed\n"][usize::from(says)];
+        assert_eq!(errors, expected);
+        (said, String::new(), code)
     });
 }
 
