@@ -81,6 +81,23 @@ impl Case {
         !self.settings.is_empty() || self.needs.contains(&Feature::OwnServer)
     }
 
+    /// Whether the source names this place of the contract: `session.md 1.2, trap 3; kv.md 2.4 (at the end)` names `session.md trap 3`.
+    #[must_use]
+    pub fn rests_on(&self, place: &str) -> bool {
+        let mut document = "";
+        self.source.split([',', ';']).map(str::trim).any(|piece| {
+            let section = match piece.split_once(".md ") {
+                Some((name, section)) => {
+                    document = name;
+                    section
+                }
+                None => piece,
+            };
+            let section = section.split(" (").next().unwrap_or(section);
+            place.split_once(".md ") == Some((document, section))
+        })
+    }
+
     /// Whether the claim is not made of this version.
     #[must_use]
     pub fn is_of_another_version(&self, version: Version) -> bool {
@@ -112,6 +129,20 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn a_source_names_places() {
+        let case = Case {
+            source: "API docs; session.md 1.2, trap 3; kv.md 2.4 (until 1.10.0)",
+            ..Case::MUST
+        };
+        for place in ["session.md 1.2", "session.md trap 3", "kv.md 2.4"] {
+            assert!(case.rests_on(place), "{place}");
+        }
+        for place in ["session.md 1", "kv.md trap 3", "session.md 2.4", "API docs"] {
+            assert!(!case.rests_on(place), "{place}");
+        }
+    }
 
     #[test]
     fn skips_by_version_and_feature() {

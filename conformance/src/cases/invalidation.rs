@@ -124,7 +124,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/check-becomes-critical",
         claim: "A check that becomes critical ends the sessions bound to it, and no others",
-        source: "session.md 3.1, trap 25",
+        source: "session.md 3.1, trap 25, 3.2",
         needs: NEEDS,
         run: |t| ends_those_bound_to(t, "ok", |node| check(t, node, "ok", "critical")),
         ..Case::MUST

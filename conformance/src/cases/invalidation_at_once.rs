@@ -265,7 +265,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/destroyed",
         claim: "A session that is destroyed ends with its keys and queries under one index, which everyone who waits is told",
-        source: "session.md 3.1, 3.2",
+        source: "session.md 3.1, 3.2, 3.3",
         needs: NEEDS,
         run: |t| {
             let prepare = |behavior: &str| on_node(t, behavior, &["ok"]);
@@ -282,7 +282,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/lapsed",
         claim: "A session whose TTL is over ends with its keys and queries under one index, which everyone who waits is told",
-        source: "session.md 3.1, 3.2, 3.4",
+        source: "session.md 3.1, 3.2, 3.4, 3.3",
         needs: NEEDS,
         run: |t| {
             let (length, ttl) = t.shortest_ttl();
@@ -302,7 +302,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/check-critical",
         claim: "A check that becomes critical takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2",
+        source: "session.md 3.1, 3.2, 3.3",
         needs: NEEDS,
         run: |t| {
             on_node_at_once(
@@ -347,7 +347,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/check-deregistered",
         claim: "A check that is deregistered takes its sessions, their keys and queries with it, all under the index of the checks",
-        source: "session.md 3.1, 3.2",
+        source: "session.md 3.1, 3.2, 3.3",
         needs: NEEDS,
         run: |t| {
             on_node_at_once(
@@ -362,7 +362,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/service-deregistered",
         claim: "A service that is deregistered takes the sessions of its checks, their keys and queries with it, all under the index of the services",
-        source: "session.md 3.1, 3.2",
+        source: "session.md 3.1, 3.2, 3.3",
         needs: NEEDS,
         run: |t| {
             on_node_at_once(
@@ -377,7 +377,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/node-deregistered",
         claim: "A node that is deregistered takes its sessions, their keys and queries with it, all under the index of the nodes, services and checks",
-        source: "session.md 3.1, 3.2",
+        source: "session.md 3.1, 3.2, 3.3",
         needs: NEEDS,
         run: |t| {
             let own = |_: &str| {

@@ -32,7 +32,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/begins/with-behavior-delete",
         claim: "A session that deletes its keys when it is destroyed leaves the delay on them: the key is gone and cannot be acquired",
-        source: "kv.md 8, trap 21",
+        source: "kv.md 8, trap 21; session.md 3.3",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, "1s", "delete");
@@ -44,6 +44,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/begins/with-a-lapsed-session",
         claim: "A session that lapses leaves the delay on its key",
+        source: "kv.md 8; session.md 3.3, 3.4",
         run: |t| {
             let (ttl, text) = t.shortest_ttl();
             let key = t.key("k");
@@ -141,7 +142,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/none/after-a-release",
         claim: "A key that its holder releases can be acquired at once, whatever the session's LockDelay",
-        source: "kv.md 8, trap 21",
+        source: "kv.md 8, trap 21; session.md 3.3",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, LONG, "release");
@@ -166,7 +167,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/none/after-a-delete",
         claim: "A held key that is deleted can be acquired at once by another session, and its holder goes on living",
-        source: "kv.md 3, 8, trap 21",
+        source: "kv.md 3, 8, trap 21; session.md 3.3",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, LONG, "release");
@@ -235,7 +236,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/every-acquire",
         claim: "During the delay an acquire is 200 false for every session, even for one that is not there, misspelled or empty",
-        source: "kv.md 2.5, 8, trap 20",
+        source: "kv.md 2.5, 8, trap 20; session.md 3.3",
         run: |t| {
             let key = delayed(t);
             let sessions = [
@@ -255,7 +256,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/a-txn-that-locks",
         claim: "During the delay a transaction that locks the key is refused whole before it runs",
-        source: "kv.md 7.4, 8",
+        source: "kv.md 7.4, 8; session.md 3.3",
         run: |t| {
             let (key, other, session) = (delayed(t), t.key("other"), t.session_without_delay());
             let operations = [
@@ -295,7 +296,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/the-key-made-anew-too",
         claim: "Deleting the key and creating it again does not end the delay",
-        source: "kv.md 8, trap 21",
+        source: "kv.md 8, trap 21; session.md 3.3",
         run: |t| {
             let key = delayed(t);
             t.delete(&key, "").is(200, "true");
@@ -355,7 +356,7 @@ pub(super) const CASES: &[Case] = &[
 
 /// The usual fields of the cases of this topic.
 const DELAY: Case = Case {
-    source: "kv.md 8",
+    source: "kv.md 8; session.md 3.3",
     ..Case::MUST
 };
 

@@ -138,7 +138,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "session/checks/must-exist",
         claim: "A check that the node does not have is 500 with its id in quotes, in each of the three lists",
-        source: "session.md 1.4, 7.1",
+        source: "session.md 1.4, 7.1, trap 5",
         run: |t| {
             for (body, missing) in [
                 (r#"{"NodeChecks":["nope"]}"#, "nope"),
@@ -173,7 +173,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "session/checks/must-not-be-critical",
         claim: "A session cannot be bound to a check that is critical",
-        source: "session.md 1.4, 7.1",
+        source: "session.md 1.4, 7.1, trap 5",
         needs: &[Feature::Registration],
         run: |t| {
             let node = node_with_checks(t);

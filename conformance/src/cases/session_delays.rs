@@ -75,7 +75,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "session/lock-delay/neighbours-are-free",
         claim: "Keys below, above and beside a key under its lock-delay can be acquired",
-        source: "session.md 3.3",
+        source: "session.md 3.3, 3.2",
         run: |t| {
             let key = left_by(t, r#"{"LockDelay":"60s"}"#);
             let session = t.session_without_delay();

@@ -46,7 +46,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "session/node/must-be-registered",
         claim: "A node that the catalog does not know is 500",
-        source: "session.md 1.1, 7.1",
+        source: "session.md 1.1, 7.1, trap 5",
         run: |t| {
             let body = json!({"Node": t.node("unknown"), "NodeChecks": []}).to_string();
             t.create_session(&body)
@@ -57,7 +57,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "session/node/must-not-be-empty",
         claim: "A Node that is given and empty is 500, though leaving it out means the agent's own",
-        source: "session.md 1.1, 7.1",
+        source: "session.md 1.1, 7.1, trap 5",
         run: |t| {
             t.create_session(r#"{"Node":""}"#)
                 .is(500, "Must provide Node");

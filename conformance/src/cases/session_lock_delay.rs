@@ -127,7 +127,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "session/lock-delay/negative-is-multiplied",
         claim: "A negative lock-delay is below 1000, hence multiplied, text or number alike",
-        source: "session.md 1.2",
+        source: "session.md 1.2, trap 4",
         run: |t| {
             are_stored(
                 t,

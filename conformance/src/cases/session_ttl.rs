@@ -69,7 +69,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/renewal-starts-it-again",
         claim: "A renewal gives the session twice its TTL from then on",
-        source: "session.md 3.4, 7.1",
+        source: "session.md 3.4, 7.1, trap 2",
         run: |t| {
             let (ttl, session) = short_lived(t, "");
             t.pass(ttl * 2 - MARGIN);
