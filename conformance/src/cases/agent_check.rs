@@ -219,7 +219,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "agent/check/types",
         claim: "The type of a check follows from what it asks: http before tcp",
-        source: "session.md 4.2; seen on 1.8.7",
+        source: "session.md 4.2, 4.4; seen on 1.8.7",
         needs: NEEDS,
         run: |t| {
             let address = "127.0.0.1:9";

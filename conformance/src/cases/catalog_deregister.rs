@@ -186,6 +186,24 @@ pub(super) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "catalog/register/own-health-critical",
+        claim: "While the serfHealth of the agent's own node is critical there are no sessions",
+        source: "session.md 4.3",
+        needs: OWN_SERVER,
+        run: |t| {
+            let check = json!({"CheckID": "serfHealth", "Name": "Serf Health Status", "Status": "critical"});
+            let body = json!({"Node": t.facts().node, "SkipNodeUpdate": true, "Check": check});
+            // The leader puts it right within a minute of its own choice.
+            t.eventually("it is still critical", Duration::from_secs(5), || {
+                t.register(&body);
+                let answer = t.create_session("{}");
+                let text = "Check 'serfHealth' is in critical state";
+                (answer.status() == 500 && answer.text().contains(text)).then_some(())
+            });
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "catalog/register/own-node-is-the-agents",
         claim: "What only the catalog knows on the agent's own node goes within two minutes, with the sessions that are bound to it",
         source: "session.md 4.3, trap 27",

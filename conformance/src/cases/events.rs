@@ -153,6 +153,29 @@ pub(super) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
+        id: "event/list/the-last-256",
+        claim: "The last 256 events are kept, and the older ones forgotten",
+        source: SOURCE,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            t.not_compared("hundreds of events say no more than one");
+            for number in 0..260 {
+                fire(t, &format!("e{number}"), "", "").status_is(200);
+            }
+            t.eventually(
+                "the last event is listed",
+                std::time::Duration::from_secs(5),
+                || {
+                    let events = t.api_get("/v1/event/list").list();
+                    (events.last()?["Name"] == "e259").then_some(())
+                },
+            );
+            let kept = t.api_get("/v1/event/list").field_is("/0/Name", "e4");
+            t.same("the number of events", kept.list().len(), 256);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "event/list/of-others",
         claim: "An event for other nodes, or for services that the agent does not have, is not listed",
         source: SOURCE,

@@ -72,7 +72,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-check-failed",
         claim: "A check of the agent that is failed takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 4.4",
+        source: "session.md 3.1, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             by_call(t, |check| {
@@ -84,7 +84,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-check-updated",
         claim: "A check of the agent that is updated to critical takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 4.4",
+        source: "session.md 3.1, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             by_call(t, |check| {
@@ -97,7 +97,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-check-times-out",
         claim: "A TTL check of the agent that nobody updates takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 4.4",
+        source: "session.md 3.1, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -113,7 +113,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-check-deregistered",
         claim: "A check that is taken off the agent takes its sessions, their keys and queries with it, all under the index of the checks",
-        source: "session.md 3.1, 3.2, 4.4",
+        source: "session.md 3.1, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -132,7 +132,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-service-deregistered",
         claim: "A service that is taken off the agent takes the sessions of its checks, their keys and queries with it, all under the index of the services",
-        source: "session.md 3.1, 3.2, 4.4",
+        source: "session.md 3.1, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -151,7 +151,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-checks-replaced",
         claim: "A check that a service loses with ?replace-existing-checks takes its sessions, their keys and queries with it, all under the index of the checks",
-        source: "session.md 3.1, 3.2, 4.4",
+        source: "session.md 3.1, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -171,7 +171,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-service-critical-for-too-long",
         claim: "A service that DeregisterCriticalServiceAfter takes off the agent takes the sessions of its other checks with it, their keys and queries, all under the index of the services",
-        source: "session.md 3.1, 3.2, 4.4",
+        source: "session.md 3.1, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -202,19 +202,28 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "agent/service/critical-from-the-start",
-        claim: "A service whose check begins critical is not deregistered for it until the check is reported critical",
+        claim: "A service whose check is reported critical is deregistered after a minute at least; one whose check only begins critical, and a check of no service, are not",
         source: "session.md 4.4; seen on 1.8.7",
         needs: &[Feature::AgentRegistration],
         run: |t| {
             let (service, other) = (t.agent_service("begins"), t.agent_service("reported"));
+            let unbound = t.agent_check("of-no-service");
+            let check = |id: &str| json!({"CheckID": id, "TTL": "1h", "DeregisterCriticalServiceAfter": "5s"});
             for service in [&service, &other] {
-                let check = json!({"CheckID": service, "TTL": "1h", "DeregisterCriticalServiceAfter": "1m"});
-                let body = json!({"ID": service, "Name": service, "Check": check});
+                let body = json!({"ID": service, "Name": service, "Check": check(service)});
                 put(t, "/v1/agent/service/register", &body);
             }
-            put(t, &format!("/v1/agent/check/fail/{other}"), &Value::Null);
-            t.pass(Duration::from_secs(91));
+            let body =
+                json!({"Name": unbound, "TTL": "1h", "DeregisterCriticalServiceAfter": "5s"});
+            put(t, "/v1/agent/check/register", &body);
+            for id in [&other, &unbound] {
+                put(t, &format!("/v1/agent/check/fail/{id}"), &Value::Null);
+            }
             let services = || t.api_get("/v1/agent/services").json();
+            // Two looks of the agent, half a minute apart, are before the floor of a minute.
+            t.pass(Duration::from_secs(45));
+            t.check(services().get(&other).is_some(), "it went too early");
+            t.pass(Duration::from_secs(46));
             t.eventually("the service that is reported critical goes", SYNC, || {
                 services().get(&other).is_none().then_some(())
             });
@@ -222,6 +231,8 @@ pub(super) const CASES: &[Case] = &[
                 services().get(&service).is_some(),
                 "the other one went, too",
             );
+            let checks = t.api_get("/v1/agent/checks").json();
+            t.check(checks.get(&unbound).is_some(), "the check went, too");
         },
         ..Case::REAL
     },
@@ -236,6 +247,7 @@ pub(super) const CASES: &[Case] = &[
         ],
         run: |t| {
             let bound = own_check(t, "c", "1h");
+            own_service(t, "s");
             let session = session_bound_to(t, &bound.checks[0]);
             let other = t.session("{}");
             t.api_put("/v1/agent/reload", "").is(200, "");
@@ -243,8 +255,9 @@ pub(super) const CASES: &[Case] = &[
                 t.api_get(&info(&session)).list().is_empty().then_some(())
             });
             lives(t, &other);
-            let checks = t.api_get("/v1/agent/checks").json();
-            t.check(checks.get(&bound.checks[0]).is_none(), checks);
+            for path in ["/v1/agent/checks", "/v1/agent/services"] {
+                t.api_get(path).is(200, "{}");
+            }
         },
         ..Case::REAL
     },

@@ -5,14 +5,17 @@ mod agent_alias;
 mod agent_check;
 mod agent_proxy;
 mod agent_service;
+mod agent_shapes;
 mod blocking;
 mod blocking_missing;
 mod blocking_wakes;
 mod body_values;
 mod catalog;
 mod catalog_deregister;
+mod catalog_indexes;
 mod catalog_reads;
 mod catalog_register;
+mod catalog_shapes;
 mod concurrent_key;
 mod concurrent_lock;
 mod endpoint_parameters;
@@ -130,6 +133,7 @@ const TOPICS: &[&[Case]] = &[
     invalidation_agent_at_once::CASES,
     agent_check::CASES,
     agent_service::CASES,
+    agent_shapes::CASES,
     agent_alias::CASES,
     agent_proxy::CASES,
     body_values::CASES,
@@ -142,6 +146,8 @@ const TOPICS: &[&[Case]] = &[
     catalog_deregister::CASES,
     node_ids::CASES,
     catalog_reads::CASES,
+    catalog_shapes::CASES,
+    catalog_indexes::CASES,
     filters::CASES,
     prepared_queries::CASES,
     query_results::CASES,

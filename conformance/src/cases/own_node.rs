@@ -151,7 +151,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "catalog/nodes/no-version-in-metadata",
         claim: "The agent's node has nothing but its network segment in its metadata",
-        source: "1.22.md B4.1 (until 1.16.1 [D])",
+        source: "session.md 4.1; 1.22.md B4.1 (until 1.16.1 [D])",
         until: Some(Version::new(1, 16, 1)),
         run: |t| {
             t.not_compared("the indexes of the agent's own rows move by themselves");

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::catalog::register;
 use super::prepared_queries::make;
+use crate::answer::Answer;
 use crate::case::Case;
 use crate::feature::Feature;
 use crate::trial::Trial;
@@ -164,6 +165,55 @@ pub(super) const CASES: &[Case] = &[
                 .field_is("/Nodes/0/Node/Node", node.as_str())
                 .field_is("/Nodes/0/Service/Tags", Value::Null)
                 .field_is("/Nodes/0/Checks", Value::Null);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "query/execute/entries",
+        claim: "The instances that a query finds are printed as health/service prints them, but for empty lists, which are null",
+        source: "session.md 5 (seen on 1.8.7)",
+        until: Some(Version::V1_10),
+        needs: NEEDS,
+        run: |t| {
+            let (node, service) = (t.node("n"), t.node("service"));
+            let check = json!({"CheckID": "c", "Name": "c", "Status": "passing", "ServiceID": "s"});
+            let fields = json!({
+                "NodeMeta": {"a": "b"}, "Check": check,
+                "Service": {"ID": "s", "Service": service, "Tags": ["t"], "Meta": {"m": "1"}, "Port": 80},
+            });
+            register(t, &node, &fields);
+            let id = make(
+                t,
+                &json!({"Session": t.session_without_delay(), "Service": {"Service": service}}),
+            );
+            let squeezed = |answer: &Answer| {
+                String::from_utf8_lossy(&crate::json::squeezed(answer.body())).into_owned()
+            };
+            let found = squeezed(&t.api_get(&format!("/v1/query/{id}/execute")));
+            let listed = squeezed(&t.api_get(&format!("/v1/health/service/{service}")));
+            t.check(found.contains(&format!("\"Nodes\":{listed},")), found);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "query/explain/answer",
+        claim: "explain prints the whole query as it is read, and behind it an index of 0 and who answered",
+        source: "session.md 5 (until 1.12.0 [H])",
+        until: Some(Version::V1_10),
+        needs: NEEDS,
+        run: |t| {
+            let name = t.node("query");
+            let body = json!({"Name": name, "Session": t.session_without_delay(), "Service": {"Service": "x"}});
+            let id = make(t, &body);
+            let read = t.api_get(&format!("/v1/query/{id}"));
+            let listed = String::from_utf8_lossy(&crate::json::squeezed(read.body())).into_owned();
+            let query = listed.trim_start_matches('[').trim_end_matches(']');
+            let explained = format!(
+                "{{\"Query\":{query},\"Index\":0,\"LastContact\":0,\"KnownLeader\":true,\"ConsistencyLevel\":\"leader\"}}"
+            );
+            t.api_get(&format!("/v1/query/{name}/explain"))
+                .is(200, &explained)
+                .header_is("X-Consul-Index", "1");
         },
         ..Case::REAL
     },
