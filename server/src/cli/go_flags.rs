@@ -35,6 +35,11 @@ pub(super) enum Refusal {
     Bad(String),
 }
 
+/// Whether an argument asks for help where no table of flags applies: before a verb, or after the first of two words.
+pub(super) fn asks_for_help(argument: &str) -> bool {
+    matches!(argument, "-h" | "-help" | "--help")
+}
+
 /// Cuts arguments into flags of `table`, and checks each flag's argument.
 ///
 /// # Errors

@@ -86,10 +86,10 @@ pub fn main() -> ExitCode {
     };
     match &verb[..] {
         "agent" => agent::run(&program, rest, variable),
-        "version" => print_version(rest, variable),
-        "-v" | "-version" | "--version" => print_version(&[], variable),
-        "-h" | "-help" | "--help" | "help" => {
-            output::err(&help(&program));
+        "version" => print_version(&program, rest, variable),
+        "-v" | "-version" | "--version" => print_version(&program, &[], variable),
+        verb if go_flags::asks_for_help(verb) => {
+            output::out(&help(&program));
             ExitCode::SUCCESS
         }
         _ => run_command(&program, &arguments),
@@ -151,8 +151,12 @@ fn help(program: &str) -> String {
     )
 }
 
-fn print_version(arguments: &[String], variable: impl Fn(&str) -> Option<String>) -> ExitCode {
-    match version_text(arguments, variable) {
+fn print_version(
+    program: &str,
+    arguments: &[String],
+    variable: impl Fn(&str) -> Option<String>,
+) -> ExitCode {
+    match version_text(program, arguments, variable) {
         Ok(text) => {
             output::out(&text);
             ExitCode::SUCCESS
@@ -166,12 +170,16 @@ fn print_version(arguments: &[String], variable: impl Fn(&str) -> Option<String>
 
 /// What `version` prints, or why not.
 fn version_text(
+    program: &str,
     arguments: &[String],
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<String, String> {
     let given = match go_flags::cut(arguments, &[VERSION_FLAGS]) {
         Ok(given) => given,
-        Err(Refusal::HelpWanted) => return Ok(go_flags::long_usage(&[VERSION_FLAGS])),
+        Err(Refusal::HelpWanted) => {
+            let flags = go_flags::long_usage(&[VERSION_FLAGS]);
+            return Ok(format!("Usage: {program} version [options]\n\n{flags}"));
+        }
         Err(Refusal::Bad(text)) => {
             return Err(format!(
                 "{text}\n{}",

@@ -52,7 +52,11 @@ fn the_version_in_json_is_that_which_is_emulated() {
 
 #[test]
 fn what_is_no_verb_gets_the_help_and_exit_code_127() {
-    for (name, arguments) in [("no-verb", &[][..]), ("bad-verb", &["nosuch"])] {
+    for (name, arguments) in [
+        ("no-verb", &[][..]),
+        ("bad-verb", &["nosuch"]),
+        ("help-verb", &["help"]),
+    ] {
         let ended = Run::as_consul(name, arguments).output();
         assert_eq!((ended.code, &ended.stdout[..]), (Some(127), ""));
         assert!(
@@ -68,6 +72,30 @@ fn what_is_no_verb_gets_the_help_and_exit_code_127() {
         refused.starts_with("proconsul snapshot: proconsul does not have this verb of Consul's."),
         "{refused}"
     );
+}
+
+/// Observed on 1.8.7.
+#[test]
+fn help_that_is_asked_for_is_no_failure() {
+    let asked: [(&str, &[&str], &str); 6] = [
+        ("help-short", &["-h"], "[--version] [--help] <command>"),
+        ("help-long", &["--help"], "[--version] [--help] <command>"),
+        ("help-group", &["kv", "-help"], "kv <subcommand> [options]"),
+        ("help-late", &["kv", "x", "-h"], "kv <subcommand> [options]"),
+        ("help-two-words", &["kv", "get", "-h"], "kv get [options]"),
+        ("help-version", &["version", "-h"], "version [options]"),
+    ];
+    for (name, arguments, usage) in asked {
+        let ended = Run::verb(name, arguments).output();
+        assert_eq!((ended.code, &ended.stderr[..]), (Some(0), ""), "{name}");
+        let usage = format!("Usage: proconsul {usage}");
+        assert!(ended.stdout.starts_with(&usage), "{}", ended.stdout);
+    }
+    let unasked: [(&str, &[&str]); 2] = [("group", &["kv"]), ("group-end", &["kv", "--", "-h"])];
+    for (name, arguments) in unasked {
+        let refused = Run::verb(name, arguments).refusal();
+        assert!(refused.starts_with("Usage: proconsul kv <subcommand>"));
+    }
 }
 
 #[test]

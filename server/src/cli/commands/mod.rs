@@ -136,10 +136,18 @@ pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
         let lines: String = lines
             .map(|command| format!("    {:<12}{}\n", command.words[1], command.usage))
             .collect();
-        output::err(&format!(
+        let help = format!(
             "Usage: {program} {verb} <subcommand> [options] [args]\n\nSubcommands:\n{lines}"
-        ));
-        return Some(ExitCode::FAILURE);
+        );
+        // Observed on 1.8.7: help that was asked for is no failure, wherever before `--` it was asked for.
+        let mut words = arguments.iter().take_while(|word| *word != "--");
+        return Some(if words.any(|word| go_flags::asks_for_help(word)) {
+            output::out(&help);
+            ExitCode::SUCCESS
+        } else {
+            output::err(&help);
+            ExitCode::FAILURE
+        });
     };
     let rest = &arguments[command.words.len()..];
     let given = match go_flags::cut(rest, &[command.flags, COMMON]) {
