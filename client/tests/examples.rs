@@ -265,6 +265,27 @@ fn a_candidate_follows_when_the_leader_resigns_and_stops_when_its_session_is_end
 }
 
 #[test]
+fn an_observer_sees_one_leader_after_the_other() {
+    on_each_host(|host| {
+        let mut program = host.start("leader_observer", &[]);
+        assert_eq!(program.says(), "nobody leads");
+        assert_eq!(program.says(), "one leads");
+        let next = program.says();
+        // The moment between two leaders is short enough to be missed.
+        let next = match &next[..] {
+            "nobody leads" => program.says(),
+            _ => next,
+        };
+        assert_eq!(next, "two leads");
+        assert!(program.finishes());
+        assert!(program.lines.next().is_none(), "it has seen a third leader");
+        let row = host.key("service/observed/leader").expect("it was held");
+        assert_eq!((row.session, row.lock_index), (None, 2));
+        assert!(host.sessions().is_empty(), "nobody's session is left");
+    });
+}
+
+#[test]
 fn a_semaphore_of_two_has_no_third_slot_and_forgets_who_died() {
     on_each_host(|host| {
         let start = || host.start("semaphore", &[]);
