@@ -12,11 +12,12 @@ use crate::version::Version;
 use crate::wire::Request;
 
 /// A server that allows nothing without a token, and knows one that may do everything.
-const SETTINGS: &str = r#"{"acl": {"enabled": true, "default_policy": "deny",
+pub(super) const SETTINGS: &str = r#"{"acl": {"enabled": true, "default_policy": "deny",
     "tokens": {"master": "11111111-1111-4111-8111-111111111111"}}}"#;
 /// The same before anybody has a token.
 const NOT_BOOTSTRAPPED: &str = r#"{"acl": {"enabled": true, "default_policy": "deny"}}"#;
-const ROOT: &str = "11111111-1111-4111-8111-111111111111";
+/// The token that may do everything.
+pub(super) const ROOT: &str = "11111111-1111-4111-8111-111111111111";
 const UNKNOWN: &str = "22222222-2222-4222-8222-222222222222";
 /// What the cases' own token may do.
 const RULES: &str = r#"key_prefix "open/" { policy = "write" } key_prefix "open/read/" { policy = "read" }
@@ -198,6 +199,32 @@ pub(super) const CASES: &[Case] = &[
             refused(&as_token(Request::put("/v1/kv/open/closed/k", "w")));
             refused(&as_token(Request::delete("/v1/kv/open/?recurse")));
             as_token(Request::delete("/v1/kv/open/new")).is(200, "true");
+        },
+        ..Case::MUST
+    },
+    Case {
+        id: "acl/session/locking-asks-for-the-key-alone",
+        claim: "A token that may write a key, and nothing about sessions, acquires and releases it with a session of another's",
+        source: "session.md 3.5, trap 24",
+        needs: &[Feature::AclPolicies],
+        settings: SETTINGS,
+        run: |t| {
+            let token = prepared(t);
+            let create = Request::put("/v1/session/create", "{}");
+            refused(&with(t, &token, &create));
+            // A young server takes a moment until it knows its own node.
+            let made = t.eventually("there is a session", Duration::from_secs(10), || {
+                let answer = with(t, ROOT, &create);
+                (answer.status() == 200).then(|| answer.json())
+            });
+            let session = made["ID"].as_str().unwrap_or_default();
+            let put = |key: &str, verb: &str| {
+                let path = format!("/v1/kv/open/{key}?{verb}={session}");
+                with(t, &token, &Request::put(&path, "w"))
+            };
+            put("k", "acquire").is(200, "true");
+            put("k", "release").is(200, "true");
+            refused(&put("read/k", "acquire"));
         },
         ..Case::MUST
     },

@@ -186,7 +186,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "agent/check/decoding",
         claim: "The body of a registration knows names in two spellings and no others, and minds what is no duration",
-        source: "session.md 0.13, 4.4; seen on 1.8.7",
+        source: "session.md 0.13, 4.4; seen on 1.8.7; session.md trap 9",
         needs: NEEDS,
         run: |t| {
             for unknown in [
@@ -305,7 +305,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "agent/check/update-refusals",
         claim: "update takes three statuses, and no other field than status and output",
-        source: "session.md 4.4",
+        source: "session.md 4.4, trap 9",
         needs: NEEDS,
         run: |t| {
             let id = ttl_check(t, "c");

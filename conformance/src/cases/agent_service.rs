@@ -179,7 +179,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "agent/service/register-refusals",
         claim: "What is wrong with a service is said in this order: name, address, weights, meta, kind, checks",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4; seen on 1.8.7; session.md trap 9",
         needs: NEEDS,
         run: |t| {
             let kind = "2 errors occurred:\n\t* Proxy.DestinationServiceName must be non-empty for Connect proxy services\n\t* Port must be set for a Connect proxy\n\n";

@@ -53,7 +53,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "catalog/deregister/bodies",
         claim: "A deregistration needs a node; one that is empty, cut off or has unknown fields is 400",
-        source: "session.md 4.3, 0.13",
+        source: "session.md 4.3, 0.13, trap 9",
         needs: NEEDS,
         run: |t| {
             for body in ["{}", "null", r#"{"ServiceID":"s"}"#] {

@@ -95,7 +95,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "catalog/register/unknown-fields",
         claim: "A field that a registration, its service or its check does not have is 400 and named",
-        source: "session.md 0.13",
+        source: "session.md 0.13, trap 9",
         needs: NEEDS,
         run: |t| {
             let node = t.node("n");

@@ -199,7 +199,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "index/fresh/is-one",
         claim: "On a server that has never had a key every KV read has the index 1, never 0",
-        source: "kv.md 4.2, trap 11",
+        source: "kv.md 4.2, trap 11; session.md trap 29",
         needs: &[Feature::OwnServer],
         run: |t| {
             for query in ["", "raw", "recurse", "keys"] {

@@ -198,6 +198,24 @@ pub(super) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
+        id: "invalidation/trigger/service-with-several-checks",
+        claim: "A service that is deregistered ends the sessions bound to any of its checks, and those of the node's own checks stay",
+        source: "session.md 3.1",
+        needs: NEEDS,
+        run: |t| {
+            let node = node_with_checks(t);
+            service_check(t, &node, "svc", "svctoo", "passing");
+            let ended = ["svcok", "svctoo"].map(|id| Holder::new(t, id, &bound(&node, &[id])));
+            let bystander = Holder::new(t, "bystander", &bound(&node, &["ok"]));
+            deregister(t, &node, &json!({"ServiceID": "svc"}));
+            for holder in &ended {
+                holder.was_released(t);
+            }
+            bystander.holds(t);
+        },
+        ..Case::MUST
+    },
+    Case {
         id: "invalidation/trigger/node-deregistered",
         claim: "A node that is deregistered ends all its sessions, also those bound to nothing, and no others",
         source: "session.md 3.1",

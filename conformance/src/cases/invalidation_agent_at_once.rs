@@ -286,4 +286,22 @@ pub(super) const CASES: &[Case] = &[
         },
         ..Case::MUST
     },
+    Case {
+        id: "invalidation/no-trigger/maintenance-of-the-agents-node",
+        claim: "Maintenance of the agent's node ends none of its sessions, and more of them can be made",
+        source: "session.md 3.1, trap 25",
+        needs: &[Feature::OwnServer, Feature::AgentRegistration],
+        run: |t| {
+            let before = t.session("{}");
+            put(t, "/v1/agent/maintenance?enable=true", &Value::Null);
+            t.eventually("the catalog knows of it", SYNC, || {
+                let found = index_of_check(t, &t.facts().node, "_node_maintenance");
+                (found > 0).then_some(())
+            });
+            for session in [before, t.session("{}")] {
+                lives(t, &session);
+            }
+        },
+        ..Case::MUST
+    },
 ];

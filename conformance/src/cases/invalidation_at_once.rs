@@ -36,11 +36,11 @@ pub(super) const CHECKS: &str = "/v1/health/state/any";
 /// A read that shows the index of all services.
 pub(super) const SERVICES: &str = "/v1/catalog/services";
 /// A read that shows the index of all nodes.
-const NODES: &str = "/v1/catalog/nodes";
+pub(super) const NODES: &str = "/v1/catalog/nodes";
 /// Longer than the slowest trigger takes in real time.
 const PATIENCE: Duration = Duration::from_secs(150);
 /// All prepared queries.
-const QUERIES: &str = "/v1/query";
+pub(super) const QUERIES: &str = "/v1/query";
 
 /// A session of this node, bound to these checks, with this TTL or none.
 pub(super) struct Bound {
@@ -265,7 +265,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/destroyed",
         claim: "A session that is destroyed ends with its keys and queries under one index, which everyone who waits is told",
-        source: "session.md 3.1, 3.2, 5, 3.3",
+        source: "session.md 3.1, 3.2, 3.3, 5, trap 19",
         needs: NEEDS,
         run: |t| {
             let prepare = |behavior: &str| on_node(t, behavior, &["ok"]);
@@ -302,7 +302,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/check-critical",
         claim: "A check that becomes critical takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 5, 3.3",
+        source: "session.md 3.1, 3.2, 3.3, 5, trap 19",
         needs: NEEDS,
         run: |t| {
             on_node_at_once(
@@ -377,7 +377,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/node-deregistered",
         claim: "A node that is deregistered takes its sessions, their keys and queries with it, all under the index of the nodes, services and checks",
-        source: "session.md 3.1, 3.2, 5, 3.3",
+        source: "session.md 3.1, 3.2, 3.3, 5, trap 19",
         needs: NEEDS,
         run: |t| {
             let own = |_: &str| {

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::catalog::check;
+use super::catalog::{check, deregister};
 use super::invalidation::{Holder, bound, node_with_checks};
+use super::invalidation_at_once::{BOTH, CHECKS, NODES, QUERIES, SERVICES, index_of};
 use super::session_blocking::node_with_neighbour;
 use super::sessions::{LIST, is_gone, leaves_alone, of_node, sleeping};
 use crate::case::Case;
@@ -23,6 +24,26 @@ fn query_of(t: &Trial, session: &str, name: &str) -> String {
     let request = Request::new("POST", "/v1/query").body(body.to_string());
     let answer = t.send(&request).status_is(200);
     answer.json()["ID"].as_str().unwrap_or_default().to_owned()
+}
+
+/// `end` of the node of a session that holds a key and has a query leaves one index in the tables of all three, and in `others`.
+#[track_caller]
+fn leaves_one_index(t: &Trial, behavior: &str, end: impl FnOnce(&str), others: &[&str]) {
+    let node = node_with_checks(t);
+    let mut fields = bound(&node, &["ok"]);
+    fields["Behavior"] = json!(behavior);
+    fields["LockDelay"] = json!("0s");
+    let holder = Holder::new(t, behavior, &fields);
+    query_of(t, &holder.session, "");
+    end(&node);
+    is_gone(t, &holder.session);
+    let index = index_of(t, LIST);
+    // The index of a missing key is that of all keys, with the deleted ones.
+    let keys = t.get(&t.key("missing"), "").is(404, "").index();
+    t.same("the keys' index", keys, index);
+    for path in [QUERIES].iter().chain(others) {
+        t.same(path, index_of(t, path), index);
+    }
 }
 
 /// The cases of this topic.
@@ -147,6 +168,25 @@ pub(super) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
+        id: "invalidation/effect/one-index-for-every-table",
+        claim: "A check that became critical leaves one index in sessions, keys, queries and checks, a node that went also in nodes and services",
+        source: "session.md 3.2, 7.1, trap 19",
+        needs: &[
+            Feature::OwnServer,
+            Feature::Registration,
+            Feature::PreparedQueries,
+        ],
+        run: |t| {
+            for behavior in BOTH {
+                let critical = |node: &str| check(t, node, "ok", "critical");
+                leaves_one_index(t, behavior, critical, &[CHECKS]);
+                let gone = |node: &str| deregister(t, node, &json!({}));
+                leaves_one_index(t, behavior, gone, &[CHECKS, NODES, SERVICES]);
+            }
+        },
+        ..Case::MUST
+    },
+    Case {
         id: "invalidation/effect/sessions-alone-move-no-key",
         claim: "The end of a session that holds no key moves no index of the KV store",
         source: "session.md 3.2",
@@ -176,6 +216,30 @@ pub(super) const CASES: &[Case] = &[
             ended.was_released(t);
             other.holds(t);
             t.get(&plain, "").entry().is_unchanged_since(&before);
+        },
+        ..Case::MUST
+    },
+    Case {
+        id: "invalidation/effect/bindings-go",
+        claim: "A session that was destroyed is bound to its checks no longer: when one becomes critical, no index of session reads moves",
+        source: "session.md 3.2",
+        needs: &[Feature::OwnServer, Feature::Registration],
+        run: |t| {
+            let node = node_with_checks(t);
+            let ended = Holder::new(t, "lock", &bound(&node, &["ok"]));
+            let witness = Holder::new(t, "witness", &bound(&node, &["other"]));
+            t.destroy(&ended.session);
+            let released = ended.was_released(t);
+            let sessions = || index_of(t, LIST);
+            leaves_alone(t, "the index of session reads", sessions, || {
+                check(t, &node, "ok", "critical");
+            });
+            t.get(&ended.key, "").entry().is_unchanged_since(&released);
+            // Of one that is still bound it does.
+            let before = sessions();
+            check(t, &node, "other", "critical");
+            witness.was_released(t);
+            t.grew("the index of session reads", before, sessions());
         },
         ..Case::MUST
     },

@@ -32,7 +32,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "kv/get/missing-is-404-with-index",
         claim: "A missing key is 404 with an empty body, no Content-Type, and the read headers",
-        source: "kv.md 1.2",
+        source: "kv.md 1.2; session.md trap 29",
         run: |t| is_a_miss(t, &t.key("missing"), ""),
         ..Case::MUST
     },

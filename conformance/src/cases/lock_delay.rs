@@ -32,7 +32,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/begins/with-behavior-delete",
         claim: "A session that deletes its keys when it is destroyed leaves the delay on them: the key is gone and cannot be acquired",
-        source: "kv.md 8, trap 21; session.md 3.3",
+        source: "kv.md 8, trap 21; session.md 3.3, trap 21",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, "1s", "delete");
@@ -128,7 +128,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/begins/sixty-seconds-at-most",
         claim: "A session may ask for a longer LockDelay, and shows it, but the delay is 60 seconds",
-        needs: &[Feature::MovableClock],
+        source: "kv.md 8; session.md 3.2, trap 4",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, "90s", "release");
@@ -142,7 +142,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/none/after-a-release",
         claim: "A key that its holder releases can be acquired at once, whatever the session's LockDelay",
-        source: "kv.md 8, trap 21; session.md 3.3",
+        source: "kv.md 8, trap 21; session.md 3.3, trap 21",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, LONG, "release");
@@ -207,6 +207,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/none/of-zero",
         claim: "A session with a LockDelay of 0 leaves none",
+        source: "kv.md 8; session.md 3.2, 3.3",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, "0s", "release");
@@ -277,6 +278,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/nothing-else",
         claim: "During the delay plain writes, check-and-sets, releases, transactions and deletes do what they always do",
+        source: "kv.md 8; session.md 3.3, trap 21",
         run: |t| {
             let key = delayed(t);
             t.put(&key, "", "plain").is(200, "true");
@@ -296,7 +298,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/the-key-made-anew-too",
         claim: "Deleting the key and creating it again does not end the delay",
-        source: "kv.md 8, trap 21; session.md 3.3",
+        source: "kv.md 8, trap 21; session.md 3.3, trap 21",
         run: |t| {
             let key = delayed(t);
             t.delete(&key, "").is(200, "true");

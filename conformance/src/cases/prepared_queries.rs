@@ -145,7 +145,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "query/create/bodies",
         claim: "An empty body and an unknown field are 400, null ends the connection",
-        source: "session.md 5 (seen on 1.8.7)",
+        source: "session.md 5 (seen on 1.8.7); session.md trap 9",
         needs: NEEDS,
         run: |t| {
             t.send(&Request::new("POST", "/v1/query").body(""))

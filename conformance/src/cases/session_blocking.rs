@@ -93,6 +93,23 @@ pub(super) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
+        id: "session/blocking/info-of-an-unknown-id-wakes-early",
+        claim: "session/info of an id that no session has wakes, still empty, when there was no session at all and one is created",
+        source: "session.md 2.1, 8(a), trap 18; 1.22.md A5 (until 1.10.9 and 1.11.4 [D])",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer, Feature::Blocking],
+        run: |t| {
+            let path = info(&t.unknown_session());
+            let index = t.api_get(&path).index();
+            let waiting = start(t, &path, index);
+            t.still_blocked(&waiting);
+            t.session("{}");
+            let answer = waiting.answer().is(200, "[]");
+            t.grew("X-Consul-Index", index, answer.index());
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "session/blocking/info-of-an-unknown-id-sleeps",
         claim: "session/info of an id that no session has sleeps through what other sessions do",
         source: "session.md 2.1, 8(a); 1.22.md A5 (since 1.10.9, 1.11.4 and 1.12.0 [D])",

@@ -40,7 +40,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "session/lock-delay/number-acts-as-seconds",
         claim: "A lock-delay of the number 3 keeps others from the key for three seconds",
-        source: "session.md 1.2, 3.3, 7.1, trap 3",
+        source: "session.md 1.2, 3.3, 7.1, trap 3, 3.2",
         run: |t| {
             let key = left_by(t, r#"{"LockDelay":3}"#);
             let session = t.session_without_delay();
@@ -60,6 +60,17 @@ pub(super) const CASES: &[Case] = &[
         claim: "A lock-delay of the number 1000, a microsecond, is over before the next request",
         source: "session.md 1.2, 3.3, trap 3",
         run: |t| leaves_no_delay(t, r#"{"LockDelay":1000}"#),
+        ..Case::REAL
+    },
+    Case {
+        id: "session/lock-delay/millisecond-is-over-soon",
+        claim: "A lock-delay of a millisecond is over a fifth of a second later: it is not rounded to anything coarser",
+        source: "session.md 3.3",
+        run: |t| {
+            let key = left_by(t, r#"{"LockDelay":"1ms"}"#);
+            t.pass(Duration::from_millis(200));
+            acquire(t, &key, &t.session_without_delay()).is(200, "true");
+        },
         ..Case::REAL
     },
     Case {

@@ -1,10 +1,14 @@
 //! `session/info`, `session/node` and `session/list`.
 
+use std::time::Duration;
+
+use super::acl_kv;
 use super::sessions::{LIST, Shown, fields, info, leaves_alone, of_node, renew};
 use crate::answer::Answer;
 use crate::case::Case;
 use crate::feature::Feature;
 use crate::version::Version;
+use crate::wire::Request;
 
 /// Ids that no UUID index can look up, with its words for each.
 pub(super) const MALFORMED: &[(&str, &str)] = &[
@@ -239,6 +243,34 @@ pub(super) const CASES: &[Case] = &[
             t.same("the indexes", indexes, [first; 5]);
         },
         ..Case::REAL
+    },
+    Case {
+        id: "session/read/index-is-one-at-first",
+        claim: "Before there was any session, every session read shows the index 1, never 0",
+        source: "session.md 2.1, trap 17",
+        needs: &[Feature::AclPolicies],
+        // The suite makes a session to see that a server serves, which this one refuses.
+        settings: acl_kv::SETTINGS,
+        run: |t| {
+            let read = |path: &str| {
+                let request = Request::get(path).header("X-Consul-Token", acl_kv::ROOT);
+                t.send(&request)
+            };
+            t.eventually("ACLs are known", Duration::from_secs(10), || {
+                (read(LIST).status() == 200).then_some(())
+            });
+            let paths = [
+                LIST.to_owned(),
+                info(&t.unknown_session()),
+                of_node(&t.facts().node),
+                of_node("nobody"),
+            ];
+            for path in paths {
+                let answer = read(&path).is(200, "[]");
+                t.same(&path, answer.index(), 1);
+            }
+        },
+        ..Case::MUST
     },
     Case {
         id: "session/read/index-follows-create-and-destroy",

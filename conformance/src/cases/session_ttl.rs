@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use super::sessions::{LIST, info, is_gone, lives, renew};
+use serde_json::json;
+
+use super::catalog::check;
+use super::sessions::{LIST, info, is_gone, lives, renew, try_session};
 use crate::case::Case;
+use crate::feature::Feature;
 use crate::trial::Trial;
 
 /// How late a session may lapse, and be noticed.
@@ -167,6 +171,27 @@ pub(super) const CASES: &[Case] = &[
             for session in &sessions {
                 lives(t, session);
             }
+        },
+        ..Case::MUST
+    },
+    Case {
+        id: "session/ttl/checks-count-beside-it",
+        claim: "A session with a TTL is bound to the serfHealth of its node as any other, and ends with it long before its time",
+        source: "session.md 3.4",
+        needs: &[Feature::Registration],
+        run: |t| {
+            let node = t.node("n");
+            let body = json!({"Node": node, "TTL": "1h", "LockDelay": "0s"}).to_string();
+            // The leader takes such a node away within a minute; both ends show the same.
+            let session = t.eventually("the node keeps its serfHealth", SLACK, || {
+                check(t, &node, "serfHealth", "passing");
+                let session = try_session(t, &body)?;
+                let shown = t.api_get(&info(&session)).list();
+                let bound = shown.first()?["NodeChecks"] == json!(["serfHealth"]);
+                bound.then_some(session)
+            });
+            check(t, &node, "serfHealth", "critical");
+            is_gone(t, &session);
         },
         ..Case::MUST
     },

@@ -57,6 +57,18 @@ pub(super) fn shown(t: &Trial, operation: &Value, kind: &str) -> Value {
     results[0][kind].clone()
 }
 
+/// An id for a node of this name, which no other case's node has.
+pub(super) fn id_of_node(node: &str) -> String {
+    let tail: String = node
+        .bytes()
+        .rev()
+        .filter(u8::is_ascii_hexdigit)
+        .map(char::from)
+        .take(12)
+        .collect();
+    format!("cccccccc-0000-4000-8000-{tail:0>12}").to_lowercase()
+}
+
 /// `set`, `get`, `cas`, `delete-cas` and `delete` of one thing: `fields` makes its fields for an address or output and an index.
 #[track_caller]
 fn all_verbs(t: &Trial, kind: &str, operation: impl Fn(&str, &str, u64) -> Value, changed: &str) {
@@ -257,6 +269,30 @@ pub(super) const CASES: &[Case] = &[
             t.same("Address", made["Address"].clone(), json!(""));
         },
         ..Case::REAL
+    },
+    Case {
+        id: "txn/node/every-field",
+        claim: "A transaction writes the id, the datacenter, the tagged addresses and the metadata of a node, shows them, and leaves them so",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let node = t.node("n");
+            let mut fields = json!({
+                "Node": node, "ID": id_of_node(&node), "Address": "192.0.2.1", "Datacenter": t.facts().datacenter,
+                "TaggedAddresses": {"lan": "192.0.2.1", "wan": "198.51.100.1"}, "Meta": {"rack": "7"},
+            });
+            let set = shown(t, &node_op("set", &fields), "Node");
+            for index in ["CreateIndex", "ModifyIndex"] {
+                t.check(set[index].as_u64() > Some(0), format!("no {index}: {set}"));
+                fields[index] = set[index].clone();
+            }
+            t.same("what set shows", &set, &fields);
+            let got = shown(t, &node_op("get", &json!({"Node": node})), "Node");
+            t.same("what get shows", &got, &fields);
+            let stored = t.api_get(&format!("/v1/catalog/node/{node}")).json();
+            t.same("what the catalog shows", &stored["Node"], &fields);
+        },
+        ..Case::MUST
     },
     Case {
         id: "txn/catalog/id-is-the-name",

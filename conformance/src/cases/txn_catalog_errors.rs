@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use super::catalog::{check, service_check};
-use super::txn_catalog::{check_op, fails, node_op, one, service_op, shown, shows_nothing};
+use super::txn_catalog::{
+    check_op, fails, id_of_node, node_op, one, service_op, shown, shows_nothing,
+};
 use super::txn_ops::refused;
 use crate::case::Case;
 use crate::feature::Feature;
@@ -12,9 +14,6 @@ use crate::version::Version;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "kv.md 7.5";
-
-/// An id that no node has.
-const NODE_ID: &str = "cccccccc-0000-4000-8000-0000000000ab";
 
 /// A node with the check `ok` and the service `svc`.
 #[track_caller]
@@ -194,15 +193,7 @@ pub(super) const CASES: &[Case] = &[
         needs: NEEDS,
         run: |t| {
             let node = t.node("n");
-            // Another case's node must not have it.
-            let tail: String = node
-                .bytes()
-                .rev()
-                .filter(u8::is_ascii_hexdigit)
-                .map(char::from)
-                .take(12)
-                .collect();
-            let id = format!("{}{tail:0>12}", &NODE_ID[..24]).to_lowercase();
+            let id = id_of_node(&node);
             t.register(&json!({"Node": node, "Address": "127.0.0.1", "ID": id}));
             for fields in [
                 json!({"ID": id}),

@@ -76,7 +76,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "txn/parse/unknown-fields",
         claim: "A field that no operation has is 400 and named in the text, on every level",
-        source: "kv.md 7.1, trap 29",
+        source: "kv.md 7.1, trap 29; session.md trap 9",
         run: |t| {
             cannot_parse(t, r#"[{"Bogus":1}]"#, r#"json: unknown field "Bogus""#);
             let key = t.key("k");
