@@ -162,6 +162,19 @@ pub(super) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "invalidation/trigger/check-of-a-node-in-any-case",
+        claim: "A session that names its node in another case is bound to that node's checks all the same",
+        source: "session.md 3.1, trap 14",
+        needs: NEEDS,
+        run: |t| {
+            let node = node_with_checks(t);
+            let holder = Holder::new(t, "lock", &bound(&node.to_uppercase(), &["ok"]));
+            check(t, &node, "ok", "critical");
+            holder.was_released(t);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "invalidation/trigger/check-deregistered",
         claim: "A check that is deregistered ends the sessions bound to it",
         source: "session.md 3.1, trap 25",

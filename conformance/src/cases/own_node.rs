@@ -95,6 +95,7 @@ pub(super) const CASES: &[Case] = &[
         claim: "catalog/nodes lists the agent's node with its id, address, datacenter, addresses, metadata and indexes, field by field in this order",
         source: "session.md 4.1, 4.5",
         run: |t| {
+            t.not_compared("the indexes of the agent's own rows move by themselves");
             let answer = t.api_get("/v1/catalog/nodes").status_is(200);
             let node = listed_node(t);
             t.check(node["Address"].is_string(), "the node is not listed");
