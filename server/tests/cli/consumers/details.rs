@@ -1,5 +1,6 @@
 //! What some of the harnesses are about beside their way to readiness: files, variables, warnings.
 
+use super::libraries::NODE_CONSUL;
 use crate::agent::Run;
 
 #[test]
@@ -58,35 +59,7 @@ fn sdk_testutil_starts_waits_and_stops() {
 /// node-consul's tests run several agents, each with a file for its process id, and kill them.
 #[test]
 fn node_consul_finds_the_process_by_its_file() {
-    let arguments = [
-        "-node",
-        "node1",
-        "-datacenter",
-        "dc1",
-        "-bind",
-        "127.0.0.1",
-        "-client",
-        "127.0.0.1",
-        "-bootstrap",
-        "-server",
-        "-config-file",
-        "config.json",
-        "-data-dir",
-        "data",
-        "-pid-file",
-        "pid",
-    ];
-    let config =
-        r#"{"primary_datacenter": "dc1", "acl": {"enabled": false}, "enable_script_checks": true}"#;
-    let run = Run::agent("node-consul", &arguments)
-        .file("config.json", config)
-        .at_a_free_port();
-    let mut agent = run.start().ready();
-    assert!(
-        agent
-            .get("/v1/agent/self")
-            .contains("\"NodeName\":\"node1\"")
-    );
+    let agent = NODE_CONSUL.run("node-consul-pid").start().ready();
     let pid = std::fs::read_to_string(agent.folder().join("pid"))
         .expect("the file exists while the agent runs");
     assert_eq!(pid, agent.id().to_string());

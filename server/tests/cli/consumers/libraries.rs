@@ -268,43 +268,42 @@ fn py_consul() {
 }
 
 /// It starts three agents on loopback aliases and kills them. One is replayed: there is no cluster here.
+pub(super) const NODE_CONSUL: Consumer = Consumer {
+    arguments: &[
+        "agent",
+        "-node",
+        "node1",
+        "-datacenter",
+        "dc1",
+        "-bind",
+        "127.0.0.1",
+        "-client",
+        "127.0.0.1",
+        "-bootstrap",
+        "-server",
+        "-config-file",
+        "config.json",
+        "-data-dir",
+        "data",
+        "-pid-file",
+        "pid",
+    ],
+    files: &[(
+        "config.json",
+        r#"{"primary_datacenter": "dc1", "acl": {"enabled": false}, "enable_script_checks": true}"#,
+    )],
+    steps: &[
+        Put("/v1/kv/check", "ok", "true"),
+        Get(
+            "/v1/agent/self",
+            &[r#""NodeName":"node1""#, r#""Server":true"#],
+        ),
+        Stop("KILL", None),
+    ],
+    ..Consumer::IMAGE
+};
+
 #[test]
 fn node_consul() {
-    replay(
-        "node-consul",
-        &Consumer {
-            arguments: &[
-                "agent",
-                "-node",
-                "node1",
-                "-datacenter",
-                "dc1",
-                "-bind",
-                "127.0.0.1",
-                "-client",
-                "127.0.0.1",
-                "-bootstrap",
-                "-server",
-                "-config-file",
-                "config.json",
-                "-data-dir",
-                "data",
-                "-pid-file",
-                "pid",
-            ],
-            files: &[(
-                "config.json",
-                r#"{"primary_datacenter": "dc1", "acl": {"enabled": false}, "enable_script_checks": true}"#,
-            )],
-            steps: &[
-                Put("/v1/kv/check", "ok", "true"),
-                Get(
-                    "/v1/agent/self",
-                    &[r#""NodeName":"node1""#, r#""Server":true"#],
-                ),
-                Stop("KILL", None),
-            ],
-            ..Consumer::IMAGE
-        },
-    );
+    replay("node-consul", &NODE_CONSUL);
 }

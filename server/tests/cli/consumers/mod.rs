@@ -34,6 +34,18 @@ impl Consumer {
         lines: &[],
         steps: &[],
     };
+
+    /// Its Consul, not yet started, at a free port.
+    fn run(&self, name: &str) -> Run {
+        let mut run = Run::as_consul(name, self.arguments).at_a_free_port();
+        for (file, text) in self.files {
+            run = run.file(file, text);
+        }
+        for (variable, value) in self.variables {
+            run = run.variable(variable, value);
+        }
+        run
+    }
 }
 
 /// One thing that a harness does.
@@ -63,14 +75,7 @@ const LEADER: Step = Step::Get("/v1/status/leader", &[":8300"]);
 
 /// Does all that one harness does.
 fn replay(name: &str, consumer: &Consumer) {
-    let mut run = Run::as_consul(&format!("consumer-{name}"), consumer.arguments).at_a_free_port();
-    for (file, text) in consumer.files {
-        run = run.file(file, text);
-    }
-    for (variable, value) in consumer.variables {
-        run = run.variable(variable, value);
-    }
-    let mut agent = run.start();
+    let mut agent = consumer.run(&format!("consumer-{name}")).start();
     agent.address();
     for line in consumer.lines {
         agent.wait_for(line);
