@@ -100,4 +100,87 @@ pub(super) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "txn/service/tags-as-given",
+        claim: "A transaction shows the tags of a service as they were given, null or an empty list; other reads show a list",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let node = t.register_node("n");
+            for (given, shown_elsewhere) in [
+                (Value::Null, json!([])),
+                (json!([]), json!([])),
+                (json!(["a"]), json!(["a"])),
+            ] {
+                let fields = json!({"Service": "s", "Tags": given});
+                let set = shown(t, &service_op("set", &node, &fields), "Service");
+                t.same("Tags", set["Tags"].clone(), given.clone());
+                t.register(&json!({"Node": node, "Address": "127.0.0.1", "Service": fields}));
+                let get = shown(t, &service_op("get", &node, &json!({"ID": "s"})), "Service");
+                t.same("Tags", get["Tags"].clone(), given);
+                t.api_get(&format!("/v1/catalog/node/{node}"))
+                    .field_is("/Services/s/Tags", shown_elsewhere);
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/register/weights-that-cannot-be",
+        claim: "The catalog gives a service whose weights cannot be those of a service without any",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let node = t.register_node("n");
+            for (passing, warning, kept) in [
+                (0, 0, false),
+                (0, 2, false),
+                (1, -1, false),
+                (65_536, 1, false),
+                (2, 0, true),
+            ] {
+                let sent = json!({"Passing": passing, "Warning": warning});
+                let service = json!({"Service": "s", "Weights": sent});
+                t.register(&json!({"Node": node, "Address": "127.0.0.1", "Service": service}));
+                let default = json!({"Passing": 1, "Warning": 1});
+                t.api_get(&format!("/v1/catalog/node/{node}"))
+                    .field_is("/Services/s/Weights", if kept { sent } else { default });
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/register/definition-as-given",
+        claim: "Negative durations and headers without a list are kept in the definition of a check",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let node = t.register_node("n");
+            let definition = json!({"HTTP": "http://x", "Header": {"a": null, "b": []},
+                "Interval": "-5s", "Timeout": -5, "DeregisterCriticalServiceAfter": "-90m"});
+            let check = json!({"Name": "c", "Definition": definition});
+            t.register(&json!({"Node": node, "Address": "127.0.0.1", "Check": check}));
+            let kept = json!({"HTTP": "http://x", "Header": {"a": null, "b": []},
+                "Interval": "-5s", "Timeout": "-5ns", "DeregisterCriticalServiceAfter": "-1h30m0s"});
+            t.api_get(&format!("/v1/health/node/{node}"))
+                .field_is("/0/Definition", kept)
+                .field_is("/0/Type", json!(""));
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "agent/join/nobody-there",
+        claim: "An address where no agent listens cannot be joined",
+        source: SOURCE,
+        run: |t| {
+            t.api_put("/v1/agent/join/127.0.0.1:1", "").is(
+                500,
+                "1 error occurred:\n\t* Failed to join 127.0.0.1: dial tcp 127.0.0.1:1: connect: connection refused\n\n",
+            );
+            t.api_put("/v1/agent/join/127.0.0.1:x", "").is(
+                500,
+                "1 error occurred:\n\t* Failed to resolve 127.0.0.1:x: strconv.ParseUint: parsing \"x\": invalid syntax\n\n",
+            );
+        },
+        ..Case::SHOULD
+    },
 ];

@@ -246,4 +246,27 @@ pub(super) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "event/name/any-bytes",
+        claim: "The name of an event may be any bytes; events are found by theirs alone, and shown with a replacement for each other byte",
+        source: "observed on 1.8.7",
+        run: |t| {
+            let name = t.node("event");
+            for (bytes, shown) in [
+                ("%ff", r"\ufffd"),
+                ("%e2%82", r"\ufffd\ufffd"),
+                ("%ef%bf%bd", "\u{fffd}"),
+            ] {
+                let fired = fire(t, &format!("{name}{bytes}"), "", "");
+                let text = fired.status_is(200).text();
+                let quoted = format!("\"{name}{shown}\"");
+                t.check(
+                    text.contains(&quoted),
+                    format!("{text} has no name {quoted}"),
+                );
+                listed(t, &format!("{name}{bytes}"), 1);
+            }
+        },
+        ..Case::REAL
+    },
 ];

@@ -128,7 +128,7 @@ pub(super) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
     Ok(ServiceDefinition {
         id: members.text("id"),
         name: members.text("name"),
-        tags: members.texts("tags"),
+        tags: Some(members.texts("tags")).filter(|tags| !tags.is_empty()),
         address: members.text("address"),
         tagged_addresses: tagged_addresses(&members),
         meta: members.labels("meta"),

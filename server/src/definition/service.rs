@@ -11,8 +11,6 @@ use crate::store::{CheckSpec, Labels, NewService, Proxy, ServiceAddress, Service
 const META_PAIRS: usize = 64;
 const META_KEY_LENGTH: usize = 128;
 const META_VALUE_LENGTH: usize = 512;
-/// The largest weight.
-const LARGEST_WEIGHT: i64 = 65_535;
 
 /// A service as it was defined. Empty and zero fields were not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +20,7 @@ pub struct ServiceDefinition {
     /// The name.
     pub name: String,
     /// The tags.
-    pub tags: Vec<String>,
+    pub tags: Option<Vec<String>>,
     /// The address; empty for the node's.
     pub address: String,
     /// Addresses by their tag.
@@ -128,7 +126,7 @@ impl ServiceDefinition {
             "Passing must be greater than 0"
         } else if weights.warning < 0 {
             "Warning must be greater or equal than 0"
-        } else if weights.passing > LARGEST_WEIGHT || weights.warning > LARGEST_WEIGHT {
+        } else if weights.passing.max(weights.warning) > Weights::LARGEST {
             "DNS Weight must be between 0 and 65535"
         } else {
             return Ok(());

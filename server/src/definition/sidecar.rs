@@ -35,15 +35,17 @@ impl ServiceDefinition {
             return Err(DefinitionError::Sidecar(error));
         }
         let (given, checks, _) = self.into_parts();
+        // No tags are those of the service; where it has none either, an empty list stays one (seen on 1.8.7).
+        let tags = if given.tags().is_empty() && !of.tags().is_empty() {
+            of.tags.clone()
+        } else {
+            given.tags
+        };
         let mut service = NewService {
             id: format!("{}-sidecar-proxy", of.id),
             name: or(given.name, || format!("{}-sidecar-proxy", of.name)),
             kind: or(given.kind, || "connect-proxy".to_owned()),
-            tags: if given.tags.is_empty() {
-                of.tags.clone()
-            } else {
-                given.tags
-            },
+            tags,
             meta: given.meta.or_else(|| of.meta.clone()),
             address: or(given.address, || of.address.clone()),
             proxy: Arc::new(settings(&given.proxy, of)),

@@ -283,7 +283,7 @@ pub(crate) fn in_words(query: &Query) -> String {
         Query::PreparedQuery(id) => format!("prepared query {id}"),
         Query::PreparedQueryFor(name) => format!("the prepared query for {name:?}"),
         Query::Events(None) => "all events".to_owned(),
-        Query::Events(Some(name)) => format!("events {name:?}"),
+        Query::Events(Some(name)) => format!("events {:?}", String::from_utf8_lossy(name)),
         Query::NodeChecks(node) => format!("checks of node {node:?}"),
         Query::ChecksInState(status, _) => format!("checks in state {status:?}"),
         Query::AgentService(id) => format!("service {id:?} of the agent"),

@@ -56,7 +56,19 @@ pub(crate) fn truncated(number: f64) -> i64 {
 /// What is not such a number, or one of 2^64 and more (kv.md 2.1). The first problem from the left counts: digits that
 /// overflow hide a letter behind them.
 pub(crate) fn parse_uint(text: impl AsRef<[u8]>) -> Result<u64, NumberError> {
-    let text = text.as_ref();
+    parse_uint_up_to(text.as_ref(), u64::MAX)
+}
+
+/// `strconv.ParseUint(text, 10, 16)`, which is how a port is read.
+///
+/// # Errors
+/// As of [`parse_uint`], and from 2^16 on.
+pub(crate) fn parse_port(text: impl AsRef<[u8]>) -> Result<u16, NumberError> {
+    let port = parse_uint_up_to(text.as_ref(), u64::from(u16::MAX))?;
+    Ok(u16::try_from(port).expect("larger ones are refused"))
+}
+
+fn parse_uint_up_to(text: &[u8], largest: u64) -> Result<u64, NumberError> {
     let error = |problem| NumberError {
         function: "ParseUint",
         text: text.to_vec(),
@@ -72,6 +84,7 @@ pub(crate) fn parse_uint(text: impl AsRef<[u8]>) -> Result<u64, NumberError> {
         number
             .checked_mul(10)
             .and_then(|number| number.checked_add(u64::from(byte - b'0')))
+            .filter(|number| *number <= largest)
             .ok_or_else(|| error(Problem::Range))
     })
 }

@@ -10,31 +10,6 @@ use super::reply::Reply;
 use super::request::Request;
 use crate::version::BUILD_DATE;
 
-/// Joins a cluster. The one that can be joined is the agent's own, at its own addresses.
-pub(crate) fn join(request: &Request) -> Result<Reply, Failure> {
-    let asked = request.rest_text();
-    let config = &request.context.config;
-    let host = asked
-        .rsplit_once(':')
-        .map_or(asked.as_str(), |(host, _)| host);
-    let own = [
-        config.advertise_address.to_string(),
-        config.bind_address.to_string(),
-        config.node_name.clone(),
-        "localhost".to_owned(),
-    ];
-    if own.iter().any(|own| own == host) {
-        return Ok(Reply::done(request));
-    }
-    let words = if host.parse::<std::net::IpAddr>().is_ok() {
-        let port = config.serf_lan_port;
-        format!("Failed to join {host}: dial tcp {host}:{port}: connect: connection refused")
-    } else {
-        format!("Failed to resolve {asked}: lookup {asked}: no such host")
-    };
-    Err(Failure::Agent(AgentFailure::Join(words)))
-}
-
 /// Makes a member leave. The only member is alive, and stays.
 pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
     let name = request.rest_text();

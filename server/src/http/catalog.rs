@@ -78,7 +78,7 @@ fn service_tags<'a>(rows: impl Iterator<Item = &'a Instance>) -> ServiceTags<'a>
     for row in rows {
         let service = &row.service.service;
         let tags = names.entry(&service.name).or_default();
-        for tag in &service.tags {
+        for tag in service.tags() {
             if !tags.contains(&tag.as_str()) {
                 tags.push(tag);
             }
@@ -218,7 +218,7 @@ pub(super) fn service_name(request: &Request) -> Result<String, Failure> {
 
 /// Whether an instance has every `tag` of the query, whatever the case.
 fn has_tags(request: &Request, instance: &Instance) -> bool {
-    let tags = &instance.service.service.tags;
+    let tags = instance.service.service.tags();
     let mut wanted = request.query.all("tag");
     wanted.all(|wanted| {
         tags.iter()

@@ -5,8 +5,9 @@ use super::reply::Reply;
 use super::request::Request;
 use super::routes::Endpoint;
 use super::{
-    absent, agent, agent_change, agent_cluster, agent_health, agent_local, catalog, config_entry,
-    connect, coordinate, event, health, kv, operator, prepared_query, registration, session, txn,
+    absent, agent, agent_change, agent_cluster, agent_health, agent_join, agent_local, catalog,
+    config_entry, connect, coordinate, event, health, kv, operator, prepared_query, registration,
+    session, txn,
 };
 
 /// Lets its endpoint answer a request.
@@ -20,7 +21,7 @@ pub(super) async fn handle(endpoint: Endpoint, request: Request) -> Result<Reply
         Endpoint::AgentMetrics => agent_cluster::metrics(&request),
         Endpoint::AgentHost => Ok(agent_cluster::host(&request)),
         Endpoint::AgentVersion => Ok(agent_cluster::version(&request)),
-        Endpoint::AgentJoin => agent_cluster::join(&request),
+        Endpoint::AgentJoin => agent_join::join(&request),
         Endpoint::AgentLeave => Ok(agent_cluster::leave(&request)),
         Endpoint::AgentForceLeave => agent_cluster::force_leave(&request),
         Endpoint::AgentToken => agent_cluster::token(),

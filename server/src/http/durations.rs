@@ -1,7 +1,6 @@
 //! Durations in bodies, which may be texts of Go's or numbers of nanoseconds (session.md 1.2 and 4.2, kv.md 7.5).
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::context::{Context, DecodeError};
@@ -20,11 +19,6 @@ pub(super) fn quotes(version: Version) -> DurationQuotes {
     } else {
         DurationQuotes::Bare
     }
-}
-
-/// What the store keeps of a duration: negative ones are none.
-pub(super) fn not_negative(nanoseconds: i64) -> Duration {
-    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or_default())
 }
 
 /// A duration in a field of Go's type `interface{}`: values of other kinds are no time at all. An empty text is minded, but

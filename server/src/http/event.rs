@@ -27,7 +27,7 @@ const CONSUL: &str = "consul";
 
 /// Fires an event. The answer shows it without its place among the others.
 pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
-    let name = request.rest_text();
+    let name: Box<[u8]> = request.rest.as_slice().into();
     if name.is_empty() {
         return Err(Failure::Missing("name"));
     }
@@ -45,18 +45,18 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
     if let Some(failure) = payload.failure {
         return Err(Failure::BodyUnreadable(failure));
     }
+    let filters = Filters::new(&request).map_err(Failure::Plain)?;
+    // Filters are UTF-8, or they were refused.
     let parameter = |name: &str| String::from_utf8_lossy(request.query.get(name)).into_owned();
-    let mut event = NewEvent {
+    let event = NewEvent {
         id: request.context.engine.new_id(),
         name,
         payload: payload.bytes.to_vec().into(),
         node_filter: parameter("node"),
         service_filter: parameter("service"),
         tag_filter: parameter("tag"),
-        concerns_agent: true,
+        concerns_agent: filters.concern_agent(&request),
     };
-    let filters = Filters::new(&event).map_err(Failure::Plain)?;
-    event.concerns_agent = filters.concern_agent(&request);
     if message_length(&event) > LARGEST_MESSAGE {
         return Err(Failure::Plain(PlainFailure::EventTooLarge));
     }
@@ -73,8 +73,9 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
 fn message_length(event: &NewEvent) -> usize {
     let filters = [&event.node_filter, &event.service_filter, &event.tag_filter];
     let filters = filters.into_iter().filter(|filter| !filter.is_empty());
-    let text = |text: &str| text.len() + usize::from(text.len() >= LONG_TEXT);
-    let filters: usize = filters.map(|filter| text(filter) + FILTER_OVERHEAD).sum();
+    let text = |text: &[u8]| text.len() + usize::from(text.len() >= LONG_TEXT);
+    let filters = filters.map(|filter| text(filter.as_bytes()) + FILTER_OVERHEAD);
+    let filters: usize = filters.sum();
     let prefixed = NAME_PREFIX + event.name.len();
     let name = text(&event.name) + event.name.len() + 2 * usize::from(prefixed >= LONG_TEXT);
     MESSAGE_OVERHEAD + name + event.payload.len() + filters
@@ -88,19 +89,21 @@ struct Filters {
 }
 
 impl Filters {
-    fn new(event: &NewEvent) -> Result<Self, PlainFailure> {
-        let compile = |which, pattern: &str| {
-            let regexp = Regexp::new(pattern.as_bytes());
+    fn new(request: &Request) -> Result<Self, PlainFailure> {
+        let compile = |which| {
+            let regexp = Regexp::new(request.query.get(which));
             regexp.map_err(|error| PlainFailure::EventFilter(which, error.to_string()))
         };
-        if event.service_filter.is_empty() && !event.tag_filter.is_empty() {
+        let is_given = |which| !request.query.get(which).is_empty();
+        if !is_given("service") && is_given("tag") {
             return Err(PlainFailure::EventTagAlone);
         }
-        let service = compile("service", &event.service_filter)?;
+        let node = compile("node")?;
+        let service = compile("service")?;
         Ok(Self {
-            node: compile("node", &event.node_filter)?,
-            service: Some(service).filter(|_| !event.service_filter.is_empty()),
-            tag: compile("tag", &event.tag_filter)?,
+            node,
+            service: Some(service).filter(|_| is_given("service")),
+            tag: compile("tag")?,
         })
     }
 
@@ -118,7 +121,7 @@ impl Filters {
             return false;
         };
         let fits = |row: &ServiceRow| {
-            let tags = &row.service.tags;
+            let tags = row.service.tags();
             let tags_fit = self.tag.matches("") || tags.iter().any(|tag| self.tag.matches(tag));
             row.service.id != CONSUL && service.matches(&row.service.name) && tags_fit
         };
@@ -129,8 +132,8 @@ impl Filters {
 /// The events that were kept, oldest first, with the index that is made from the id of the last one.
 pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
     let wait = request.wait_options()?;
-    let name = String::from_utf8_lossy(request.query.get("name")).into_owned();
-    let query = Query::Events(Some(name).filter(|name| !name.is_empty()));
+    let name = request.query.get("name");
+    let query = Query::Events((!name.is_empty()).then(|| name.into()));
     let answer = blocking::answer(&request.context.engine, &query, wait).await;
     let answer = answer.expect("reads of events are never refused");
     let Rows::Events(rows) = &answer.rows else {

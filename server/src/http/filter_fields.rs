@@ -22,7 +22,7 @@ pub(super) const SERVICE: &[Field<ServiceRow>] = &[
     Field::text("Kind", |row| &row.service.kind),
     Field::text("ID", |row| &row.service.id),
     Field::text("Service", |row| &row.service.name),
-    Field::texts("Tags", |row| &row.service.tags),
+    Field::texts("Tags", |row| row.service.tags()),
     Field::text("Address", |row| &row.service.address),
     Field::rows(
         "TaggedAddresses",
@@ -70,7 +70,7 @@ pub(super) const CATALOG_SERVICE: &[Field<Instance>] = &[
     Field::text("ServiceKind", |row| &row.service.service.kind),
     Field::text("ServiceID", |row| &row.service.service.id),
     Field::text("ServiceName", |row| &row.service.service.name),
-    Field::texts("ServiceTags", |row| &row.service.service.tags),
+    Field::texts("ServiceTags", |row| row.service.service.tags()),
     Field::text("ServiceAddress", |row| &row.service.service.address),
     Field::rows(
         "ServiceTaggedAddresses",
@@ -117,7 +117,7 @@ pub(super) const CHECK: &[Field<CheckRow>] = &[
     Field::text("Output", |row| &row.check.output),
     Field::text("ServiceID", |row| &row.check.service_id),
     Field::text("ServiceName", |row| &row.service_name),
-    Field::texts("ServiceTags", |row| &row.service_tags),
+    Field::texts("ServiceTags", |row| row.service_tags()),
     Field::text("Type", |row| &row.check.kind),
 ];
 

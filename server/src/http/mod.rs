@@ -11,6 +11,7 @@ mod agent_bodies;
 mod agent_change;
 mod agent_cluster;
 mod agent_health;
+mod agent_join;
 mod agent_local;
 mod body;
 mod catalog;

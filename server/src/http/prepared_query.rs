@@ -270,7 +270,7 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     }
     let version = context.config.version;
     let nodes = instances.into_iter();
-    let nodes = nodes.map(|row| HealthEntry::new(row, version).in_query());
+    let nodes = nodes.map(|row| HealthEntry::in_query(row, version));
     let executed = Executed::new(
         (&rows(&answer)[0], &search),
         nodes.collect(),
@@ -310,7 +310,12 @@ fn connect(request: &Request) -> Result<bool, Failure> {
 /// Whether an instance is one that a search is for: not critical, and with all that it asks for.
 fn fits(instance: &Instance, search: &ServiceSearch) -> bool {
     let service = &instance.service.service;
-    let has_tag = |tag: &str| service.tags.iter().any(|own| own.eq_ignore_ascii_case(tag));
+    let has_tag = |tag: &str| {
+        service
+            .tags()
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(tag))
+    };
     let mut tags = search.tags.iter().flatten();
     let tags_fit = tags.all(|tag| match tag.strip_prefix('!') {
         Some(unwanted) => !has_tag(unwanted),

@@ -2,10 +2,9 @@
 //! transactions' bodies have as well.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use super::agent_bodies::ConnectBody;
-use super::durations::{AnyDuration, not_negative};
+use super::durations::AnyDuration;
 use super::proxy_bodies::ProxyBody;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::{Decoder, Field, Object, field};
@@ -74,7 +73,7 @@ pub(super) struct ServiceBody {
     pub(super) id: String,
     pub(super) service: String,
     kind: String,
-    tags: Vec<String>,
+    tags: Option<Vec<String>>,
     address: String,
     tagged_addresses: Option<BTreeMap<String, AddressBody>>,
     meta: Option<Labels>,
@@ -134,7 +133,7 @@ impl ServiceBody {
             address: self.address,
             meta: self.meta,
             port: self.port,
-            weights: self.weights.map(Weights::from).unwrap_or_default(),
+            weights: self.weights.map(Weights::from).unwrap_or_default().valid(),
             enable_tag_override: self.enable_tag_override,
             tagged_addresses: self
                 .tagged_addresses
@@ -275,14 +274,14 @@ impl CheckBody {
 
 /// The kind of check that a definition makes; empty where it makes none.
 fn kind_of(definition: &CheckDefinition) -> &'static str {
-    let runs = !definition.interval.is_zero();
+    let runs = definition.interval_ns > 0;
     if runs && !definition.http.is_empty() {
         "http"
     } else if runs && !definition.tcp.is_empty() {
         "tcp"
     } else if !definition.script_args.is_empty() {
         "script"
-    } else if !definition.ttl.is_zero() {
+    } else if definition.ttl_ns > 0 {
         "ttl"
     } else {
         ""
@@ -338,14 +337,14 @@ impl Object for DefinitionBody {
     }
 
     fn complete(&mut self) -> Result<(), String> {
-        let kept = |given: &AnyDuration| -> Result<Duration, String> {
-            Ok(not_negative(given.nanoseconds()?.unwrap_or_default()))
+        let kept = |given: &AnyDuration| -> Result<i64, String> {
+            Ok(given.nanoseconds()?.unwrap_or_default())
         };
         let definition = &mut self.definition;
-        definition.interval = kept(&self.interval)?;
-        definition.timeout = kept(&self.timeout)?;
-        definition.deregister_critical_service_after = kept(&self.deregister_after)?;
-        definition.ttl = kept(&self.ttl)?;
+        definition.interval_ns = kept(&self.interval)?;
+        definition.timeout_ns = kept(&self.timeout)?;
+        definition.deregister_critical_service_after_ns = kept(&self.deregister_after)?;
+        definition.ttl_ns = kept(&self.ttl)?;
         Ok(())
     }
 }

@@ -222,10 +222,8 @@ fn shown(result: &Shown, version: Version) -> TxnResult<'_> {
             with_value,
         } => TxnResult::Kv(KvEntry::new(key, row, *with_value)),
         Shown::Node(row) => TxnResult::Node(Node::new(row)),
-        Shown::Service(row) => {
-            TxnResult::Service(Box::new(NodeService::new(row, version).in_txn()))
-        }
-        Shown::Check(row) => TxnResult::Check(Box::new(Check::new(row, version).in_txn())),
+        Shown::Service(row) => TxnResult::Service(Box::new(NodeService::in_txn(row, version))),
+        Shown::Check(row) => TxnResult::Check(Box::new(Check::in_txn(row, version))),
     }
 }
 

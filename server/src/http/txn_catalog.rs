@@ -1,8 +1,6 @@
 //! The operations of `/v1/txn` on nodes, services and checks, as their bodies have them (kv.md 7.5).
 
-use std::time::Duration;
-
-use super::durations::{AnyDuration, ReadableDuration, not_negative};
+use super::durations::{AnyDuration, ReadableDuration};
 use super::registration_bodies::CRITICAL;
 use super::request::Request;
 use super::txn_service_body::ServiceBody;
@@ -293,9 +291,9 @@ struct TwiceNamed {
 }
 
 impl TwiceNamed {
-    fn kept(&self) -> Result<Duration, String> {
+    fn kept(&self) -> Result<i64, String> {
         let given = self.given.nanoseconds()?;
-        Ok(not_negative(given.unwrap_or(self.deprecated.nanoseconds)))
+        Ok(given.unwrap_or(self.deprecated.nanoseconds))
     }
 }
 
@@ -333,9 +331,9 @@ impl Object for DefinitionBody {
 
     fn complete(&mut self) -> Result<(), String> {
         let definition = &mut self.definition;
-        definition.interval = self.interval.kept()?;
-        definition.timeout = self.timeout.kept()?;
-        definition.deregister_critical_service_after = self.deregister_after.kept()?;
+        definition.interval_ns = self.interval.kept()?;
+        definition.timeout_ns = self.timeout.kept()?;
+        definition.deregister_critical_service_after_ns = self.deregister_after.kept()?;
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use crate::version::Behaviour;
 pub(super) struct ServiceBody {
     pub(super) id: String,
     service: String,
-    tags: Vec<String>,
+    tags: Option<Vec<String>>,
     address: String,
     tagged_addresses: Option<BTreeMap<String, AddressBody>>,
     meta: Option<Labels>,
@@ -84,7 +84,7 @@ impl ServiceBody {
             address: self.address,
             meta: self.meta,
             port: self.port,
-            weights: self.weights.valid(),
+            weights: Weights::from(self.weights).valid(),
             enable_tag_override: self.enable_tag_override,
             tagged_addresses: addresses
                 .map(|addresses| addresses.into_iter().map(address).collect()),
@@ -115,15 +115,11 @@ pub(super) struct WeightsBody {
     warning: i64,
 }
 
-impl WeightsBody {
-    /// The weights, if both could be; else those of a service that has none (seen on 1.8.7).
-    fn valid(&self) -> Weights {
-        if self.passing < 1 || self.warning < 0 {
-            return Weights::default();
-        }
-        Weights {
-            passing: self.passing,
-            warning: self.warning,
+impl From<WeightsBody> for Weights {
+    fn from(body: WeightsBody) -> Self {
+        Self {
+            passing: body.passing,
+            warning: body.warning,
         }
     }
 }

@@ -42,7 +42,7 @@ impl<'a> AgentService<'a> {
             kind: &service.kind,
             id: &service.id,
             service: &service.name,
-            tags: &service.tags,
+            tags: service.tags(),
             meta: service.meta.as_ref().unwrap_or(&NO_LABELS),
             port: service.port,
             address: &service.address,
@@ -131,7 +131,6 @@ struct NoDefinition {
 impl<'a> HealthCheck<'a> {
     pub(crate) fn new(local: &'a LocalCheck, node: &'a str) -> Self {
         let check = &local.check;
-        let tags = &local.service_tags;
         Self {
             node,
             check_id: &check.check_id,
@@ -141,7 +140,7 @@ impl<'a> HealthCheck<'a> {
             output: &check.output,
             service_id: &check.service_id,
             service_name: &local.service_name,
-            service_tags: Some(tags.as_slice()).filter(|tags| !tags.is_empty()),
+            service_tags: local.service_tags.as_deref(),
             r#type: "",
             definition: NoDefinition {
                 interval: "0s",

@@ -1,14 +1,15 @@
 //! The JSON of nodes, services and checks (session.md 4.5, 1.22.md B4.5).
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::wire_proxy::{Connect, Proxy};
 use crate::go::duration;
-use crate::store::{CheckDefinition, CheckRow, Instance, Labels, NewService, NodeRow, ServiceRow};
+use crate::store::{
+    CheckDefinition, CheckRow, Headers, Instance, Labels, NewService, NodeRow, ServiceRow,
+};
 use crate::version::{Behaviour, Version};
 
 /// `{}`.
@@ -95,8 +96,12 @@ impl Weights {
 }
 
 pub(super) fn addresses(service: &NewService) -> Option<BTreeMap<&str, Address<'_>>> {
-    let addresses = service.tagged_addresses.as_ref()?.iter();
-    let address = addresses.map(|(tag, address)| {
+    let addresses = service.tagged_addresses.as_ref()?;
+    if addresses.is_empty() {
+        // Go's encoder leaves out an empty map as it does none (seen on 1.8.7).
+        return None;
+    }
+    let address = addresses.iter().map(|(tag, address)| {
         let shown = Address {
             address: &address.address,
             port: address.port,
@@ -114,7 +119,7 @@ impl<'a> NodeService<'a> {
             kind: &service.kind,
             id: &service.id,
             service: &service.name,
-            tags: Some(&service.tags),
+            tags: Some(service.tags()),
             address: &service.address,
             tagged_addresses: addresses(service),
             meta: service.meta.as_ref(),
@@ -132,19 +137,23 @@ impl<'a> NodeService<'a> {
     }
 }
 
-impl NodeService<'_> {
-    /// The same as a transaction shows it: no tags are `null` (kv.md 7.5).
-    pub(crate) fn in_txn(mut self) -> Self {
-        self.tags = self.tags.filter(|tags| !tags.is_empty());
-        self
+impl<'a> NodeService<'a> {
+    /// The same as a transaction shows it: no tags are `null` (kv.md 7.5), an empty list is one (seen on 1.8.7).
+    pub(crate) fn in_txn(row: &'a ServiceRow, version: Version) -> Self {
+        Self {
+            tags: row.service.tags.as_deref(),
+            ..Self::new(row, version)
+        }
     }
 }
 
-impl Check<'_> {
-    /// The same as a transaction shows it: no tags are `null` (kv.md 7.5).
-    pub(crate) fn in_txn(mut self) -> Self {
-        self.service_tags = self.service_tags.filter(|tags| !tags.is_empty());
-        self
+impl<'a> Check<'a> {
+    /// The same as a transaction shows it: no tags are `null` (kv.md 7.5), an empty list is one (seen on 1.8.7).
+    pub(crate) fn in_txn(row: &'a CheckRow, version: Version) -> Self {
+        Self {
+            service_tags: row.service_tags.as_deref(),
+            ..Self::new(row, version)
+        }
     }
 }
 
@@ -217,7 +226,7 @@ impl<'a> Check<'a> {
             output: &check.output,
             service_id: &check.service_id,
             service_name: &row.service_name,
-            service_tags: Some(&row.service_tags),
+            service_tags: Some(row.service_tags()),
             r#type: &check.kind,
             interval: has_interval.then_some(check.interval.as_str()),
             timeout: has_interval.then_some(check.timeout.as_str()),
@@ -244,7 +253,7 @@ struct Definition<'a> {
     #[serde(rename = "TLSSkipVerify", skip_serializing_if = "std::ops::Not::not")]
     tls_skip_verify: bool,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    header: &'a BTreeMap<String, Vec<String>>,
+    header: &'a Headers,
     #[serde(skip_serializing_if = "str::is_empty")]
     method: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -254,23 +263,20 @@ struct Definition<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     script_args: &'a [String],
     #[serde(rename = "TTL", skip_serializing_if = "Option::is_none")]
-    ttl: Option<u64>,
+    ttl: Option<i64>,
     #[serde(skip_serializing_if = "str::is_empty")]
     session_name: &'a str,
 }
 
 impl<'a> Definition<'a> {
     fn new(definition: &'a CheckDefinition) -> Self {
-        let nanoseconds =
-            |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        let text = |duration: Duration| {
-            let nanoseconds = i64::try_from(nanoseconds(duration)).unwrap_or(i64::MAX);
-            (nanoseconds > 0).then(|| duration::format(nanoseconds))
-        };
+        let text = |nanoseconds: i64| (nanoseconds != 0).then(|| duration::format(nanoseconds));
         Self {
-            interval: text(definition.interval),
-            timeout: text(definition.timeout),
-            deregister_critical_service_after: text(definition.deregister_critical_service_after),
+            interval: text(definition.interval_ns),
+            timeout: text(definition.timeout_ns),
+            deregister_critical_service_after: text(
+                definition.deregister_critical_service_after_ns,
+            ),
             http: &definition.http,
             tls_skip_verify: definition.tls_skip_verify,
             header: &definition.header,
@@ -278,7 +284,7 @@ impl<'a> Definition<'a> {
             body: &definition.body,
             tcp: &definition.tcp,
             script_args: &definition.script_args,
-            ttl: Some(nanoseconds(definition.ttl)).filter(|ttl| *ttl > 0),
+            ttl: Some(definition.ttl_ns).filter(|ttl| *ttl != 0),
             session_name: &definition.session_name,
         }
     }
@@ -333,7 +339,7 @@ impl<'a> CatalogService<'a> {
             service_kind: &service.kind,
             service_id: &service.id,
             service_name: &service.name,
-            service_tags: &service.tags,
+            service_tags: service.tags(),
             service_address: &service.address,
             service_tagged_addresses: addresses(service),
             service_weights: Weights::new(service),
@@ -363,14 +369,15 @@ pub(crate) struct HealthEntry<'a> {
     checks: Option<Vec<Check<'a>>>,
 }
 
-impl HealthEntry<'_> {
-    /// The same as a prepared query shows it: no tags and no checks are `null`.
-    pub(crate) fn in_query(self) -> Self {
-        let checks = self.checks.filter(|checks| !checks.is_empty());
+impl<'a> HealthEntry<'a> {
+    /// The same as a prepared query shows it: tags as a transaction has them, and no checks are `null`.
+    pub(crate) fn in_query(instance: &'a Instance, version: Version) -> Self {
+        let checks = instance.checks.iter();
+        let checks = checks.map(|row| Check::in_txn(row, version));
         Self {
-            node: self.node,
-            service: self.service.in_txn(),
-            checks: checks.map(|checks| checks.into_iter().map(Check::in_txn).collect()),
+            node: Node::new(&instance.node),
+            service: NodeService::in_txn(&instance.service, version),
+            checks: (!instance.checks.is_empty()).then(|| checks.collect()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::wire_catalog::HealthEntry;
-use crate::go::json::encode::Base64;
+use crate::go::json::encode::{Base64, Text};
 use crate::store::{EventRow, Labels, PreparedQueryRow, ServiceSearch};
 use crate::version::{Behaviour, Version};
 
@@ -207,7 +207,7 @@ impl QueryMeta {
 pub(crate) struct Event<'a> {
     #[serde(rename = "ID")]
     id: String,
-    name: &'a str,
+    name: Text<'a>,
     payload: Base64<'a>,
     node_filter: &'a str,
     service_filter: &'a str,
@@ -223,7 +223,7 @@ impl<'a> Event<'a> {
         let event = &row.event;
         Self {
             id: uuid::Uuid::from_bytes(event.id).hyphenated().to_string(),
-            name: &event.name,
+            name: Text(&event.name),
             payload: Base64(&event.payload),
             node_filter: &event.node_filter,
             service_filter: &event.service_filter,

@@ -128,9 +128,13 @@ impl Change<'_> {
         }
     }
 
-    fn service_of(&self, node: &str, check: &NewCheck) -> Result<(String, Vec<String>), Refusal> {
+    fn service_of(
+        &self,
+        node: &str,
+        check: &NewCheck,
+    ) -> Result<(String, Option<Vec<String>>), Refusal> {
         if check.service_id.is_empty() {
-            return Ok((String::new(), Vec::new()));
+            return Ok((String::new(), None));
         }
         let place = (node.to_owned(), check.service_id.clone());
         let row = self.store.catalog.services.get(&place);

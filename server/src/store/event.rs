@@ -17,8 +17,8 @@ pub(super) const KEPT: usize = 256;
 pub struct NewEvent {
     /// The id, made by the caller.
     pub id: [u8; 16],
-    /// The name.
-    pub name: String,
+    /// The name: any bytes (seen on 1.8.7).
+    pub name: Box<[u8]>,
     /// The payload; empty for none.
     pub payload: Box<[u8]>,
     /// Which nodes it is for: a regular expression, or empty for all.
@@ -60,9 +60,9 @@ pub(super) struct Events {
 
 impl Store {
     /// The events with a name, or all, oldest first.
-    pub(super) fn events(&self, name: Option<&str>) -> Answer {
+    pub(super) fn events(&self, name: Option<&[u8]>) -> Answer {
         let rows = self.events.rows.iter();
-        let rows = rows.filter(|row| name.is_none_or(|name| row.event.name == name));
+        let rows = rows.filter(|row| name.is_none_or(|name| *row.event.name == *name));
         let rows: Vec<Arc<EventRow>> = rows.map(Arc::clone).collect();
         let index = rows.last().map(|row| row.index());
         Answer {

@@ -61,8 +61,8 @@ pub use prepared_query::{
 pub use proxy::{ExposedPath, Proxy, Upstream};
 pub use query::{Answer, Entry, Instance, Query, ReadSet, Rows, Watch};
 pub use registration::{
-    CheckDefinition, CheckRow, Deregistration, Labels, NewCheck, NewNode, NewService, NodeRow,
-    Registration, ServiceAddress, ServiceRow, Weights,
+    CheckDefinition, CheckRow, Deregistration, Headers, Labels, NewCheck, NewNode, NewService,
+    NodeRow, Registration, ServiceAddress, ServiceRow, Weights,
 };
 pub use rules::Rules;
 pub use session::{Behavior, NewSession, ServiceCheck, SessionRow};

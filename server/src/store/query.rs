@@ -50,7 +50,7 @@ pub enum Query {
     /// The prepared query that serves a name or id.
     PreparedQueryFor(String),
     /// The events with a name, or all that are kept.
-    Events(Option<String>),
+    Events(Option<Box<[u8]>>),
     /// The checks with a status on nodes with this meta data; `any` means all.
     ChecksInState(String, Labels),
     /// A service of the agent's own, by its id. It has no index of its own.

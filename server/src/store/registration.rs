@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::index::Index;
 use super::proxy::Proxy;
@@ -66,6 +65,22 @@ impl Default for Weights {
     }
 }
 
+impl Weights {
+    /// The largest weight that DNS can carry.
+    pub const LARGEST: i64 = 65_535;
+
+    /// These, if both could be; else those of a service that has none (seen on 1.8.7 in the catalog and in transactions).
+    #[must_use]
+    pub fn valid(self) -> Self {
+        let possible = self.passing > 0 && self.warning >= 0;
+        if possible && self.passing.max(self.warning) <= Self::LARGEST {
+            self
+        } else {
+            Self::default()
+        }
+    }
+}
+
 /// A service instance as registered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewService {
@@ -73,8 +88,9 @@ pub struct NewService {
     pub id: String,
     /// The name of the service.
     pub name: String,
-    /// The tags, in the order given.
-    pub tags: Vec<String>,
+    /// The tags, in the order given; none is JSON's `null` in a transaction's answer, and another row than one with an
+    /// empty list (seen on 1.8.7).
+    pub tags: Option<Vec<String>>,
     /// The address; empty for the node's.
     pub address: String,
     /// The meta data; none is JSON's `null`.
@@ -93,6 +109,14 @@ pub struct NewService {
     pub connect_native: bool,
     /// Addresses by their tag; none where none were given.
     pub tagged_addresses: Option<BTreeMap<String, ServiceAddress>>,
+}
+
+impl NewService {
+    /// The tags as a list, which is empty where none were given.
+    #[must_use]
+    pub fn tags(&self) -> &[String] {
+        self.tags.as_deref().unwrap_or_default()
+    }
 }
 
 /// An address of a service instance.
@@ -142,29 +166,33 @@ pub struct NewCheck {
     pub definition: CheckDefinition,
 }
 
-/// How a check is run: kept and shown. Empty and zero fields were not given.
+/// Headers of a request, by their names as given.
+pub type Headers = BTreeMap<String, Option<Vec<String>>>;
+
+/// How a check is run: kept and shown. Empty and zero fields were not given; negative durations are kept as they are
+/// (seen on 1.8.7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckDefinition {
-    /// The time between two runs.
-    pub interval: Duration,
-    /// How long a run may take.
-    pub timeout: Duration,
-    /// After how long in a critical state the service is deregistered.
-    pub deregister_critical_service_after: Duration,
+    /// The nanoseconds between two runs.
+    pub interval_ns: i64,
+    /// How many nanoseconds a run may take.
+    pub timeout_ns: i64,
+    /// After how many nanoseconds in a critical state the service is deregistered.
+    pub deregister_critical_service_after_ns: i64,
     /// The URL that is asked.
     pub http: String,
     /// Whether certificates are believed without looking.
     pub tls_skip_verify: bool,
-    /// The headers of the request.
-    pub header: BTreeMap<String, Vec<String>>,
+    /// The headers of the request; no list of values is JSON's `null`.
+    pub header: Headers,
     /// The method of the request.
     pub method: String,
     /// The body of the request.
     pub body: String,
     /// The address that is connected to.
     pub tcp: String,
-    /// How long a status lasts that a client reports.
-    pub ttl: Duration,
+    /// How many nanoseconds a status lasts that a client reports.
+    pub ttl_ns: i64,
     /// The command that is run.
     pub script_args: Vec<String>,
     /// The name of the sessions that a check of type `session` follows.
@@ -180,12 +208,20 @@ pub struct CheckRow {
     pub check: NewCheck,
     /// The name of the service instance's service; empty for a check of the node.
     pub service_name: String,
-    /// The tags of the service instance.
-    pub service_tags: Vec<String>,
+    /// The tags of the service instance, as [`NewService::tags`] has them.
+    pub service_tags: Option<Vec<String>>,
     /// The index of the first registration.
     pub create_index: Index,
     /// The index of the last change of the row.
     pub modify_index: Index,
+}
+
+impl CheckRow {
+    /// The tags of the service instance as a list, which is empty where none were given.
+    #[must_use]
+    pub fn service_tags(&self) -> &[String] {
+        self.service_tags.as_deref().unwrap_or_default()
+    }
 }
 
 /// What to put into the catalog, all or nothing.

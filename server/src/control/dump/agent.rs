@@ -87,7 +87,7 @@ struct AgentCheck {
     #[serde(with = "CheckFields")]
     check: NewCheck,
     service_name: String,
-    service_tags: Vec<String>,
+    service_tags: Option<Vec<String>>,
     source: Source,
     output_limit: usize,
     deregister_after: Option<Span>,

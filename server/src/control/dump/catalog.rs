@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::value::{self, unset};
 use crate::store::{
-    CheckDefinition, CheckRow, Index, Labels, NewCheck, NewNode, NewService, NodeRow, Proxy,
-    ServiceAddress, ServiceRow, Weights,
+    CheckDefinition, CheckRow, Headers, Index, Labels, NewCheck, NewNode, NewService, NodeRow,
+    Proxy, ServiceAddress, ServiceRow, Weights,
 };
 
 #[derive(Deserialize, Serialize)]
@@ -63,7 +62,7 @@ struct ServiceRowFields {
 pub(super) struct ServiceFields {
     id: String,
     name: String,
-    tags: Vec<String>,
+    tags: Option<Vec<String>>,
     address: String,
     meta: Option<Labels>,
     port: i64,
@@ -140,7 +139,7 @@ struct CheckRowFields {
     #[serde(with = "CheckFields")]
     check: NewCheck,
     service_name: String,
-    service_tags: Vec<String>,
+    service_tags: Option<Vec<String>>,
     #[serde(with = "value::index")]
     create_index: Index,
     #[serde(with = "value::index")]
@@ -169,26 +168,46 @@ pub(super) struct CheckFields {
 #[derive(Deserialize, Serialize)]
 #[serde(remote = "CheckDefinition", deny_unknown_fields)]
 struct CheckDefinitionFields {
-    #[serde(default, skip_serializing_if = "unset", with = "value::span")]
-    interval: Duration,
-    #[serde(default, skip_serializing_if = "unset", with = "value::span")]
-    timeout: Duration,
-    #[serde(default, skip_serializing_if = "unset", with = "value::span")]
-    deregister_critical_service_after: Duration,
+    #[serde(
+        default,
+        rename = "interval",
+        skip_serializing_if = "unset",
+        with = "value::nanoseconds"
+    )]
+    interval_ns: i64,
+    #[serde(
+        default,
+        rename = "timeout",
+        skip_serializing_if = "unset",
+        with = "value::nanoseconds"
+    )]
+    timeout_ns: i64,
+    #[serde(
+        default,
+        rename = "deregister_critical_service_after",
+        skip_serializing_if = "unset",
+        with = "value::nanoseconds"
+    )]
+    deregister_critical_service_after_ns: i64,
     #[serde(default, skip_serializing_if = "unset")]
     http: String,
     #[serde(default, skip_serializing_if = "unset")]
     tls_skip_verify: bool,
     #[serde(default, skip_serializing_if = "unset")]
-    header: BTreeMap<String, Vec<String>>,
+    header: Headers,
     #[serde(default, skip_serializing_if = "unset")]
     method: String,
     #[serde(default, skip_serializing_if = "unset")]
     body: String,
     #[serde(default, skip_serializing_if = "unset")]
     tcp: String,
-    #[serde(default, skip_serializing_if = "unset", with = "value::span")]
-    ttl: Duration,
+    #[serde(
+        default,
+        rename = "ttl",
+        skip_serializing_if = "unset",
+        with = "value::nanoseconds"
+    )]
+    ttl_ns: i64,
     #[serde(default, skip_serializing_if = "unset")]
     script_args: Vec<String>,
     #[serde(default, skip_serializing_if = "unset")]

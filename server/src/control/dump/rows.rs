@@ -274,7 +274,7 @@ struct SearchFields {
 #[serde(deny_unknown_fields)]
 pub(super) struct Event {
     id: Id,
-    name: String,
+    name: Bytes,
     payload: Bytes,
     node_filter: String,
     service_filter: String,
@@ -287,7 +287,7 @@ impl From<EventRow> for Event {
         let event = row.event;
         Self {
             id: Id(SessionId::from_bytes(event.id)),
-            name: event.name,
+            name: Bytes::of(&event.name),
             payload: Bytes::of(&event.payload),
             node_filter: event.node_filter,
             service_filter: event.service_filter,
@@ -302,7 +302,7 @@ impl From<Event> for EventRow {
         Self {
             event: NewEvent {
                 id: event.id.0.bytes(),
-                name: event.name,
+                name: event.name.bytes().into(),
                 payload: event.payload.bytes().into(),
                 node_filter: event.node_filter,
                 service_filter: event.service_filter,

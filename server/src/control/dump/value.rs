@@ -184,25 +184,23 @@ pub(super) mod index {
     }
 }
 
-/// A [`Span`] where the state itself has a duration.
-pub(super) mod span {
-    use std::time::Duration;
+/// A duration in nanoseconds, which may be negative.
+pub(super) mod nanoseconds {
+    use serde::{Deserialize as _, Deserializer, Serializer};
 
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
-
-    use super::Span;
+    use super::{duration, parse};
 
     pub(in crate::control::dump) fn serialize<S: Serializer>(
-        duration: &Duration,
+        nanoseconds: &i64,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        Span(*duration).serialize(serializer)
+        serializer.serialize_str(&duration::format(*nanoseconds))
     }
 
     pub(in crate::control::dump) fn deserialize<'de, D: Deserializer<'de>>(
         source: D,
-    ) -> Result<Duration, D::Error> {
-        Ok(Span::deserialize(source)?.0)
+    ) -> Result<i64, D::Error> {
+        parse(&String::deserialize(source)?)
     }
 }
 

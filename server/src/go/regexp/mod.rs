@@ -52,8 +52,10 @@ impl Regexp {
     /// # Errors
     /// What Go finds wrong first.
     pub(crate) fn new(pattern: &[u8]) -> Result<Self, Error> {
-        let text = std::str::from_utf8(pattern)
-            .map_err(|_| Error::new(INVALID_UTF_8, &String::from_utf8_lossy(pattern)))?;
+        let text = std::str::from_utf8(pattern).map_err(|error| {
+            let rest = String::from_utf8_lossy(&pattern[error.valid_up_to()..]);
+            Error::new(INVALID_UTF_8, &rest)
+        })?;
         let translated = Translation::new(text).run()?;
         let compiled = regex::bytes::Regex::new(&translated);
         let compiled = compiled.map_err(|_| Error::new(TOO_LARGE, text))?;

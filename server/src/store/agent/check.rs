@@ -16,7 +16,7 @@ impl Change<'_> {
     pub(super) fn agent_register_check(&mut self, spec: CheckSpec) -> Result<Reply, Refusal> {
         let service = &spec.check.service_id;
         let (name, tags) = if service.is_empty() {
-            (String::new(), Vec::new())
+            (String::new(), None)
         } else {
             let local = self.store.agent.service(service);
             let local = local.ok_or_else(|| Refusal::AgentCheckServiceUnknown(service.clone()))?;
@@ -33,7 +33,7 @@ impl Change<'_> {
         &mut self,
         spec: CheckSpec,
         service_name: String,
-        service_tags: Vec<String>,
+        service_tags: Option<Vec<String>>,
     ) -> NewCheck {
         let mut check = spec.check;
         let id = check.check_id.clone();

@@ -24,7 +24,7 @@ pub struct LocalCheck {
     /// The name of its service when it was registered; empty for a check of the node.
     pub service_name: String,
     /// The tags of its service when it was registered: later ones are not taken over (seen on 1.8.7).
-    pub service_tags: Vec<String>,
+    pub service_tags: Option<Vec<String>>,
     /// How its status comes about, and the limits that hold for it.
     pub source: CheckSource,
     /// The longest output in bytes that is kept.

@@ -71,7 +71,7 @@ fn read(verb: &str, words: &mut Words<'_>) -> Result<Read, String> {
         "queries" => Query::PreparedQueries,
         "query-info" => Query::PreparedQuery(session_text(words.take()?)),
         "query-for" => Query::PreparedQueryFor(session_text(words.take()?)),
-        "events" if words.take_if("named") => Query::Events(Some(words.take()?.to_owned())),
+        "events" if words.take_if("named") => Query::Events(Some(words.take()?.as_bytes().into())),
         "events" => Query::Events(None),
         "nodes" => Query::Nodes,
         "node" => Query::Node(words.take()?.to_owned()),
@@ -224,9 +224,9 @@ fn query(words: &mut Words<'_>) -> Result<Command, String> {
 
 /// `fire name [elsewhere]`: an event for the agent, or for others. Its id gives lists the index of its first letter.
 fn event(words: &mut Words<'_>) -> Result<NewEvent, String> {
-    let name = words.take()?.to_owned();
+    let name: Box<[u8]> = words.take()?.as_bytes().into();
     let mut id = [0; 16];
-    id[7] = name.as_bytes().first().copied().unwrap_or_default();
+    id[7] = name.first().copied().unwrap_or_default();
     Ok(NewEvent {
         id,
         name,
@@ -301,7 +301,7 @@ fn registration(words: &mut Words<'_>) -> Result<Registration, String> {
         Some(id) => Some(NewService {
             id: id.to_owned(),
             name: words.option("name").unwrap_or(id).to_owned(),
-            tags: list(words.option("tags").unwrap_or_default()),
+            tags: words.option("tags").map(list),
             port: i64::try_from(words.number("port")?).map_err(|_| "no such port")?,
             ..NewService::default()
         }),

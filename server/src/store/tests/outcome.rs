@@ -135,7 +135,10 @@ fn rows(rows: &Rows, names_only: bool) -> Vec<String> {
             found.iter().map(name).collect()
         }
         Rows::Events(found) => {
-            let name = |row: &Arc<EventRow>| format!("{}@{}", row.event.name, row.logical_time);
+            let name = |row: &Arc<EventRow>| {
+                let name = String::from_utf8_lossy(&row.event.name);
+                format!("{name}@{}", row.logical_time)
+            };
             together(&found.iter().map(name).collect::<Vec<_>>())
         }
         Rows::Instances(found) => found

@@ -176,7 +176,7 @@ impl World {
         self.events += 1;
         Command::Fire(Box::new(NewEvent {
             id: [self.events; 16],
-            name: name.to_owned(),
+            name: name.as_bytes().into(),
             payload: Box::default(),
             node_filter: String::new(),
             service_filter: String::new(),
