@@ -168,6 +168,26 @@ pub(super) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "catalog/register/check-names-a-service",
+        claim: "A check of the node keeps the service name and the tags that it came with, and stays one of the node",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let node = t.register_node("n");
+            let name = format!("{node}-named");
+            let check = json!({"Name": "c", "ServiceName": name, "ServiceTags": ["z"]});
+            t.register(&json!({"Node": node, "Address": "127.0.0.1",
+                "Service": {"Service": "s"}, "Check": check}));
+            t.api_get(&format!("/v1/health/checks/{name}"))
+                .field_is("/0/ServiceID", json!(""))
+                .field_is("/0/ServiceName", json!(name))
+                .field_is("/0/ServiceTags", json!(["z"]));
+            t.api_get(&format!("/v1/health/node/{node}"))
+                .field_is("/0/ServiceName", json!(name));
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "agent/join/nobody-there",
         claim: "An address where no agent listens cannot be joined",
         source: SOURCE,

@@ -251,6 +251,7 @@ pub(super) const CASES: &[Case] = &[
         claim: "The name of an event may be any bytes; events are found by theirs alone, and shown with a replacement for each other byte",
         source: "observed on 1.8.7",
         run: |t| {
+            t.not_compared("lists end with an index that is made from an id of chance");
             let name = t.node("event");
             for (bytes, shown) in [
                 ("%ff", r"\ufffd"),
