@@ -208,9 +208,8 @@ pub(super) struct CheckBody {
     interval: String,
     timeout: String,
     definition: DefinitionBody,
-    /// Taken, and of no account: Consul takes both from the service.
     service_name: String,
-    service_tags: Vec<String>,
+    service_tags: Option<Vec<String>>,
     indexes: Indexes,
     later: [Any; 2],
 }
@@ -245,6 +244,8 @@ impl Object for CheckBody {
 impl CheckBody {
     pub(super) fn into_check(self) -> NewCheck {
         let definition = self.definition.definition;
+        let (named_service, named_tags) =
+            named(&self.service_id, self.service_name, self.service_tags);
         NewCheck {
             check_id: if self.check_id.is_empty() {
                 self.name.clone()
@@ -265,10 +266,26 @@ impl CheckBody {
             notes: self.notes,
             output: self.output,
             service_id: self.service_id,
+            named_service,
+            named_tags,
             interval: self.interval,
             timeout: self.timeout,
             definition,
         }
+    }
+}
+
+/// The name and the tags of a service, as a body has them for a check: Consul takes both from the service where it is
+/// given one, and keeps them as they are for a check of the node (seen on 1.8.7).
+pub(super) fn named(
+    service_id: &str,
+    name: String,
+    tags: Option<Vec<String>>,
+) -> (String, Option<Vec<String>>) {
+    if service_id.is_empty() {
+        (name, tags)
+    } else {
+        Default::default()
     }
 }
 

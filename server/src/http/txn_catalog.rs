@@ -1,7 +1,7 @@
 //! The operations of `/v1/txn` on nodes, services and checks, as their bodies have them (kv.md 7.5).
 
 use super::durations::{AnyDuration, ReadableDuration};
-use super::registration_bodies::CRITICAL;
+use super::registration_bodies::{CRITICAL, named};
 use super::request::Request;
 use super::txn_service_body::ServiceBody;
 use crate::go::json::context::UnknownFields;
@@ -200,6 +200,8 @@ impl CheckOperation {
         } else {
             body.status
         };
+        let (named_service, named_tags) =
+            named(&body.service_id, body.service_name, body.service_tags);
         CatalogOperation {
             verb,
             index: Index(body.modify_index),
@@ -212,6 +214,8 @@ impl CheckOperation {
                     notes: body.notes,
                     output: body.output,
                     service_id: body.service_id,
+                    named_service,
+                    named_tags,
                     kind,
                     definition: body.definition.definition,
                     ..NewCheck::default()
@@ -224,8 +228,6 @@ impl CheckOperation {
 /// What is taken and means nothing here.
 #[derive(Default)]
 struct IgnoredInCheck {
-    service_name: String,
-    service_tags: Vec<String>,
     create_index: u64,
     namespace: String,
     later: [Any; 3],
@@ -240,6 +242,8 @@ struct CheckBody {
     notes: String,
     output: String,
     service_id: String,
+    service_name: String,
+    service_tags: Option<Vec<String>>,
     kind: String,
     definition: DefinitionBody,
     modify_index: u64,
@@ -263,8 +267,8 @@ impl Object for CheckBody {
             field("Type", &mut self.kind),
             field("Definition", &mut self.definition),
             field("ModifyIndex", &mut self.modify_index),
-            field("ServiceName", &mut ignored.service_name),
-            field("ServiceTags", &mut ignored.service_tags),
+            field("ServiceName", &mut self.service_name),
+            field("ServiceTags", &mut self.service_tags),
             field("CreateIndex", &mut ignored.create_index),
             field("Namespace", &mut ignored.namespace),
             field("ExposedPort", port).since(Behaviour::JsonCheckExposedPort),

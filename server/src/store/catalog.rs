@@ -279,7 +279,7 @@ impl Change<'_> {
         let Some(row) = self.store.catalog.checks.remove(&place) else {
             return;
         };
-        self.check_touched(node, row.service_name.clone());
+        self.check_touched(node, &row);
         if row.check.service_id.is_empty() {
             // Written it does not, deleted it does, even where there is no service (seen on 1.8.7).
             self.store.catalog.services_newest = self.index;

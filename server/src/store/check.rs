@@ -81,12 +81,12 @@ impl Change<'_> {
         let critical = row.check.status == CRITICAL;
         let check_id = row.check.check_id.clone();
         if !identical {
-            let service_name = row.service_name.clone();
+            let row = Arc::new(row);
             self.store
                 .catalog
                 .checks
-                .insert(place.clone(), Arc::new(row));
-            self.check_touched(node, service_name);
+                .insert(place.clone(), Arc::clone(&row));
+            self.check_touched(node, &row);
         } else if self.store.rules.identical_check_moves_index {
             // The table's index alone, that of no service (seen on 1.8.7).
             self.store.catalog.checks_newest = self.index;
@@ -120,7 +120,7 @@ impl Change<'_> {
             let id = row.check.check_id.to_lowercase();
             let place = (node.clone(), id.clone());
             self.store.catalog.checks.insert(place, Arc::new(changed));
-            self.check_touched(&node, row.service_name.clone());
+            self.check_touched(&node, &row);
             if !alive {
                 let cause = Cause::CheckCritical(row.check.check_id.clone());
                 self.invalidate_check(&node, &id, &cause);
@@ -134,7 +134,7 @@ impl Change<'_> {
         check: &NewCheck,
     ) -> Result<(String, Option<Vec<String>>), Refusal> {
         if check.service_id.is_empty() {
-            return Ok((String::new(), None));
+            return Ok((check.named_service.clone(), check.named_tags.clone()));
         }
         let place = (node.to_owned(), check.service_id.clone());
         let row = self.store.catalog.services.get(&place);
@@ -146,9 +146,10 @@ impl Change<'_> {
         Ok((row.service.name.clone(), row.service.tags.clone()))
     }
 
-    pub(super) fn check_touched(&mut self, node: &str, service_name: String) {
+    pub(super) fn check_touched(&mut self, node: &str, row: &CheckRow) {
+        let service_name = row.service_name.clone();
         self.store.catalog.checks_newest = self.index;
-        if service_name.is_empty() {
+        if row.check.service_id.is_empty() {
             self.services_on_node_changed(node);
         } else if self
             .store

@@ -156,6 +156,11 @@ pub struct NewCheck {
     pub output: String,
     /// The service instance on the same node that this is a check of; empty for a check of the node.
     pub service_id: String,
+    /// The name of a service that a check of the node is said to be of, which need not exist. A check of a service has
+    /// its service's.
+    pub named_service: String,
+    /// The tags that such a check came with.
+    pub named_tags: Option<Vec<String>>,
     /// The kind of check: `ttl`, `http` and so on; empty if none.
     pub kind: String,
     /// How often it is run, as Consul shows it since 1.10.
@@ -206,9 +211,9 @@ pub struct CheckRow {
     pub node: String,
     /// As registered.
     pub check: NewCheck,
-    /// The name of the service instance's service; empty for a check of the node.
+    /// The name of the service instance's service; for a check of the node [`NewCheck::named_service`].
     pub service_name: String,
-    /// The tags of the service instance, as [`NewService::tags`] has them.
+    /// The tags of the service instance, or [`NewCheck::named_tags`], as [`NewService::tags`] has them.
     pub service_tags: Option<Vec<String>>,
     /// The index of the first registration.
     pub create_index: Index,

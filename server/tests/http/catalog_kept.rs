@@ -74,6 +74,39 @@ fn a_check_has_the_tags_of_its_service_as_given() {
     }
 }
 
+/// A check of the node keeps the service that it names, which need not exist.
+#[test]
+fn a_check_of_the_node_keeps_the_service_it_names() {
+    for consul in Consul::both() {
+        for tags in [json!(["z"]), json!([]), Value::Null] {
+            let check = json!({"Node": "n", "Name": "c", "ServiceName": "zz", "ServiceTags": tags});
+            register(&consul, &json!({"Check": check}));
+            let shown = if tags.is_null() {
+                json!([])
+            } else {
+                tags.clone()
+            };
+            for path in ["/v1/health/node/n", "/v1/health/checks/zz"] {
+                let found = read(&consul, path)[0].clone();
+                assert_eq!(found["ServiceID"], "");
+                assert_eq!(found["ServiceName"], "zz");
+                assert_eq!(found["ServiceTags"], shown);
+            }
+            let set = run(&consul, &json!({"Check": {"Verb": "set", "Check": check}}));
+            assert_eq!(set["Check"]["ServiceName"], "zz");
+            assert_eq!(set["Check"]["ServiceTags"], tags);
+        }
+        // It stays a check of the node: it counts for all services there.
+        register(&consul, &json!({"Service": {"Service": "web"}}));
+        let found = read(&consul, "/v1/health/service/web")[0].clone();
+        assert_eq!(found["Checks"][0]["Name"], "c");
+        let before = consul.get("/v1/health/service/web").index();
+        let check = json!({"Name": "c", "ServiceName": "zz", "Status": "passing"});
+        register(&consul, &json!({"Check": check}));
+        assert!(consul.get("/v1/health/service/web").index() > before);
+    }
+}
+
 #[test]
 fn tags_of_the_agents_services_reach_the_catalog_as_given() {
     let consul = Consul::v1_8();

@@ -155,6 +155,10 @@ pub(super) struct CheckFields {
     notes: String,
     output: String,
     service_id: String,
+    #[serde(default, skip_serializing_if = "unset")]
+    named_service: String,
+    #[serde(default, skip_serializing_if = "unset")]
+    named_tags: Option<Vec<String>>,
     kind: String,
     #[serde(default, skip_serializing_if = "unset")]
     interval: String,
