@@ -39,8 +39,8 @@ pub struct Row {
     pub since: &'static [Since],
     /// The first version that no longer behaves so.
     pub until: Option<Version>,
-    /// How this is known, in the contract's letters: S = source read, G = run on Go's own layers, D = changelog,
-    /// H = dated by commit, I = inferred, V = seen on a running 1.8.7.
+    /// How this is known, in the contract's letters: V = seen on a running 1.8.7, G = run on Go's own layers, D = changelog,
+    /// H = dated by commit, I = inferred, S = said by the contract alone.
     pub evidence: &'static str,
 }
 
