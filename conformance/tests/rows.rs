@@ -1,4 +1,5 @@
-//! Which case proves which row of the contract: `conformance/rows/*.txt`, where every row stands that was seen on a real Consul 1.8.7.
+//! Which case proves which row of the contract: `conformance/rows/*.txt`, where every row stands that was seen on a real Consul 1.8.7
+//! (those of `1.22.md` were read in the source of 1.22).
 //!
 //! A line is `<section> | <the row in a few words> | <case id>, <case id>, ...`, or has `not a case: <why>` in place of the ids.
 
@@ -10,6 +11,8 @@ use proconsul_conformance::{Case, Feature, Version, cases};
 
 /// The version on which the rows were seen.
 const SEEN: Version = Version::new(1, 8, 7);
+/// The document about a later version, and that version, in whose source its rows were read.
+const LATER: (&str, Version) = ("1.22.md ", Version::V1_22);
 /// What stands before the reason of a row that no case can prove.
 const UNPROVED: &str = "not a case:";
 /// A reason that is shorter says nothing.
@@ -72,6 +75,11 @@ fn faults(row: &Row<'_>, cases: &[&Case], deviations: &Deviations) -> Vec<String
         return Vec::new();
     };
     let mut faults = Vec::new();
+    let version = if row.place.starts_with(LATER.0) {
+        LATER.1
+    } else {
+        SEEN
+    };
     let mut is_asked = false;
     for id in ids {
         let Some(case) = cases.iter().find(|case| case.id == *id) else {
@@ -81,8 +89,8 @@ fn faults(row: &Row<'_>, cases: &[&Case], deviations: &Deviations) -> Vec<String
         if !case.rests_on(row.place) {
             faults.push(format!("the source of `{id}` lacks {}", row.place));
         }
-        if case.is_of_another_version(SEEN) {
-            faults.push(format!("`{id}` claims nothing of {SEEN}"));
+        if case.is_of_another_version(version) {
+            faults.push(format!("`{id}` claims nothing of {version}"));
         }
         if deviations.reason(id).is_some() {
             faults.push(format!("the emulator does not meet `{id}`"));
@@ -147,8 +155,14 @@ const EARLY: Case = Case {
 };
 const LATE: Case = Case {
     id: "a/b/later",
-    source: "session.md 3.1",
+    source: "session.md 3.1; 1.22.md B3",
     since: Version::V1_9,
+    ..Case::MUST
+};
+const FORMER: Case = Case {
+    id: "a/b/former",
+    source: "session.md 3.1; 1.22.md B3",
+    until: Some(Version::V1_9),
     ..Case::MUST
 };
 const MOVED: Case = Case {
@@ -165,7 +179,7 @@ const UNMET: Case = Case {
 
 /// What is wrong with a list of this text, of the cases above.
 fn of(text: &str) -> String {
-    let cases = [&EARLY, &LATE, &MOVED, &UNMET];
+    let cases = [&EARLY, &LATE, &FORMER, &MOVED, &UNMET];
     let deviations = Deviations::parse("\"a/b/unmet\" = \"not yet\"", &cases);
     let deviations = deviations.expect("the line names a case");
     complaints(text, &cases, &deviations).join("\n")
@@ -174,6 +188,7 @@ fn of(text: &str) -> String {
 #[test]
 fn good_rows_are_taken() {
     let text = "# a comment\n\nsession.md 3.1 | it is so | a/b/c, a/b/moved\nsession.md trap 2 | so it is | a/b/c\n\
+                1.22.md B3 | it is so now | a/b/later\nsession.md 3.1 | it was | a/b/former\n\
                 session.md 9 | nobody sees it | not a case: it does not show on the wire\n";
     assert_eq!(of(text), "");
 }
@@ -193,6 +208,7 @@ fn bad_rows_are_told_with_their_line() {
         ("session.md 3.2 | it is so | a/b/c", "lacks session.md 3.2"),
         ("kv.md 3.1 | it is so | a/b/c", "lacks kv.md 3.1"),
         ("session.md 3.1 | it is so | a/b/later", "nothing of 1.8.7"),
+        ("1.22.md B3 | it is so | a/b/former", "nothing of 1.22.0"),
         ("session.md 3.1 | it is so | a/b/unmet", "does not meet"),
         ("session.md 3.1 | it is so | a/b/moved", "nobody moves"),
     ] {

@@ -348,14 +348,17 @@ pub(super) const CASES: &[Case] = &[
             let text = "Unknown check ID \"none\". Ensure that the check ID is passed, not the check name.";
             for verb in ["pass", "warn", "fail", "deregister"] {
                 report(t, verb, "none", "").is(404, text);
+                report(t, verb, "", "").is(404, &text.replace("none", ""));
             }
+            t.api_put("/v1/agent/check/update/none", r#"{"Status":"passing"}"#)
+                .is(404, text);
         },
         ..Case::SHOULD
     },
     Case {
         id: "agent/check/nobody-reports-what-is-run",
         claim: "A check that is run takes no reports",
-        source: "session.md 4.4",
+        source: "session.md 4.4; 1.22.md B4.4",
         needs: NEEDS,
         run: |t| {
             let id = t.agent_check("run");

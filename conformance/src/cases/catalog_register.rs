@@ -259,7 +259,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "catalog/register/check-of-an-unknown-service",
         claim: "A check of a service that its node does not have is 500, and nothing of its registration stays",
-        source: SOURCE,
+        source: "API docs, Catalog: register entity; session.md 4.2; 1.22.md B4.2",
         needs: NEEDS,
         run: |t| {
             let node = t.node("n");

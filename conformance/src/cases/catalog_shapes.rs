@@ -10,7 +10,7 @@ use crate::version::Version;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "session.md 4.2, 4.5 (until 1.10.0 [H])";
-const SOURCE_NOW: &str = "1.22.md B4.5 [S]";
+const SOURCE_NOW: &str = "1.22.md B4.5 (1.22.0 [S])";
 
 /// What a version adds to the fields of 1.8.
 struct Form {
@@ -186,7 +186,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "catalog/fresh/dev-agent",
         claim: "A new agent in development mode has its own node at 127.0.0.1, the service consul, the check serfHealth and nothing else",
-        source: "session.md 4.1",
+        source: "session.md 4.1; 1.22.md B4.1",
         needs: &[Feature::OwnServer, Feature::DevMode],
         run: |t| {
             t.not_compared("the indexes of the agent's own rows move by themselves");

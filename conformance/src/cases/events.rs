@@ -118,6 +118,8 @@ pub(super) const CASES: &[Case] = &[
                 413,
                 "Event payload too large, received 301 bytes, max size: 300 bytes. User events should be kept small for efficient gossip propagation.",
             );
+            t.send(&Request::new("PUT", "/v1/event/fire/a").chunked(&[b"x"]))
+                .is(400, "Event payload size must be greater than zero");
         },
         ..Case::REAL
     },

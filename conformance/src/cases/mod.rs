@@ -52,6 +52,7 @@ mod kv_put;
 mod kv_raw;
 mod kv_redirect;
 mod kv_value;
+mod later_catalog;
 mod later_fields;
 mod lock_delay;
 mod node_ids;
@@ -137,6 +138,7 @@ const TOPICS: &[&[Case]] = &[
     agent_alias::CASES,
     agent_proxy::CASES,
     body_values::CASES,
+    later_catalog::CASES,
     later_fields::CASES,
     endpoints::CASES,
     endpoint_parameters::CASES,

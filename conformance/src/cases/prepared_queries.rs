@@ -215,7 +215,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "query/read/by-id",
         claim: "A query is read by its id in any case; an id of no query is 404, and a name 500",
-        source: SOURCE,
+        source: "API docs, Prepared queries; session.md 5; 1.22.md B5",
         needs: NEEDS,
         run: |t| {
             let name = t.node("query");

@@ -110,7 +110,7 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
         let refused = |flaw| Failure::Register(RegisterFailure::NodeId(flaw));
         check_node_id(&body.id).map_err(refused)?;
     }
-    if !body.peer_name.is_empty() && request.has(Behaviour::CatalogPeerNameRefused) {
+    if names_a_peer(&body) && request.has(Behaviour::CatalogPeerNameRefused) {
         return Err(Failure::Register(RegisterFailure::PeerName));
     }
     let service = body
@@ -136,6 +136,14 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
         service,
         checks,
     })
+}
+
+/// Whether the registration, its service or a check names a peer (1.22.md B4.2).
+fn names_a_peer(body: &RegisterBody) -> bool {
+    let checks = body.check.iter().chain(body.checks.iter().flatten());
+    let names = checks.map(|check| &check.peer_name);
+    let names = names.chain(body.service.iter().map(|service| &service.peer_name));
+    names.chain([&body.peer_name]).any(|name| !name.is_empty())
 }
 
 fn checked_service(request: &Request, service: ServiceBody) -> Result<NewService, Failure> {

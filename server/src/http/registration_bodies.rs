@@ -83,14 +83,15 @@ pub(super) struct ServiceBody {
     proxy: ProxyBody,
     connect: ConnectBody,
     indexes: Indexes,
-    later: [Any; 4],
+    pub(super) peer_name: String,
+    later: [Any; 3],
 }
 
 impl Object for ServiceBody {
     const GO_TYPE: &'static str = "structs.NodeService";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [ports, locality, socket, peer] = &mut self.later;
+        let [ports, locality, socket] = &mut self.later;
         vec![
             field("Kind", &mut self.kind).of_type("structs.ServiceKind"),
             field("ID", &mut self.id),
@@ -109,7 +110,7 @@ impl Object for ServiceBody {
             field("Locality", locality).since(Behaviour::JsonLocality),
             field("SocketPath", socket).since(Behaviour::JsonCatalogServiceSocketPath),
             field("Ports", ports).since(Behaviour::JsonServicePorts),
-            field("PeerName", peer).since(Behaviour::JsonNodeServicePeerName),
+            field("PeerName", &mut self.peer_name).since(Behaviour::JsonNodeServicePeerName),
         ]
     }
 }
@@ -211,14 +212,14 @@ pub(super) struct CheckBody {
     service_name: String,
     service_tags: Option<Vec<String>>,
     indexes: Indexes,
-    later: [Any; 2],
+    pub(super) peer_name: String,
+    port: Any,
 }
 
 impl Object for CheckBody {
     const GO_TYPE: &'static str = "structs.HealthCheck";
 
     fn fields(&mut self) -> Vec<Field<'_>> {
-        let [port, peer] = &mut self.later;
         vec![
             field("Node", &mut self.node),
             field("CheckID", &mut self.check_id).of_type("types.CheckID"),
@@ -233,10 +234,10 @@ impl Object for CheckBody {
             field("ServiceTags", &mut self.service_tags),
             field("CreateIndex", &mut self.indexes.create),
             field("ModifyIndex", &mut self.indexes.modify),
-            field("ExposedPort", port).since(Behaviour::JsonCheckExposedPort),
+            field("ExposedPort", &mut self.port).since(Behaviour::JsonCheckExposedPort),
             field("Interval", &mut self.interval).since(Behaviour::JsonCheckInterval),
             field("Timeout", &mut self.timeout).since(Behaviour::JsonCheckInterval),
-            field("PeerName", peer).since(Behaviour::JsonNodeServicePeerName),
+            field("PeerName", &mut self.peer_name).since(Behaviour::JsonNodeServicePeerName),
         ]
     }
 }
