@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::quote::Quoted;
+use super::printable::Unicode;
+use super::quote::QuotedBy;
 
 /// Why a text is not the number that was asked for. Prints Go's sentence, e.g.
 /// `strconv.ParseUint: parsing "abc": invalid syntax`.
@@ -19,18 +20,21 @@ enum Problem {
     Range,
 }
 
-impl fmt::Display for NumberError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NumberError {
+    /// The sentence, as the Go with this edition of Unicode says it.
+    pub(crate) fn message(&self, unicode: Unicode) -> String {
         let problem = match self.problem {
             Problem::Syntax => "invalid syntax",
             Problem::Range => "value out of range",
         };
-        let text = Quoted(&self.text);
-        write!(
-            formatter,
-            "strconv.{}: parsing {text}: {problem}",
-            self.function
-        )
+        let text = QuotedBy(unicode, &self.text);
+        format!("strconv.{}: parsing {text}: {problem}", self.function)
+    }
+}
+
+impl fmt::Display for NumberError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message(Unicode::V15))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Go's `unicode.IsPrint`: which characters Consul accepts in a path, and which `%q` leaves as they are.
 
+use crate::version::{Behaviour, Version};
+
 /// The edition of Unicode that a Go release knows: a character that is newer is not printable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unicode {
@@ -9,6 +11,18 @@ pub(crate) enum Unicode {
     V13,
     /// Go 1.21 to 1.26.
     V15,
+}
+
+impl Unicode {
+    /// The edition of the Go that the release was built with, as far as it is told apart: that of 1.8 and 1.9 until the
+    /// releases of Go 1.22.
+    pub(crate) fn of(version: Version) -> Self {
+        if version.has(Behaviour::HttpMuxEscaped) {
+            Unicode::V15
+        } else {
+            Unicode::V12
+        }
+    }
 }
 
 /// Whether the character is a letter, mark, number, punctuation, symbol or the ASCII space. Other spaces, control and format

@@ -10,7 +10,8 @@ use super::errors_catalog::{
 use super::errors_query::{self, PlainFailure, prepared_query_text};
 use super::server::BodyFailure;
 use crate::go::number::NumberError;
-use crate::go::quote::Quoted;
+use crate::go::printable::Unicode;
+use crate::go::quote::{Quoted, QuotedBy};
 use crate::store::{IdError, PreparedQueryRefusal, Refusal, TxnError, TxnRefusal};
 use crate::version::{Behaviour, Version};
 
@@ -232,7 +233,7 @@ impl Failure {
             Failure::CachedAndConsistent => {
                 "Cannot specify ?cached with ?consistent, conflicting semantics.".into()
             }
-            Failure::MaxStale(value) => max_stale_text(value),
+            Failure::MaxStale(value) => max_stale_text(value, version),
             Failure::CacheControl => "Invalid Cache-Control header.".into(),
             Failure::Wait => "Invalid wait time".into(),
             Failure::Index => "Invalid index".into(),
@@ -244,7 +245,7 @@ impl Failure {
             Failure::Datacenter => "No path to datacenter".into(),
             Failure::MissingKeyName => "Missing key name".into(),
             Failure::ConflictingFlags(query) => conflict_text(query, version),
-            Failure::Number(error) => error.to_string(),
+            Failure::Number(error) => error.message(Unicode::of(version)),
             Failure::KeyName(rule) => rule.text().into(),
             Failure::BodyTooLarge {
                 length,
@@ -257,7 +258,7 @@ impl Failure {
             Failure::TxnValueTooLarge { key, size, limit } => {
                 format!(
                     "Value for key {} is too large ({size} > {limit} bytes)",
-                    Quoted(key)
+                    quoted(key, version)
                 )
             }
             Failure::TxnTooManyOperations { count, limit } => {
@@ -286,7 +287,7 @@ impl Failure {
             Failure::Injected { text, .. } => text.clone(),
             Failure::Agent(failure) => failure.text(version),
             Failure::PreparedQuery(refusal) => errors_query::refusal_text(refusal, version),
-            Failure::Plain(failure) => failure.text(),
+            Failure::Plain(failure) => failure.text(version),
             Failure::Dropped => String::new(),
         }
     }
@@ -317,8 +318,9 @@ fn ttl_range_text(nanoseconds: i64, minimum: &str) -> String {
     format!("Invalid Session TTL '{nanoseconds}', must be between [{minimum}=24h0m0s]")
 }
 
-fn max_stale_text(value: &str) -> String {
-    format!("Invalid max_stale value {}", Quoted(value.as_bytes()))
+fn max_stale_text(value: &str, version: Version) -> String {
+    let value = quoted(value.as_bytes(), version);
+    format!("Invalid max_stale value {value}")
 }
 
 fn conflict_text(query: &str, version: Version) -> String {
@@ -354,6 +356,11 @@ impl Refusal {
             Refusal::MissingNode | Refusal::MissingCheck(_) | Refusal::CriticalCheck(_)
         )
     }
+}
+
+/// A text in quotes, as the Go of this release quotes it.
+pub(super) fn quoted(text: &[u8], version: Version) -> QuotedBy<'_> {
+    QuotedBy(Unicode::of(version), text)
 }
 
 /// The text of a refusal of the store, without any prefix.
@@ -411,14 +418,14 @@ pub(super) fn id_error_text(error: IdError) -> String {
 
 /// The `What` of a failed operation of a transaction (kv.md 7.3).
 pub(crate) fn txn_error_text(error: &TxnError, version: Version) -> String {
-    let key = Quoted(error.key.as_bytes());
+    let key = quoted(error.key.as_bytes(), version);
     match &error.refusal {
         TxnRefusal::EmptyKey => "Must provide key".into(),
         TxnRefusal::UnknownVerb(verb) => {
             if version.has(Behaviour::TxnUnknownVerbEarly) {
                 format!("unknown KV operation: {verb}")
             } else {
-                format!("unknown KV verb {}", Quoted(verb.as_bytes()))
+                format!("unknown KV verb {}", quoted(verb.as_bytes(), version))
             }
         }
         TxnRefusal::LockDelay => format!("failed to lock key {key} due to lock delay"),
@@ -438,8 +445,8 @@ pub(crate) fn txn_error_text(error: &TxnError, version: Version) -> String {
         }
         TxnRefusal::CheckSession { current, expected } => format!(
             "failed session check for key {key}, current session {} != {}",
-            Quoted(current.as_bytes()),
-            Quoted(expected.as_bytes())
+            quoted(current.as_bytes(), version),
+            quoted(expected.as_bytes(), version)
         ),
         TxnRefusal::KeyExists => format!("key {key} exists"),
         TxnRefusal::Session(refusal) | TxnRefusal::Catalog(refusal) => txn_refusal_text(refusal),
@@ -457,12 +464,20 @@ pub(crate) fn txn_error_text(error: &TxnError, version: Version) -> String {
         TxnRefusal::CheckKeyMissing => {
             "failed inserting check: object missing primary index".into()
         }
-        TxnRefusal::CatalogMissing(subject) => format!("{} doesn't exist", subject_text(subject)),
+        TxnRefusal::CatalogMissing(subject) => {
+            format!("{} doesn't exist", subject_text(subject, version))
+        }
         TxnRefusal::CatalogStaleSet(subject) => {
-            format!("failed to set {}, index is stale", subject_text(subject))
+            format!(
+                "failed to set {}, index is stale",
+                subject_text(subject, version)
+            )
         }
         TxnRefusal::CatalogStaleDelete(subject) => {
-            format!("failed to delete {}, index is stale", subject_text(subject))
+            format!(
+                "failed to delete {}, index is stale",
+                subject_text(subject, version)
+            )
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 
+use super::errors::quoted;
 use crate::definition::DefinitionError;
 use crate::go::quote::Quoted;
 use crate::store::Refusal;
@@ -94,7 +95,10 @@ impl AgentFailure {
             AgentFailure::UpdateStatus(status) => format!("Invalid check status: '{status}'"),
             AgentFailure::EnableMissing => "Missing value for enable".into(),
             AgentFailure::EnableInvalid(value) => {
-                format!("Invalid value for enable: {}", Quoted(value.as_bytes()))
+                format!(
+                    "Invalid value for enable: {}",
+                    quoted(value.as_bytes(), version)
+                )
             }
             AgentFailure::MaintenanceUnknown(id)
                 if version.has(Behaviour::AgentUnknownServiceText) =>
@@ -102,7 +106,10 @@ impl AgentFailure {
                 unknown_service_text(id)
             }
             AgentFailure::MaintenanceUnknown(id) => {
-                format!("No service registered with ID {}", Quoted(id.as_bytes()))
+                format!(
+                    "No service registered with ID {}",
+                    quoted(id.as_bytes(), version)
+                )
             }
             AgentFailure::ServiceNotFound(id) => format!("unknown service ID: {id}"),
             AgentFailure::HealthUnnamed(what)
@@ -147,7 +154,7 @@ fn refusal_status(refusal: &Refusal, version: Version) -> StatusCode {
 
 /// The text of a refusal of the store to change the agent's state.
 pub(super) fn refusal_text(refusal: &Refusal, version: Version) -> String {
-    let quoted = |text: &String| Quoted(text.as_bytes()).to_string();
+    let quoted = |text: &String| quoted(text.as_bytes(), version).to_string();
     match refusal {
         Refusal::AgentServiceUnknown(id) if version.has(Behaviour::AgentUnknownServiceText) => {
             unknown_service_text(id)

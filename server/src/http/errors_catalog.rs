@@ -1,5 +1,6 @@
 //! The refusals of catalog registrations, with their exact texts (session.md 4.2, 1.22.md B4.2).
 
+use super::errors::quoted;
 use crate::go::quote::Quoted;
 use crate::store::{CatalogSubject, NewNode, NodeIdFlaw, NodeRow, Refusal};
 use crate::version::{Behaviour, Version};
@@ -140,13 +141,13 @@ pub(super) fn unknown_verb_text(kind: &str, verb: &str, version: Version) -> Str
     format!(
         "unknown {}{rest} verb {}",
         first.to_uppercase(),
-        Quoted(verb.as_bytes())
+        quoted(verb.as_bytes(), version)
     )
 }
 
 /// How a transaction names what an operation is about.
-pub(super) fn subject_text(subject: &CatalogSubject) -> String {
-    let quoted = |text: &str| Quoted(text.as_bytes()).to_string();
+pub(super) fn subject_text(subject: &CatalogSubject, version: Version) -> String {
+    let quoted = |text: &str| quoted(text.as_bytes(), version).to_string();
     match subject {
         CatalogSubject::Node(node) => format!("node {}", quoted(&node.node)),
         CatalogSubject::Service { node, service } => {

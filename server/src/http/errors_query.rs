@@ -3,7 +3,7 @@
 
 use http::StatusCode;
 
-use super::errors::id_error_text;
+use super::errors::{id_error_text, quoted};
 use crate::go::quote::Quoted;
 use crate::store::PreparedQueryRefusal;
 use crate::version::{Behaviour, Version};
@@ -100,7 +100,7 @@ impl PlainFailure {
     }
 
     /// The text of the answer.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self, version: Version) -> String {
         match self {
             PlainFailure::Filter(error) => {
                 format!("Failed to create boolean expression evaluator: {error}")
@@ -118,7 +118,8 @@ impl PlainFailure {
             }
             PlainFailure::ConfigNameMissing => "Must provide both a kind and name to delete".into(),
             PlainFailure::ConfigEntryMissing { kind, name } => {
-                let (kind, name) = (Quoted(kind.as_bytes()), Quoted(name.as_bytes()));
+                let kind = quoted(kind.as_bytes(), version);
+                let name = quoted(name.as_bytes(), version);
                 format!("Config entry not found for {kind} / {name}")
             }
             PlainFailure::EventEmpty => "Event payload size must be greater than zero".into(),

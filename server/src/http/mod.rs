@@ -331,11 +331,7 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
 }
 
 fn check_printable(context: &Context, target: &Target<'_>) -> Result<(), Early> {
-    let unicode = if context.has(Behaviour::HttpMuxEscaped) {
-        Unicode::V15
-    } else {
-        Unicode::V12
-    };
+    let unicode = Unicode::of(context.config.version);
     if context.config.disable_http_unprintable_char_filter
         || path::is_printable_path(target.path(), unicode)
     {

@@ -30,6 +30,7 @@ mod methods;
 mod own_node;
 mod path;
 mod put;
+mod quoting;
 mod random_bodies;
 mod random_bytes;
 mod random_texts;

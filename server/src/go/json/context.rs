@@ -5,7 +5,8 @@ use std::fmt;
 
 use super::scan::SyntaxError;
 use super::value::{Kind, Value};
-use crate::go::quote::Quoted;
+use crate::go::printable::Unicode;
+use crate::go::quote::QuotedBy;
 use crate::version::{Behaviour, Version};
 
 /// What an endpoint does with fields that its Go type does not have.
@@ -53,7 +54,7 @@ pub(crate) enum DecodeError {
         /// Go's name for the type of the place.
         go_type: Cow<'static, str>,
     },
-    /// A field that the type does not have.
+    /// A field that the type does not have: its name, in quotes.
     UnknownField(String),
     /// The text of a byte string is not base64 from this position on.
     Base64(usize),
@@ -96,7 +97,7 @@ impl fmt::Display for DecodeError {
                 )
             }
             DecodeError::UnknownField(name) => {
-                write!(formatter, "json: unknown field {}", Quoted(name.as_bytes()))
+                write!(formatter, "json: unknown field {name}")
             }
             DecodeError::Base64(position) => {
                 write!(formatter, "illegal base64 data at input byte {position}")
@@ -221,10 +222,13 @@ impl Context {
         });
     }
 
-    pub(super) fn unknown_field(&mut self, name: Cow<'_, str>) {
+    pub(super) fn unknown_field(&mut self, name: &str) {
         match self.unknown_fields {
             UnknownFields::Accepted => {}
-            UnknownFields::Refused => self.fail(DecodeError::UnknownField(name.into_owned())),
+            UnknownFields::Refused => {
+                let name = QuotedBy(Unicode::of(self.version), name.as_bytes());
+                self.fail(DecodeError::UnknownField(name.to_string()));
+            }
         }
     }
 

@@ -192,7 +192,7 @@ fn decode_object<T: Object>(object: &mut T, value: Value<'_>, context: &mut Cont
     fields.retain(|field| context.has(field.since));
     for (name, mut value) in value.members() {
         let Some(field) = find(&mut fields, &name) else {
-            context.unknown_field(name);
+            context.unknown_field(&name);
             continue;
         };
         value.go_type = field.go_type;
