@@ -1,5 +1,5 @@
 //! Which case proves which row of the contract: `conformance/rows/*.txt`, where every row stands that was seen on a real Consul 1.8.7
-//! (those of `1.22.md` were read in the source of 1.22).
+//! (those of `1.22.md` are the contract's word for 1.22).
 //!
 //! A line is `<section> | <the row in a few words> | <case id>, <case id>, ...`, or has `not a case: <why>` in place of the ids.
 

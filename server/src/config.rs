@@ -101,6 +101,9 @@ pub struct Config {
     pub disable_http_unprintable_char_filter: bool,
     /// Whether keys of any form are accepted, with a warning (`disable_kv_key_validation`). Default: false.
     pub disable_kv_key_validation: bool,
+    /// Whether reads of a service's health that wait for a change say that they are streamed
+    /// (`use_streaming_backend`, since 1.10.1). Default: true.
+    pub use_streaming_backend: bool,
     /// Whether WAN addresses are given to other datacenters (`translate_wan_addrs`): one header says so.
     /// Default: false.
     pub translate_wan_addrs: bool,
@@ -229,6 +232,7 @@ impl Default for Config {
             use_cache: true,
             disable_http_unprintable_char_filter: false,
             disable_kv_key_validation: false,
+            use_streaming_backend: true,
             translate_wan_addrs: false,
             acl_default_policy: "allow".to_owned(),
             ui: false,

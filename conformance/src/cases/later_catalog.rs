@@ -1,4 +1,4 @@
-//! What later releases changed about the catalog, the agent, events and queries (1.22.md B4, B5): read in their source, seen on none.
+//! What later releases changed about the catalog, the agent, events and queries (1.22.md B4, B5): said by the contract, seen on none.
 
 use serde_json::{Value, json};
 
@@ -43,6 +43,27 @@ pub(super) const CASES: &[Case] = &[
             }
             t.api_get(&format!("/v1/catalog/node/{node}"))
                 .is(200, "null");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "health/service/streamed-since-1-10-1",
+        claim: "A read of a service's health that waits for a change says that it is streamed, and no other does",
+        source: "1.22.md B4.5 (default on 1.10.0, working from 1.10.1 [D])",
+        since: Version::new(1, 10, 1),
+        needs: NEEDS,
+        run: |t| {
+            let service = t.node("s");
+            let backend = |parameters: &str, backend| {
+                t.api_get(&format!("/v1/health/service/{service}{parameters}"))
+                    .header_is("X-Consul-Query-Backend", backend);
+            };
+            let node = t.register_node("n");
+            register(t, &node, &json!({"Service": {"Service": service}}));
+            backend("", "blocking-query");
+            backend("?index=1", "streaming");
+            backend("?index=1&near=_agent", "blocking-query");
+            backend("?index=1&merge-central-config", "blocking-query");
         },
         ..Case::REAL
     },

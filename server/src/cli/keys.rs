@@ -278,6 +278,9 @@ const KEYS: &[Key] = &[
     }),
     honoured("ui", |settings| Slot::Bool(&mut settings.ui)),
     honoured("ui_config.enabled", |settings| Slot::Bool(&mut settings.ui)),
+    honoured("use_streaming_backend", |settings| {
+        Slot::Bool(&mut settings.use_streaming_backend)
+    }),
     misplaced("kv_max_value_size", |settings| {
         Slot::Unsigned(&mut settings.kv_max_value_size)
     }),
@@ -384,7 +387,6 @@ const KEYS: &[Key] = &[
     ignored("tls_prefer_server_cipher_suites"),
     ignored("ui_content_path"),
     ignored("ui_dir"),
-    ignored("use_streaming_backend"),
     ignored("verify_incoming"),
     ignored("verify_incoming_https"),
     ignored("verify_incoming_rpc"),

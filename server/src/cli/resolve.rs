@@ -238,6 +238,10 @@ fn take_values(settings: &Settings, config: &mut Config) {
     );
     take(&mut config.use_cache, settings.use_cache);
     take(
+        &mut config.use_streaming_backend,
+        settings.use_streaming_backend,
+    );
+    take(
         &mut config.disable_http_unprintable_char_filter,
         settings.disable_http_unprintable_char_filter,
     );

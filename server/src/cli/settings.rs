@@ -68,6 +68,7 @@ pub(super) struct Settings {
     pub(super) txn_max_req_len: Option<u64>,
     pub(super) ui: Option<bool>,
     pub(super) use_cache: Option<bool>,
+    pub(super) use_streaming_backend: Option<bool>,
 }
 
 /// `ports`: only HTTP is served; the others are shown where Consul shows them.

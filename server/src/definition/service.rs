@@ -19,7 +19,7 @@ pub struct ServiceDefinition {
     pub id: String,
     /// The name.
     pub name: String,
-    /// The tags.
+    /// The tags. None and an empty list are told apart, as Consul shows them (seen on 1.8.7).
     pub tags: Option<Vec<String>>,
     /// The address; empty for the node's.
     pub address: String,

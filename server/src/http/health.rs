@@ -6,10 +6,11 @@ use super::catalog::{NOTHING, instances, read, read_options, reply, service_name
 use super::errors::Failure;
 use super::filter_fields::{CHECK, HEALTH_SERVICE};
 use super::reply::Reply;
-use super::request::Request;
+use super::request::{ReadOptions, Request};
 use super::selection::{filter, node_meta, sort_nearest};
 use super::wire_catalog::{Check, HealthEntry};
 use crate::store::{CheckRow, Index, Instance, Query, Rows};
+use crate::version::Behaviour;
 
 /// The checks of a node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
@@ -50,7 +51,21 @@ async fn shown_instances(request: &Request, query: fn(String) -> Query) -> Resul
     let rows = instances(request, &answer, &filter).into_iter();
     let rows = rows.filter(|row| !only_passing || is_passing(row));
     let entries: Vec<_> = rows.map(|row| HealthEntry::new(row, version)).collect();
-    Ok(reply(request, &entries, &answer, options))
+    let reply = reply(request, &entries, &answer, options);
+    Ok(if is_streamed(request, options) {
+        reply.streamed()
+    } else {
+        reply
+    })
+}
+
+/// Whether Consul answers a read from a stream of changes (1.22.md B4.5). Only its header shows it.
+fn is_streamed(request: &Request, options: ReadOptions) -> bool {
+    request.has(Behaviour::HealthStreaming)
+        && request.context.config.use_streaming_backend
+        && options.wait.is_some()
+        && request.query.get("near").is_empty()
+        && !request.query.has("merge-central-config")
 }
 
 /// The ingress gateways of a service: there are none, and never were.

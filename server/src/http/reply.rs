@@ -180,6 +180,18 @@ impl Reply {
         reply
     }
 
+    /// The same of a read that a stream of changes answers, as it then says.
+    pub(crate) fn streamed(mut self) -> Self {
+        for (_, backend) in self
+            .headers
+            .iter_mut()
+            .filter(|(name, _)| *name == QUERY_BACKEND)
+        {
+            *backend = HeaderValue::from_static("streaming");
+        }
+        self
+    }
+
     /// The same behind the text of a failure, and with its status.
     pub(crate) fn behind(self, failure: &Failure, version: Version) -> Self {
         let mut reply = Self::failure(failure, version);

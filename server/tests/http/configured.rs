@@ -133,6 +133,38 @@ fn the_policy_of_acls_is_named_since_1_9() {
     }
 }
 
+/// 1.22.md B4.5.
+#[test]
+fn waiting_for_the_health_of_a_service_is_streamed_since_1_10_1() {
+    let backend = |version, streaming, target: &str| {
+        let consul = of(version, |config| config.use_streaming_backend = streaming);
+        let answer = consul.get(target);
+        let backend = answer.header("X-Consul-Query-Backend");
+        backend.unwrap_or_default().to_owned()
+    };
+    let (newest, waits) = (
+        Version::V1_22_0,
+        "/v1/health/service/consul?index=1&wait=1ms",
+    );
+    assert_eq!(backend(newest, true, waits), "streaming");
+    assert_eq!(backend(Version::new(1, 10, 1), true, waits), "streaming");
+    assert_eq!(backend(Version::new(1, 10, 0), true, waits), "");
+    let connect = "/v1/health/connect/none?index=1&wait=1ms";
+    assert_eq!(backend(newest, true, connect), "streaming");
+    assert_eq!(backend(newest, false, waits), "blocking-query");
+    for target in [
+        "/v1/health/service/consul",
+        "/v1/health/service/consul?index=0",
+        "/v1/health/service/consul?index=1&near=_agent",
+        "/v1/health/service/consul?index=1&merge-central-config",
+        "/v1/health/ingress/consul?index=1&wait=1ms",
+        "/v1/health/checks/consul?index=1",
+        "/v1/catalog/service/consul?index=1",
+    ] {
+        assert_eq!(backend(newest, true, target), "blocking-query", "{target}");
+    }
+}
+
 #[test]
 fn the_backend_is_named_since_1_10_1() {
     let backend = |version, target: &str| {
