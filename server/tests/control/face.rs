@@ -5,18 +5,23 @@ use proconsul::config::Config;
 use proconsul::control::Session;
 use serde_json::{Map, Value, json};
 
+use crate::described;
 use crate::support::{Answer, ask, ask_at, background, frozen, get, join};
 
-fn call(server: &Server, method: &str, path: &str, body: &str) -> Answer {
+/// Calls the control plane, and checks that it answers as it describes.
+#[track_caller]
+pub(crate) fn call(server: &Server, method: &str, path: &str, body: &str) -> Answer {
     let url = server.control_url();
     let rest = url.strip_prefix("http://").expect("it is a URL");
     let (address, prefix) = rest.split_once('/').expect("it has a path");
     let address = address.parse().expect("it has an address");
-    ask_at(address, method, &format!("/{prefix}{path}"), body)
+    let answer = ask_at(address, method, &format!("/{prefix}{path}"), body);
+    described::check(method, path, &answer);
+    answer
 }
 
 /// A frozen server whose control plane has a port of its own.
-fn with_control_port() -> Server {
+pub(crate) fn with_control_port() -> Server {
     let config = Config {
         control_port: Some(0),
         ..Config::default()
@@ -25,7 +30,7 @@ fn with_control_port() -> Server {
     server.expect("two free ports")
 }
 
-fn parsed(answer: &Answer) -> Value {
+pub(crate) fn parsed(answer: &Answer) -> Value {
     assert_eq!(answer.status, 200, "{}", answer.body);
     serde_json::from_str(&answer.body).expect("the answer is JSON")
 }
@@ -48,7 +53,7 @@ fn calls_with_bodies(server: &Server) -> Vec<(String, String, Value, Value)> {
 }
 
 /// A server on which every example can be carried out.
-fn prepared(example: &Value) -> (Server, String) {
+pub(crate) fn prepared(example: &Value) -> (Server, String) {
     let server = with_control_port();
     server.kv().put("job", "x");
     server.checkpoint("before");

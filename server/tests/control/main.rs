@@ -1,6 +1,7 @@
 //! What a test can do to a server: the control plane, in Rust and over HTTP.
 
 mod barriers;
+mod described;
 mod determinism;
 mod dump;
 mod face;

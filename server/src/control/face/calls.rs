@@ -362,7 +362,7 @@ pub(super) fn load(control: &Control, call: &Call) -> Outcome {
 pub(super) fn export_kv(control: &Control, call: &Call) -> Outcome {
     let parameters = call.parameters(&["prefix"])?;
     let prefix = parameters.into_iter().next().map(|(_, prefix)| prefix);
-    Ok(Answer::text(
+    Ok(Answer::written(
         control.kv().export(prefix.unwrap_or_default()),
     ))
 }
