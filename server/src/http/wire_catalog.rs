@@ -135,9 +135,7 @@ impl<'a> NodeService<'a> {
             modify_index: row.modify_index.0,
         }
     }
-}
 
-impl<'a> NodeService<'a> {
     /// The same as a transaction shows it: no tags are `null` (kv.md 7.5), an empty list is one (seen on 1.8.7).
     pub(crate) fn in_txn(row: &'a ServiceRow, version: Version) -> Self {
         Self {

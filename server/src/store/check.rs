@@ -10,7 +10,7 @@ use super::session::SessionRow;
 use super::{Change, Store};
 
 /// The status that ends the sessions bound to a check, and keeps new ones from being bound to it.
-const CRITICAL: &str = "critical";
+pub(super) const CRITICAL: &str = "critical";
 /// The status of a check of type `session` while its session lives.
 const PASSING: &str = "passing";
 /// The type of the checks that follow sessions, since 1.21.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::Change;
 use super::catalog::Catalog;
+use super::check::CRITICAL;
 use super::command::Refusal;
 use super::effects::Touched;
 use super::index::Index;
@@ -15,8 +16,6 @@ use super::registration::{NewNode, NodeRow};
 
 /// The check that says whether a node is alive, in lower case.
 const SERF_HEALTH: &str = "serfhealth";
-/// The status of a node that is not.
-const CRITICAL: &str = "critical";
 
 impl Catalog {
     /// The node of this id, if there is one.

@@ -26,6 +26,8 @@ type Field = (&'static str, Shape);
 enum Shape {
     /// A value.
     Plain,
+    /// The id of a check, of whose two names the API knows only the other.
+    CheckId,
     /// Values.
     List,
     /// An object of the user's names.
@@ -40,7 +42,7 @@ enum Shape {
     Sidecar,
 }
 
-use Shape::{Each, Labelled, Labels, List, Members, Plain, Sidecar};
+use Shape::{CheckId, Each, Labelled, Labels, List, Members, Plain, Sidecar};
 
 const SERVICE: &[Field] = &[
     ("id", Plain),
@@ -70,7 +72,7 @@ const SERVICE: &[Field] = &[
 ];
 
 const CHECK: &[Field] = &[
-    ("id", Plain),
+    ("id", CheckId),
     ("checkid", Plain),
     ("name", Plain),
     ("notes", Plain),
@@ -243,12 +245,9 @@ fn members(
             unknown.push(path);
             continue;
         };
-        // The API knows only one of the two names of a check's id.
-        let is_check = fields.len() == CHECK.len();
-        let name = if is_check && *name == "id" {
-            "CheckID"
-        } else {
-            *name
+        let name = match shape {
+            CheckId => "CheckID",
+            Plain | List | Labels | Labelled(_) | Members(_) | Each(_) | Sidecar => *name,
         };
         members.insert(name.to_owned(), value(&path, tree, *shape, unknown));
     }
@@ -257,7 +256,7 @@ fn members(
 
 fn value(path: &str, tree: &Tree, shape: Shape, unknown: &mut Vec<String>) -> Value {
     match shape {
-        Plain | Labels => json(tree.unwrapped()),
+        Plain | CheckId | Labels => json(tree.unwrapped()),
         List => items(tree).iter().map(json).collect(),
         Labelled(fields) => {
             let Tree::Object(object) = tree.unwrapped() else {

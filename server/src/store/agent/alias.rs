@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use super::check::CRITICAL;
 use super::local::{Alias, CheckSource};
 use super::{Agent, LocalCheck};
 use crate::go::quote::Quoted;
+use crate::store::check::CRITICAL;
 use crate::store::effects::Touched;
 use crate::store::registration::NewCheck;
 use crate::store::{Change, Store};

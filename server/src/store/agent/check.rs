@@ -6,11 +6,10 @@ use std::time::Duration;
 use super::command::Due;
 use super::local::{CheckSource, CheckSpec, InARow, LocalCheck, ProbeRun, cut};
 use crate::store::Change;
+use crate::store::check::CRITICAL;
 use crate::store::command::{Refusal, Reply};
 use crate::store::registration::{Deregistration, NewCheck, Registration};
 use crate::timestamp::Timestamp;
-
-pub(super) const CRITICAL: &str = "critical";
 
 impl Change<'_> {
     pub(super) fn agent_register_check(&mut self, spec: CheckSpec) -> Result<Reply, Refusal> {

@@ -51,7 +51,7 @@ impl Change<'_> {
         }
         let spec = CheckSpec {
             check: NewCheck {
-                status: super::check::CRITICAL.to_owned(),
+                status: crate::store::check::CRITICAL.to_owned(),
                 kind: "maintenance".to_owned(),
                 ..check
             },

@@ -5,10 +5,11 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Agent;
 use super::local::{
     Alias, CheckSource, CheckSpec, Probe, ProbeTarget, ServiceSpec, Sidecar, Thresholds,
 };
-use super::{Agent, check::CRITICAL};
+use crate::store::check::CRITICAL;
 use crate::store::command::Refusal;
 use crate::store::registration::{NewCheck, NewService};
 
