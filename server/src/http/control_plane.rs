@@ -3,7 +3,7 @@
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 
-use super::body::Body;
+use super::reply::body::Body;
 use super::server::{Answer as Response, Head, Incoming, Read};
 use super::{Context, Plane, reply};
 use crate::control::face::{self, Answer, Call, Content};

@@ -5,56 +5,15 @@
 //! redirect to it, answer `OPTIONS` and list their methods without spaces, and none of that can be said to a
 //! router that matches the path as sent.
 
-mod absent;
-mod agent;
-mod agent_bodies;
-mod agent_change;
-mod agent_cluster;
-mod agent_health;
-mod agent_join;
-mod agent_local;
+mod api;
 mod body;
-mod catalog;
-mod check_id;
-mod config_entry;
-mod connect;
 mod control_plane;
-mod coordinate;
-mod dispatch;
-mod durations;
-mod errors;
-mod errors_agent;
-mod errors_catalog;
-mod errors_query;
-mod event;
+mod failure;
 mod fault;
-mod filter_fields;
-mod health;
-mod kv;
-mod leader;
-mod operator;
-mod prepared_query;
-mod prepared_query_body;
-mod proxy_bodies;
-mod query_template;
-mod registration;
-mod registration_bodies;
 mod reply;
 mod request;
-mod routes;
-mod routes_acl;
-mod selection;
+mod route;
 mod server;
-mod session;
-mod txn;
-mod txn_catalog;
-mod txn_proxy_body;
-mod txn_service_body;
-mod wire;
-mod wire_agent;
-mod wire_catalog;
-mod wire_proxy;
-mod wire_query;
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -80,11 +39,11 @@ use crate::go::query::{Query, Semicolons};
 use crate::go::url::Target;
 use crate::history::CallId;
 use crate::version::Behaviour;
-use body::Body;
-use errors::Failure;
+use failure::Failure;
 use reply::Reply;
+use reply::body::Body;
 use request::Request;
-use routes::{Found, Route};
+use route::{Found, Route};
 use server::{Answer, Ending, Head, Incoming, Protocol};
 
 /// What every request of one server shares.
@@ -394,7 +353,7 @@ fn find_route(
 ) -> Result<(&'static Route, Vec<u8>), Early> {
     let mux = context.mux();
     let path = mux.route_path(target);
-    let found = routes::find(&path);
+    let found = route::find(&path);
     if matches!(found, Found::Slash) {
         return Err(redirect(method, &Mux::redirect_to_slash(target)).into());
     }
@@ -493,13 +452,13 @@ fn early(request: &Request, route: &Route, path: &[u8]) -> Option<Reply> {
         reply.content_type = empty_content_type(request);
         reply
             .headers
-            .push(reply::allow(&routes::allow(route.methods)));
+            .push(reply::allow(&route::allow(route.methods)));
         return Some(reply);
     }
     if !looks_itself && !route.methods.contains(&request.method) {
         return failure(Failure::Method {
             method: request.method.to_string(),
-            allow: routes::allow(route.methods),
+            allow: route::allow(route.methods),
         });
     }
     let from = &config.allow_write_http_from;

@@ -30,9 +30,9 @@ fn links_between_documents_lead_somewhere() {
     assert_none("dead links", &complaints);
 }
 
-/// The paths of the server's routes, as `routes.rs` lists them.
+/// The paths of the server's routes, as `route/mod.rs` lists them.
 fn routes() -> Vec<String> {
-    let table = read("server/src/http/routes.rs");
+    let table = read("server/src/http/route/mod.rs");
     let table = table
         .split("#[cfg(test)]")
         .next()

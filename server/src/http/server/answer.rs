@@ -12,7 +12,7 @@ use super::head::{Head, Persistence, Protocol};
 use super::stream::WriteHalf;
 use crate::clock;
 use crate::engine::OpenCall;
-use crate::http::body::Body;
+use crate::http::reply::body::Body;
 
 /// Up to this size Go's server knows the length of a body before it sends the head.
 const BUFFERED_BODY: usize = 2048;

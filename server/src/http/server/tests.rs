@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::connection::{Settings, serve};
 use super::{Answer, Ending, HangingUp, OpenConnections, Rules, TOO_MANY_CONNECTIONS};
-use crate::http::body::Body;
+use crate::http::reply::body::Body;
 use crate::version::Version;
 
 const SETTINGS: fn() -> Settings = || Settings {

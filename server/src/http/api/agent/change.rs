@@ -1,0 +1,181 @@
+//! `/v1/agent/`: what clients tell the agent of its services and checks (session.md 4.4, 1.22.md B4.4).
+
+use crate::http::api::agent::bodies::{CheckBody, ServiceBody, UpdateBody};
+use crate::http::api::agent::failure::AgentFailure;
+use crate::http::api::catalog::register::read_strictly;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::store::{AgentCommand, Command, Refusal};
+use crate::version::Behaviour;
+
+/// Registers a service with its checks.
+pub(crate) async fn register_service(mut request: Request) -> Result<Reply, Failure> {
+    request.check_tenancy()?;
+    let mut body = ServiceBody::default();
+    read_strictly(&mut request, &mut body).await?;
+    let definition = body.into_definition().ok_or(Failure::Dropped)?;
+    let spec = definition.into_spec(request.context.config.definition_rules());
+    let spec = spec.map_err(|error| Failure::Agent(AgentFailure::Definition(error)))?;
+    let command = AgentCommand::RegisterService {
+        spec: Box::new(spec),
+        replace_checks: matches!(
+            request.query.first("replace-existing-checks"),
+            Some(b"" | b"true")
+        ),
+    };
+    apply(&request, command)?;
+    Ok(Reply::done(&request))
+}
+
+/// Registers a check.
+pub(crate) async fn register_check(mut request: Request) -> Result<Reply, Failure> {
+    request.check_tenancy()?;
+    let mut body = CheckBody::default();
+    read_strictly(&mut request, &mut body).await?;
+    let spec = body
+        .into_definition()
+        .alone(request.context.config.definition_rules());
+    let spec = spec.map_err(|error| Failure::Agent(AgentFailure::Definition(error)))?;
+    apply(&request, AgentCommand::RegisterCheck(Box::new(spec)))?;
+    Ok(Reply::done(&request))
+}
+
+/// Takes a service off the agent.
+pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
+    let id = request.rest_text();
+    request.check_tenancy()?;
+    if id.is_empty() && !request.has(Behaviour::AgentUnknownService404) {
+        return Err(Failure::Agent(AgentFailure::ServiceIdMissing));
+    }
+    let result = request
+        .context
+        .engine
+        .apply(agent(AgentCommand::DeregisterService { id }));
+    ignoring_unknown(
+        request,
+        result.map(|_| ()),
+        Behaviour::AgentUnknownService404,
+    )
+}
+
+/// Takes a check off the agent.
+pub(crate) fn deregister_check(request: &Request) -> Result<Reply, Failure> {
+    let id = request.rest_text();
+    request.check_tenancy()?;
+    if id.is_empty() && !request.has(Behaviour::AgentUnknownCheck500) {
+        return Err(Failure::Agent(AgentFailure::CheckIdMissing));
+    }
+    let result = request
+        .context
+        .engine
+        .apply(agent(AgentCommand::DeregisterCheck { id }));
+    ignoring_unknown(request, result.map(|_| ()), Behaviour::AgentUnknownCheck500)
+}
+
+/// What is not there was taken away successfully, until the versions began to mind.
+fn ignoring_unknown(
+    request: &Request,
+    result: Result<(), Refusal>,
+    minded_since: Behaviour,
+) -> Result<Reply, Failure> {
+    match result {
+        Err(refusal) if request.has(minded_since) => {
+            Err(Failure::Agent(AgentFailure::Refused(refusal)))
+        }
+        Ok(()) | Err(_) => Ok(Reply::done(request)),
+    }
+}
+
+/// Takes the report of a client that a TTL check has this status; `note` says more.
+pub(crate) fn report(request: &Request, status: &'static str) -> Result<Reply, Failure> {
+    let note = request.query.get("note");
+    let output = String::from_utf8_lossy(note).into_owned();
+    request.check_tenancy()?;
+    report_of(request, status, output)
+}
+
+/// Takes the report of a client with status and output in the body.
+pub(crate) async fn update(mut request: Request) -> Result<Reply, Failure> {
+    let mut body = UpdateBody::default();
+    read_strictly(&mut request, &mut body).await?;
+    let status = match body.status.as_str() {
+        "passing" => "passing",
+        "warning" => "warning",
+        "critical" => "critical",
+        _ => return Err(Failure::Agent(AgentFailure::UpdateStatus(body.status))),
+    };
+    request.check_tenancy()?;
+    report_of(&request, status, body.output)
+}
+
+fn report_of(request: &Request, status: &'static str, output: String) -> Result<Reply, Failure> {
+    let id = request.rest_text();
+    apply(request, AgentCommand::Report { id, status, output })?;
+    Ok(Reply::done(request))
+}
+
+/// Puts a service in maintenance, or takes it out.
+pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
+    let id = request.rest_text();
+    if id.is_empty() {
+        return Err(Failure::Missing("service ID"));
+    }
+    let reason = maintenance(request)?;
+    request.check_tenancy()?;
+    let command = AgentCommand::ServiceMaintenance {
+        id: id.clone(),
+        reason,
+    };
+    match request.context.engine.apply(agent(command)) {
+        Ok(_) => Ok(Reply::done(request)),
+        Err(_) => Err(Failure::Agent(AgentFailure::MaintenanceUnknown(id))),
+    }
+}
+
+/// Puts the node in maintenance, or takes it out.
+pub(crate) fn node_maintenance(request: &Request) -> Result<Reply, Failure> {
+    let reason = maintenance(request)?;
+    apply(request, AgentCommand::NodeMaintenance { reason })?;
+    Ok(Reply::done(request))
+}
+
+/// The reason for maintenance; none to end it.
+fn maintenance(request: &Request) -> Result<Option<String>, Failure> {
+    let Some(enable) = request.query.first("enable") else {
+        return Err(Failure::Agent(AgentFailure::EnableMissing));
+    };
+    let Some(enable) = go_bool(enable) else {
+        let value = String::from_utf8_lossy(enable).into_owned();
+        return Err(Failure::Agent(AgentFailure::EnableInvalid(value)));
+    };
+    let reason = String::from_utf8_lossy(request.query.get("reason"));
+    Ok(enable.then(|| reason.into_owned()))
+}
+
+/// Reads the configuration again (session.md 4.4).
+pub(crate) fn reload(request: &Request) -> Result<Reply, Failure> {
+    let reloaded = request.context.reload.run();
+    reloaded.map_err(|text| Failure::Agent(AgentFailure::Reload(text)))?;
+    Ok(Reply::done(request))
+}
+
+fn agent(command: AgentCommand) -> Command {
+    Command::Agent(Box::new(command))
+}
+
+fn apply(request: &Request, command: AgentCommand) -> Result<(), Failure> {
+    let applied = request.context.engine.apply(agent(command));
+    applied
+        .map(|_| ())
+        .map_err(|refusal| Failure::Agent(AgentFailure::Refused(refusal)))
+}
+
+/// A boolean as Go reads it.
+pub(crate) fn go_bool(text: &[u8]) -> Option<bool> {
+    match text {
+        b"1" | b"t" | b"T" | b"TRUE" | b"true" | b"True" => Some(true),
+        b"0" | b"f" | b"F" | b"FALSE" | b"false" | b"False" => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,250 @@
+//! `/v1/agent/` and `/v1/status/`: what the agent says of itself (session.md 4.1, 4.5; 1.22.md B4.4).
+
+pub(crate) mod bodies;
+pub(crate) mod change;
+pub(crate) mod cluster;
+pub(crate) mod failure;
+pub(crate) mod health;
+pub(crate) mod join;
+pub(crate) mod local;
+pub(crate) mod wire;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::http::api::agent::failure::AgentFailure;
+use crate::http::api::coordinate::Coordinate;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::version::{BUILD_DATE, Behaviour};
+
+/// The address of the leader: this agent's RPC address.
+pub(crate) fn leader(request: &Request) -> Result<Reply, Failure> {
+    check_status_request(request)?;
+    Ok(Reply::json(request, &rpc_address(&request.context.config)))
+}
+
+/// The addresses of all servers.
+pub(crate) fn peers(request: &Request) -> Result<Reply, Failure> {
+    check_status_request(request)?;
+    let peers = [rpc_address(&request.context.config)];
+    Ok(Reply::json(request, &peers))
+}
+
+/// Looks at the parameters of a read, though there is nothing to wait for.
+fn check_status_request(request: &Request) -> Result<(), Failure> {
+    request.read_options()?;
+    request.check_datacenter()
+}
+
+pub(crate) fn rpc_address(config: &Config) -> String {
+    std::net::SocketAddr::new(config.advertise_address, config.server_port).to_string()
+}
+
+/// Every segment that there is, in place of a segment's name.
+const ALL_SEGMENTS: &[u8] = b"_all";
+
+/// All members of the cluster, or of the pool of all datacenters: this agent.
+pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
+    let named = |segment: &[u8]| !segment.is_empty() && segment != ALL_SEGMENTS;
+    let segment = named(request.query.get("segment"));
+    if request.query.get("wan").is_empty() {
+        if segment {
+            return Err(Failure::Agent(AgentFailure::NoSegments));
+        }
+        return Ok(Reply::json(request, &[Member::new(request)]));
+    }
+    if segment {
+        return Err(Failure::Agent(AgentFailure::SegmentOfWan));
+    }
+    let member = Member::of_wan(request);
+    Ok(Reply::json(request, &Vec::from_iter(member)))
+}
+
+/// What the agent is and how it was configured; of the statistics, those that tools look at.
+pub(crate) fn this_agent(request: &Request) -> Reply {
+    let answer = Agent {
+        config: OwnConfig::new(request),
+        debug_config: debug_config(&request.context.config),
+        coord: Coordinate::UNKNOWN,
+        member: Member::new(request),
+        stats: statistics(request),
+        meta: own_meta(&request.context.config),
+    };
+    Reply::json(request, &answer)
+}
+
+/// The answer of agent/self. What Consul keeps in maps is printed in the order of its names, as [`Value`] is.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Agent<'a> {
+    config: OwnConfig<'a>,
+    debug_config: Value,
+    coord: Coordinate,
+    member: Member<'a>,
+    stats: Value,
+    meta: Value,
+}
+
+/// The part of agent/self that clients rely on; its fields came with the versions (`json.agent_self`).
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct OwnConfig<'a> {
+    datacenter: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    primary_datacenter: Option<&'a str>,
+    node_name: &'a str,
+    #[serde(rename = "NodeID")]
+    node_id: &'a str,
+    revision: &'static str,
+    server: bool,
+    version: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    build_date: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bind_addr: Option<String>,
+}
+
+impl<'a> OwnConfig<'a> {
+    fn new(request: &'a Request) -> Self {
+        let config = &request.context.config;
+        let has = |behaviour| request.has(behaviour);
+        Self {
+            datacenter: &config.datacenter,
+            primary_datacenter: has(Behaviour::JsonAgentSelfPrimaryDatacenter)
+                .then_some(config.primary_datacenter.as_str()),
+            node_name: &config.node_name,
+            node_id: &config.node_id,
+            revision: "",
+            server: config.server,
+            version: config.version.to_string(),
+            build_date: has(Behaviour::JsonAgentSelfBuildDate).then_some(BUILD_DATE),
+            bind_addr: has(Behaviour::JsonAgentSelfBindAddress)
+                .then(|| config.bind_address.to_string()),
+        }
+    }
+}
+
+fn statistics(request: &Request) -> Value {
+    let config = &request.context.config;
+    let applied = request.context.engine.snapshot().applied().to_string();
+    json!({
+        "agent": {"check_monitors": "0", "check_ttls": "0", "checks": "0", "services": "0"},
+        "build": {"prerelease": "", "revision": "", "version": config.version.to_string()},
+        "consul": {
+            "acl": "disabled",
+            "bootstrap": "false",
+            "known_datacenters": "1",
+            "leader": "true",
+            "leader_addr": rpc_address(config),
+            "server": config.server.to_string(),
+        },
+        "raft": {"applied_index": applied, "commit_index": applied, "last_log_index": applied,
+            "num_peers": "0", "state": "Leader"},
+        "runtime": {"arch": go_architecture(), "os": std::env::consts::OS},
+        "serf_lan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
+        "serf_wan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
+    })
+}
+
+/// The machine's architecture in the words of Go, where they are others.
+fn go_architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
+/// The settings that clients read from here and find nowhere else.
+fn debug_config(config: &Config) -> Value {
+    let nanoseconds = crate::go::duration::format(
+        i64::try_from(config.session_ttl_min.as_nanos()).unwrap_or(i64::MAX),
+    );
+    json!({
+        "Datacenter": config.datacenter,
+        "DevMode": config.dev,
+        "KVMaxValueSize": config.kv_max_value_size,
+        "NodeName": config.node_name,
+        "PrimaryDatacenter": config.primary_datacenter,
+        "ServerMode": config.server,
+        "SessionTTLMin": nanoseconds,
+        "TxnMaxReqLen": config.txn_max_req_len,
+    })
+}
+
+/// What the node says of itself.
+fn own_meta(config: &Config) -> Value {
+    let mut meta = config.node_meta.clone();
+    meta.insert("consul-network-segment".into(), String::new());
+    json!(meta)
+}
+
+/// A member of the cluster.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Member<'a> {
+    name: Cow<'a, str>,
+    addr: String,
+    port: u16,
+    tags: Value,
+    status: u8,
+    protocol_min: u8,
+    protocol_max: u8,
+    protocol_cur: u8,
+    delegate_min: u8,
+    delegate_max: u8,
+    delegate_cur: u8,
+}
+
+impl<'a> Member<'a> {
+    /// This agent as the pool of all datacenters knows it; none when it has no port there.
+    fn of_wan(request: &'a Request) -> Option<Self> {
+        let config = &request.context.config;
+        let member = Self::new(request);
+        Some(Self {
+            name: Cow::Owned(format!("{}.{}", config.node_name, config.datacenter)),
+            port: config.serf_wan_port?,
+            ..member
+        })
+    }
+
+    /// This agent, alive.
+    fn new(request: &'a Request) -> Self {
+        let config = &request.context.config;
+        let mut tags = json!({
+            "acls": "0",
+            "build": format!("{}:", config.version),
+            "dc": config.datacenter,
+            "ft_fs": "1",
+            "id": config.node_id,
+            "port": config.server_port.to_string(),
+            "raft_vsn": "3",
+            "role": "consul",
+            "segment": "",
+            "vsn": "2",
+            "vsn_max": "3",
+            "vsn_min": "2",
+        });
+        if let Some(port) = config.serf_wan_port {
+            tags["wan_join_port"] = port.to_string().into();
+        }
+        Self {
+            name: Cow::Borrowed(&config.node_name),
+            addr: config.advertise_address.to_string(),
+            port: config.serf_lan_port,
+            tags,
+            status: 1,
+            protocol_min: 1,
+            protocol_max: 5,
+            protocol_cur: 2,
+            delegate_min: 2,
+            delegate_max: 5,
+            delegate_cur: 4,
+        }
+    }
+}

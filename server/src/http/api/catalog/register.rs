@@ -1,0 +1,186 @@
+//! `/v1/catalog/register` and `/v1/catalog/deregister`: what is put into the catalog and taken out of it
+//! (session.md 4.2, 4.3; 1.22.md B4.2).
+
+use crate::definition::proxy_problems;
+use crate::go::json::context::{Rules, UnknownFields};
+use crate::go::json::decode::Decode;
+use crate::http::api::catalog::bodies::{CheckBody, DeregisterBody, RegisterBody, ServiceBody};
+use crate::http::api::catalog::failure::RegisterFailure;
+use crate::http::api::session::embedded_names;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::store::{
+    Command, Deregistration, NewCheck, NewNode, NewService, Registration, check_node_id,
+};
+use crate::version::Behaviour;
+
+/// Registers a node with what is on it.
+pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
+    let mut body = RegisterBody::default();
+    read_for_catalog(&mut request, &mut body).await?;
+    request.check_datacenter_is(&body.datacenter)?;
+    let registration = registration(&request, body)?;
+    let command = Command::Register(Box::new(registration));
+    let applied = request.context.engine.apply(command);
+    applied.map_err(Failure::CatalogRefused)?;
+    Ok(Reply::boolean(&request, true))
+}
+
+/// Takes a node, a service or a check out of the catalog; of a service and a check the service counts.
+pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
+    let mut body = DeregisterBody::default();
+    read_for_catalog(&mut request, &mut body).await?;
+    request.check_datacenter_is(&body.datacenter)?;
+    if body.node.is_empty() {
+        return Err(Failure::Register(RegisterFailure::Node));
+    }
+    let node = body.node;
+    let what = if !body.service_id.is_empty() {
+        Deregistration::Service {
+            node,
+            id: body.service_id,
+        }
+    } else if !body.check_id.is_empty() {
+        Deregistration::Check {
+            node,
+            id: body.check_id,
+        }
+    } else {
+        Deregistration::Node(node)
+    };
+    let applied = request.context.engine.apply(Command::Deregister(what));
+    applied.map_err(Failure::CatalogRefused)?;
+    Ok(Reply::boolean(&request, true))
+}
+
+/// Go's sentence about the field that only the other edition of Consul knows.
+const NAMESPACE_UNKNOWN: &str = "json: unknown field \"Namespace\"";
+
+/// Decodes a body that must not have fields that nobody knows.
+pub(crate) async fn read_strictly<T: Decode + Send>(
+    request: &mut Request,
+    target: &mut T,
+) -> Result<(), Failure> {
+    let minds = request.has(Behaviour::JsonNamespaceText);
+    decode_strictly(request, target)
+        .await
+        .map_err(|error| Failure::Decode(if minds { with_edition(error) } else { error }))
+}
+
+/// The same for the catalog, which always says why there are no namespaces (seen on 1.8.7).
+async fn read_for_catalog<T: Decode + Send>(
+    request: &mut Request,
+    target: &mut T,
+) -> Result<(), Failure> {
+    let decoded = decode_strictly(request, target).await;
+    decoded.map_err(|error| Failure::Decode(with_edition(error)))
+}
+
+fn with_edition(error: String) -> String {
+    if error == NAMESPACE_UNKNOWN {
+        return format!("{error} - Namespaces are a Consul Enterprise feature");
+    }
+    error
+}
+
+async fn decode_strictly<T: Decode + Send>(
+    request: &mut Request,
+    target: &mut T,
+) -> Result<(), String> {
+    let body = request.read_whole().await;
+    let rules = Rules {
+        unknown_fields: UnknownFields::Refused,
+        version: request.context.config.version,
+        embedded_names: embedded_names(request),
+        go_type: None,
+    };
+    request.decode(body, target, rules)
+}
+
+/// What is checked before raft (session.md 4.2).
+fn registration(request: &Request, body: RegisterBody) -> Result<Registration, Failure> {
+    if body.node.is_empty() {
+        return Err(Failure::Register(RegisterFailure::Node));
+    }
+    if body.address.is_empty() && !body.skip_node_update {
+        return Err(Failure::Register(RegisterFailure::Address));
+    }
+    if !body.id.is_empty() {
+        let refused = |flaw| Failure::Register(RegisterFailure::NodeId(flaw));
+        check_node_id(&body.id).map_err(refused)?;
+    }
+    if names_a_peer(&body) && request.has(Behaviour::CatalogPeerNameRefused) {
+        return Err(Failure::Register(RegisterFailure::PeerName));
+    }
+    let service = body
+        .service
+        .map(|service| checked_service(request, service));
+    let service = service.transpose()?;
+    let mut checks = Vec::new();
+    for check in body.check.map(Some).into_iter().chain(body.checks) {
+        // Consul's handler dies of a check that is null, and the connection with it.
+        let check = check.ok_or(Failure::Dropped)?;
+        checks.push(checked_check(request, &body.node, check)?);
+    }
+    Ok(Registration {
+        node: NewNode {
+            node: body.node,
+            id: body.id,
+            address: body.address,
+            datacenter: request.context.config.datacenter.clone(),
+            tagged_addresses: body.tagged_addresses,
+            meta: body.node_meta,
+        },
+        skip_node_update: body.skip_node_update,
+        service,
+        checks,
+    })
+}
+
+/// Whether the registration, its service or a check names a peer (1.22.md B4.2).
+fn names_a_peer(body: &RegisterBody) -> bool {
+    let checks = body.check.iter().chain(body.checks.iter().flatten());
+    let names = checks.map(|check| &check.peer_name);
+    let names = names.chain(body.service.iter().map(|service| &service.peer_name));
+    names.chain([&body.peer_name]).any(|name| !name.is_empty())
+}
+
+fn checked_service(request: &Request, service: ServiceBody) -> Result<NewService, Failure> {
+    match (service.id.is_empty(), service.service.is_empty()) {
+        (false, true) => Err(Failure::Register(RegisterFailure::ServiceName)),
+        (true, true) if request.has(Behaviour::CatalogServiceEmptyText) => {
+            Err(Failure::Register(RegisterFailure::ServiceEmpty))
+        }
+        (true, true) => Err(Failure::Register(RegisterFailure::ServiceKey)),
+        (_, false) => {
+            let service = service.into_service().ok_or(Failure::Dropped)?;
+            match proxy_problems(&service) {
+                None => Ok(service),
+                Some(text) => Err(Failure::Register(RegisterFailure::Proxy(text))),
+            }
+        }
+    }
+}
+
+fn checked_check(request: &Request, node: &str, check: CheckBody) -> Result<NewCheck, Failure> {
+    let of_this_node = if request.has(Behaviour::CatalogRegisterTexts) {
+        check.node.eq_ignore_ascii_case(node)
+    } else {
+        check.node == node
+    };
+    if !check.node.is_empty() && !of_this_node {
+        return Err(Failure::Register(RegisterFailure::CheckNode {
+            named: check.node.clone(),
+            check: check.into_check().check_id,
+            node: node.to_owned(),
+        }));
+    }
+    let check = check.into_check();
+    if check.check_id.is_empty() {
+        return Err(Failure::Register(RegisterFailure::CheckKey(
+            node.to_owned(),
+        )));
+    }
+    Ok(check)
+}

@@ -1,0 +1,144 @@
+//! `/v1/event/`: user events (session.md 4.6, 1.22.md B4.6).
+
+use crate::blocking;
+use crate::go::regexp::Regexp;
+use crate::http::api::query::wire::Event;
+use crate::http::failure::Failure;
+use crate::http::failure::query::PlainFailure;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::store::{Command, EventRow, NewEvent, Query, Rows, ServiceRow};
+use crate::version::Behaviour;
+
+/// The largest payload since 1.22.
+const LARGEST_PAYLOAD: u64 = 300;
+/// The most that is sent around for an event.
+const LARGEST_MESSAGE: usize = 512;
+/// What an event takes beside name, payload and filters while few events have been fired (measured on 1.8.7).
+const MESSAGE_OVERHEAD: usize = 96;
+/// What a filter takes beside its text.
+const FILTER_OVERHEAD: usize = 4;
+/// What stands before the name of an event when it is sent around.
+const NAME_PREFIX: usize = "consul:event:".len();
+/// From this length on it takes more bytes to say how long a text is.
+const LONG_TEXT: usize = 32;
+/// The service that Consul's servers are, which no agent knows of.
+const CONSUL: &str = "consul";
+
+/// Fires an event. The answer shows it without its place among the others.
+pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
+    let name: Box<[u8]> = request.rest.as_slice().into();
+    if name.is_empty() {
+        return Err(Failure::Missing("name"));
+    }
+    if request.has(Behaviour::EventLimit) {
+        match request.content_length() {
+            None => return Err(Failure::Plain(PlainFailure::EventEmpty)),
+            Some(length) if length > LARGEST_PAYLOAD => {
+                return Err(Failure::Plain(PlainFailure::EventPayload(length)));
+            }
+            Some(_) => {}
+        }
+    }
+    request.check_datacenter()?;
+    let payload = request.read_whole().await;
+    if let Some(failure) = payload.failure {
+        return Err(Failure::BodyUnreadable(failure));
+    }
+    let filters = Filters::new(&request).map_err(Failure::Plain)?;
+    // Filters are UTF-8, or they were refused.
+    let parameter = |name: &str| String::from_utf8_lossy(request.query.get(name)).into_owned();
+    let event = NewEvent {
+        id: request.context.engine.new_id(),
+        name,
+        payload: payload.bytes.to_vec().into(),
+        node_filter: parameter("node"),
+        service_filter: parameter("service"),
+        tag_filter: parameter("tag"),
+        concerns_agent: filters.concern_agent(&request),
+    };
+    if message_length(&event) > LARGEST_MESSAGE {
+        return Err(Failure::Plain(PlainFailure::EventTooLarge));
+    }
+    let command = Command::Fire(Box::new(event.clone()));
+    let applied = request.context.engine.apply(command);
+    applied.expect("an event is never refused");
+    let row = EventRow {
+        event,
+        logical_time: 0,
+    };
+    Ok(Reply::json(&request, &Event::new(&row)))
+}
+
+fn message_length(event: &NewEvent) -> usize {
+    let filters = [&event.node_filter, &event.service_filter, &event.tag_filter];
+    let filters = filters.into_iter().filter(|filter| !filter.is_empty());
+    let text = |text: &[u8]| text.len() + usize::from(text.len() >= LONG_TEXT);
+    let filters = filters.map(|filter| text(filter.as_bytes()) + FILTER_OVERHEAD);
+    let filters: usize = filters.sum();
+    let prefixed = NAME_PREFIX + event.name.len();
+    let name = text(&event.name) + event.name.len() + 2 * usize::from(prefixed >= LONG_TEXT);
+    MESSAGE_OVERHEAD + name + event.payload.len() + filters
+}
+
+/// Whom an event is for.
+struct Filters {
+    node: Regexp,
+    service: Option<Regexp>,
+    tag: Regexp,
+}
+
+impl Filters {
+    fn new(request: &Request) -> Result<Self, PlainFailure> {
+        let compile = |which| {
+            let regexp = Regexp::new(request.query.get(which));
+            regexp.map_err(|error| PlainFailure::EventFilter(which, error.to_string()))
+        };
+        let is_given = |which| !request.query.get(which).is_empty();
+        if !is_given("service") && is_given("tag") {
+            return Err(PlainFailure::EventTagAlone);
+        }
+        let node = compile("node")?;
+        let service = compile("service")?;
+        Ok(Self {
+            node,
+            service: Some(service).filter(|_| is_given("service")),
+            tag: compile("tag")?,
+        })
+    }
+
+    /// Whether the agent is one of those: by its name, and by a service on it that fits both other filters.
+    fn concern_agent(&self, request: &Request) -> bool {
+        let node = &request.context.config.node_name;
+        if !self.node.matches(node) {
+            return false;
+        }
+        let Some(service) = &self.service else {
+            return true;
+        };
+        let answer = request.context.engine.query(&Query::Node(node.clone()));
+        let Ok(Rows::Node(Some((_, services)))) = answer.map(|answer| answer.rows) else {
+            return false;
+        };
+        let fits = |row: &ServiceRow| {
+            let tags = row.service.tags();
+            let tags_fit = self.tag.matches("") || tags.iter().any(|tag| self.tag.matches(tag));
+            row.service.id != CONSUL && service.matches(&row.service.name) && tags_fit
+        };
+        services.iter().any(|row| fits(row))
+    }
+}
+
+/// The events that were kept, oldest first, with the index that is made from the id of the last one.
+pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
+    let wait = request.wait_options()?;
+    let name = request.query.get("name");
+    let query = Query::Events((!name.is_empty()).then(|| name.into()));
+    let answer = blocking::answer(&request.context.engine, &query, wait).await;
+    let answer = answer.expect("reads of events are never refused");
+    let Rows::Events(rows) = &answer.rows else {
+        unreachable!("events are answered with events");
+    };
+    let events: Vec<Event<'_>> = rows.iter().map(|row| Event::new(row)).collect();
+    Ok(Reply::json(request, &events).with_bare_index(answer.index))
+}

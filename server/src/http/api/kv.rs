@@ -1,0 +1,336 @@
+//! `/v1/kv/`: keys (kv.md 1 to 3).
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::{Method, StatusCode};
+
+use crate::blocking;
+use crate::go::json::encode::Text;
+use crate::go::url::path_unescape;
+use crate::go::{number, path};
+use crate::history::RefusedBecause;
+use crate::http::failure::{Failure, KeyRule};
+use crate::http::reply::body::JsonList;
+use crate::http::reply::wire::KvEntry;
+use crate::http::reply::{self, Content as ReplyContent, Reply};
+use crate::http::request::{BodyError, ReadOptions, Request};
+use crate::store::{
+    AcquireRefused, Answer, Command, Content, Index, Key, KvVerb, KvWrite, Query, Reply as Applied,
+    Rows,
+};
+use crate::version::Behaviour;
+
+/// Only where tests may control the server.
+const REFUSED: HeaderName = HeaderName::from_static("x-proconsul-refused");
+const KV_WARNING: HeaderName = HeaderName::from_static("x-consul-kv-warning");
+
+/// Answers a request for a key or a tree of keys.
+pub(crate) async fn kv(mut request: Request) -> Result<Reply, Failure> {
+    // Looked at for writes too (kv.md 0, step 10).
+    let options = request.read_options()?;
+    let key = clean_key(&request);
+    let warning = validate_key(&request, &key)?;
+    let key = Key::new(&key);
+    let mut reply = match request.method {
+        Method::PUT => put(&mut request, key).await?,
+        Method::DELETE => delete(&request, key)?,
+        _ => get(&request, key, options).await?,
+    };
+    reply
+        .headers
+        .extend(warning.map(|warning| (KV_WARNING, warning)));
+    Ok(reply)
+}
+
+/// The key that a path names: since 1.21.5 it is cleaned as a path is (1.22.md A1.6).
+fn clean_key(request: &Request) -> Cow<'_, [u8]> {
+    let key = request.rest.as_slice();
+    let decoded = request
+        .has(Behaviour::KvPathDecodedTwice)
+        .then(|| path_unescape(key).ok())
+        .flatten();
+    let key = decoded.unwrap_or(Cow::Borrowed(key));
+    if key.is_empty() || !request.has(Behaviour::KvPathClean) {
+        return key;
+    }
+    match key {
+        Cow::Borrowed(key) => path::clean_up_to_slash(key),
+        Cow::Owned(key) => Cow::Owned(path::clean_up_to_slash(&key).into_owned()),
+    }
+}
+
+/// Checks a key's name (1.22.md A1.6b). Where the check is switched off, the warning that goes with the answer.
+fn validate_key(request: &Request, key: &[u8]) -> Result<Option<HeaderValue>, Failure> {
+    let Some(rule) = broken_rule(request, key) else {
+        return Ok(None);
+    };
+    let failure = Failure::KeyName(rule);
+    let config = &request.context.config;
+    if rule == KeyRule::Pattern {
+        if config.disable_http_unprintable_char_filter {
+            return Ok(None);
+        }
+        return Err(failure);
+    }
+    if !config.disable_kv_key_validation {
+        return Err(failure);
+    }
+    let warning = format!(
+        "KV key validation bypassed: {}. Consider enabling key validation for security.",
+        failure.text(config.version)
+    );
+    Ok(HeaderValue::from_str(&warning).ok())
+}
+
+fn broken_rule(request: &Request, key: &[u8]) -> Option<KeyRule> {
+    if key.is_empty() {
+        return None;
+    }
+    if request.has(Behaviour::KvKeyPattern) {
+        let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b",_./-?&=".contains(byte);
+        let dots = key.windows(2).any(|pair| pair == b"..");
+        return (dots || !key.iter().all(allowed)).then_some(KeyRule::Pattern);
+    }
+    if !request.has(Behaviour::KvKeyRules) {
+        return None;
+    }
+    if key.starts_with(b" ") || key.ends_with(b" ") {
+        return Some(KeyRule::Spaces);
+    }
+    if key
+        .split(|byte| *byte == b'/')
+        .any(|segment| segment == b"..")
+    {
+        return Some(KeyRule::Traversal);
+    }
+    // A key that is still percent-encoded is judged by what it would become.
+    let decoded = path_unescape(key)
+        .ok()
+        .filter(|decoded| **decoded != *key)?;
+    if decoded.windows(2).any(|pair| pair == b"..") {
+        return Some(KeyRule::Traversal);
+    }
+    decoded.contains(&b' ').then_some(KeyRule::Spaces)
+}
+
+async fn get(request: &Request, key: Key, options: ReadOptions) -> Result<Reply, Failure> {
+    if request.query.has("keys") {
+        return list_keys(request, key, options).await;
+    }
+    let recurse = request.query.has("recurse");
+    if key.is_empty() && !recurse {
+        return Err(Failure::MissingKeyName);
+    }
+    let query = if recurse {
+        Query::KvList(key)
+    } else {
+        Query::KvGet(key)
+    };
+    let answer = read(request, query, options).await?;
+    let index = answer.index;
+    let reply = match answer.rows {
+        Rows::Entry(Some((_, row))) if request.query.has("raw") => {
+            raw(request, Bytes::copy_from_slice(&row.value))
+        }
+        Rows::Entry(Some((key, row))) => Reply::json(request, &[KvEntry::new(&key, &row, true)]),
+        Rows::Entries(entries) if !entries.is_empty() => {
+            Reply::json_list(JsonList::new(entries, reply::style(request)))
+        }
+        _ => Reply::empty(StatusCode::NOT_FOUND),
+    };
+    Ok(reply.with_index(request, index))
+}
+
+async fn read(request: &Request, query: Query, options: ReadOptions) -> Result<Answer, Failure> {
+    request.check_tenancy()?;
+    request.check_datacenter()?;
+    let answer = blocking::answer(&request.context.engine, &query, options.wait).await;
+    answer.map_err(Failure::KvRefused)
+}
+
+/// A value as it is (kv.md 1.5).
+fn raw(request: &Request, value: Bytes) -> Reply {
+    let mut reply = Reply::empty(StatusCode::OK);
+    let gzip_empty = value.is_empty()
+        && request.has(Behaviour::HttpGzipMinimum)
+        && crate::http::accepts_gzip(&request.headers);
+    if request.has(Behaviour::KvRawHeaders) {
+        let sandbox = HeaderValue::from_static("sandbox");
+        reply.headers.push((CONTENT_SECURITY_POLICY, sandbox));
+        let no_sniff = HeaderValue::from_static("nosniff");
+        reply.headers.push((X_CONTENT_TYPE_OPTIONS, no_sniff));
+        reply.content_type = Some(if request.has(Behaviour::KvRawCharset) {
+            reply::TEXT
+        } else {
+            HeaderValue::from_static("text/plain")
+        });
+        // The compressing writer of Go loses the type of an empty value (1.22.md A1.3).
+        if gzip_empty && request.has(Behaviour::HttpEmptyContentTypeJson) {
+            reply.content_type = crate::http::empty_content_type(request);
+        }
+    } else if !value.is_empty() {
+        reply.content_type = Some(reply::guessed_type(&value));
+    }
+    reply.content = ReplyContent::Exact(value);
+    reply
+}
+
+async fn list_keys(request: &Request, prefix: Key, options: ReadOptions) -> Result<Reply, Failure> {
+    let everything = prefix.is_empty();
+    let length = prefix.as_bytes().len();
+    let answer = read(request, Query::KvList(prefix), options).await?;
+    let Rows::Entries(entries) = answer.rows else {
+        unreachable!("a list is answered with entries");
+    };
+    // Only the whole store may be an empty list (kv.md trap 8).
+    let reply = if entries.is_empty() && !everything {
+        Reply::empty(StatusCode::NOT_FOUND)
+    } else {
+        let keys = entries.iter().map(|(key, _)| key.as_bytes());
+        let keys = up_to_separator(keys, length, separator(request));
+        let keys: Vec<_> = keys.into_iter().map(Text).collect();
+        Reply::json(request, &keys)
+    };
+    Ok(reply.with_index(request, answer.index))
+}
+
+/// The separator; its historic misspelling counts where the right one is absent (kv.md 1.4).
+fn separator(request: &Request) -> &[u8] {
+    let query = &request.query;
+    let separator = query.first("separator").or(query.first("seperator"));
+    separator.unwrap_or_default()
+}
+
+/// Keys cut off after the first separator behind the prefix, each once.
+fn up_to_separator<'a>(
+    keys: impl Iterator<Item = &'a [u8]>,
+    prefix: usize,
+    separator: &[u8],
+) -> Vec<&'a [u8]> {
+    let cut = |key: &'a [u8]| {
+        if separator.is_empty() {
+            return key;
+        }
+        let mut windows = key[prefix..].windows(separator.len());
+        let at = windows.position(|window| window == separator);
+        at.map_or(key, |at| &key[..prefix + at + separator.len()])
+    };
+    let mut found: Vec<&[u8]> = Vec::new();
+    for key in keys.map(cut) {
+        // Keys come in order, so equal cuts come together.
+        if found.last() != Some(&key) {
+            found.push(key);
+        }
+    }
+    found
+}
+
+async fn put(request: &mut Request, key: Key) -> Result<Reply, Failure> {
+    request.check_tenancy()?;
+    if key.is_empty() {
+        return Err(Failure::MissingKeyName);
+    }
+    check_conflicts(request, &["cas", "acquire", "release"])?;
+    let flags = number_parameter(request, "flags")?.unwrap_or(0);
+    let cas = number_parameter(request, "cas")?;
+    let value = read_value(request).await?;
+    request.check_datacenter()?;
+    let content = Content {
+        value: Box::from(value.as_ref()),
+        flags,
+    };
+    let session = |name| {
+        let text = request.query.first(name)?;
+        Some(String::from_utf8_lossy(text).into_owned())
+    };
+    let verb = if let Some(index) = cas {
+        KvVerb::Cas(content, Index(index))
+    } else if let Some(session) = session("acquire") {
+        KvVerb::Acquire(content, session)
+    } else if let Some(session) = session("release") {
+        KvVerb::Release(content, session)
+    } else {
+        KvVerb::Set(content)
+    };
+    write(request, key, verb)
+}
+
+fn delete(request: &Request, key: Key) -> Result<Reply, Failure> {
+    request.check_tenancy()?;
+    check_conflicts(request, &["recurse", "cas"])?;
+    let recurse = request.query.has("recurse");
+    if key.is_empty() && !recurse {
+        return Err(Failure::MissingKeyName);
+    }
+    let cas = number_parameter(request, "cas")?;
+    request.check_datacenter()?;
+    let verb = match cas {
+        _ if recurse => KvVerb::DeleteTree,
+        Some(index) => KvVerb::DeleteCas(Index(index)),
+        None => KvVerb::Delete,
+    };
+    write(request, key, verb)
+}
+
+fn write(request: &Request, key: Key, verb: KvVerb) -> Result<Reply, Failure> {
+    let command = Command::Kv(KvWrite { key, verb });
+    let (result, effects) = request.context.engine.apply_with_effects(command);
+    match result {
+        Ok(Applied::Written(written)) => {
+            let mut reply = Reply::boolean(request, written);
+            let refused = effects.acquire_refused.as_ref();
+            let refused = refused.filter(|_| request.context.control.is_some());
+            reply
+                .headers
+                .extend(refused.map(|reason| (REFUSED, refused_header(reason))));
+            Ok(reply)
+        }
+        Ok(_) => unreachable!("a KV write is answered with whether it took place"),
+        Err(refusal) => Err(Failure::KvRefused(refusal)),
+    }
+}
+
+/// Why an acquire was refused, for tests: `held by <session>` or `lock-delay, <n> ms left`.
+fn refused_header(reason: &AcquireRefused) -> HeaderValue {
+    let text = RefusedBecause::from(reason).to_string();
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("held"))
+}
+
+/// That at most one of these parameters is present.
+fn check_conflicts(request: &Request, names: &[&str]) -> Result<(), Failure> {
+    let present = names.iter().filter(|name| request.query.has(name));
+    if present.count() > 1 {
+        return Err(Failure::ConflictingFlags(request.query.encode()));
+    }
+    Ok(())
+}
+
+/// A number; a bad one is Consul's 500 (kv.md trap 6). Present without a value is a bad number, too.
+fn number_parameter(request: &Request, name: &str) -> Result<Option<u64>, Failure> {
+    let text = request.query.first(name);
+    let number = text.map(number::parse_uint).transpose();
+    number.map_err(Failure::Number)
+}
+
+/// The value of a PUT, within the limits of the version (kv.md 2.2, 1.22.md A2).
+async fn read_value(request: &mut Request) -> Result<Bytes, Failure> {
+    let limit = request.context.config.kv_max_value_size;
+    if let Some(length) = request.content_length().filter(|length| *length > limit) {
+        return Err(Failure::BodyTooLarge {
+            length: Some(length),
+            limit,
+            setting: "kv_max_value_size",
+        });
+    }
+    // One byte more generous than it says, as Consul is.
+    let read_limit = request
+        .has(Behaviour::KvChunkedLimit)
+        .then_some(limit.saturating_add(1));
+    let body = request.read_body(read_limit).await;
+    body.map_err(|error| match error {
+        BodyError::TooLarge => Failure::ChunkedValueTooLarge { limit },
+        BodyError::Unreadable(failure) => Failure::BodyUnreadable(failure),
+    })
+}

@@ -1,0 +1,355 @@
+//! `/v1/query`: prepared queries (session.md 5).
+
+pub(crate) mod body;
+pub(crate) mod template;
+pub(crate) mod wire;
+
+use http::{Method, StatusCode};
+use serde_json::json;
+
+use crate::blocking;
+use crate::go::json::context::{Rules, UnknownFields};
+use crate::go::number;
+use crate::http::api::catalog::wire::HealthEntry;
+use crate::http::api::query::body::{Body, checked};
+use crate::http::api::query::wire::{
+    Executed, Explained, PreparedQuery, PreparedQueryCreated, QueryMeta,
+};
+use crate::http::body::durations;
+use crate::http::failure::Failure;
+use crate::http::failure::query::PlainFailure;
+use crate::http::reply::{self, Reply};
+use crate::http::request::selection::is_near_agent;
+use crate::http::request::{ReadOptions, Request};
+use crate::store::{
+    Answer, Command, Instance, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
+    PreparedQueryWrite, Query, Refusal, Reply as Applied, Rows, ServiceSearch,
+};
+use crate::version::Behaviour;
+
+/// `GET` and `POST` of `/v1/query`: all queries, and a new one.
+pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {
+    if request.method == Method::POST {
+        return create(request).await;
+    }
+    let options = request.read_options()?;
+    show(&request, Query::PreparedQueries, options).await
+}
+
+async fn create(mut request: Request) -> Result<Reply, Failure> {
+    let body = request.read_whole().await;
+    let mut query: Option<Body> = None;
+    let decoded = request.decode(body, &mut query, rules(&request));
+    decoded.map_err(Failure::Decode)?;
+    // Consul's handler dies of a query that is null, and the connection with it.
+    let query = query.ok_or(Failure::Dropped)?;
+    request.check_datacenter()?;
+    if query.has_id() {
+        return Err(Failure::Plain(PlainFailure::PreparedQueryHasId));
+    }
+    let id = request.context.engine.new_prepared_query_id();
+    put(&request, PreparedQueryTarget::New(id), query)?;
+    let id = id.to_string();
+    Ok(Reply::json(&request, &PreparedQueryCreated { id }))
+}
+
+/// Everything below `/v1/query/`: a query by its id, or what it finds and how.
+pub(crate) async fn query(request: Request) -> Result<Reply, Failure> {
+    let path = request.rest_text();
+    // The names of what is done with a query stand at the end, even where nothing stands before them.
+    let whole = format!("/{path}");
+    if let Some(name) = whole.strip_suffix("/execute") {
+        let name = name.strip_prefix('/').unwrap_or(name).to_owned();
+        return match allowed(&request, "GET")? {
+            Some(reply) => Ok(reply),
+            None => execute(&request, name).await,
+        };
+    }
+    if let Some(name) = whole.strip_suffix("/explain") {
+        let name = name.strip_prefix('/').unwrap_or(name).to_owned();
+        return match allowed(&request, "GET")? {
+            Some(reply) => Ok(reply),
+            None => explain(&request, name).await,
+        };
+    }
+    if let Some(reply) = allowed(&request, "GET,PUT,DELETE")? {
+        return Ok(reply);
+    }
+    match request.method {
+        Method::PUT => replace(request, path).await,
+        Method::DELETE => {
+            request.check_datacenter()?;
+            apply(&request, Command::DeletePreparedQuery { id: path })?;
+            Ok(Reply::empty_success(&request))
+        }
+        _ => {
+            let options = request.read_options()?;
+            show(&request, Query::PreparedQuery(path), options).await
+        }
+    }
+}
+
+/// The methods below `/v1/query/` are looked at by the endpoint itself, which answers `OPTIONS` with an empty object
+/// and names the methods without it (seen on 1.8.7).
+fn allowed(request: &Request, methods: &str) -> Result<Option<Reply>, Failure> {
+    if request.method == Method::OPTIONS {
+        let mut reply = Reply::json(request, &json!({}));
+        let all = format!("OPTIONS,{methods}");
+        reply.headers.push(reply::allow(&all));
+        return Ok(Some(reply));
+    }
+    if methods.split(',').any(|method| request.method == method) {
+        return Ok(None);
+    }
+    Err(Failure::Method {
+        method: request.method.to_string(),
+        allow: methods.to_owned(),
+    })
+}
+
+async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
+    let mut query = Body::default();
+    // As of a new session, a body of unknown length is not looked at.
+    if request.content_length().is_some_and(|length| length > 0) {
+        let body = request.read_whole().await;
+        let decoded = request.decode(body, &mut query, rules(&request));
+        decoded.map_err(Failure::Decode)?;
+    }
+    request.check_datacenter()?;
+    let engine = &request.context.engine;
+    // Consul looks for the query before it looks at the new one.
+    engine
+        .snapshot()
+        .prepared_query_exists(&id)
+        .map_err(failure)?;
+    put(&request, PreparedQueryTarget::Existing(id), query)?;
+    Ok(Reply::empty_success(&request))
+}
+
+fn rules(request: &Request) -> Rules {
+    Rules {
+        unknown_fields: UnknownFields::Refused,
+        version: request.context.config.version,
+        embedded_names: crate::http::api::session::embedded_names(request),
+        go_type: None,
+    }
+}
+
+fn put(request: &Request, target: PreparedQueryTarget, body: Body) -> Result<(), Failure> {
+    let query =
+        checked(body, durations::quotes(request.context.config.version)).map_err(Failure::Plain)?;
+    let flaw = template::flaw(&query);
+    let write = PreparedQueryWrite {
+        target,
+        query,
+        flaw,
+    };
+    apply(request, Command::PutPreparedQuery(Box::new(write)))
+}
+
+fn apply(request: &Request, command: Command) -> Result<(), Failure> {
+    match request.context.engine.apply(command) {
+        Ok(Applied::Done | Applied::PreparedQuery(_)) => Ok(()),
+        Ok(_) => unreachable!("a prepared query is written, deleted or refused"),
+        Err(refusal) => Err(failure(refusal)),
+    }
+}
+
+fn failure(refusal: Refusal) -> Failure {
+    match refusal {
+        Refusal::PreparedQuery(refusal) => Failure::PreparedQuery(refusal),
+        other => Failure::KvRefused(other),
+    }
+}
+
+async fn show(request: &Request, query: Query, options: ReadOptions) -> Result<Reply, Failure> {
+    let answer = match read(request, query, options).await? {
+        Ok(answer) => answer,
+        Err(failed) => return Ok(failed),
+    };
+    let version = request.context.config.version;
+    let queries: Vec<PreparedQuery<'_>> = rows(&answer)
+        .iter()
+        .map(|row| PreparedQuery::new(row, &row.query.service, version))
+        .collect();
+    Ok(Reply::json(request, &queries)
+        .with_index(request, answer.index)
+        .with_consistency(options.consistency))
+}
+
+/// Runs a read of queries, or gives the answer to what is wrong with it.
+async fn read(
+    request: &Request,
+    query: Query,
+    options: ReadOptions,
+) -> Result<Result<Answer, Reply>, Failure> {
+    let context = &request.context;
+    if let Err(failure) = request.check_datacenter() {
+        return Ok(Err(Reply::failed_read(context, &failure)));
+    }
+    let answer = blocking::answer(&context.engine, &query, options.wait).await;
+    Ok(match answer.map_err(failure) {
+        Ok(answer) => Ok(answer),
+        Err(missing @ Failure::PreparedQuery(PreparedQueryRefusal::NotFound))
+            if !request.has(Behaviour::QueryNotFoundHeaders) =>
+        {
+            return Err(missing);
+        }
+        Err(failure) => Err(Reply::failed_read(context, &failure)),
+    })
+}
+
+fn rows(answer: &Answer) -> &[std::sync::Arc<PreparedQueryRow>] {
+    let Rows::PreparedQueries(rows) = &answer.rows else {
+        unreachable!("queries are answered with queries");
+    };
+    rows
+}
+
+/// The query that serves a name, with what it searches for that name.
+async fn resolve(
+    request: &Request,
+    name: String,
+    options: ReadOptions,
+) -> Result<Result<(Answer, ServiceSearch), Reply>, Failure> {
+    // Neither of the two waits.
+    let options = ReadOptions {
+        wait: None,
+        ..options
+    };
+    let query = Query::PreparedQueryFor(name.clone());
+    let answer = match read(request, query, options).await? {
+        Ok(answer) => answer,
+        Err(failed) => return Ok(Err(failed)),
+    };
+    let search = template::rendered(&rows(&answer)[0].query, &name);
+    // Rendered once before it was stored, but for a query of a state that a test has loaded.
+    let refused = |flaw| Failure::PreparedQuery(PreparedQueryRefusal::TemplateFlaw(flaw));
+    let search = search.map_err(refused)?;
+    Ok(Ok((answer, search)))
+}
+
+async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
+    let options = request.read_options()?;
+    let (answer, search) = match resolve(request, name, options).await? {
+        Ok(resolved) => resolved,
+        Err(failed) => return Ok(failed),
+    };
+    let version = request.context.config.version;
+    let explained = Explained {
+        query: PreparedQuery::new(&rows(&answer)[0], &search, version),
+        meta: QueryMeta::new(options.consistency.name(), version),
+    };
+    Ok(found(request, &explained, options))
+}
+
+async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
+    let options = request.read_options()?;
+    let limit = limit(request)?;
+    let connect = connect(request)?;
+    let (answer, search) = match resolve(request, name, options).await? {
+        Ok(resolved) => resolved,
+        Err(failed) => return Ok(failed),
+    };
+    let context = &request.context;
+    let service = Query::ServiceHealth(search.service.clone());
+    let instances = context.engine.query(&service);
+    let instances = instances.expect("only reads of sessions and queries are refused");
+    let Rows::Instances(instances) = &instances.rows else {
+        unreachable!("a service is answered with its instances");
+    };
+    let nobody = connect || search.connect;
+    let fits = |row: &&Instance| !nobody && fits(row, &search);
+    let mut instances: Vec<&Instance> = instances.iter().filter(fits).collect();
+    context.engine.shuffle(&mut instances);
+    let near = match request.query.get("near") {
+        b"" => search.near.as_bytes(),
+        near => near,
+    };
+    if is_near_agent(request, near) {
+        let own = &context.config.node_name;
+        instances.sort_by_key(|row| !row.service.node.eq_ignore_ascii_case(own));
+    }
+    if let Some(limit) = limit {
+        instances.truncate(limit);
+    }
+    let version = context.config.version;
+    let nodes = instances.into_iter();
+    let nodes = nodes.map(|row| HealthEntry::in_query(row, version));
+    let executed = Executed::new(
+        (&rows(&answer)[0], &search),
+        nodes.collect(),
+        &context.config.datacenter,
+        version,
+        QueryMeta::new(options.consistency.name(), version),
+    );
+    Ok(found(request, &executed, options))
+}
+
+/// The answer of a query, whose index is always 1.
+fn found(request: &Request, value: &impl serde::Serialize, options: ReadOptions) -> Reply {
+    Reply::json(request, value)
+        .with_index(request, crate::store::Index(1))
+        .with_consistency(options.consistency)
+}
+
+fn limit(request: &Request) -> Result<Option<usize>, Failure> {
+    let text = request.query.get("limit");
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let limit = number::parse_int(text);
+    let limit = limit.map_err(|error| Failure::Plain(PlainFailure::Limit(error.to_string())))?;
+    Ok(usize::try_from(limit).ok().filter(|limit| *limit > 0))
+}
+
+fn connect(request: &Request) -> Result<bool, Failure> {
+    let text = request.query.get("connect");
+    if text.is_empty() {
+        return Ok(false);
+    }
+    let connect = number::parse_bool(text);
+    connect.map_err(|error| Failure::Plain(PlainFailure::Connect(error.to_string())))
+}
+
+/// Whether an instance is one that a search is for: not critical, and with all that it asks for.
+fn fits(instance: &Instance, search: &ServiceSearch) -> bool {
+    let service = &instance.service.service;
+    let has_tag = |tag: &str| {
+        service
+            .tags()
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(tag))
+    };
+    let mut tags = search.tags.iter().flatten();
+    let tags_fit = tags.all(|tag| match tag.strip_prefix('!') {
+        Some(unwanted) => !has_tag(unwanted),
+        None => has_tag(tag),
+    });
+    let mut service_meta = search.service_meta.iter().flatten();
+    let own = service.meta.as_ref();
+    let service_meta_fits =
+        service_meta.all(|(name, value)| own.and_then(|own| own.get(name)) == Some(value));
+    let node_meta = search.node_meta.clone().unwrap_or_default();
+    let ignored = search.ignore_check_ids.iter().flatten();
+    let ignored: Vec<&String> = ignored.collect();
+    let mut checks = instance.checks.iter();
+    let is_healthy = checks.all(|row| {
+        ignored.contains(&&row.check.check_id)
+            || match row.check.status.as_str() {
+                "critical" => false,
+                "passing" => true,
+                _ => !search.only_passing,
+            }
+    });
+    is_healthy && tags_fit && service_meta_fits && instance.node.has_meta(&node_meta)
+}
+
+impl Reply {
+    /// `200` with nothing.
+    fn empty_success(request: &Request) -> Self {
+        let mut reply = Self::empty(StatusCode::OK);
+        reply.content_type = crate::http::empty_content_type(request);
+        reply
+    }
+}

@@ -1,0 +1,279 @@
+//! Templates of prepared queries: what a name is made into (session.md 5).
+//!
+//! Of Consul's interpolation language this is what its documentation shows: `${name.full}`, `${name.prefix}`,
+//! `${name.suffix}`, `${match(N)}`, `${agent.segment}` and `$${` for a `${`. The arithmetic and the functions that the
+//! language has beside are refused as what cannot be parsed.
+
+use crate::go::regexp::Regexp;
+use crate::store::{NewPreparedQuery, ServiceSearch};
+
+/// The only kind of template there is.
+const NAME_PREFIX_MATCH: &str = "name_prefix_match";
+
+/// What is wrong with a template, in Consul's words behind `failed compiling template`; none for a query that is no
+/// template.
+pub(crate) fn flaw(query: &NewPreparedQuery) -> Option<String> {
+    if !query.template.is_some() {
+        return None;
+    }
+    let kind = &query.template.kind;
+    if kind != NAME_PREFIX_MATCH {
+        return Some(format!("Bad Template.Type '{kind}'"));
+    }
+    if let Err(error) = Regexp::new(query.template.regexp.as_bytes()) {
+        return Some(format!("Bad Regexp: {error}"));
+    }
+    rendered(query, &query.name).err()
+}
+
+/// The query with everything put into it that depends on the name that it is asked for.
+///
+/// # Errors
+/// A text that is no template.
+pub(crate) fn rendered(query: &NewPreparedQuery, name: &str) -> Result<ServiceSearch, String> {
+    let mut search = query.service.clone();
+    if !query.template.is_some() {
+        return Ok(search);
+    }
+    let name = Name::new(query, name);
+    let one = |field: &str, text: &mut String| -> Result<(), String> {
+        *text = name
+            .render(text)
+            .map_err(|problem| problem.of(field, text))?;
+        Ok(())
+    };
+    let all = |field: &str, texts: &mut Option<Vec<String>>| -> Result<(), String> {
+        let mut texts = texts.iter_mut().flatten().enumerate();
+        texts.try_for_each(|(place, text)| one(&format!("{field}[{place}]"), text))
+    };
+    one("Service.Service", &mut search.service)?;
+    all(
+        "Service.Failover.Datacenters",
+        &mut search.failover_datacenters,
+    )?;
+    all("Service.IgnoreCheckIDs", &mut search.ignore_check_ids)?;
+    one("Service.Near", &mut search.near)?;
+    all("Service.Tags", &mut search.tags)?;
+    for (field, labels) in [
+        ("Service.NodeMeta", &mut search.node_meta),
+        ("Service.ServiceMeta", &mut search.service_meta),
+    ] {
+        for (key, value) in labels.iter_mut().flatten() {
+            one(&format!("{field}[{key}]"), value)?;
+        }
+    }
+    if query.template.remove_empty_tags {
+        let tags = search.tags.get_or_insert_default();
+        tags.retain(|tag| !tag.is_empty());
+    }
+    Ok(search)
+}
+
+/// A name taken apart.
+struct Name<'a> {
+    full: &'a str,
+    prefix: &'a str,
+    suffix: &'a str,
+    matches: Vec<String>,
+}
+
+/// Why a text cannot be rendered.
+enum Problem {
+    /// It is no template.
+    Syntax,
+    /// It names what there is not; with the column.
+    Unknown(usize, String),
+    /// A wrong number of arguments; with the column.
+    Arguments(usize, usize),
+}
+
+impl Problem {
+    fn of(self, field: &str, text: &str) -> String {
+        match self {
+            Problem::Syntax => {
+                format!("Bad format '{text}' in {field}: parse error: syntax error")
+            }
+            Problem::Unknown(column, what) => {
+                format!("Bad evaluation for '{text}' in {field}: 1:{column}: {what}")
+            }
+            Problem::Arguments(column, count) => format!(
+                "Bad evaluation for '{text}' in {field}: \
+                 1:{column}: match: expected 1 arguments, got {count}"
+            ),
+        }
+    }
+}
+
+impl<'a> Name<'a> {
+    fn new(query: &'a NewPreparedQuery, full: &'a str) -> Self {
+        let regexp = &query.template.regexp;
+        let compiled = Regexp::new(regexp.as_bytes()).ok();
+        let compiled = compiled.filter(|_| !regexp.is_empty());
+        Self {
+            full,
+            prefix: &query.name,
+            suffix: full.strip_prefix(query.name.as_str()).unwrap_or(full),
+            matches: compiled.map_or_else(Vec::new, |regexp| regexp.groups(full)),
+        }
+    }
+
+    fn render(&self, text: &str) -> Result<String, Problem> {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find("${") {
+            let (before, behind) = rest.split_at(at);
+            if let Some(before) = before.strip_suffix('$') {
+                // An escaped one, and what follows is text.
+                out += before;
+                out += "${";
+                rest = &behind[2..];
+                continue;
+            }
+            out += before;
+            let inner = &behind[2..];
+            let end = inner.find('}').ok_or(Problem::Syntax)?;
+            let column = text.len() - inner.len() + 1;
+            out += &self.value(&inner[..end], column)?;
+            rest = &inner[end + 1..];
+        }
+        Ok(out + rest)
+    }
+
+    /// What stands between the braces, which begins at this column.
+    fn value(&self, inner: &str, column: usize) -> Result<String, Problem> {
+        match inner.trim() {
+            "name.full" => Ok(self.full.to_owned()),
+            "name.prefix" => Ok(self.prefix.to_owned()),
+            "name.suffix" => Ok(self.suffix.to_owned()),
+            "agent.segment" => Ok(String::new()),
+            call if call.ends_with(')') => self.call(call, column),
+            variable => Err(unknown_variable(variable, column)),
+        }
+    }
+
+    fn call(&self, call: &str, column: usize) -> Result<String, Problem> {
+        let (function, arguments) = call.split_once('(').ok_or(Problem::Syntax)?;
+        if !is_name(function) {
+            return Err(Problem::Syntax);
+        }
+        if function != "match" {
+            let what = format!("unknown function called: {function}");
+            return Err(Problem::Unknown(column, what));
+        }
+        let arguments = arguments.trim_end_matches(')').trim();
+        match arguments.split(',').count() {
+            _ if arguments.is_empty() => return Err(Problem::Arguments(column, 0)),
+            1 => {}
+            count => return Err(Problem::Arguments(column, count)),
+        }
+        let number = arguments
+            .parse::<i64>()
+            .map_err(|_| unknown_variable(arguments, column + function.len() + 1))?;
+        let group = usize::try_from(number).ok();
+        let group = group.and_then(|number| self.matches.get(number));
+        Ok(group.cloned().unwrap_or_default())
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let letter = |letter: char| letter.is_alphanumeric() || "._".contains(letter);
+    !text.is_empty() && text.chars().all(letter)
+}
+
+fn unknown_variable(name: &str, column: usize) -> Problem {
+    if is_name(name) {
+        Problem::Unknown(column, format!("unknown variable accessed: {name}"))
+    } else {
+        Problem::Syntax
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{flaw, rendered};
+    use crate::store::{NewPreparedQuery, ServiceSearch, Template};
+
+    fn template(service: &str, regexp: &str) -> NewPreparedQuery {
+        NewPreparedQuery {
+            name: "geo-".into(),
+            template: Template {
+                kind: "name_prefix_match".into(),
+                regexp: regexp.into(),
+                remove_empty_tags: true,
+            },
+            service: ServiceSearch {
+                service: service.into(),
+                tags: Some(vec!["${match(1)}".into(), "fixed".into()]),
+                ..ServiceSearch::default()
+            },
+            ..NewPreparedQuery::default()
+        }
+    }
+
+    fn service(text: &str, regexp: &str, name: &str) -> (String, Vec<String>) {
+        let search = rendered(&template(text, regexp), name).expect("the template is sound");
+        (search.service, search.tags.unwrap_or_default())
+    }
+
+    #[test]
+    fn names_are_taken_apart() {
+        let all = "${name.full}|${name.prefix}|${ name.suffix }|${match(0)}|${match(2)}|${match(9)}|${agent.segment}";
+        let regexp = "^geo-(.*)-([^-]+)$";
+        let (name, tags) = service(all, regexp, "geo-a-b-c");
+        assert_eq!(name, "geo-a-b-c|geo-|a-b-c|geo-a-b-c|c||");
+        assert_eq!(tags, ["a-b", "fixed"]);
+        let (name, tags) = service(all, regexp, "GEO-x");
+        assert_eq!(name, "GEO-x|geo-|GEO-x||||");
+        assert_eq!(tags, ["fixed"]);
+        assert_eq!(service("$${name.full}$x", "", "geo-").0, "${name.full}$x");
+    }
+
+    #[test]
+    fn a_query_that_is_no_template_searches_what_it_says() {
+        let mut query = template("${name.full}", "");
+        query.template = Template::default();
+        let search = rendered(&query, "name").expect("nothing is rendered");
+        assert_eq!(search, query.service);
+    }
+
+    #[test]
+    fn what_is_wrong_with_templates() {
+        for (text, problem) in [
+            (
+                "${",
+                "Bad format '${' in Service.Service: parse error: syntax error",
+            ),
+            (
+                "${}",
+                "Bad format '${}' in Service.Service: parse error: syntax error",
+            ),
+            (
+                "a${name.foo}",
+                "Bad evaluation for 'a${name.foo}' in Service.Service: 1:4: unknown variable accessed: name.foo",
+            ),
+            (
+                "${match()}",
+                "Bad evaluation for '${match()}' in Service.Service: 1:3: match: expected 1 arguments, got 0",
+            ),
+            (
+                "${match(1,2)}",
+                "Bad evaluation for '${match(1,2)}' in Service.Service: 1:3: match: expected 1 arguments, got 2",
+            ),
+            (
+                "${match(a)}",
+                "Bad evaluation for '${match(a)}' in Service.Service: 1:9: unknown variable accessed: a",
+            ),
+            (
+                "${upper(name.full)}",
+                "Bad evaluation for '${upper(name.full)}' in Service.Service: 1:3: unknown function called: upper",
+            ),
+        ] {
+            assert_eq!(flaw(&template(text, "")).as_deref(), Some(problem));
+        }
+        let broken = "Bad Regexp: error parsing regexp: missing closing ): `(`";
+        assert_eq!(flaw(&template("web", "(")).as_deref(), Some(broken));
+        let mut other = template("web", "");
+        other.template.kind = "foo".into();
+        assert_eq!(flaw(&other).as_deref(), Some("Bad Template.Type 'foo'"));
+    }
+}

@@ -1,0 +1,305 @@
+//! `/v1/session/`: sessions (session.md 1 and 2).
+
+use std::time::Duration;
+
+use crate::blocking;
+use crate::go::duration;
+use crate::go::json::context::{EmbeddedNames, Rules, UnknownFields};
+use crate::go::json::decode::{Decoder, Field, Object, field};
+use crate::http::body::check_ids::CheckId;
+use crate::http::body::durations::{self, AnyDuration};
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::http::reply::wire::{Session, SessionCreated};
+use crate::http::request::Request;
+use crate::store::{Behavior, Command, NewSession, Query, Reply as Applied, Rows, ServiceCheck};
+use crate::version::Behaviour;
+
+/// The longest TTL that Consul takes.
+const LONGEST_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+/// The check that every session is bound to unless it says otherwise.
+const SERF_HEALTH: &str = "serfHealth";
+/// 15 s in nanoseconds.
+const DEFAULT_LOCK_DELAY: i64 = 15_000_000_000;
+
+/// The body of `session/create`.
+struct CreateBody {
+    name: String,
+    node: String,
+    lock_delay: AnyDuration,
+    behavior: String,
+    ttl: String,
+    node_checks: Option<Vec<String>>,
+    service_checks: Option<Vec<ServiceCheckBody>>,
+    checks: Vec<CheckId>,
+    /// Taken, and of no account: what Consul gives a session itself.
+    id: String,
+    indexes: [u64; 2],
+    lock_delay_ns: i64,
+}
+
+#[derive(Default)]
+struct ServiceCheckBody {
+    id: String,
+    namespace: String,
+}
+
+impl CreateBody {
+    /// What holds where the body says nothing.
+    fn defaults(node: String) -> Self {
+        Self {
+            name: String::new(),
+            node,
+            lock_delay: AnyDuration::default(),
+            behavior: String::new(),
+            ttl: String::new(),
+            node_checks: Some(vec![SERF_HEALTH.into()]),
+            service_checks: None,
+            checks: vec![CheckId(SERF_HEALTH.into())],
+            id: String::new(),
+            indexes: [0; 2],
+            lock_delay_ns: DEFAULT_LOCK_DELAY,
+        }
+    }
+
+    /// Reconciles the deprecated list of checks with the newer ones (session.md 1.4).
+    fn reconcile_checks(&mut self) {
+        let no_node_checks = self.node_checks.iter().flatten().next().is_none();
+        if self.checks.is_empty() {
+            self.node_checks = Some(Vec::new());
+        } else if matches!(self.checks.as_slice(), [only] if only.0 == SERF_HEALTH)
+            || no_node_checks
+        {
+            self.checks.clear();
+        }
+    }
+}
+
+impl Object for CreateBody {
+    const GO_TYPE: &'static str = "struct { LockDelay interface {}; *structs.Alias }";
+    const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        let [create, modify] = &mut self.indexes;
+        vec![
+            field("ID", &mut self.id).embedded_in("Alias"),
+            field("CreateIndex", create).embedded_in("Alias"),
+            field("ModifyIndex", modify).embedded_in("Alias"),
+            field("Name", &mut self.name).embedded_in("Alias"),
+            field("Node", &mut self.node).embedded_in("Alias"),
+            field("LockDelay", &mut self.lock_delay),
+            field("Behavior", &mut self.behavior)
+                .embedded_in("Alias")
+                .of_type("structs.SessionBehavior"),
+            field("TTL", &mut self.ttl).embedded_in("Alias"),
+            field("NodeChecks", &mut self.node_checks).embedded_in("Alias"),
+            field("ServiceChecks", &mut self.service_checks).embedded_in("Alias"),
+            field("Checks", &mut self.checks).embedded_in("Alias"),
+        ]
+    }
+
+    fn complete(&mut self) -> Result<(), String> {
+        let given = self.lock_delay.nanoseconds()?;
+        self.lock_delay_ns = given.map_or(DEFAULT_LOCK_DELAY, seconds_if_small);
+        Ok(())
+    }
+}
+
+/// Anything below a microsecond is taken for seconds (session.md trap 3), even `"999ns"` and negative values.
+fn seconds_if_small(nanoseconds: i64) -> i64 {
+    if nanoseconds < 1000 {
+        nanoseconds.wrapping_mul(1_000_000_000)
+    } else {
+        nanoseconds
+    }
+}
+
+impl Object for ServiceCheckBody {
+    const GO_TYPE: &'static str = "structs.ServiceCheck";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        vec![
+            field("ID", &mut self.id),
+            field("Namespace", &mut self.namespace),
+        ]
+    }
+}
+
+/// Creates a session.
+pub(crate) async fn create(mut request: Request) -> Result<Reply, Failure> {
+    request.check_tenancy()?;
+    let body = read_body(&mut request).await?;
+    request.check_datacenter()?;
+    let session = new_session(&request, body)?;
+    match request
+        .context
+        .engine
+        .apply(Command::SessionCreate(session))
+    {
+        Ok(Applied::Session(row)) => {
+            let id = row.session.id.to_string();
+            Ok(Reply::json(&request, &SessionCreated { id }))
+        }
+        Ok(_) => unreachable!("a session is created or refused"),
+        Err(refusal) => Err(Failure::SessionRefused(refusal)),
+    }
+}
+
+/// The body, if its length is known: a chunked one is ignored without an error (session.md trap 8).
+async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
+    let mut body = CreateBody::defaults(request.context.config.node_name.clone());
+    if request.content_length().is_some_and(|length| length > 0) {
+        let sent = request.read_whole().await;
+        let rules = Rules {
+            unknown_fields: UnknownFields::Accepted,
+            version: request.context.config.version,
+            embedded_names: embedded_names(request),
+            go_type: None,
+        };
+        let decoded = request.decode(sent, &mut body, rules);
+        decoded.map_err(Failure::Decode)?;
+    }
+    body.reconcile_checks();
+    Ok(body)
+}
+
+/// What is checked before raft, in Consul's order: node, behavior, TTL (session.md 1.1).
+fn new_session(request: &Request, body: CreateBody) -> Result<NewSession, Failure> {
+    if body.node.is_empty() {
+        return Err(Failure::NodeEmpty);
+    }
+    let behavior = match body.behavior.as_str() {
+        "" | "release" => Behavior::Release,
+        "delete" => Behavior::Delete,
+        _ => return Err(Failure::Behavior(body.behavior)),
+    };
+    let ttl = ttl(request, &body.ttl)?;
+    let service_check = |check: ServiceCheckBody| ServiceCheck {
+        id: check.id,
+        namespace: check.namespace,
+    };
+    Ok(NewSession {
+        id: request.context.engine.new_session_id(),
+        name: body.name,
+        node: body.node,
+        lock_delay_ns: body.lock_delay_ns,
+        behavior,
+        ttl_text: body.ttl,
+        ttl,
+        node_checks: body.node_checks,
+        service_checks: body
+            .service_checks
+            .map(|checks| checks.into_iter().map(service_check).collect()),
+        checks: body.checks.into_iter().map(|check| check.0).collect(),
+    })
+}
+
+/// The TTL: none, or within the range (session.md 1.3).
+fn ttl(request: &Request, text: &str) -> Result<Duration, Failure> {
+    if text.is_empty() {
+        return Ok(Duration::ZERO);
+    }
+    let invalid = |error: duration::DurationError| {
+        let quotes = durations::quotes(request.context.config.version);
+        Failure::TtlInvalid(text.to_owned(), error.message(quotes))
+    };
+    let nanoseconds = duration::parse(text).map_err(invalid)?;
+    let minimum = request.context.config.session_ttl_min;
+    let ttl = u64::try_from(nanoseconds).map(Duration::from_nanos);
+    match ttl {
+        Ok(ttl) if ttl.is_zero() || (minimum..=LONGEST_TTL).contains(&ttl) => Ok(ttl),
+        _ => {
+            let minimum = i64::try_from(minimum.as_nanos()).unwrap_or(i64::MAX);
+            Err(Failure::TtlRange(nanoseconds, duration::format(minimum)))
+        }
+    }
+}
+
+/// Destroys a session; one that does not exist is destroyed already (session.md trap 15).
+pub(crate) fn destroy(request: &Request) -> Result<Reply, Failure> {
+    request.check_tenancy()?;
+    let id = session_id(request)?;
+    request.check_datacenter()?;
+    let applied = request.context.engine.apply(Command::SessionDestroy { id });
+    applied.map_err(Failure::SessionRefused)?;
+    Ok(Reply::boolean(request, true))
+}
+
+/// Starts the TTL of a session anew. The answer is a list of one, without an index (session.md trap 16).
+pub(crate) fn renew(request: &Request) -> Result<Reply, Failure> {
+    request.read_options()?;
+    request.check_tenancy()?;
+    let id = session_id(request)?;
+    request.check_datacenter()?;
+    match request.context.engine.apply(Command::SessionRenew { id }) {
+        Ok(Applied::Session(row)) => Ok(Reply::json(request, &[Session::new(&row)])),
+        Ok(_) => unreachable!("a session is renewed or refused"),
+        Err(refusal) => Err(Failure::SessionRefused(refusal)),
+    }
+}
+
+/// A session by its id: a list of one or none.
+pub(crate) async fn info(request: &Request) -> Result<Reply, Failure> {
+    let options = request.read_options()?;
+    request.check_tenancy()?;
+    let id = session_id(request)?;
+    read(request, Query::SessionInfo(id), options).await
+}
+
+/// All sessions.
+pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
+    let options = request.read_options()?;
+    request.check_tenancy()?;
+    read(request, Query::SessionList, options).await
+}
+
+/// The sessions of a node.
+pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
+    let options = request.read_options()?;
+    request.check_tenancy()?;
+    let node = request.rest_text();
+    if node.is_empty() {
+        return Err(Failure::Missing("node name"));
+    }
+    read(request, Query::SessionNode(node), options).await
+}
+
+fn session_id(request: &Request) -> Result<String, Failure> {
+    let id = request.rest_text();
+    if id.is_empty() {
+        return Err(Failure::Missing("session"));
+    }
+    Ok(id)
+}
+
+async fn read(
+    request: &Request,
+    query: Query,
+    options: crate::http::request::ReadOptions,
+) -> Result<Reply, Failure> {
+    if let Err(failure) = request.check_datacenter() {
+        return Ok(Reply::failed_read(&request.context, &failure));
+    }
+    let engine = &request.context.engine;
+    let answer = match blocking::answer(engine, &query, options.wait).await {
+        Ok(answer) => answer,
+        Err(refusal) => {
+            let failure = Failure::SessionRefused(refusal);
+            return Ok(Reply::failed_read(&request.context, &failure));
+        }
+    };
+    let Rows::Sessions(rows) = &answer.rows else {
+        unreachable!("sessions are answered with sessions");
+    };
+    let sessions: Vec<Session<'_>> = rows.iter().map(|row| Session::new(row)).collect();
+    Ok(Reply::json(request, &sessions).with_index(request, answer.index))
+}
+
+/// Whether Go names the embedded type in an error: the one of the newest releases does (1.22.md B0, 0.14).
+pub(crate) fn embedded_names(request: &Request) -> EmbeddedNames {
+    if request.has(Behaviour::HttpMuxEscaped) {
+        EmbeddedNames::Shown
+    } else {
+        EmbeddedNames::Hidden
+    }
+}

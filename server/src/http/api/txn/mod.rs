@@ -1,0 +1,265 @@
+//! `/v1/txn`: several operations, all or none (kv.md 7).
+
+pub(crate) mod catalog;
+pub(crate) mod proxy_body;
+pub(crate) mod service_body;
+
+use bytes::Bytes;
+use http::StatusCode;
+
+use crate::go::json::context::{Rules, UnknownFields};
+use crate::go::json::decode::{Field, Object, field};
+use crate::http::api::catalog::wire::{Check, Node, NodeService};
+use crate::http::api::session::embedded_names;
+use crate::http::api::txn::catalog::CatalogBodies;
+use crate::http::failure::{Failure, txn_error_text};
+use crate::http::reply::wire::{KvEntry, TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
+use crate::http::reply::{self, Reply};
+use crate::http::request::Request;
+use crate::store::{
+    Command, Content, Index, Key, KvVerb, Reply as Applied, TxnOperation, TxnOutcome, TxnRefusal,
+    TxnResult as Shown, TxnVerb,
+};
+use crate::version::{Behaviour, Version};
+
+/// An operation of the body: what it has more of than one is decided by the order of these fields.
+#[derive(Default)]
+struct OperationBody {
+    kv: Option<KvBody>,
+    catalog: CatalogBodies,
+}
+
+#[derive(Default)]
+struct KvBody {
+    verb: String,
+    key: String,
+    value: Bytes,
+    flags: u64,
+    index: u64,
+    session: String,
+    namespace: String,
+    partition: String,
+}
+
+impl Object for OperationBody {
+    const GO_TYPE: &'static str = "api.TxnOp";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        vec![
+            field("KV", &mut self.kv),
+            field("Node", &mut self.catalog.node),
+            field("Service", &mut self.catalog.service),
+            field("Check", &mut self.catalog.check),
+        ]
+    }
+}
+
+impl Object for KvBody {
+    const GO_TYPE: &'static str = "api.KVTxnOp";
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        vec![
+            field("Verb", &mut self.verb).of_type("api.KVOp"),
+            field("Key", &mut self.key),
+            field("Value", &mut self.value),
+            field("Flags", &mut self.flags),
+            field("Index", &mut self.index),
+            field("Session", &mut self.session),
+            field("Namespace", &mut self.namespace),
+            field("Partition", &mut self.partition).since(Behaviour::JsonPartition),
+        ]
+    }
+}
+
+/// Runs a transaction.
+pub(crate) async fn txn(mut request: Request) -> Result<Reply, Failure> {
+    let bodies = read_operations(&mut request).await?;
+    let limit = if request.has(Behaviour::TxnLimit128) {
+        128
+    } else {
+        64
+    };
+    let count = bodies.len();
+    if count > limit {
+        return Err(Failure::TxnTooManyOperations { count, limit });
+    }
+    let operations = bodies
+        .into_iter()
+        .filter_map(|body| operation(&request, body).transpose())
+        .collect::<Result<Vec<TxnOperation>, Failure>>()?;
+    if operations.iter().any(TxnOperation::is_write) {
+        write(&request, operations)
+    } else {
+        read(&request, &operations)
+    }
+}
+
+async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Failure> {
+    let config = &request.context.config;
+    let limit = config.txn_max_req_len.max(config.kv_max_value_size);
+    let too_large = |length| Failure::BodyTooLarge {
+        length,
+        limit,
+        setting: "txn_max_req_len",
+    };
+    let length = request.content_length();
+    if length.is_some_and(|length| length > limit) {
+        return Err(too_large(length));
+    }
+    let body = request.body.read(limit).await;
+    let body = body.ok_or_else(|| too_large(None))?;
+    let rules = Rules {
+        unknown_fields: UnknownFields::Refused,
+        version: request.context.config.version,
+        embedded_names: embedded_names(request),
+        go_type: Some("api.TxnOps"),
+    };
+    let mut operations: Vec<Option<OperationBody>> = Vec::new();
+    let decoded = request.decode(body, &mut operations, rules);
+    decoded.map_err(Failure::TxnParse)?;
+    // Consul's handler dies of an operation that is null, and the connection with it (kv.md 7.1).
+    operations
+        .into_iter()
+        .collect::<Option<Vec<_>>>()
+        .ok_or(Failure::Dropped)
+}
+
+/// One operation; none for an empty object, which Consul passes over.
+fn operation(request: &Request, body: OperationBody) -> Result<Option<TxnOperation>, Failure> {
+    let Some(kv) = body.kv else {
+        let catalog = body.catalog.into_operation(request);
+        return Ok(catalog.map(|operation| TxnOperation::Catalog(Box::new(operation))));
+    };
+    let limit = request.context.config.kv_max_value_size;
+    if kv.value.len() as u64 > limit {
+        return Err(Failure::TxnValueTooLarge {
+            key: kv.key.into_bytes(),
+            size: kv.value.len(),
+            limit,
+        });
+    }
+    Ok(Some(TxnOperation::Kv {
+        key: Key::new(&kv.key),
+        verb: verb(request, kv),
+    }))
+}
+
+/// The verbs are case-sensitive (kv.md 7.3).
+fn verb(request: &Request, kv: KvBody) -> TxnVerb {
+    let content = || Content {
+        value: Box::from(kv.value.as_ref()),
+        flags: kv.flags,
+    };
+    let index = Index(kv.index);
+    match kv.verb.as_str() {
+        "set" => TxnVerb::Write(KvVerb::Set(content())),
+        "cas" => TxnVerb::Write(KvVerb::Cas(content(), index)),
+        "lock" => TxnVerb::Write(KvVerb::Acquire(content(), kv.session)),
+        "unlock" => TxnVerb::Write(KvVerb::Release(content(), kv.session)),
+        "delete" => TxnVerb::Write(KvVerb::Delete),
+        "delete-cas" => TxnVerb::Write(KvVerb::DeleteCas(index)),
+        "delete-tree" => TxnVerb::Write(KvVerb::DeleteTree),
+        "get" => TxnVerb::Get,
+        "get-or-empty" if request.has(Behaviour::TxnGetOrEmpty) => TxnVerb::GetOrEmpty {
+            flags: kv.flags,
+            session: kv.session,
+            index,
+        },
+        "get-tree" => TxnVerb::GetTree,
+        "check-index" => TxnVerb::CheckIndex(index),
+        "check-session" => TxnVerb::CheckSession(kv.session),
+        "check-not-exists" => TxnVerb::CheckNotExists,
+        _ => TxnVerb::Unknown(kv.verb),
+    }
+}
+
+/// Of the parameters of the request only the datacenter counts (kv.md 7.2).
+fn write(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failure> {
+    request.check_datacenter()?;
+    let applied = request.context.engine.apply(Command::Txn(operations));
+    let Ok(Applied::Txn(outcome)) = applied else {
+        unreachable!("a transaction is answered with what came of it");
+    };
+    Ok(answer(request, &outcome, |answer| {
+        Reply::json(request, &answer)
+    }))
+}
+
+/// Validated as a GET is, but it never waits (kv.md trap 28).
+fn read(request: &Request, operations: &[TxnOperation]) -> Result<Reply, Failure> {
+    request.read_options()?;
+    request.check_datacenter()?;
+    let outcome = request.context.engine.read_transaction(operations);
+    let pre_check_failed = outcome.as_ref().err().is_some_and(|errors| {
+        errors.iter().any(|error| match error.refusal {
+            TxnRefusal::EmptyKey => true,
+            TxnRefusal::UnknownVerb(_) => request.has(Behaviour::TxnUnknownVerbEarly),
+            _ => false,
+        })
+    });
+    // Until 1.12 the fields are filled in before the check, with no index (1.22.md A7).
+    let reports_index = request.has(Behaviour::TxnReadIndexOne);
+    let known_leader = !(reports_index && pre_check_failed);
+    let has = |behaviour| request.has(behaviour);
+    let reply = answer(request, &outcome, |answer| {
+        let answer = TxnReadAnswer {
+            answer,
+            index: u64::from(reports_index && !pre_check_failed),
+            last_contact: 0,
+            known_leader,
+            consistency_level: "",
+            not_modified: has(Behaviour::TxnReadNotModified).then_some(false),
+            backend: has(Behaviour::TxnReadBackend).then_some(0),
+            results_filtered_by_acls: has(Behaviour::TxnReadFiltered).then_some(false),
+        };
+        Reply::json(request, &answer)
+    });
+    Ok(reply.with_leader(known_leader))
+}
+
+/// A result as it is sent.
+fn shown(result: &Shown, version: Version) -> TxnResult<'_> {
+    match result {
+        Shown::Kv {
+            key,
+            row,
+            with_value,
+        } => TxnResult::Kv(KvEntry::new(key, row, *with_value)),
+        Shown::Node(row) => TxnResult::Node(Node::new(row)),
+        Shown::Service(row) => TxnResult::Service(Box::new(NodeService::in_txn(row, version))),
+        Shown::Check(row) => TxnResult::Check(Box::new(Check::in_txn(row, version))),
+    }
+}
+
+fn answer(
+    request: &Request,
+    outcome: &TxnOutcome,
+    render: impl FnOnce(TxnAnswer<'_>) -> Reply,
+) -> Reply {
+    match outcome {
+        Ok(results) => {
+            let version = request.context.config.version;
+            let results = results.iter().map(|result| shown(result, version));
+            render(TxnAnswer {
+                results: Some(results.collect()),
+                errors: None,
+            })
+        }
+        Err(errors) => {
+            let version = request.context.config.version;
+            let errors = errors.iter().map(|error| TxnError {
+                op_index: error.operation,
+                what: txn_error_text(error, version),
+            });
+            let mut reply = render(TxnAnswer {
+                results: None,
+                errors: Some(errors.collect()),
+            });
+            reply.status = StatusCode::CONFLICT;
+            if request.has(Behaviour::TxnConflictCharset) {
+                reply.content_type = Some(reply::JSON_UTF_8);
+            }
+            reply
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Shapes of bodies that the catalog, the agent and transactions share.
+
+pub(crate) mod check_ids;
+pub(crate) mod durations;
+pub(crate) mod proxy;
+pub(crate) mod proxy_wire;

@@ -1,0 +1,123 @@
+//! How long a request waits for a leader before it is told that there is none (kv.md 6.4, 1.22.md 6.4).
+
+use std::time::Duration;
+
+use crate::engine::Engine;
+use crate::faults::ConsulError;
+use crate::http::Context;
+use crate::timestamp::Timestamp;
+use crate::version::Behaviour;
+
+/// How long a request waits for a leader since 1.15 (`rpc_hold_timeout`), as far as whole waits allow.
+const LIMIT: Duration = Duration::from_secs(7);
+/// The first of the waits that grow is at most so long; each later one is at most twice as long as the one before.
+const FIRST: Duration = Duration::from_nanos(437_500_000);
+
+/// What is left of the patience of one request.
+pub(crate) struct LeaderPatience {
+    /// The waits grow; before 1.15, there is only one.
+    pub(crate) grows: bool,
+    began: Timestamp,
+    limit: Duration,
+    /// The next wait is at least so long, and at most twice that.
+    shortest: Duration,
+}
+
+impl LeaderPatience {
+    /// That of a request which arrives now, and is ready to wait so long for news.
+    pub(crate) fn new(context: &Context, wait: Duration) -> Self {
+        let grows = context.config.version.has(Behaviour::HttpNoLeaderHoldGrows);
+        Self {
+            grows,
+            began: context.engine.clock().now(),
+            limit: if grows {
+                LIMIT + wait
+            } else {
+                ConsulError::NoClusterLeader.hold()
+            },
+            shortest: Duration::ZERO,
+        }
+    }
+
+    /// How long it waits before it looks again whether there is a leader; none when its patience is over.
+    pub(crate) fn step(&mut self, engine: &Engine) -> Option<Duration> {
+        let passed = engine.clock().now().since(self.began);
+        let left = self
+            .limit
+            .checked_sub(passed)
+            .filter(|left| !left.is_zero())?;
+        if !self.grows {
+            return Some(left);
+        }
+        let shortest = self.shortest;
+        self.shortest = (2 * shortest).clamp(FIRST, LIMIT);
+        Some(shortest + engine.jitter(self.shortest - shortest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::entropy::Entropy;
+    use crate::server::rules_of;
+    use crate::store::Index;
+    use crate::version::Version;
+
+    /// How long a request of this version waits that nobody helps.
+    fn waited(version: Version, seed: u64, wait: Duration) -> Vec<Duration> {
+        let clock = Clock::frozen();
+        let entropy = Entropy::seeded(seed);
+        let engine = Engine::new(rules_of(version), Index(1), clock, entropy);
+        let engine = std::sync::Arc::new(engine);
+        let config = crate::config::Config {
+            version,
+            ..crate::config::Config::default()
+        };
+        let context = Context::new(
+            std::sync::Arc::clone(&engine),
+            config,
+            None,
+            crate::http::Reload::new(|| Ok(())),
+        );
+        let mut patience = LeaderPatience::new(&context, wait);
+        let mut steps = Vec::new();
+        while let Some(step) = patience.step(&engine) {
+            engine.clock().advance_to(engine.clock().now().plus(step));
+            steps.push(step);
+        }
+        steps
+    }
+
+    #[test]
+    fn there_is_one_wait_of_seven_seconds_until_1_14() {
+        for version in [Version::V1_8_7, Version::new(1, 14, 11)] {
+            let steps = waited(version, 7, Duration::from_secs(60));
+            assert_eq!(steps, [Duration::from_millis(7100)], "{version}");
+        }
+    }
+
+    #[test]
+    fn waits_grow_from_1_15_on_and_come_to_7_to_13_and_a_half_seconds() {
+        for seed in 0..200 {
+            let steps = waited(Version::new(1, 15, 0), seed, Duration::ZERO);
+            let limits = [437.5, 875.0, 1750.0, 3500.0, 7000.0, 7000.0];
+            let mut shortest = 0.0;
+            for (step, longest) in steps.iter().zip(limits) {
+                let milliseconds = step.as_secs_f64() * 1e3;
+                assert!((shortest..=longest).contains(&milliseconds), "{steps:?}");
+                shortest = longest;
+            }
+            let sum = steps.iter().sum::<Duration>().as_secs_f64();
+            assert!((7.0..=13.6).contains(&sum), "{sum}");
+        }
+    }
+
+    #[test]
+    fn a_read_with_an_index_waits_its_own_wait_longer() {
+        let wait = Duration::from_secs(60);
+        let sum: Duration = waited(Version::default(), 7, wait).iter().sum();
+        assert!(sum >= Duration::from_secs(67), "{sum:?}");
+        assert!(sum <= Duration::from_secs(74), "{sum:?}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Bodies of answers: known bytes, or a long list that is rendered piece by piece while it is sent.
+
+use std::fmt;
+use std::io::Write;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::go::json::encode::{ListWriter, Style};
+use crate::http::reply::wire::KvEntry;
+use crate::store::Entry;
+
+/// How much of a list is rendered before it is handed to the socket.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Bytes that are there.
+    Whole(Bytes),
+    /// A list that is rendered while it is sent.
+    List(Box<JsonList>),
+}
+
+impl Body {
+    /// No body.
+    pub(crate) fn empty() -> Self {
+        Self::Whole(Bytes::new())
+    }
+
+    /// How long it is, where that is known.
+    pub(crate) fn length(&self) -> Option<usize> {
+        match self {
+            Self::Whole(bytes) => Some(bytes.len()),
+            Self::List(_) => None,
+        }
+    }
+
+    /// The next bytes; none when all have been given.
+    pub(crate) fn next_piece(&mut self) -> Bytes {
+        match self {
+            Self::Whole(bytes) => std::mem::take(bytes),
+            Self::List(list) => list.next_piece(),
+        }
+    }
+
+    /// Whether all bytes have been given.
+    pub(crate) fn is_over(&self) -> bool {
+        match self {
+            Self::Whole(bytes) => bytes.is_empty(),
+            Self::List(list) => list.is_over(),
+        }
+    }
+}
+
+/// A JSON array of the entries of a recursive read, which may be far larger than what should stand in memory.
+pub(crate) struct JsonList {
+    entries: std::vec::IntoIter<Entry>,
+    /// Gone when the end of the array is written.
+    writer: Option<ListWriter>,
+    /// What has been rendered ahead.
+    ready: Bytes,
+    /// Gone when the end of the compressed stream is written, or never there.
+    encoder: Option<GzEncoder<Vec<u8>>>,
+}
+
+impl fmt::Debug for JsonList {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let left = self.entries.len();
+        write!(formatter, "a list of which {left} entries are left")
+    }
+}
+
+impl JsonList {
+    /// The list of these entries.
+    pub(crate) fn new(entries: Vec<Entry>, style: Style) -> Self {
+        Self {
+            entries: entries.into_iter(),
+            writer: Some(ListWriter::new(style)),
+            ready: Bytes::new(),
+            encoder: None,
+        }
+    }
+
+    /// The whole list, if it is short, and else the list as it was.
+    pub(crate) fn whole_if_short(mut self: Box<Self>) -> Result<Bytes, Box<Self>> {
+        self.ready = self.render();
+        if self.writer.is_none() {
+            return Ok(self.ready);
+        }
+        Err(self)
+    }
+
+    /// The same list, compressed.
+    pub(crate) fn compressed(mut self: Box<Self>) -> Box<Self> {
+        self.encoder = Some(GzEncoder::new(Vec::new(), Compression::fast()));
+        self
+    }
+
+    fn is_over(&self) -> bool {
+        self.ready.is_empty() && self.writer.is_none() && self.encoder.is_none()
+    }
+
+    /// The next bytes; none when all have been given.
+    fn next_piece(&mut self) -> Bytes {
+        loop {
+            let plain = if self.ready.is_empty() {
+                self.render()
+            } else {
+                std::mem::take(&mut self.ready)
+            };
+            let Some(mut encoder) = self.encoder.take() else {
+                return plain;
+            };
+            if plain.is_empty() {
+                let rest = encoder.finish();
+                return rest.expect("memory takes every body").into();
+            }
+            encoder.write_all(&plain).expect("memory takes every body");
+            let piece = std::mem::take(encoder.get_mut());
+            self.encoder = Some(encoder);
+            if !piece.is_empty() {
+                return piece.into();
+            }
+        }
+    }
+
+    /// Renders some entries; nothing when all have been.
+    fn render(&mut self) -> Bytes {
+        let Some(mut writer) = self.writer.take() else {
+            return Bytes::new();
+        };
+        while writer.rendered().len() < PIECE_BYTES {
+            let Some((key, row)) = self.entries.next() else {
+                return writer.finish().into();
+            };
+            writer.push(&KvEntry::new(&key, &row, true));
+        }
+        let piece = std::mem::take(writer.rendered());
+        self.writer = Some(writer);
+        piece.into()
+    }
+}

@@ -1,0 +1,351 @@
+//! Answers: what a handler returns, and how it becomes status line, headers and body.
+
+pub(crate) mod body;
+pub(crate) mod wire;
+
+use bytes::Bytes;
+use http::header::{ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
+use http::{HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
+
+use super::server::{Answer, Ending};
+use crate::faults::Shown;
+use crate::go::gzip;
+use crate::go::json::encode::{self, ControlEscapes, Style};
+use crate::http::Context;
+use crate::http::failure::Failure;
+use crate::http::reply::body::{Body, JsonList};
+use crate::http::request::{Consistency, Request};
+use crate::store::Index;
+use crate::version::{Behaviour, Version};
+
+const INDEX: HeaderName = HeaderName::from_static("x-consul-index");
+const KNOWN_LEADER: HeaderName = HeaderName::from_static("x-consul-knownleader");
+const LAST_CONTACT: HeaderName = HeaderName::from_static("x-consul-lastcontact");
+const QUERY_BACKEND: HeaderName = HeaderName::from_static("x-consul-query-backend");
+const EFFECTIVE_CONSISTENCY: HeaderName = HeaderName::from_static("x-consul-effective-consistency");
+const DEFAULT_ACL_POLICY: HeaderName = HeaderName::from_static("x-consul-default-acl-policy");
+const TRANSLATE_ADDRESSES: HeaderName = HeaderName::from_static("x-consul-translate-addresses");
+
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(crate) const JSON_UTF_8: HeaderValue =
+    HeaderValue::from_static("application/json; charset=utf-8");
+pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+const TRUE: HeaderValue = HeaderValue::from_static("true");
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+const ZERO: HeaderValue = HeaderValue::from_static("0");
+
+/// How many headers an answer has, about.
+const HEADERS: usize = 12;
+/// Since 1.9 smaller bodies are not worth compressing to Consul (`http.gzip_min`).
+const GZIP_MINIMUM: usize = 1400;
+
+/// An answer before it is put on the wire.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) content_type: Option<HeaderValue>,
+    /// Nobody set the type, Go's server guessed it: then it stands behind all other headers.
+    pub(crate) type_was_guessed: bool,
+    /// How it ends on the wire.
+    pub(crate) ending: Ending,
+    /// Other headers.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) content: Content,
+}
+
+/// What the body of an answer is made from.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// Nothing.
+    Empty,
+    /// Bytes as they are, whose length Go sends even where it is large.
+    Exact(Bytes),
+    /// Bytes as they are.
+    Whole(Bytes),
+    /// A list that is rendered while it is sent.
+    List(Box<JsonList>),
+}
+
+/// The type that Go's server guesses for a body without one, as far as it tells text from anything else: a text that repeats
+/// what a client sent may hold bytes that no text has.
+pub(crate) fn guessed_type(body: &[u8]) -> HeaderValue {
+    let binary = |byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
+    if body.iter().take(512).any(binary) {
+        HeaderValue::from_static("application/octet-stream")
+    } else {
+        TEXT
+    }
+}
+
+impl Reply {
+    /// An empty answer.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self {
+            status,
+            content_type: None,
+            type_was_guessed: false,
+            ending: Ending::Whole,
+            headers: Vec::new(),
+            content: Content::Empty,
+        }
+    }
+
+    /// The empty answer of a handler that has nothing to say, whose type came with the versions.
+    pub(crate) fn done(request: &Request) -> Self {
+        Self {
+            content_type: crate::http::empty_content_type(request),
+            ..Self::empty(StatusCode::OK)
+        }
+    }
+
+    /// A value as JSON, in the style that the request and the agent's mode ask for.
+    pub(crate) fn json(request: &Request, value: &(impl Serialize + ?Sized)) -> Self {
+        Self {
+            content_type: Some(JSON),
+            content: Content::Whole(encode::to_vec(value, style(request)).into()),
+            ..Self::empty(StatusCode::OK)
+        }
+    }
+
+    /// `true` or `false`: the answer of most writes.
+    pub(crate) fn boolean(request: &Request, value: bool) -> Self {
+        let style = style(request);
+        let text = match (value, style.newline) {
+            (true, true) => "true\n",
+            (true, false) => "true",
+            (false, true) => "false\n",
+            (false, false) => "false",
+        };
+        Self {
+            content_type: Some(JSON),
+            content: Content::Whole(Bytes::from_static(text.as_bytes())),
+            ..Self::empty(StatusCode::OK)
+        }
+    }
+
+    /// A long list as JSON, rendered while it is sent.
+    pub(crate) fn json_list(list: JsonList) -> Self {
+        Self {
+            content_type: Some(JSON),
+            content: Content::List(Box::new(list)),
+            ..Self::empty(StatusCode::OK)
+        }
+    }
+
+    /// The text of a failure.
+    pub(crate) fn failure(failure: &Failure, version: Version) -> Self {
+        let text = failure.text(version);
+        let mut headers = Vec::new();
+        if let Failure::Method { allow, .. } = failure {
+            headers.push(self::allow(allow));
+        }
+        // Go's limit on what is read of a body ends the connection, as if the handler had set the header.
+        if matches!(failure, Failure::BodyTooLarge { length: None, .. }) {
+            headers.push((CONNECTION, CLOSE));
+        }
+        let type_was_guessed =
+            failure.is_direct() || !version.has(Behaviour::HttpErrorContentTypeFirst);
+        Self {
+            content_type: Some(if type_was_guessed {
+                guessed_type(text.as_bytes())
+            } else {
+                TEXT
+            }),
+            type_was_guessed,
+            headers,
+            content: Content::Whole(text.into()),
+            ..Self::empty(failure.status(version))
+        }
+    }
+
+    /// The same with the headers that every read carries (kv.md 1.2).
+    pub(crate) fn with_index(mut self, request: &Request, index: Index) -> Self {
+        self.headers.push((INDEX, number(index.0)));
+        self.push_leader(true);
+        self.push_backend(&request.context);
+        self
+    }
+
+    /// The same with an index and none of the other headers of a read.
+    pub(crate) fn with_bare_index(mut self, index: Index) -> Self {
+        self.headers.push((INDEX, HeaderValue::from(index.0)));
+        self
+    }
+
+    /// The failure of a read itself, which still carries the headers of one (session.md 0.9).
+    pub(crate) fn failed_read(context: &Context, failure: &Failure) -> Self {
+        let mut reply = Self::failure(failure, context.config.version);
+        reply.headers.push((INDEX, HeaderValue::from(1)));
+        reply.push_leader(false);
+        reply.push_backend(context);
+        reply
+    }
+
+    /// The same of a read that a stream of changes answers, as it then says.
+    pub(crate) fn streamed(mut self) -> Self {
+        for (_, backend) in self
+            .headers
+            .iter_mut()
+            .filter(|(name, _)| *name == QUERY_BACKEND)
+        {
+            *backend = HeaderValue::from_static("streaming");
+        }
+        self
+    }
+
+    /// The same behind the text of a failure, and with its status.
+    pub(crate) fn behind(self, failure: &Failure, version: Version) -> Self {
+        let mut reply = Self::failure(failure, version);
+        if let (Content::Whole(text), Content::Whole(own)) = (&reply.content, &self.content) {
+            reply.content = Content::Whole([text.as_ref(), own.as_ref()].concat().into());
+        }
+        reply
+    }
+
+    /// The same with only what a read-only transaction says (kv.md 7.2).
+    pub(crate) fn with_leader(mut self, known: bool) -> Self {
+        self.push_leader(known);
+        self
+    }
+
+    /// The same with the consistency that was in effect, which some endpoints report (session.md 0.11).
+    pub(crate) fn with_consistency(mut self, consistency: Consistency) -> Self {
+        let text = HeaderValue::from_static(consistency.name());
+        self.headers.insert(0, (EFFECTIVE_CONSISTENCY, text));
+        self
+    }
+
+    fn push_leader(&mut self, known: bool) {
+        let known = HeaderValue::from_static(if known { "true" } else { "false" });
+        self.headers.push((KNOWN_LEADER, known));
+        self.headers.push((LAST_CONTACT, ZERO));
+    }
+
+    fn push_backend(&mut self, context: &Context) {
+        if context.has(Behaviour::HttpQueryBackendHeader) {
+            let backend = HeaderValue::from_static("blocking-query");
+            self.headers.push((QUERY_BACKEND, backend));
+        }
+    }
+}
+
+/// The same with what a fault shows in its headers in place of the truth; answers without them stay as they are.
+pub(crate) fn shown(mut reply: Reply, shown: Shown) -> Reply {
+    for (name, value) in &mut reply.headers {
+        if *name == INDEX
+            && let Some(reported) = shown.index
+        {
+            let index = value.to_str().ok().and_then(|text| text.parse().ok());
+            *value = HeaderValue::from(reported.in_place_of(index.unwrap_or(1)));
+        } else if *name == KNOWN_LEADER && shown.leader_unknown {
+            *value = HeaderValue::from_static("false");
+        } else if *name == LAST_CONTACT
+            && let Some(contact) = shown.last_contact
+        {
+            let milliseconds = u64::try_from(contact.as_millis()).unwrap_or(u64::MAX);
+            *value = HeaderValue::from(milliseconds);
+        }
+    }
+    reply
+}
+
+/// How JSON is printed: pretty in `-dev` or when asked for, with a newline as the version has it (kv.md 1.3).
+pub(crate) fn style(request: &Request) -> Style {
+    let asked = request.query.has("pretty");
+    let pretty = asked || request.context.config.dev;
+    Style {
+        pretty,
+        newline: if request.has(Behaviour::HttpPrettyNewlineOnRequest) {
+            asked
+        } else {
+            pretty
+        },
+        control_escapes: if request.has(Behaviour::HttpMuxEscaped) {
+            ControlEscapes::Short
+        } else {
+            ControlEscapes::Long
+        },
+    }
+}
+
+/// What all answers of registered endpoints share (kv.md 0, step 4).
+pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Answer {
+    let is_exact = matches!(reply.content, Content::Exact(_));
+    let (body, encoding) = encode_body(context, accepts_gzip, reply.content);
+    // What compresses guesses the type itself, before the server can.
+    let (set_type, guessed_type) = if reply.type_was_guessed && encoding.is_none() {
+        (None, reply.content_type)
+    } else {
+        (reply.content_type, None)
+    };
+    // Nearly in order already, which makes the sorting cheap.
+    let mut headers = Vec::with_capacity(HEADERS);
+    if let Some(length) = body.length().filter(|_| is_exact && encoding.is_none()) {
+        headers.push((CONTENT_LENGTH, number(length as u64)));
+    }
+    headers.extend(encoding.map(|encoding| (CONTENT_ENCODING, encoding)));
+    headers.extend(set_type.map(|set| (CONTENT_TYPE, set)));
+    headers.push((VARY, ACCEPT_ENCODING));
+    headers.extend(reply.headers);
+    headers.extend(context.response_headers.iter().cloned());
+    if context.config.version.has(Behaviour::HttpDefaultAclHeader) {
+        headers.push((DEFAULT_ACL_POLICY, context.acl_policy.clone()));
+    }
+    if context.config.translate_wan_addrs {
+        headers.push((TRANSLATE_ADDRESSES, TRUE));
+    }
+    headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
+    Answer {
+        status: reply.status,
+        headers,
+        guessed_type,
+        body,
+        ending: reply.ending,
+        call: None,
+    }
+}
+
+/// The header that lists methods, separated by commas.
+pub(crate) fn allow(methods: &str) -> (HeaderName, HeaderValue) {
+    let value = HeaderValue::from_str(methods);
+    (ALLOW, value.expect("methods and commas are a header value"))
+}
+
+/// A number as the value of a header.
+pub(crate) fn number(value: u64) -> HeaderValue {
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(value);
+    HeaderValue::from_str(digits).expect("digits are a header value")
+}
+
+/// The body, and how it is encoded.
+fn encode_body(
+    context: &Context,
+    accepts_gzip: bool,
+    content: Content,
+) -> (Body, Option<HeaderValue>) {
+    let minimum = if context.config.version.has(Behaviour::HttpGzipMinimum) {
+        GZIP_MINIMUM
+    } else {
+        0
+    };
+    let gzip = Some(HeaderValue::from_static("gzip"));
+    match content {
+        Content::Empty => (Body::empty(), None),
+        // A quirk of 1.8: an empty raw value is announced as gzip and sent as nothing (kv.md 6.5).
+        Content::Exact(bytes) if accepts_gzip && bytes.is_empty() && minimum == 0 => {
+            (Body::empty(), gzip)
+        }
+        Content::Exact(bytes) | Content::Whole(bytes) if accepts_gzip && bytes.len() >= minimum => {
+            (Body::Whole(gzip::compress(&bytes).into()), gzip)
+        }
+        Content::Exact(bytes) | Content::Whole(bytes) => (Body::Whole(bytes), None),
+        Content::List(list) => match list.whole_if_short() {
+            Ok(bytes) => encode_body(context, accepts_gzip, Content::Whole(bytes)),
+            Err(list) if accepts_gzip => (Body::List(list.compressed()), gzip),
+            Err(list) => (Body::List(list), None),
+        },
+    }
+}

@@ -1,0 +1,300 @@
+//! One request as the handlers see it, and the parameters that all of them share.
+
+pub(crate) mod filter_fields;
+pub(crate) mod selection;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, Method};
+
+use super::server::{BodyFailure, Incoming, Read};
+use crate::blocking::Wait;
+use crate::go::json::context::Rules;
+use crate::go::json::decode::{Decode, decode};
+use crate::go::query::Query;
+use crate::go::{duration, number};
+use crate::history::CallId;
+use crate::http::Context;
+use crate::http::failure::Failure;
+use crate::store::Index;
+use crate::version::Behaviour;
+
+/// A kind of tenancy of Consul Enterprise, and where a request can name one.
+struct Tenancy {
+    parameter: &'static str,
+    header: HeaderName,
+    header_as_documented: &'static str,
+    feature: &'static str,
+}
+
+const NAMESPACE: Tenancy = Tenancy {
+    parameter: "ns",
+    header: HeaderName::from_static("x-consul-namespace"),
+    header_as_documented: "X-Consul-Namespace",
+    feature: "Namespaces",
+};
+
+const PARTITION: Tenancy = Tenancy {
+    parameter: "partition",
+    header: HeaderName::from_static("x-consul-partition"),
+    header_as_documented: "X-Consul-Partition",
+    feature: "Partitions",
+};
+
+/// A request whose path and query have been read.
+pub(crate) struct Request {
+    pub(crate) context: Arc<Context>,
+    /// Where it came from; none for a Unix socket.
+    pub(crate) peer: Option<IpAddr>,
+    /// Its number, if anybody observes.
+    pub(crate) call: Option<CallId>,
+    pub(crate) method: Method,
+    /// The part of the path that the route names.
+    pub(crate) route: &'static str,
+    /// The path, cleaned and decoded, after the part that the route names.
+    pub(crate) rest: Vec<u8>,
+    pub(crate) query: Query,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Incoming,
+}
+
+/// What a read asks for beside its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadOptions {
+    /// How long to wait for news, and after which index; none for an answer at once.
+    pub(crate) wait: Option<Wait>,
+    /// The consistency that was asked for, for the header of the endpoints that report it.
+    pub(crate) consistency: Consistency,
+}
+
+/// The consistency of a read. With a single server they all see the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consistency {
+    /// What the leader knows.
+    Leader,
+    /// What any server knows.
+    Stale,
+    /// What the leader knows after asking the others whether it still is the leader.
+    Consistent,
+}
+
+impl Consistency {
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Consistency::Leader => "leader",
+            Consistency::Stale => "stale",
+            Consistency::Consistent => "consistent",
+        }
+    }
+}
+
+impl Request {
+    /// Whether the emulated version behaves in this way.
+    pub(crate) fn has(&self, behaviour: Behaviour) -> bool {
+        self.context.config.version.has(behaviour)
+    }
+
+    /// The whole path as text, cleaned and decoded.
+    pub(crate) fn path_text(&self) -> String {
+        format!("{}{}", self.route, self.rest_text())
+    }
+
+    /// The rest of the path as text; keys alone may be any bytes.
+    pub(crate) fn rest_text(&self) -> String {
+        String::from_utf8_lossy(&self.rest).into_owned()
+    }
+
+    /// The parameters of a read, checked in Consul's order: consistency, `Cache-Control`, `wait`, `index`
+    /// (kv.md 0, step 10).
+    pub(crate) fn read_options(&self) -> Result<ReadOptions, Failure> {
+        let consistency = self.consistency()?;
+        self.check_cache_control()?;
+        let wait = self.wait_options()?;
+        Ok(ReadOptions { wait, consistency })
+    }
+
+    /// How long to wait for news, and after which index: `wait` and `index`, in this order.
+    pub(crate) fn wait_options(&self) -> Result<Option<Wait>, Failure> {
+        let limit = self.wait()?;
+        let min_index = match self.query.get("index") {
+            b"" => 0,
+            text => number::parse_uint(text).map_err(|_| Failure::Index)?,
+        };
+        Ok((min_index > 0).then_some(Wait {
+            min_index: Index(min_index),
+            limit,
+            call: self.call,
+        }))
+    }
+
+    /// Parameters count by their presence, whatever their value (kv.md trap 7).
+    pub(crate) fn consistency(&self) -> Result<Consistency, Failure> {
+        let mut stale = self.query.has("stale");
+        let consistent = self.query.has("consistent");
+        let leader = self.query.has("leader");
+        let cached = self.query.has("cached")
+            && (self.context.config.use_cache || !self.has(Behaviour::HttpUseCacheSwitch));
+        if let Some(text) = self
+            .query
+            .first("max_stale")
+            .filter(|text| !text.is_empty())
+        {
+            let limit = duration::parse(text)
+                .map_err(|_| Failure::MaxStale(String::from_utf8_lossy(text).into_owned()))?;
+            stale |= limit > 0;
+        }
+        match (stale, consistent) {
+            (true, true) => Err(Failure::StaleAndConsistent),
+            (false, true) if cached => Err(Failure::CachedAndConsistent),
+            (false, true) => Ok(Consistency::Consistent),
+            (true, false) if !leader => Ok(Consistency::Stale),
+            (_, false) => Ok(Consistency::Leader),
+        }
+    }
+
+    /// Consul reads two numbers out of the header, and minds only when they are none.
+    pub(crate) fn check_cache_control(&self) -> Result<(), Failure> {
+        let Some(value) = self.headers.get(http::header::CACHE_CONTROL) else {
+            return Ok(());
+        };
+        let value = String::from_utf8_lossy(value.as_bytes()).to_lowercase();
+        for directive in value.split(',') {
+            let (name, number) = directive.trim().split_once('=').unwrap_or_default();
+            if matches!(name, "max-age" | "stale-if-error") && number.parse::<i64>().is_err() {
+                return Err(Failure::CacheControl);
+            }
+        }
+        Ok(())
+    }
+
+    /// The wait: the default where none, zero or a negative one is asked for, and what is asked for up to the
+    /// cap (kv.md 5.1).
+    pub(crate) fn wait(&self) -> Result<Duration, Failure> {
+        let config = &self.context.config;
+        let asked = match self.query.get("wait") {
+            b"" => 0,
+            text => duration::parse(text).map_err(|_| Failure::Wait)?,
+        };
+        let asked = u64::try_from(asked).unwrap_or(0);
+        Ok(if asked == 0 {
+            config.default_query_time
+        } else {
+            Duration::from_nanos(asked).min(config.max_query_time)
+        })
+    }
+
+    /// That the request is meant for this datacenter, whose name has one spelling.
+    pub(crate) fn check_datacenter(&self) -> Result<(), Failure> {
+        let alias = self.query.get("datacenter");
+        let asked = if self.has(Behaviour::HttpDatacenterAlias) && !alias.is_empty() {
+            alias
+        } else {
+            self.query.get("dc")
+        };
+        self.check_is_own_datacenter(asked)
+    }
+
+    /// The same for a request whose body may name one, too; the body counts.
+    pub(crate) fn check_datacenter_is(&self, named: &str) -> Result<(), Failure> {
+        if named.is_empty() {
+            return self.check_datacenter();
+        }
+        self.check_is_own_datacenter(named.as_bytes())
+    }
+
+    fn check_is_own_datacenter(&self, asked: &[u8]) -> Result<(), Failure> {
+        let own = self.context.config.datacenter.as_bytes();
+        if asked.is_empty() || asked == own {
+            Ok(())
+        } else {
+            Err(Failure::Datacenter)
+        }
+    }
+
+    /// That the request uses no tenancy of Consul Enterprise (kv.md 6.2).
+    pub(crate) fn check_tenancy(&self) -> Result<(), Failure> {
+        self.refuse(&NAMESPACE)?;
+        self.check_partition()
+    }
+
+    /// That the request uses no partitions, which are older versions' unknown parameter.
+    pub(crate) fn check_partition(&self) -> Result<(), Failure> {
+        if self.has(Behaviour::HttpPartitionRefused) {
+            self.refuse(&PARTITION)?;
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, tenancy: &Tenancy) -> Result<(), Failure> {
+        let failure = |place, name| Failure::Enterprise {
+            place,
+            name,
+            feature: tenancy.feature,
+        };
+        let header = self.headers.get(&tenancy.header);
+        if header.is_some_and(|value| !value.is_empty()) {
+            return Err(failure("header", tenancy.header_as_documented));
+        }
+        if !self.query.get(tenancy.parameter).is_empty() {
+            return Err(failure("query parameter", tenancy.parameter));
+        }
+        Ok(())
+    }
+
+    /// What `Content-Length` says; none for a chunked body.
+    pub(crate) fn content_length(&self) -> Option<u64> {
+        self.body.length()
+    }
+
+    /// The whole body, cut off as soon as it is longer than `limit`.
+    pub(crate) async fn read_body(&mut self, limit: Option<u64>) -> Result<Bytes, BodyError> {
+        let Read { bytes, failure } = self
+            .body
+            .read(limit.unwrap_or(u64::MAX))
+            .await
+            .ok_or(BodyError::TooLarge)?;
+        failure.map_or(Ok(bytes), |failure| Err(BodyError::Unreadable(failure)))
+    }
+
+    /// The body as far as it can be read.
+    pub(crate) async fn read_whole(&mut self) -> Read {
+        let read = self.body.read(u64::MAX).await;
+        read.expect("no body is longer than that")
+    }
+
+    /// Decodes the body as Go's decoder does. That reads to the end of the first value and no further: what is wrong
+    /// behind it is not noticed by the endpoint, but ends the connection.
+    ///
+    /// # Errors
+    /// Go's words for what is wrong.
+    pub(crate) fn decode(
+        &self,
+        body: Read,
+        target: &mut dyn Decode,
+        rules: Rules,
+    ) -> Result<(), String> {
+        let result = decode(&body.bytes, target, rules);
+        match (result, body.failure) {
+            (Err(error), Some(failure)) if error.is_truncation() => Err(failure.to_string()),
+            (result, failure) => {
+                if let Some(failure) = failure {
+                    self.body.forget_failure(failure);
+                }
+                result.map_err(|error| error.to_string())
+            }
+        }
+    }
+}
+
+/// Why a body could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BodyError {
+    /// It is longer than the limit.
+    TooLarge,
+    /// The client went away or sent something that is no HTTP body.
+    Unreadable(BodyFailure),
+}
