@@ -239,7 +239,7 @@ async fn steps(
     let reply = match early(&request, route, target.path()) {
         Some(reply) => reply,
         None => {
-            let outcome = fault::handle_with_faults(route.endpoint, request, target.path()).await;
+            let outcome = fault::handle_with_faults(route.handler, request, target.path()).await;
             let reply = match outcome.reply {
                 Ok(reply) => reply,
                 Err(Failure::Dropped) => return Ok(Answer::silence()),

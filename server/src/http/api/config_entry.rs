@@ -8,8 +8,19 @@ use crate::http::failure::Failure;
 use crate::http::failure::query::PlainFailure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::route::{Handler::AtOnce, PUT, Route, route};
 use crate::store::Index;
 use crate::version::Version;
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[
+    route("/v1/config", PUT, AtOnce(apply)),
+    route(
+        "/v1/config/",
+        &[Method::GET, Method::DELETE],
+        AtOnce(entries),
+    ),
+];
 
 /// The kinds of entries, and the release that brought each.
 const KINDS: &[(&str, Version)] = &[

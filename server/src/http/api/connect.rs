@@ -10,7 +10,24 @@ use crate::http::api::absent;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::route::{GET, Handler::AtOnce, Route, route};
 use crate::store::Index;
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[
+    route("/v1/connect/ca/roots", GET, AtOnce(roots)),
+    route("/v1/agent/connect/ca/roots", GET, AtOnce(roots)),
+    route(
+        "/v1/connect/ca/configuration",
+        &[Method::GET, Method::PUT],
+        AtOnce(configuration),
+    ),
+    route(
+        "/v1/connect/intentions",
+        &[Method::GET, Method::POST],
+        AtOnce(intentions),
+    ),
+];
 
 /// The fingerprint of the root certificate.
 const ROOT_ID: &str = "c4:33:7a:19:55:38:bb:b6:ed:71:7f:33:0b:c1:4b:b8:cd:aa:2a:56";

@@ -6,7 +6,19 @@ use serde::Serialize;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::route::{GET, Handler::AtOnce, Route, route};
 use crate::store::Index;
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[
+    route("/v1/coordinate/nodes", GET, AtOnce(nodes)),
+    route(
+        "/v1/coordinate/datacenters",
+        GET,
+        AtOnce(|request| Ok(datacenters(request))),
+    ),
+    route("/v1/coordinate/node/", GET, AtOnce(node)),
+];
 
 /// A node's place.
 #[derive(Serialize)]

@@ -7,8 +7,15 @@ use crate::http::failure::Failure;
 use crate::http::failure::query::PlainFailure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::route::{GET, PUT, Route, route, waits};
 use crate::store::{Command, EventRow, NewEvent, Query, Rows, ServiceRow};
 use crate::version::Behaviour;
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[
+    route("/v1/event/fire/", PUT, waits!(fire)),
+    route("/v1/event/list", GET, waits!(&list)),
+];
 
 /// The largest payload since 1.22.
 const LARGEST_PAYLOAD: u64 = 300;

@@ -9,8 +9,19 @@ use crate::http::reply::Reply;
 use crate::http::request::filter_fields::{CHECK, HEALTH_SERVICE};
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
+use crate::http::route::{GET, Handler::AtOnce, Route, route, waits};
 use crate::store::{CheckRow, Index, Instance, Query, Rows};
 use crate::version::Behaviour;
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[
+    route("/v1/health/node/", GET, waits!(&node)),
+    route("/v1/health/checks/", GET, waits!(&service_checks)),
+    route("/v1/health/service/", GET, waits!(&service)),
+    route("/v1/health/connect/", GET, waits!(&connect)),
+    route("/v1/health/ingress/", GET, AtOnce(ingress)),
+    route("/v1/health/state/", GET, waits!(&state)),
+];
 
 /// The checks of a node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {

@@ -16,11 +16,19 @@ use crate::http::reply::body::JsonList;
 use crate::http::reply::wire::KvEntry;
 use crate::http::reply::{self, Content as ReplyContent, Reply};
 use crate::http::request::{BodyError, ReadOptions, Request};
+use crate::http::route::{Route, route, waits};
 use crate::store::{
     AcquireRefused, Answer, Command, Content, Index, Key, KvVerb, KvWrite, Query, Reply as Applied,
     Rows,
 };
 use crate::version::Behaviour;
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[route(
+    "/v1/kv/",
+    &[Method::GET, Method::PUT, Method::DELETE],
+    waits!(kv),
+)];
 
 /// Only where tests may control the server.
 const REFUSED: HeaderName = HeaderName::from_static("x-proconsul-refused");

@@ -1,6 +1,7 @@
 //! One room for each page of Consul's API documentation: its handlers, bodies and wire types.
 
 pub(crate) mod absent;
+pub(crate) mod acl;
 pub(crate) mod agent;
 pub(crate) mod catalog;
 pub(crate) mod config_entry;
@@ -12,4 +13,5 @@ pub(crate) mod kv;
 pub(crate) mod operator;
 pub(crate) mod query;
 pub(crate) mod session;
+pub(crate) mod status;
 pub(crate) mod txn;

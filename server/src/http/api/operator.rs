@@ -2,9 +2,18 @@
 
 use serde::Serialize;
 
+use crate::http::api::status;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::route::{GET, Handler::AtOnce, Route, route};
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[route(
+    "/v1/operator/raft/configuration",
+    GET,
+    AtOnce(raft_configuration),
+)];
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
@@ -34,7 +43,7 @@ pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
         servers: [Server {
             id: &config.node_id,
             node: &config.node_name,
-            address: crate::http::api::agent::rpc_address(config),
+            address: status::rpc_address(config),
             leader: true,
             protocol_version: "3",
             voter: true,

@@ -12,8 +12,19 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::wire::{Session, SessionCreated};
 use crate::http::request::Request;
+use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
 use crate::store::{Behavior, Command, NewSession, Query, Reply as Applied, Rows, ServiceCheck};
 use crate::version::Behaviour;
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[
+    route("/v1/session/create", PUT, waits!(create)),
+    route("/v1/session/destroy/", PUT, AtOnce(destroy)),
+    route("/v1/session/info/", GET, waits!(&info)),
+    route("/v1/session/node/", GET, waits!(&node)),
+    route("/v1/session/list", GET, waits!(&list)),
+    route("/v1/session/renew/", PUT, AtOnce(renew)),
+];
 
 /// The longest TTL that Consul takes.
 const LONGEST_TTL: Duration = Duration::from_secs(24 * 60 * 60);

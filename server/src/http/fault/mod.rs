@@ -18,8 +18,7 @@ use crate::http::failure::Failure;
 use crate::http::fault::leader::LeaderPatience;
 use crate::http::reply::{self, Content, Reply};
 use crate::http::request::{Consistency, Request};
-use crate::http::route::Endpoint;
-use crate::http::route::dispatch::handle;
+use crate::http::route::Handler;
 
 /// What a request came to.
 pub(crate) struct Outcome {
@@ -100,13 +99,13 @@ impl Seen {
 
 /// Handles a request, and does with it what faults demand.
 pub(crate) async fn handle_with_faults(
-    endpoint: Endpoint,
+    handler: Handler,
     mut request: Request,
     path: &[u8],
 ) -> Outcome {
     let context = Arc::clone(&request.context);
     let Some(control) = &context.control else {
-        return handle(endpoint, request).await.into();
+        return handler.answer(request).await.into();
     };
     let faults = control.fault_table();
     let seen = Seen::of(&request, path);
@@ -130,7 +129,7 @@ pub(crate) async fn handle_with_faults(
     }
     let handled = {
         // A future that is moved into another one would take its place twice.
-        let handling = pin!(handle(endpoint, request));
+        let handling = pin!(handler.answer(request));
         unless_interrupted(control, &seen, handling).await
     };
     let reply = match handled {

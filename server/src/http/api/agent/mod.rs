@@ -1,4 +1,4 @@
-//! `/v1/agent/` and `/v1/status/`: what the agent says of itself (session.md 4.1, 4.5; 1.22.md B4.4).
+//! `/v1/agent/`: what the agent says of itself (session.md 4.1, 4.5; 1.22.md B4.4).
 
 pub(crate) mod bodies;
 pub(crate) mod change;
@@ -17,33 +17,98 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::http::api::agent::failure::AgentFailure;
 use crate::http::api::coordinate::Coordinate;
+use crate::http::api::status;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
 use crate::version::{BUILD_DATE, Behaviour};
 
-/// The address of the leader: this agent's RPC address.
-pub(crate) fn leader(request: &Request) -> Result<Reply, Failure> {
-    check_status_request(request)?;
-    Ok(Reply::json(request, &rpc_address(&request.context.config)))
-}
-
-/// The addresses of all servers.
-pub(crate) fn peers(request: &Request) -> Result<Reply, Failure> {
-    check_status_request(request)?;
-    let peers = [rpc_address(&request.context.config)];
-    Ok(Reply::json(request, &peers))
-}
-
-/// Looks at the parameters of a read, though there is nothing to wait for.
-fn check_status_request(request: &Request) -> Result<(), Failure> {
-    request.read_options()?;
-    request.check_datacenter()
-}
-
-pub(crate) fn rpc_address(config: &Config) -> String {
-    std::net::SocketAddr::new(config.advertise_address, config.server_port).to_string()
-}
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[
+    route(
+        "/v1/agent/self",
+        GET,
+        AtOnce(|request| Ok(this_agent(request))),
+    ),
+    route("/v1/agent/members", GET, AtOnce(members)),
+    route("/v1/agent/reload", PUT, AtOnce(change::reload)),
+    route(
+        "/v1/agent/maintenance",
+        PUT,
+        AtOnce(change::node_maintenance),
+    ),
+    route("/v1/agent/metrics", GET, AtOnce(cluster::metrics)),
+    route(
+        "/v1/agent/host",
+        GET,
+        AtOnce(|request| Ok(cluster::host(request))),
+    ),
+    route(
+        "/v1/agent/version",
+        GET,
+        AtOnce(|request| Ok(cluster::version(request))),
+    )
+    .since(Behaviour::AgentVersion),
+    route("/v1/agent/join/", PUT, AtOnce(join::join)),
+    route(
+        "/v1/agent/leave",
+        PUT,
+        AtOnce(|request| Ok(cluster::leave(request))),
+    ),
+    route("/v1/agent/force-leave/", PUT, AtOnce(cluster::force_leave)),
+    route("/v1/agent/token/", PUT, AtOnce(|_| cluster::token())),
+    route("/v1/agent/checks", GET, AtOnce(local::checks)),
+    route(
+        "/v1/agent/check/register",
+        PUT,
+        waits!(change::register_check),
+    ),
+    route(
+        "/v1/agent/check/deregister/",
+        PUT,
+        AtOnce(change::deregister_check),
+    ),
+    route(
+        "/v1/agent/check/pass/",
+        PUT,
+        AtOnce(|request| change::report(request, "passing")),
+    ),
+    route(
+        "/v1/agent/check/warn/",
+        PUT,
+        AtOnce(|request| change::report(request, "warning")),
+    ),
+    route(
+        "/v1/agent/check/fail/",
+        PUT,
+        AtOnce(|request| change::report(request, "critical")),
+    ),
+    route("/v1/agent/check/update/", PUT, waits!(change::update)),
+    route("/v1/agent/services", GET, AtOnce(local::services)),
+    route("/v1/agent/health/service/id/", GET, AtOnce(health::by_id)),
+    route(
+        "/v1/agent/health/service/name/",
+        GET,
+        AtOnce(health::by_name),
+    ),
+    route(
+        "/v1/agent/service/register",
+        PUT,
+        waits!(change::register_service),
+    ),
+    route(
+        "/v1/agent/service/deregister/",
+        PUT,
+        AtOnce(change::deregister_service),
+    ),
+    route(
+        "/v1/agent/service/maintenance/",
+        PUT,
+        AtOnce(change::service_maintenance),
+    ),
+    route("/v1/agent/service/", GET, waits!(&local::service)),
+];
 
 /// Every segment that there is, in place of a segment's name.
 const ALL_SEGMENTS: &[u8] = b"_all";
@@ -140,7 +205,7 @@ fn statistics(request: &Request) -> Value {
             "bootstrap": "false",
             "known_datacenters": "1",
             "leader": "true",
-            "leader_addr": rpc_address(config),
+            "leader_addr": status::rpc_address(config),
             "server": config.server.to_string(),
         },
         "raft": {"applied_index": applied, "commit_index": applied, "last_log_index": applied,

@@ -21,11 +21,18 @@ use crate::http::failure::query::PlainFailure;
 use crate::http::reply::{self, Reply};
 use crate::http::request::selection::is_near_agent;
 use crate::http::request::{ReadOptions, Request};
+use crate::http::route::{ANY, Route, route, waits};
 use crate::store::{
     Answer, Command, Instance, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
     PreparedQueryWrite, Query, Refusal, Reply as Applied, Rows, ServiceSearch,
 };
 use crate::version::Behaviour;
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[
+    route("/v1/query", &[Method::GET, Method::POST], waits!(queries)),
+    route("/v1/query/", ANY, waits!(query)),
+];
 
 /// `GET` and `POST` of `/v1/query`: all queries, and a new one.
 pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {

@@ -16,11 +16,15 @@ use crate::http::failure::{Failure, txn_error_text};
 use crate::http::reply::wire::{KvEntry, TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
 use crate::http::reply::{self, Reply};
 use crate::http::request::Request;
+use crate::http::route::{PUT, Route, route, waits};
 use crate::store::{
     Command, Content, Index, Key, KvVerb, Reply as Applied, TxnOperation, TxnOutcome, TxnRefusal,
     TxnResult as Shown, TxnVerb,
 };
 use crate::version::{Behaviour, Version};
+
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[route("/v1/txn", PUT, waits!(txn))];
 
 /// An operation of the body: what it has more of than one is decided by the order of these fields.
 #[derive(Default)]

@@ -3,16 +3,19 @@
 
 use http::Method;
 
-use crate::http::route::{Endpoint, Route};
+use crate::http::failure::Failure;
+use crate::http::failure::query::PlainFailure;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route};
+
 use crate::version::Behaviour;
 
-const GET: &[Method] = &[Method::GET];
-const PUT: &[Method] = &[Method::PUT];
 const POST: &[Method] = &[Method::POST];
 const ONE: &[Method] = &[Method::GET, Method::PUT, Method::DELETE];
 
-/// The table.
-pub(crate) const ACL: &[Route] = &[
+/// The routes of this page.
+pub(crate) const ROUTES: &[Route] = &[
     acl("/v1/acl/bootstrap", PUT),
     acl("/v1/acl/replication", GET),
     acl("/v1/acl/policies", GET),
@@ -49,5 +52,9 @@ pub(crate) const ACL: &[Route] = &[
 ];
 
 const fn acl(path: &'static str, methods: &'static [Method]) -> Route {
-    Route::new(path, methods, Endpoint::Acl)
+    route(path, methods, AtOnce(disabled))
+}
+
+fn disabled(_: &Request) -> Result<Reply, Failure> {
+    Err(Failure::Plain(PlainFailure::AclDisabled))
 }
