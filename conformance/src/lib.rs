@@ -10,6 +10,7 @@
 pub mod answer;
 pub mod case;
 pub mod cases;
+pub mod citation;
 pub mod consul;
 pub mod coverage;
 pub mod deviation;

@@ -1,18 +1,19 @@
 //! Which case proves which row of the contract: `conformance/rows/*.txt`, where every row stands that was seen on a real Consul 1.8.7
 //! (those of `1.22.md` are the contract's word for 1.22).
 //!
-//! A line is `<section> | <the row in a few words> | <case id>, <case id>, ...`, or has `not a case: <why>` in place of the ids.
+//! A line is `<place> | <the row in a few words> | <case id>, <case id>, ...`, or has `not a case: <why>` in place of the ids.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use proconsul_conformance::citation;
 use proconsul_conformance::deviation::Deviations;
 use proconsul_conformance::{Case, Feature, Version, cases};
 
 /// The version on which the rows were seen.
 const SEEN: Version = Version::new(1, 8, 7);
 /// The document about a later version, and that version, in whose source its rows were read.
-const LATER: (&str, Version) = ("1.22.md ", Version::V1_22);
+const LATER: (&str, Version) = ("1.22.md", Version::V1_22);
 /// What stands before the reason of a row that no case can prove.
 const UNPROVED: &str = "not a case:";
 /// A reason that is shorter says nothing.
@@ -21,7 +22,7 @@ const SHORTEST_REASON: usize = 15;
 /// One line of a list.
 #[derive(Debug, PartialEq, Eq)]
 struct Row<'l> {
-    /// Where the contract says it, in the words that cases use: `session.md 3.1`, `session.md trap 27`.
+    /// Where the contract says it, as `contract/README.md` has it: `session.md 3.1`, `session.md trap 27`.
     place: &'l str,
     proof: Proof<'l>,
 }
@@ -40,8 +41,8 @@ fn row(line: &str) -> Result<Row<'_>, String> {
     let [place, statement, proof] = parts[..] else {
         return Err(format!("{} bars instead of two", parts.len() - 1));
     };
-    if !place.contains(".md ") {
-        return Err(format!("`{place}` names no document"));
+    if citation::place(place).is_none() {
+        return Err(format!("`{place}` is no place of the contract"));
     }
     if statement.is_empty() {
         return Err("the row says nothing".to_owned());
@@ -189,7 +190,7 @@ fn of(text: &str) -> String {
 fn good_rows_are_taken() {
     let text = "# a comment\n\nsession.md 3.1 | it is so | a/b/c, a/b/moved\nsession.md trap 2 | so it is | a/b/c\n\
                 1.22.md B3 | it is so now | a/b/later\nsession.md 3.1 | it was | a/b/former\n\
-                session.md 9 | nobody sees it | not a case: it does not show on the wire\n";
+                session.md 7 | nobody sees it | not a case: it does not show on the wire\n";
     assert_eq!(of(text), "");
 }
 
@@ -198,7 +199,8 @@ fn bad_rows_are_told_with_their_line() {
     for (line, why) in [
         ("session.md 3.1 | it is so", "1 bars"),
         ("session.md 3.1 | it | is so | a/b/c", "3 bars"),
-        ("3.1 | it is so | a/b/c", "names no document"),
+        ("3.1 | it is so | a/b/c", "is no place"),
+        ("session.md 1, 2 | it is so | a/b/c", "is no place"),
         ("session.md 3.1 | | a/b/c", "says nothing"),
         ("session.md 3.1 | it is so | not a case: no", "no reason"),
         ("session.md 3.1 | it is so | ", "id is missing"),
@@ -206,7 +208,7 @@ fn bad_rows_are_told_with_their_line() {
         ("session.md 3.1 | it is so | a/b/c, a/b/c", "stands twice"),
         ("session.md 3.1 | it is so | a/b/d", "no case is called"),
         ("session.md 3.2 | it is so | a/b/c", "lacks session.md 3.2"),
-        ("kv.md 3.1 | it is so | a/b/c", "lacks kv.md 3.1"),
+        ("kv.md 2.3 | it is so | a/b/c", "lacks kv.md 2.3"),
         ("session.md 3.1 | it is so | a/b/later", "nothing of 1.8.7"),
         ("1.22.md B3 | it is so | a/b/former", "nothing of 1.22.0"),
         ("session.md 3.1 | it is so | a/b/unmet", "does not meet"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::contract;
 use super::document::{CaseDocument, Document};
 
 const STYLE: &str = include_str!("report.css");
@@ -182,7 +183,7 @@ fn matrix_row(page: &mut String, documents: &[&Document], number: usize, row: &R
             escape(&case.id),
             escape(&case.level),
             escape(&case.claim),
-            escape(&case.source)
+            contract::linked(&case.source)
         ),
     );
     for (column, cell) in row.cells.iter().enumerate() {
@@ -229,7 +230,7 @@ fn details(page: &mut String, anchor: &str, case: &CaseDocument, document: &Docu
             escape(&case.id),
             escape(&case.claim),
             escape(&case.level),
-            escape(&case.source),
+            contract::linked(&case.source),
             escape(&document.target),
             escape(&document.build),
             case.seconds
@@ -255,7 +256,7 @@ fn add(page: &mut String, text: std::fmt::Arguments<'_>) {
         .expect("writing into a string cannot fail");
 }
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

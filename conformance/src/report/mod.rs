@@ -1,6 +1,7 @@
 //! What a run has to say: on the console, and in files.
 
 pub mod console;
+mod contract;
 pub mod document;
 pub mod html;
 pub mod junit;

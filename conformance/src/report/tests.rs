@@ -13,7 +13,7 @@ use crate::verdict::Failure;
 static CASE: Case = Case {
     id: "kv/get/a",
     claim: "a < b & \"c\"",
-    source: "kv.md 1",
+    source: "API docs; kv.md 2.4, trap 2 (<late>)",
     ..Case::MUST
 };
 static OTHER: Case = Case {
@@ -103,14 +103,25 @@ fn html_links_every_cell_to_its_transcript() {
 }
 
 #[test]
+fn html_links_sources_to_the_contract() {
+    let page = html(&[Document::of(&report(vec![State::Pass]))]);
+    let source = "API docs; <a href=\"conformance/contract/kv.md#2.4\">kv.md 2.4</a>, \
+                  <a href=\"conformance/contract/kv.md#trap-2\">trap 2</a> (&lt;late&gt;)";
+    assert_eq!(
+        page.matches(source).count(),
+        2,
+        "in the row and in what it opens: {page}"
+    );
+}
+
+#[test]
 fn html_lets_nothing_out_of_its_text() {
     let page = html(&[Document::of(&five())]);
     assert!(!page.contains("</pre><script>"), "{page}");
     assert_eq!(page.matches("<script>").count(), 1);
-    assert!(
-        !page.contains("http://") && !page.contains("https://"),
-        "self-contained"
-    );
+    for outside in ["src=", "<link", "@import", "url("] {
+        assert!(!page.contains(outside), "self-contained");
+    }
 }
 
 #[test]

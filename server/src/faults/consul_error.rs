@@ -130,7 +130,7 @@ impl ConsulError {
     }
 }
 
-/// The refusal of a request without a token (1.22.md 6.3).
+/// The refusal of a request without a token (1.22.md A6.3).
 fn denied(version: Version, key: Option<&[u8]>, is_write: bool) -> String {
     let Some(key) = key.filter(|_| version.has(Behaviour::AclDeniedText)) else {
         return "Permission denied".to_owned();

@@ -150,7 +150,7 @@ behaviours! {
     // KV.
 
     /// A raw read is `text/plain`, `nosniff` and sandboxed; before, Go guessed the type from the value.
-    /// Debian's 1.8.7 has this, upstream's has not (kv.md, introduction).
+    /// Debian's 1.8.7 has this, upstream's has not (introduction of `kv.md`).
     KvRawHeaders = "kv.raw_headers",
         [line(1, 7, 14), Since::Only(Version::V1_8_7), line(1, 8, 10), onward(1, 9, 5)], None, "S D V";
     /// That type has `; charset=utf-8`.

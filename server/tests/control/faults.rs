@@ -149,7 +149,7 @@ fn consul_takes_its_time_to_say_that_there_is_no_leader() {
     assert!(!request.is_finished());
     server.advance(Duration::from_millis(300));
     assert_eq!(join(request).body, "No cluster leader");
-    // Since 1.15 it takes up to 13.5 s (1.22.md 6.4).
+    // Since 1.15 it takes up to 13.5 s (1.22.md A6.4).
     let server = of(Version::V1_22_0);
     let rule = Rule::new(Effect::Error(ConsulError::NoClusterLeader));
     let _guard = server.fault(rule).expect("it can match");

@@ -10,7 +10,7 @@ use proconsul::history::{Kind, Record};
 
 use crate::support::{Answer, PATIENCE, SECOND, background, get, held, join, put};
 
-/// The releases before and since waits for a leader grow (1.22.md 6.4), with how long such a wait is in all. The first
+/// The releases before and since waits for a leader grow (1.22.md A6.4), with how long such a wait is in all. The first
 /// was measured on 1.8.7.
 fn generations() -> [(Server, RangeInclusive<Duration>); 2] {
     let milliseconds = Duration::from_millis;

@@ -1,4 +1,4 @@
-//! Libraries that start a Consul for tests, one test each, in the order of anchors/features.md section 2.
+//! Libraries that start a Consul for tests, one test each.
 
 use super::Step::{Ask, Get, Index, Lacks, Put, Session, Shell, Stop};
 use super::{Consumer, LEADER, replay};

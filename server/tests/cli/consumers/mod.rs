@@ -1,5 +1,5 @@
 //! Each harness that is known to start a Consul: its own arguments, configuration and environment, what it waits for
-//! in the log and in answers, what it then needs, and how it stops the process (anchors/features.md sections 2 and 3).
+//! in the log and in answers, what it then needs, and how it stops the process.
 //!
 //! The port is a free one, which a variable asks for: everything else is the harness's. A harness polls until it is
 //! satisfied; here each of its questions is asked once, because after the line with the address all of them hold.

@@ -1,5 +1,4 @@
-//! Test suites, images and continuous integrations that start a Consul, one test each, in the order of anchors/features.md
-//! section 2.
+//! Test suites, images and continuous integrations that start a Consul, one test each.
 
 use super::Step::{Ask, Get, Lacks, Outage, Put, Session, Shell, Stop};
 use super::{Consumer, LEADER, replay};
