@@ -10,12 +10,11 @@
 )]
 
 use std::cell::RefCell;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
 use crate::timestamp::Timestamp;
 
@@ -187,6 +186,12 @@ impl Patience {
     #[must_use]
     pub fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits until it is over, on any runtime or none: the timer is not the runtime's, which may have none or may have
+    /// paused its time.
+    pub async fn over(&self) {
+        futures_timer::Delay::new(self.left()).await;
     }
 }
 

@@ -9,6 +9,7 @@
 mod barrier;
 mod calls;
 mod observe;
+pub(crate) mod parked;
 mod runs;
 mod scene;
 mod time;
@@ -18,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
@@ -32,7 +33,7 @@ use crate::timestamp::Timestamp;
 use crate::watch::Registry;
 use calls::{Calls, Told, WakeDelay};
 
-pub use barrier::{BlockedOn, Unmet};
+pub use barrier::{BlockedOn, Unmet, WhyUnmet};
 pub use calls::Blocked;
 pub use observe::OpenCall;
 pub(crate) use observe::in_words;
@@ -49,8 +50,10 @@ pub struct Engine {
     deadlines: Notify,
     /// Whether a history is kept and requests are followed.
     observed: bool,
-    /// Told when anything happened, for those who wait for it in this process. Only where it is observed.
-    happened: Condvar,
+    /// Notified when anything happened, for those who wait for it in this process. Only where it is observed.
+    happened: Notify,
+    /// Held while the clock is moved, which takes a while: one advance begins when the one before has ended.
+    travels: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -114,7 +117,8 @@ impl Engine {
             }),
             clock: clock.into(),
             deadlines: Notify::new(),
-            happened: Condvar::new(),
+            happened: Notify::new(),
+            travels: tokio::sync::Mutex::new(()),
         }
     }
 
@@ -132,7 +136,7 @@ impl Engine {
     /// After something happened: those who wait for it look again.
     fn announce(&self) {
         if self.observed {
-            self.happened.notify_all();
+            self.happened.notify_waiters();
         }
     }
 

@@ -1,13 +1,15 @@
 //! The doors of a server: whether it can be connected to at all.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-use tokio::sync::watch;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
 
 use super::Control;
 use crate::clock::Patience;
+use crate::engine::parked;
 
 /// How long the sockets may take to close or to listen again, in the machine's time.
 const AT_ONCE: Duration = Duration::from_secs(10);
@@ -17,7 +19,7 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 pub(crate) struct Doors {
     wanted: watch::Sender<bool>,
     standing: Mutex<Standing>,
-    changed: Condvar,
+    changed: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +37,7 @@ impl Default for Doors {
         Self {
             wanted: watch::Sender::new(true),
             standing: Mutex::default(),
-            changed: Condvar::new(),
+            changed: Notify::new(),
         }
     }
 }
@@ -57,7 +59,7 @@ impl Doors {
     /// A socket does not listen any more.
     pub(crate) fn has_closed(&self) {
         self.standing.lock().closed += 1;
-        self.changed.notify_all();
+        self.changed.notify_waiters();
     }
 
     /// A socket listens again, or says why it cannot.
@@ -66,26 +68,38 @@ impl Doors {
         standing.closed -= 1;
         standing.failure = opened.err().map(|error| format!("{address}: {error}"));
         drop(standing);
-        self.changed.notify_all();
+        self.changed.notify_waiters();
     }
 
-    fn set(&self, open: bool) -> Result<(), DoorError> {
+    fn want(&self, open: bool) {
         self.wanted.send_replace(open);
+    }
+
+    /// Closes or opens them, and waits until all sockets have followed.
+    async fn set(&self, open: bool) -> Result<(), DoorError> {
+        self.want(open);
         let patience = Patience::of(AT_ONCE);
-        let mut standing = self.standing.lock();
+        let mut over = pin!(patience.over());
         loop {
-            if let Some(failure) = standing.failure.take() {
-                return Err(DoorError(failure));
+            let changed = self.changed.notified();
+            if let Some(outcome) = self.outcome(open) {
+                return outcome;
             }
-            let closed = if open { 0 } else { standing.sockets };
-            if standing.closed == closed {
-                return Ok(());
-            }
-            let waited = self.changed.wait_for(&mut standing, patience.left());
-            if waited.timed_out() {
-                return Err(DoorError("the sockets did not follow in time".to_owned()));
+            tokio::select! {
+                () = changed => {}
+                () = &mut over => return Err(DoorError("the sockets did not follow in time".to_owned())),
             }
         }
+    }
+
+    /// What closing or opening has come to; `None` while sockets have not followed.
+    fn outcome(&self, open: bool) -> Option<Result<(), DoorError>> {
+        let mut standing = self.standing.lock();
+        if let Some(failure) = standing.failure.take() {
+            return Some(Err(DoorError(failure)));
+        }
+        let closed = if open { 0 } else { standing.sockets };
+        (standing.closed == closed).then_some(Ok(()))
     }
 }
 
@@ -101,6 +115,15 @@ impl std::fmt::Display for DoorError {
 
 impl std::error::Error for DoorError {}
 
+/// Opens the doors when it is dropped: a restart that fails or is given up leaves no server that refuses everybody.
+struct Reopening<'a>(&'a Doors);
+
+impl Drop for Reopening<'_> {
+    fn drop(&mut self) {
+        self.0.want(true);
+    }
+}
+
 /// What a restart leaves of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
@@ -112,22 +135,39 @@ pub enum Restart {
 }
 
 impl Control {
-    /// Closes all connections and refuses new ones, as a server that is down does. The port stays this server's.
+    /// Closes all connections and refuses new ones, as a server that is down does. The port stays this server's. Works on
+    /// the thread of any runtime, since it waits for the server alone.
     ///
     /// # Errors
-    /// A socket does not close.
+    /// A socket does not close, or the server has stopped.
     pub fn refuse_connections(&self) -> Result<(), DoorError> {
+        parked::park_on(self.refuse_connections_async())
+    }
+
+    /// Does what [`Control::refuse_connections`] does without holding a thread.
+    ///
+    /// # Errors
+    /// As [`Control::refuse_connections`].
+    pub async fn refuse_connections_async(&self) -> Result<(), DoorError> {
         self.note("connections refused");
-        self.doors.set(false)
+        self.set_doors(false).await
     }
 
     /// Takes connections again, on the same port.
     ///
     /// # Errors
-    /// The port cannot be listened on any more.
+    /// The port cannot be listened on any more, or the server has stopped.
     pub fn accept_connections(&self) -> Result<(), DoorError> {
+        parked::park_on(self.accept_connections_async())
+    }
+
+    /// Does what [`Control::accept_connections`] does without holding a thread.
+    ///
+    /// # Errors
+    /// As [`Control::accept_connections`].
+    pub async fn accept_connections_async(&self) -> Result<(), DoorError> {
         self.note("connections accepted");
-        self.doors.set(true)
+        self.set_doors(true).await
     }
 
     /// Restarts the server on the same port: connections are closed, and the state is what a restart leaves of it.
@@ -135,12 +175,29 @@ impl Control {
     /// # Errors
     /// As [`Control::accept_connections`].
     pub fn restart(&self, restart: Restart) -> Result<(), DoorError> {
-        self.refuse_connections()?;
+        parked::park_on(self.restart_async(restart))
+    }
+
+    /// Does what [`Control::restart`] does without holding a thread. Dropping the future lets the server take
+    /// connections again, whether it has been restarted by then or not.
+    ///
+    /// # Errors
+    /// As [`Control::accept_connections`].
+    pub async fn restart_async(&self, restart: Restart) -> Result<(), DoorError> {
+        let _reopening = Reopening(&self.doors);
+        self.refuse_connections_async().await?;
         match restart {
             Restart::KeepState => self.engine.restart(),
             Restart::WipeState => self.reset(),
         }
-        self.accept_connections()
+        self.accept_connections_async().await
+    }
+
+    async fn set_doors(&self, open: bool) -> Result<(), DoorError> {
+        tokio::select! {
+            set = self.doors.set(open) => set,
+            () = self.engine.closed() => Err(DoorError("the server has stopped".to_owned())),
+        }
     }
 
     /// The doors, for the wire.

@@ -31,14 +31,45 @@ impl Control {
     /// assert_eq!(caused[0].what.kind(), Kind::SessionEnded);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// Only what hangs on the server's clock follows it. A client's own timers run in the machine's time: a loop that
+    /// renews a session every few seconds has not run once when an hour has been skipped, and the session lapses. So
+    /// advance by less than the TTL at a time and renew in between, or let the clock run fast with
+    /// [`set_rate`](Control::set_rate) and the client with it.
+    ///
+    /// Checks that become due are run, and are waited for as long as they make progress: in vain for half a second at
+    /// the most, and for clients that do not read their answers for 5 s, in all. One advance begins when the one before
+    /// has ended; none goes on when the server has stopped.
+    ///
+    /// # Panics
+    /// When the calling thread runs all tasks of a tokio current-thread runtime, as the body of a plain `#[tokio::test]`
+    /// does, and what was waited for did not come: a check whose target lives on that runtime, a client on it that has
+    /// to read a long answer, or another advance. [`Control::advance_async`] waits for them. Anything else works there,
+    /// too, since a server has a thread of its own.
+    #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {
         self.engine.advance(duration)
     }
 
+    /// Moves the clock as [`Control::advance`] does, on any runtime, without holding a thread. Dropping the future stops
+    /// the clock at the moment that it has reached.
+    pub async fn advance_async(&self, duration: Duration) -> Vec<Record> {
+        self.engine.advance_async(duration).await
+    }
+
     /// Moves the clock to the next moment at which something happens by itself, and returns what did; nothing when
     /// nothing is due ever.
+    ///
+    /// # Panics
+    /// As [`Control::advance`].
+    #[track_caller]
     pub fn advance_to_next(&self) -> Vec<Record> {
         self.engine.advance_to_next()
+    }
+
+    /// Moves the clock as [`Control::advance_to_next`] does, on any runtime, without holding a thread.
+    pub async fn advance_to_next_async(&self) -> Vec<Record> {
+        self.engine.advance_to_next_async().await
     }
 
     /// How far away the next moment is at which something happens by itself; none when nothing ever will.
@@ -82,7 +113,16 @@ impl Control {
 
     /// Lets `duration` pass as if the server's process had been stopped meanwhile: what was due on the way happens at
     /// its end, late and all at once. Returns what happened.
+    ///
+    /// # Panics
+    /// As [`Control::advance`].
+    #[track_caller]
     pub fn jump(&self, duration: Duration) -> Vec<Record> {
         self.engine.jump(duration)
+    }
+
+    /// Lets `duration` pass as [`Control::jump`] does, on any runtime, without holding a thread.
+    pub async fn jump_async(&self, duration: Duration) -> Vec<Record> {
+        self.engine.jump_async(duration).await
     }
 }

@@ -1,4 +1,6 @@
 //! Barriers: waiting for a moment instead of sleeping. Their patience is the machine's time, not the server's.
+//!
+//! Each has two forms: one that parks the calling thread, and an `async` one that ends in `_async`.
 
 use std::time::Duration;
 
@@ -23,7 +25,10 @@ impl Control {
     /// Waits until at least `count` requests are blocked on something, and returns them.
     ///
     /// # Errors
-    /// That did not happen within `patience`; says what was blocked instead.
+    /// That did not happen within `patience`; says what was blocked instead. The server stopped. Or the calling thread
+    /// runs all tasks of a tokio current-thread runtime, as the body of a plain `#[tokio::test]` does: parked, it would
+    /// keep the client from going on that it waits for. This is refused at once, whatever is blocked already; use
+    /// [`Control::wait_blocked_async`]. On a multi-thread runtime and in `spawn_blocking` both forms work.
     pub fn wait_blocked(
         &self,
         on: &BlockedOn,
@@ -33,20 +38,54 @@ impl Control {
         self.engine.wait_blocked(on, count, patience)
     }
 
+    /// Waits as [`Control::wait_blocked`] does, on any runtime, without holding a thread. Patience is the machine's time,
+    /// even where a test has paused tokio's.
+    ///
+    /// # Errors
+    /// That did not happen within `patience`, or the server stopped.
+    pub async fn wait_blocked_async(
+        &self,
+        on: &BlockedOn,
+        count: usize,
+        patience: Duration,
+    ) -> Result<Vec<Blocked>, Unmet> {
+        self.engine.wait_blocked_async(on, count, patience).await
+    }
+
     /// Waits until the history has a record that is meant, and returns the first. One that is there already counts,
     /// so nothing is missed between an action and the wait; [`Filter::after`] leaves older ones out.
     ///
     /// # Errors
-    /// None came within `patience`.
+    /// None came within `patience`. Otherwise as [`Control::wait_blocked`].
     pub fn wait_for(&self, filter: &Filter, patience: Duration) -> Result<Record, Unmet> {
         self.engine.wait_for(filter, patience)
+    }
+
+    /// Waits as [`Control::wait_for`] does, on any runtime, without holding a thread.
+    ///
+    /// # Errors
+    /// None came within `patience`, or the server stopped.
+    pub async fn wait_for_async(
+        &self,
+        filter: &Filter,
+        patience: Duration,
+    ) -> Result<Record, Unmet> {
+        self.engine.wait_for_async(filter, patience).await
     }
 
     /// Waits until no request is being worked on: each is answered, blocked, or held by a fault.
     ///
     /// # Errors
-    /// Some were still being worked on when `patience` was over; says which.
+    /// Some were still being worked on when `patience` was over; says which. Otherwise as [`Control::wait_blocked`].
     pub fn wait_idle(&self, patience: Duration) -> Result<(), Unmet> {
         self.engine.wait_idle(patience)
+    }
+
+    /// Waits as [`Control::wait_idle`] does, on any runtime, without holding a thread.
+    ///
+    /// # Errors
+    /// Some were still being worked on when `patience` was over, or the server stopped.
+    pub async fn wait_idle_async(&self, patience: Duration) -> Result<(), Unmet> {
+        self.engine.wait_idle_async(patience).await
     }
 }

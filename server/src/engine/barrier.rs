@@ -1,13 +1,14 @@
 //! Barriers: waiting for the moment that a test needs, instead of sleeping. Their patience is the machine's time.
 
 use std::fmt;
+use std::pin::pin;
 use std::time::Duration;
 
 use super::calls::Blocked;
 use super::observe::in_words;
-use super::{Engine, State};
+use super::{Engine, State, between_steps, parked};
 use crate::clock::Patience;
-use crate::history::{Filter, Record};
+use crate::history::{Filter, History, Record};
 use crate::store::{Key, Query};
 
 /// What clients are to be blocked on.
@@ -57,22 +58,58 @@ impl fmt::Display for BlockedOn {
 }
 
 /// What was waited for did not come; with what there was instead.
-#[derive(Clone, Debug)]
+///
+/// Its `Debug` form is the sentence of its `Display` form: that is what a test prints that returns it with `?` or
+/// unwraps it.
+#[derive(Clone)]
 pub struct Unmet {
     /// What was waited for, in words.
     pub wanted: String,
-    /// For how long.
-    pub waited: Duration,
+    /// Why the wait ended.
+    pub why: WhyUnmet,
     /// The requests that were blocked at the end.
     pub blocked: Vec<Blocked>,
     /// The paths of the requests that were being worked on, or held by a fault that nothing ends.
     pub at_work: Vec<String>,
 }
 
+/// Why a wait ended before it was met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhyUnmet {
+    /// The time that the caller gave it was over.
+    TimedOut(Duration),
+    /// The server stopped.
+    ServerStopped,
+    /// It never began: the calling thread runs all tasks of a tokio current-thread runtime, so the client that is
+    /// waited for could not go on. The method of this name is to be used, which is `async`.
+    BlocksItsRuntime(&'static str),
+}
+
 impl fmt::Display for Unmet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { wanted, waited, .. } = self;
-        write!(formatter, "waited {waited:?} in vain for {wanted}; ")?;
+        let Self { wanted, why, .. } = self;
+        match why {
+            WhyUnmet::TimedOut(patience) => {
+                write!(formatter, "waited {patience:?} in vain for {wanted}; ")?;
+            }
+            WhyUnmet::ServerStopped => {
+                write!(formatter, "the server stopped before there was {wanted}; ")?;
+            }
+            WhyUnmet::BlocksItsRuntime(twin) => {
+                return write!(
+                    formatter,
+                    "cannot wait for {wanted} on the thread of a current-thread runtime: no task would go on \
+                     meanwhile, use `{twin}(..).await`"
+                );
+            }
+        }
+        self.write_what_there_was(formatter)
+    }
+}
+
+impl Unmet {
+    fn write_what_there_was(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.blocked.is_empty() {
             formatter.write_str("nobody was blocked")?;
         } else {
@@ -95,7 +132,71 @@ impl fmt::Display for Unmet {
     }
 }
 
+impl fmt::Debug for Unmet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
 impl std::error::Error for Unmet {}
+
+/// What is waited for: in words, and how to see whether it is there.
+struct Barrier<F> {
+    wanted: String,
+    met: F,
+}
+
+fn blocked(on: &BlockedOn, count: usize) -> Barrier<impl FnMut(&State) -> Option<Vec<Blocked>>> {
+    let wanted = format!("{count} requests blocked on {on}");
+    let met = move |state: &State| {
+        let concerned = |query: &Query| on.matches(query);
+        let parked = state.calls.parked();
+        let found = parked
+            .filter(|(_, parked)| concerned(&parked.query))
+            .count();
+        let all = || {
+            let blocked = state.calls.blocked();
+            blocked.filter(|blocked| concerned(&blocked.query))
+        };
+        (found >= count).then(|| all().collect())
+    };
+    Barrier { wanted, met }
+}
+
+fn recorded(filter: &Filter) -> Barrier<impl FnMut(&State) -> Option<Record>> {
+    let wanted = format!("a record of the history that meets {filter}");
+    let mut unseen = Unseen::after(filter.is_after());
+    let met = move |state: &State| {
+        let mut records = unseen.of(&state.history);
+        records.find(|record| filter.matches(record)).cloned()
+    };
+    Barrier { wanted, met }
+}
+
+fn idle() -> Barrier<impl FnMut(&State) -> Option<()>> {
+    Barrier {
+        wanted: "every request to rest".to_owned(),
+        met: |state: &State| state.calls.at_work().is_empty().then_some(()),
+    }
+}
+
+/// The records that a wait has not looked at: it looks at each once, however much happens while it waits.
+struct Unseen {
+    last_seen: u64,
+}
+
+impl Unseen {
+    fn after(number: u64) -> Self {
+        Self { last_seen: number }
+    }
+
+    /// Returns the records that are new since the last call. They count as seen, whether they are looked at or not.
+    fn of<'a>(&mut self, history: &'a History) -> impl Iterator<Item = &'a Record> + use<'a> {
+        let records = history.after(self.last_seen);
+        self.last_seen = self.last_seen.max(history.last());
+        records
+    }
+}
 
 impl Engine {
     /// The requests that are blocked now, oldest first.
@@ -114,14 +215,20 @@ impl Engine {
         count: usize,
         patience: Duration,
     ) -> Result<Vec<Blocked>, Unmet> {
-        let wanted = format!("{count} requests blocked on {on}");
-        self.wait_until(patience, wanted, |state| {
-            let blocked = state.calls.blocked();
-            let found: Vec<_> = blocked
-                .filter(|blocked| on.matches(&blocked.query))
-                .collect();
-            (found.len() >= count).then_some(found)
-        })
+        self.wait_here(blocked(on, count), patience, "wait_blocked_async")
+    }
+
+    /// The same as a future.
+    ///
+    /// # Errors
+    /// As [`Engine::wait_blocked`].
+    pub async fn wait_blocked_async(
+        &self,
+        on: &BlockedOn,
+        count: usize,
+        patience: Duration,
+    ) -> Result<Vec<Blocked>, Unmet> {
+        self.wait_until(blocked(on, count), patience).await
     }
 
     /// Until the history has a record that is meant, for `patience` at the most. One that it already has counts.
@@ -129,11 +236,19 @@ impl Engine {
     /// # Errors
     /// What was blocked meanwhile.
     pub fn wait_for(&self, filter: &Filter, patience: Duration) -> Result<Record, Unmet> {
-        let wanted = format!("a record of the history that meets {filter}");
-        self.wait_until(patience, wanted, |state| {
-            let mut records = state.history.after(filter.is_after());
-            records.find(|record| filter.matches(record)).cloned()
-        })
+        self.wait_here(recorded(filter), patience, "wait_for_async")
+    }
+
+    /// The same as a future.
+    ///
+    /// # Errors
+    /// As [`Engine::wait_for`].
+    pub async fn wait_for_async(
+        &self,
+        filter: &Filter,
+        patience: Duration,
+    ) -> Result<Record, Unmet> {
+        self.wait_until(recorded(filter), patience).await
     }
 
     /// Until no request is being worked on: all are answered, blocked, or held by a fault.
@@ -141,9 +256,15 @@ impl Engine {
     /// # Errors
     /// What was still being worked on.
     pub fn wait_idle(&self, patience: Duration) -> Result<(), Unmet> {
-        self.wait_until(patience, "every request to rest".to_owned(), |state| {
-            state.calls.at_work().is_empty().then_some(())
-        })
+        self.wait_here(idle(), patience, "wait_idle_async")
+    }
+
+    /// The same as a future.
+    ///
+    /// # Errors
+    /// As [`Engine::wait_idle`].
+    pub async fn wait_idle_async(&self, patience: Duration) -> Result<(), Unmet> {
+        self.wait_until(idle(), patience).await
     }
 
     /// How many requests have come and are not answered.
@@ -152,36 +273,81 @@ impl Engine {
         self.lock().calls.all_stand().0
     }
 
-    /// Ends all waits of this kind: the server stops.
+    /// Ends all waits of this kind, and every advance: the server stops.
     pub fn close(&self) {
         self.lock().closed = true;
-        self.happened.notify_all();
+        self.happened.notify_waiters();
     }
 
-    fn wait_until<T>(
+    /// Waits until the server stops.
+    pub async fn closed(&self) {
+        loop {
+            let happened = self.happened.notified();
+            if self.is_closed() {
+                return;
+            }
+            happened.await;
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// Waits on this thread, unless it would wait for itself.
+    fn wait_here<T>(
         &self,
+        barrier: Barrier<impl FnMut(&State) -> Option<T>>,
+        patience: Duration,
+        twin: &'static str,
+    ) -> Result<T, Unmet> {
+        if parked::stops_its_runtime() {
+            let why = WhyUnmet::BlocksItsRuntime(twin);
+            return Err(self.lock().unmet(barrier.wanted, why));
+        }
+        parked::park_on(self.wait_until(barrier, patience))
+    }
+
+    async fn wait_until<T>(
+        &self,
+        Barrier { wanted, mut met }: Barrier<impl FnMut(&State) -> Option<T>>,
         duration: Duration,
-        wanted: String,
-        mut met: impl FnMut(&State) -> Option<T>,
     ) -> Result<T, Unmet> {
         let patience = Patience::of(duration);
+        let mut over = pin!(patience.over());
         // What is due by now is part of what there is.
         self.with_state(|_, _| ());
-        let mut state = self.lock();
         loop {
-            if let Some(found) = met(&state) {
-                return Ok(found);
+            // Armed before the look, or what happens in between would be missed.
+            let happened = self.happened.notified();
+            {
+                let state = self.lock();
+                if let Some(found) = met(&state) {
+                    return Ok(found);
+                }
+                if state.closed {
+                    return Err(state.unmet(wanted, WhyUnmet::ServerStopped));
+                }
+                if patience.left().is_zero() {
+                    return Err(state.unmet(wanted, WhyUnmet::TimedOut(duration)));
+                }
             }
-            let left = patience.left();
-            if left.is_zero() || state.closed {
-                return Err(Unmet {
-                    wanted,
-                    waited: duration,
-                    blocked: state.calls.blocked().collect(),
-                    at_work: state.calls.at_work(),
-                });
+            between_steps();
+            tokio::select! {
+                () = happened => {}
+                () = &mut over => {}
             }
-            let _ = self.happened.wait_for(&mut state, left);
+        }
+    }
+}
+
+impl State {
+    fn unmet(&self, wanted: String, why: WhyUnmet) -> Unmet {
+        Unmet {
+            wanted,
+            why,
+            blocked: self.calls.blocked().collect(),
+            at_work: self.calls.at_work(),
         }
     }
 }

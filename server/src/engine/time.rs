@@ -1,60 +1,201 @@
 //! Time travel: the clock moves through every deadline on the way, and those whom it wakes are answered first.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::calls::Told;
-use super::{Engine, wake};
+use super::{Engine, between_steps, parked, wake};
 use crate::clock::{Patience, Rate};
 use crate::history::{Filter, Happened, Record, WokenBy};
 use crate::timestamp::Timestamp;
 
-/// How long an advance waits for those whom it woke, in the machine's time. A client that does not read its answer
-/// must not hold up a test for ever.
+/// How long an advance waits in vain for those whom it woke, in the machine's time, for all its deadlines together. A
+/// client that does not read its answer must not hold up a test for ever.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long an advance waits for the checks that it let run. Whoever they ask may never answer.
+/// How long an advance waits in vain for the checks that it let run, for all its deadlines together. Whoever they ask may
+/// never answer.
 const RUN_WITHIN: Duration = Duration::from_millis(500);
+
+/// How the clock is to be moved.
+#[derive(Clone, Copy, Debug)]
+enum Travel {
+    /// By so much, through every deadline on the way.
+    By(Duration),
+    /// To the next deadline, if there is one.
+    ToNext,
+    /// By so much at once: what was due on the way is late.
+    Late(Duration),
+}
+
+/// What moving the clock came to.
+struct Travelled {
+    /// What it caused.
+    caused: Vec<Record>,
+    /// Whom it waited for in vain.
+    in_vain: Option<&'static str>,
+}
+
+/// How much longer an advance waits, for all its deadlines together: waiting that ends well costs nothing of it.
+struct Settling {
+    for_answers: Duration,
+    for_runs: Duration,
+    in_vain: Option<&'static str>,
+}
+
+/// Whom an advance waits for.
+#[derive(Clone, Copy, Debug)]
+enum Unsettled {
+    Answers,
+    Runs,
+}
+
+impl Default for Settling {
+    fn default() -> Self {
+        Self {
+            for_answers: ANSWERED_WITHIN,
+            for_runs: RUN_WITHIN,
+            in_vain: None,
+        }
+    }
+}
+
+impl Settling {
+    /// Gives up on somebody for the rest of the advance.
+    fn give_up(&mut self, whom: Unsettled) {
+        let (left, words) = match whom {
+            Unsettled::Answers => (&mut self.for_answers, "clients that read their answers"),
+            Unsettled::Runs => (&mut self.for_runs, "checks that it let run"),
+        };
+        *left = Duration::ZERO;
+        self.in_vain = Some(words);
+    }
+}
+
+/// The right to move the clock. Dropping it lets the next one move it.
+struct Travelling<'a> {
+    engine: &'a Engine,
+    alone: Option<tokio::sync::MutexGuard<'a, ()>>,
+}
+
+impl Drop for Travelling<'_> {
+    fn drop(&mut self) {
+        drop(self.alone.take());
+        // The clock jumps by itself only while nobody moves it.
+        self.engine.deadlines.notify_one();
+    }
+}
 
 impl Engine {
     /// Moves the clock on by `duration`, through every deadline on the way in its order: each is applied at its
     /// own time, and those who wait for what it touches are told, and answered before the clock goes on.
-    /// Returns what it caused.
+    /// Returns what it caused. Ends where it is when the engine is closed.
+    ///
+    /// # Panics
+    /// See [`Control::advance`](crate::control::Control::advance).
+    #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {
-        let before = self.last_record();
-        let target = self.clock.now().plus(duration);
-        while let Some(deadline) = self.next_deadline()
-            && deadline <= target
-        {
-            self.step_to(deadline);
-        }
-        self.clock.advance_to(target);
-        self.deadlines.notify_one();
-        self.settle();
-        self.history(&Filter::all().after(before))
+        self.travel_here(Travel::By(duration), "advance")
+    }
+
+    /// The same as a future. Dropping it leaves the clock at the deadline that it has reached.
+    pub async fn advance_async(&self, duration: Duration) -> Vec<Record> {
+        self.travel(Travel::By(duration)).await.caused
     }
 
     /// Moves the clock to the next deadline, if there is one, and returns what that caused.
+    ///
+    /// # Panics
+    /// As [`Engine::advance`].
+    #[track_caller]
     pub fn advance_to_next(&self) -> Vec<Record> {
-        match self.next_deadline() {
-            Some(deadline) => self.advance(deadline.since(self.clock.now())),
-            None => Vec::new(),
-        }
+        self.travel_here(Travel::ToNext, "advance_to_next")
     }
 
-    /// The next point in time at which something happens by itself: a TTL, a lock-delay, a tombstone, a wait, a
-    /// request that a fault holds.
-    #[must_use]
-    pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.with_state(|state, _| {
-            let calls = state.calls.next_deadline();
-            state.store.next_deadline().into_iter().chain(calls).min()
-        })
+    /// The same as a future.
+    pub async fn advance_to_next_async(&self) -> Vec<Record> {
+        self.travel(Travel::ToNext).await.caused
     }
 
     /// Lets `duration` pass as if the server had been stopped meanwhile: what was due on the way happens now, late.
+    ///
+    /// # Panics
+    /// As [`Engine::advance`].
+    #[track_caller]
     pub fn jump(&self, duration: Duration) -> Vec<Record> {
+        self.travel_here(Travel::Late(duration), "jump")
+    }
+
+    /// The same as a future.
+    pub async fn jump_async(&self, duration: Duration) -> Vec<Record> {
+        self.travel(Travel::Late(duration)).await.caused
+    }
+
+    /// Moves the clock on this thread. What is waited for is mostly the server's own thread; a wait for what this thread
+    /// has to do itself can only be in vain, and must not look like an advance that went well.
+    #[track_caller]
+    fn travel_here(&self, travel: Travel, name: &str) -> Vec<Record> {
+        let stops_others = parked::stops_its_runtime();
+        assert!(
+            !stops_others || self.travels.try_lock().is_ok(),
+            "`{name}` would wait for another that moves the clock, on the thread of a current-thread runtime: no task \
+             would go on meanwhile, use `{name}_async(..).await`"
+        );
+        let Travelled { caused, in_vain } = parked::park_on(self.travel(travel));
+        if let Some(whom) = in_vain.filter(|_| stops_others) {
+            panic!(
+                "`{name}` waited in vain for {whom}, on the thread of a current-thread runtime: no task went on \
+                 meanwhile, use `{name}_async(..).await`"
+            );
+        }
+        caused
+    }
+
+    async fn travel(&self, travel: Travel) -> Travelled {
+        let _travelling = Travelling {
+            engine: self,
+            alone: Some(self.travels.lock().await),
+        };
         let before = self.last_record();
+        let mut settling = Settling::default();
+        match travel {
+            Travel::By(duration) => {
+                let target = self.clock.now().plus(duration);
+                self.move_to(target, &mut settling).await;
+            }
+            Travel::ToNext => {
+                if let Some(deadline) = self.next_deadline() {
+                    self.move_to(deadline, &mut settling).await;
+                }
+            }
+            Travel::Late(duration) => {
+                self.move_at_once(duration);
+                self.settle(&mut settling).await;
+            }
+        }
+        Travelled {
+            caused: self.history(&Filter::all().after(before)),
+            in_vain: settling.in_vain,
+        }
+    }
+
+    async fn move_to(&self, target: Timestamp, settling: &mut Settling) {
+        while let Some(deadline) = self.next_deadline().filter(|next| *next <= target) {
+            if self.is_closed() {
+                return;
+            }
+            self.step_to(deadline);
+            self.settle(settling).await;
+            // Others go on, and a caller that has gone is noticed.
+            parked::yield_once().await;
+        }
+        self.clock.advance_to(target);
+        self.deadlines.notify_one();
+        self.settle(settling).await;
+    }
+
+    fn move_at_once(&self, duration: Duration) {
         let mut woken = Vec::new();
         {
             let mut state = self.lock();
@@ -70,8 +211,16 @@ impl Engine {
         self.expire(self.clock.now());
         self.announce();
         self.deadlines.notify_one();
-        self.settle();
-        self.history(&Filter::all().after(before))
+    }
+
+    /// The next point in time at which something happens by itself: a TTL, a lock-delay, a tombstone, a wait, a
+    /// request that a fault holds.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.with_state(|state, _| {
+            let calls = state.calls.next_deadline();
+            state.store.next_deadline().into_iter().chain(calls).min()
+        })
     }
 
     /// Sets how fast the clock runs.
@@ -89,6 +238,10 @@ impl Engine {
 
     /// Jumps if it is time to. Whether it did.
     pub(super) fn jump_if_all_stand(&self) -> bool {
+        // Whoever moves the clock goes on to where it is to go first.
+        let Ok(_alone) = self.travels.try_lock() else {
+            return false;
+        };
         let ready = {
             let state = self.lock();
             let (open, all_stand) = state.calls.all_stand();
@@ -117,7 +270,6 @@ impl Engine {
         self.expire(deadline);
         self.clock.advance_to(deadline);
         self.with_state(|_, _| ());
-        self.settle();
     }
 
     /// Lets those go on whose time is up at `now`.
@@ -148,21 +300,42 @@ impl Engine {
 
     /// Until everybody who was woken has been answered, or waits again; and until the checks that were run have
     /// a result, unless who they ask takes its time.
-    fn settle(&self) {
-        let patience = Patience::of(ANSWERED_WITHIN);
-        let for_runs = Patience::of(RUN_WITHIN);
-        let mut state = self.lock();
-        while !state.closed {
-            let left = if state.calls.any_woken() {
-                patience.left()
-            } else if self.observed && state.runs_open > 0 {
-                for_runs.left()
-            } else {
+    async fn settle(&self, settling: &mut Settling) {
+        let for_answers = Patience::of(settling.for_answers);
+        let for_runs = Patience::of(settling.for_runs);
+        let mut answers_over = pin!(for_answers.over());
+        let mut runs_over = pin!(for_runs.over());
+        loop {
+            // Armed before the look, or what happens in between would be missed.
+            let happened = self.happened.notified();
+            let Some(unsettled) = self.unsettled(settling) else {
                 return;
             };
-            if self.happened.wait_for(&mut state, left).timed_out() {
-                return;
+            between_steps();
+            let over = async {
+                match unsettled {
+                    Unsettled::Answers => answers_over.as_mut().await,
+                    Unsettled::Runs => runs_over.as_mut().await,
+                }
+            };
+            tokio::select! {
+                () = happened => {}
+                () = over => settling.give_up(unsettled),
             }
+        }
+    }
+
+    /// Whom there is to wait for, as far as anything is left of the patience with them.
+    fn unsettled(&self, settling: &Settling) -> Option<Unsettled> {
+        let state = self.lock();
+        if state.closed {
+            None
+        } else if state.calls.any_woken() && !settling.for_answers.is_zero() {
+            Some(Unsettled::Answers)
+        } else if self.observed && state.runs_open > 0 && !settling.for_runs.is_zero() {
+            Some(Unsettled::Runs)
+        } else {
+            None
         }
     }
 }
