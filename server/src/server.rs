@@ -1,6 +1,7 @@
 //! Starting and stopping servers: inside a test, or as the whole of a process.
 
 mod agent;
+mod own_thread;
 
 use std::any::Any;
 use std::fmt;
@@ -242,11 +243,12 @@ impl Builder {
         let control = Control::new(&engine, &self.config, launch);
         let served = control.clone();
         let reload = reload_of(&engine, &self.config, None);
-        let serve = move || runtime.block_on(serve(self.config, served, sockets, reload, stopped));
-        let thread = std::thread::Builder::new()
-            .name("proconsul".into())
-            .spawn(serve)
-            .map_err(StartError::Runtime)?;
+        let serving = async move {
+            serve(self.config, served, sockets, reload, stopped).await;
+            // A client may have told the server to leave: nobody waits for it any more.
+            engine.close();
+        };
+        let thread = own_thread::run(runtime, serving).map_err(StartError::Runtime)?;
         Ok(Server {
             addresses,
             control_address,
@@ -375,6 +377,8 @@ pub(crate) async fn run(
         () = serve(config, control, sockets, reload, stopped) => {}
         () = stop => drop(keep),
     }
+    // The waits of the control plane end now; each would keep the process for as long as its patience is.
+    engine.close();
     addresses.iter().for_each(remove_socket);
     Ok(())
 }

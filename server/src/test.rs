@@ -1,9 +1,10 @@
 //! Helpers around Rust tests: servers that tell what happened on them when their test fails.
 //!
-//! A test that panics, in whichever of its threads the panic began, drops its server while it unwinds: [`server`],
-//! [`frozen`] and [`of`] need no more. One that returns an error does not panic: [`with_server`] and, for tests that
-//! are `async`, [`with_server_async`] look at what it returns. There is no attribute, since functions do all of this
-//! in tests of any runtime, and with no macro between a test and its error messages.
+//! There are three servers, [`server`], [`frozen`] and [`server_with`] for everything that a [`Builder`] can set, and
+//! each notices on its own that its test panics, in whichever of the test's threads the panic began. A test that returns
+//! an error does not panic. It runs its body on the server, by [`TestServer::run`] or, when it is `async`, by
+//! [`TestServer::run_async`], which look at what it returns. There is no attribute, since functions do all of this in
+//! tests of any runtime, and with no macro between a test and its error messages.
 
 use std::ops::Deref;
 
@@ -48,6 +49,55 @@ impl TestServer {
         }
         verdict
     }
+
+    /// Runs a test on this server, and prints the server's history when the test panics or returns an error.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use proconsul::engine::{BlockedOn, Unmet};
+    ///
+    /// let verdict: Result<(), Unmet> = proconsul::test::frozen().run(|server| {
+    ///     server.wait_blocked(&BlockedOn::prefix("config/"), 1, Duration::ZERO)?;
+    ///     Ok(())
+    /// });
+    /// let unmet = verdict.expect_err("no client reads a key");
+    /// assert_eq!(
+    ///     unmet.to_string(),
+    ///     "waited 0ns in vain for 1 requests blocked on keys under \"config/\"; nobody was blocked"
+    /// );
+    /// ```
+    ///
+    /// # Panics
+    /// When the test does.
+    pub fn run<T: Verdict>(self, test: impl FnOnce(&Server) -> T) -> T {
+        let verdict = test(&self);
+        self.judged(verdict)
+    }
+
+    /// Runs an `async` test as [`TestServer::run`] does, on whatever runtime it is.
+    ///
+    /// ```
+    /// # fn main() -> std::io::Result<()> {
+    /// # async fn test() -> std::io::Result<()> {
+    /// let as_1_8_7 = proconsul::Server::builder().version(proconsul::version::Version::V1_8_7);
+    /// proconsul::test::server_with(as_1_8_7)
+    ///     .run_async(async |server| {
+    ///         tokio::net::TcpStream::connect(server.addr()).await?;
+    ///         Ok(())
+    ///     })
+    ///     .await
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    /// # runtime.block_on(test())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// When the test does.
+    pub async fn run_async<T: Verdict>(self, test: impl AsyncFnOnce(&Server) -> T) -> T {
+        let verdict = test(&self).await;
+        self.judged(verdict)
+    }
 }
 
 impl Drop for TestServer {
@@ -86,64 +136,24 @@ pub fn server() -> TestServer {
 
 /// A server whose clock stands still until the test moves it.
 ///
+/// Only what hangs on the server's clock stands still: TTLs, lock-delays, waits, checks. A client's own timers do not, so a
+/// loop that renews a session goes on in the machine's time, and has not run once when the test has skipped an hour with
+/// [`advance`](crate::control::Control::advance). Advance by less than the TTL at a time and renew by hand in between, or
+/// let the server's clock run fast with [`set_rate`](crate::control::Control::set_rate).
+///
 /// # Panics
 /// As [`Server::start`].
 pub fn frozen() -> TestServer {
-    of(Server::builder().frozen())
+    server_with(Server::builder().frozen())
 }
 
-/// A server with these settings.
+/// A server with these settings: version, seed, a frozen clock, and whatever else a [`Builder`] can set.
 ///
 /// # Panics
 /// When it does not start; says why.
-pub fn of(builder: Builder) -> TestServer {
+pub fn server_with(builder: Builder) -> TestServer {
     match builder.start() {
         Ok(server) => TestServer(server),
         Err(error) => panic!("the test's server does not start: {error}"),
     }
-}
-
-/// Runs a test on a server of its own, and prints the server's history when the test panics or returns an error.
-///
-/// ```
-/// # fn test() -> Result<(), Box<dyn std::error::Error>> {
-/// proconsul::test::with_server(|server| {
-///     let mut connection = std::net::TcpStream::connect(server.addr())?;
-///     std::io::Write::write_all(&mut connection, b"GET /v1/status/leader HTTP/1.0\r\n\r\n")?;
-///     Ok(())
-/// })
-/// # }
-/// # test().expect("the server accepts connections");
-/// ```
-///
-/// # Panics
-/// When the test does.
-pub fn with_server<T: Verdict>(test: impl FnOnce(&Server) -> T) -> T {
-    let server = server();
-    let verdict = test(&server);
-    server.judged(verdict)
-}
-
-/// Runs an `async` test as [`with_server`] does, on whatever runtime it is.
-///
-/// ```
-/// # fn main() -> std::io::Result<()> {
-/// # async fn test() -> std::io::Result<()> {
-/// proconsul::test::with_server_async(async |server| {
-///     tokio::net::TcpStream::connect(server.addr()).await?;
-///     Ok(())
-/// })
-/// .await
-/// # }
-/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-/// # runtime.block_on(test())
-/// # }
-/// ```
-///
-/// # Panics
-/// When the test does.
-pub async fn with_server_async<T: Verdict>(test: impl AsyncFnOnce(&Server) -> T) -> T {
-    let server = server();
-    let verdict = test(&server).await;
-    server.judged(verdict)
 }

@@ -1,77 +1,151 @@
 //! A test that fails tells what happened on its server, whichever way it fails.
 
+use std::error::Error;
 use std::io;
 use std::process::Command;
+use std::time::Duration;
 
 use proconsul::Server;
-use proconsul::test::{frozen, with_server, with_server_async};
+use proconsul::engine::BlockedOn;
+use proconsul::test::{frozen, server, server_with};
+use proconsul::version::Version;
 
 /// Says which way this test is to fail; without it, it runs itself each way.
 const WAY: &str = "PROCONSUL_TEST_FAILS_BY";
 
-type Way = (&'static str, fn() -> io::Result<()>);
+type Outcome = Result<(), Box<dyn Error>>;
 
-const WAYS: [Way; 6] = [
-    ("panic", || {
-        let server = frozen();
-        write(&server);
-        panic!("on purpose")
-    }),
-    ("panic in another thread", || {
-        let server = frozen();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                write(&server);
-                panic!("on purpose")
-            });
-        });
-        Ok(())
-    }),
-    ("panic inside", || {
-        with_server(|server| {
-            write(server);
+/// How a test fails, and what it prints besides its server's history.
+struct Way {
+    name: &'static str,
+    says: &'static str,
+    test: fn() -> Outcome,
+}
+
+const UNMET: &str =
+    "waited 20ms in vain for 2 requests blocked on keys under \"config/\"; nobody was blocked";
+
+const WAYS: [Way; 9] = [
+    Way {
+        name: "panic",
+        says: "on purpose",
+        test: || {
+            let server = frozen();
+            write(&server);
             panic!("on purpose")
-        })
-    }),
-    ("error", || {
-        with_server(|server| {
-            write(server);
-            Err(io::Error::other("on purpose"))
-        })
-    }),
-    ("error of a future", || {
-        in_a_runtime(with_server_async(async |server| {
-            write(server);
-            Err(io::Error::other("on purpose"))
-        }))
-    }),
-    ("panic of a task", || {
-        in_a_runtime(with_server_async(async |server| {
-            write(server);
-            let task = tokio::spawn(async { panic!("on purpose") });
-            task.await.expect("the task is well");
+        },
+    },
+    Way {
+        name: "panic in another thread",
+        says: "on purpose",
+        test: || {
+            let server = server();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    write(&server);
+                    panic!("on purpose")
+                });
+            });
             Ok(())
-        }))
-    }),
+        },
+    },
+    Way {
+        name: "panic inside",
+        says: "on purpose",
+        test: || {
+            server().run(|server| {
+                write(server);
+                panic!("on purpose")
+            })
+        },
+    },
+    Way {
+        name: "error",
+        says: "on purpose",
+        test: || {
+            server().run(|server| {
+                write(server);
+                Err(io::Error::other("on purpose").into())
+            })
+        },
+    },
+    Way {
+        name: "error of a future",
+        says: "on purpose",
+        test: || {
+            in_a_runtime(frozen().run_async(async |server| {
+                write(server);
+                Err(io::Error::other("on purpose").into())
+            }))
+        },
+    },
+    Way {
+        name: "panic of a task",
+        says: "on purpose",
+        test: || {
+            in_a_runtime(server().run_async(async |server| {
+                write(server);
+                let task = tokio::spawn(async { panic!("on purpose") });
+                task.await.expect("the task is well");
+                Ok(())
+            }))
+        },
+    },
+    Way {
+        name: "barrier that is not met",
+        says: UNMET,
+        test: || {
+            frozen().run(|server| {
+                write(server);
+                server.wait_blocked(&BlockedOn::prefix("config/"), 2, Duration::from_millis(20))?;
+                Ok(())
+            })
+        },
+    },
+    Way {
+        name: "barrier of a version that a future waits for",
+        says: UNMET,
+        test: || {
+            let old = Server::builder().version(Version::V1_8_7);
+            in_a_runtime(server_with(old).run_async(async |server| {
+                write(server);
+                let on = BlockedOn::prefix("config/");
+                let waited = server.wait_blocked_async(&on, 2, Duration::from_millis(20));
+                waited.await?;
+                Ok(())
+            }))
+        },
+    },
+    Way {
+        name: "barrier that is unwrapped",
+        says: UNMET,
+        test: || {
+            let server = server_with(Server::builder().frozen());
+            write(&server);
+            let met =
+                server.wait_blocked(&BlockedOn::prefix("config/"), 2, Duration::from_millis(20));
+            met.expect("two clients watch the configuration");
+            Ok(())
+        },
+    },
 ];
 
 fn write(server: &Server) {
     server.kv().put("the/key/of/this/test", "x");
 }
 
-fn in_a_runtime(test: impl Future<Output = io::Result<()>>) -> io::Result<()> {
+fn in_a_runtime(test: impl Future<Output = Outcome>) -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread().build()?;
     runtime.block_on(test)
 }
 
 #[test]
-fn a_test_that_fails_tells_what_happened() -> io::Result<()> {
+fn a_test_that_fails_tells_what_happened() -> Outcome {
     if let Ok(named) = std::env::var(WAY) {
-        let way = WAYS.iter().find(|(name, _)| *name == named);
-        let (_, way) = way.expect("it is one of the ways");
-        return way();
+        let way = WAYS.iter().find(|way| way.name == named);
+        return (way.expect("it is one of the ways").test)();
     }
-    for (name, _) in WAYS {
+    for Way { name, says, .. } in WAYS {
         let mut again = Command::new(std::env::current_exe()?);
         let name_of_this = "a_test_that_fails_tells_what_happened";
         let output = again
@@ -80,14 +154,14 @@ fn a_test_that_fails_tells_what_happened() -> io::Result<()> {
             .output()?;
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{name}: {told}");
-        assert!(
-            told.contains("what happened on http://127.0.0.1:"),
-            "{name}: {told}"
-        );
-        assert!(
-            told.contains("\"the/key/of/this/test\" written"),
-            "{name}: {told}"
-        );
+        let parts = [
+            "what happened on http://127.0.0.1:",
+            "\"the/key/of/this/test\" written",
+            says,
+        ];
+        for part in parts {
+            assert!(told.contains(part), "{name}: no {part:?} in {told}");
+        }
     }
     Ok(())
 }
@@ -111,9 +185,9 @@ fn a_test_that_passes_tells_nothing() -> io::Result<()> {
 
 #[test]
 fn a_test_that_passes_is_silent_inside() {
-    with_server(write);
+    server().run(write);
     assert_eq!(
-        with_server(|server| Ok::<_, ()>(server.addr().port() > 0)),
+        server().run(|server| Ok::<_, ()>(server.addr().port() > 0)),
         Ok(true)
     );
 }

@@ -15,7 +15,7 @@ fn more_watches_than_connections() {
             http_max_conns_per_client: 4,
             ..Config::default()
         };
-        let server = proconsul::test::of(Server::builder().config(config).frozen());
+        let server = proconsul::test::server_with(Server::builder().config(config).frozen());
         for key in 0..4 {
             server.kv().put(format!("app/{key}"), "1");
         }
