@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::clock::Clock;
 use crate::entropy::Entropy;
@@ -52,8 +52,9 @@ pub struct Engine {
     observed: bool,
     /// Notified when anything happened, for those who wait for it in this process. Only where it is observed.
     happened: Notify,
-    /// Held while the clock is moved, which takes a while: one advance begins when the one before has ended.
-    travels: tokio::sync::Mutex<()>,
+    /// Its one permit is held while the clock is moved, which takes a while: one advance begins when the one before has
+    /// ended.
+    travels: Semaphore,
 }
 
 #[derive(Debug)]
@@ -118,7 +119,7 @@ impl Engine {
             clock: clock.into(),
             deadlines: Notify::new(),
             happened: Notify::new(),
-            travels: tokio::sync::Mutex::new(()),
+            travels: Semaphore::new(1),
         }
     }
 

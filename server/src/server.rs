@@ -242,6 +242,7 @@ impl Builder {
         let (stop, stopped) = oneshot::channel::<()>();
         let control = Control::new(&engine, &self.config, launch);
         let served = control.clone();
+        sockets.follow(&control);
         let reload = reload_of(&engine, &self.config, None);
         let serving = async move {
             serve(self.config, served, sockets, reload, stopped).await;
@@ -369,6 +370,7 @@ pub(crate) async fn run(
     };
     let engine = new_engine(&config, Clock::running());
     let control = Control::new(&engine, &config, launch);
+    sockets.follow(&control);
     let addresses = sockets.addresses();
     let reload = reload_of(&engine, &config, Some(reread));
     ready(&addresses, sockets.control_address(), reload.clone());
@@ -396,6 +398,15 @@ impl Sockets {
     fn addresses(&self) -> Vec<Address> {
         let addresses = self.data.iter().map(|(address, _)| address.clone());
         addresses.collect()
+    }
+
+    /// Announces those that close and open as the test says, before it can say so.
+    fn follow(&self, control: &Control) {
+        for (_, socket) in &self.data {
+            if matches!(socket, Socket::Tcp(_)) {
+                control.doors().add_socket();
+            }
+        }
     }
 
     fn control_address(&self) -> Option<SocketAddr> {
@@ -483,9 +494,6 @@ async fn serve(
     let context = context.serving(plane);
     let context = Arc::new(context);
     for (_, socket) in sockets.data {
-        if let (Some(control), Socket::Tcp(_)) = (&context.control, &socket) {
-            control.doors().add_socket();
-        }
         tasks.spawn(http::accept(Arc::clone(&context), socket));
     }
     tasks.spawn(probe::run_checks(Arc::clone(&engine)));

@@ -94,7 +94,10 @@ impl fmt::Display for Unmet {
                 write!(formatter, "waited {patience:?} in vain for {wanted}; ")?;
             }
             WhyUnmet::ServerStopped => {
-                write!(formatter, "the server stopped before there was {wanted}; ")?;
+                write!(
+                    formatter,
+                    "the server stopped before there was what was waited for: {wanted}; "
+                )?;
             }
             WhyUnmet::BlocksItsRuntime(twin) => {
                 return write!(

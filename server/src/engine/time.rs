@@ -4,6 +4,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::SemaphorePermit;
+
 use super::calls::Told;
 use super::{Engine, between_steps, parked, wake};
 use crate::clock::{Patience, Rate};
@@ -76,12 +78,12 @@ impl Settling {
 /// The right to move the clock. Dropping it lets the next one move it.
 struct Travelling<'a> {
     engine: &'a Engine,
-    alone: Option<tokio::sync::MutexGuard<'a, ()>>,
+    permit: Option<SemaphorePermit<'a>>,
 }
 
 impl Drop for Travelling<'_> {
     fn drop(&mut self) {
-        drop(self.alone.take());
+        drop(self.permit.take());
         // The clock jumps by itself only while nobody moves it.
         self.engine.deadlines.notify_one();
     }
@@ -138,7 +140,7 @@ impl Engine {
     fn travel_here(&self, travel: Travel, name: &str) -> Vec<Record> {
         let stops_others = parked::stops_its_runtime();
         assert!(
-            !stops_others || self.travels.try_lock().is_ok(),
+            !stops_others || !self.is_moved(),
             "`{name}` would wait for another that moves the clock, on the thread of a current-thread runtime: no task \
              would go on meanwhile, use `{name}_async(..).await`"
         );
@@ -152,10 +154,16 @@ impl Engine {
         caused
     }
 
+    /// Returns whether somebody moves the clock.
+    fn is_moved(&self) -> bool {
+        self.travels.available_permits() == 0
+    }
+
     async fn travel(&self, travel: Travel) -> Travelled {
+        let permit = self.travels.acquire().await;
         let _travelling = Travelling {
             engine: self,
-            alone: Some(self.travels.lock().await),
+            permit: Some(permit.expect("the semaphore is never closed")),
         };
         let before = self.last_record();
         let mut settling = Settling::default();
@@ -239,9 +247,9 @@ impl Engine {
     /// Jumps if it is time to. Whether it did.
     pub(super) fn jump_if_all_stand(&self) -> bool {
         // Whoever moves the clock goes on to where it is to go first.
-        let Ok(_alone) = self.travels.try_lock() else {
+        if self.is_moved() {
             return false;
-        };
+        }
         let ready = {
             let state = self.lock();
             let (open, all_stand) = state.calls.all_stand();
