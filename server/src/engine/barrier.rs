@@ -184,17 +184,20 @@ fn idle() -> Barrier<impl FnMut(&State) -> Option<()>> {
 }
 
 /// The records that a wait has not looked at: it looks at each once, however much happens while it waits.
-struct Unseen {
+pub(super) struct Unseen {
     last_seen: u64,
 }
 
 impl Unseen {
-    fn after(number: u64) -> Self {
+    pub(super) fn after(number: u64) -> Self {
         Self { last_seen: number }
     }
 
     /// Returns the records that are new since the last call. They count as seen, whether they are looked at or not.
-    fn of<'a>(&mut self, history: &'a History) -> impl Iterator<Item = &'a Record> + use<'a> {
+    pub(super) fn of<'a>(
+        &mut self,
+        history: &'a History,
+    ) -> impl Iterator<Item = &'a Record> + use<'a> {
         let records = history.after(self.last_seen);
         self.last_seen = self.last_seen.max(history.last());
         records

@@ -1,5 +1,6 @@
 //! Tests of those who wait: no wake-up is lost, and nobody is remembered who has gone.
 
+mod barriers;
 mod interleaved;
 mod parallel;
 
@@ -11,10 +12,11 @@ use super::Engine;
 use crate::blocking::{Looks, Wait, answer};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
+use crate::history::History;
 use crate::server::rules_of;
 use crate::store::{
     Behavior, Command, Content, Index, Key, KvVerb, KvWrite, NewNode, NewSession, Query,
-    Registration, Rows,
+    Registration, Rows, Store,
 };
 use crate::timestamp::Timestamp;
 use crate::version::Version;
@@ -23,7 +25,27 @@ pub(super) use interleaved::between_steps;
 
 /// An engine without a key, whose node `n1` was registered at index 1.
 fn engine(version: Version, clock: Clock) -> Engine {
-    let engine = Engine::new(rules_of(version), Index::ZERO, clock, Entropy::seeded(1));
+    with_node(Engine::new(
+        rules_of(version),
+        Index::ZERO,
+        clock,
+        Entropy::seeded(1),
+    ))
+}
+
+/// The same as a test observes it.
+fn observed() -> Engine {
+    let store = Store::new(rules_of(Version::default()), Index::ZERO);
+    let history = History::keeping(1000);
+    with_node(Engine::over(
+        store,
+        Clock::frozen(),
+        Entropy::seeded(1),
+        history,
+    ))
+}
+
+fn with_node(engine: Engine) -> Engine {
     let node = NewNode {
         node: "n1".to_owned(),
         ..NewNode::default()

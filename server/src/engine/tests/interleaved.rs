@@ -34,23 +34,39 @@ pub(in crate::engine) fn between_steps() {
 
 /// Runs `threads` on an engine of their own once for every order of their steps.
 fn in_every_order(version: Version, threads: impl Fn(&Arc<Engine>) + Send + Sync + 'static) {
-    let orders = in_orders(DfsScheduler::new(None, false), version, threads);
+    let make = move || engine(version, Clock::frozen());
+    in_every_order_of(make, threads);
+}
+
+pub(super) fn in_every_order_of(
+    make: impl Fn() -> Engine + Send + Sync + 'static,
+    threads: impl Fn(&Arc<Engine>) + Send + Sync + 'static,
+) {
+    let orders = in_orders(DfsScheduler::new(None, false), make, threads);
     assert!(orders > 100, "there are orders to try: {orders}");
 }
 
 /// The same for a fixed choice out of more orders than can be run.
 fn in_many_orders(version: Version, threads: impl Fn(&Arc<Engine>) + Send + Sync + 'static) {
-    in_orders(RandomScheduler::new_from_seed(1, 3000), version, threads);
+    let make = move || engine(version, Clock::frozen());
+    in_many_orders_of(make, threads);
+}
+
+pub(super) fn in_many_orders_of(
+    make: impl Fn() -> Engine + Send + Sync + 'static,
+    threads: impl Fn(&Arc<Engine>) + Send + Sync + 'static,
+) {
+    in_orders(RandomScheduler::new_from_seed(1, 3000), make, threads);
 }
 
 fn in_orders(
     scheduler: impl Scheduler + 'static,
-    version: Version,
+    make: impl Fn() -> Engine + Send + Sync + 'static,
     threads: impl Fn(&Arc<Engine>) + Send + Sync + 'static,
 ) -> usize {
     SCHEDULED.set(true);
     Runner::new(scheduler, Config::new()).run(move || {
-        let engine = Arc::new(engine(version, Clock::frozen()));
+        let engine = Arc::new(make());
         threads(&engine);
         assert!(
             nobody_waits(&engine),
@@ -60,12 +76,15 @@ fn in_orders(
 }
 
 /// Starts a thread that works on an engine.
-fn start(engine: &Arc<Engine>, work: impl FnOnce(&Engine) + Send + 'static) -> JoinHandle<()> {
+pub(super) fn start(
+    engine: &Arc<Engine>,
+    work: impl FnOnce(&Arc<Engine>) + Send + 'static,
+) -> JoinHandle<()> {
     let engine = Arc::clone(engine);
     thread::spawn(move || work(&engine))
 }
 
-fn end(threads: impl IntoIterator<Item = JoinHandle<()>>) {
+pub(super) fn end(threads: impl IntoIterator<Item = JoinHandle<()>>) {
     for thread in threads {
         thread.join().expect("the thread does not panic");
     }
@@ -171,7 +190,7 @@ fn the_end_of_sessions_answers_who_waits_for_the_list() {
 fn one_write_answers_all_who_wait() {
     in_many_orders(Version::V1_22_0, |engine| {
         let is_there = |answer: &Answer| value(&answer.rows).is_some();
-        let wait = move |engine: &Engine| wait_until(engine, &get("a"), is_there);
+        let wait = move |engine: &Arc<Engine>| wait_until(engine, &get("a"), is_there);
         let threads = [start(engine, wait), start(engine, wait)];
         let writer = start(engine, |engine| put(engine, "a", "1"));
         wait(engine);
