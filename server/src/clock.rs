@@ -200,6 +200,11 @@ pub(crate) fn pass_for_real(duration: Duration) {
     std::thread::sleep(duration);
 }
 
+/// The same without holding a thread, on any runtime.
+pub(crate) async fn pass_for_real_async(duration: Duration) {
+    futures_timer::Delay::new(duration).await;
+}
+
 /// The machine's wall clock, for log lines and the `Date` header: time since the Unix epoch.
 #[must_use]
 pub fn wall_clock() -> Duration {

@@ -19,6 +19,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Everything that waits has two forms, such as [`wait_blocked`](control::Control::wait_blocked), which parks its thread,
+//! and [`wait_blocked_async`](control::Control::wait_blocked_async), a future for any runtime. In a plain
+//! `#[tokio::test]`, whose client runs on the same thread, the first fails at once and names the second. How a test that
+//! fails shows what happened on its server is said in [`mod@test`].
+//!
 //! One request, end to end: `http` checks it in Consul's order and makes a command or a query of it; the [`engine`]
 //! applies what is due, then the command, under its one lock; the [`store`], a pure machine, says what was touched;
 //! the lock is dropped, and those who wait for what was touched look again.

@@ -67,6 +67,10 @@ impl Target {
     }
 
     /// Lets time pass: at once where the clock can be moved, for real where not.
+    ///
+    /// # Panics
+    /// As [`Control::advance`].
+    #[track_caller]
     pub fn pass(&self, duration: Duration) {
         match self.control() {
             Some(control) => {
@@ -75,11 +79,33 @@ impl Target {
             None => clock::pass_for_real(duration),
         }
     }
+
+    /// Lets time pass as [`Target::pass`] does, on any runtime, without holding a thread.
+    pub async fn pass_async(&self, duration: Duration) {
+        match self.control() {
+            Some(control) => {
+                control.advance_async(duration).await;
+            }
+            None => clock::pass_for_real_async(duration).await,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn time_passes_at_once_or_for_real_on_the_thread_of_a_runtime() {
+        let own = from(None);
+        own.pass_async(Duration::from_secs(3600)).await;
+        let control = own.control().expect("a server of its own");
+        assert_eq!(control.now().as_nanos(), 3_600_000_000_000);
+        let real = from(Some("http://127.0.0.1:8500".to_owned()));
+        let patience = clock::Patience::of(Duration::from_millis(10));
+        real.pass_async(Duration::from_millis(10)).await;
+        assert_eq!(patience.left(), Duration::ZERO);
+    }
 
     #[test]
     fn a_real_consul_has_no_controls_and_an_empty_variable_names_none() {

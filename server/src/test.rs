@@ -136,10 +136,8 @@ pub fn server() -> TestServer {
 
 /// A server whose clock stands still until the test moves it.
 ///
-/// Only what hangs on the server's clock stands still: TTLs, lock-delays, waits, checks. A client's own timers do not, so a
-/// loop that renews a session goes on in the machine's time, and has not run once when the test has skipped an hour with
-/// [`advance`](crate::control::Control::advance). Advance by less than the TTL at a time and renew by hand in between, or
-/// let the server's clock run fast with [`set_rate`](crate::control::Control::set_rate).
+/// Only what hangs on the server's clock stands still: TTLs, lock-delays, waits, checks. A client's own timers do not. What
+/// to do about a loop that renews a session is said at [`advance`](crate::control::Control::advance).
 ///
 /// # Panics
 /// As [`Server::start`].

@@ -34,8 +34,8 @@ impl Control {
     ///
     /// Only what hangs on the server's clock follows it. A client's own timers run in the machine's time: a loop that
     /// renews a session every few seconds has not run once when an hour has been skipped, and the session lapses. So
-    /// advance by less than the TTL at a time and renew in between, or let the clock run fast with
-    /// [`set_rate`](Control::set_rate) and the client with it.
+    /// advance by less than the TTL at a time and renew by hand in between, or let the clock run at a rate at which the
+    /// loop keeps up ([`Control::set_rate`]): at rate 10 a TTL of 60 s is 6 s of the loop's.
     ///
     /// Checks that become due are run, and are waited for as long as they make progress: in vain for half a second at
     /// the most, and for clients that do not read their answers for 5 s, in all. One advance begins when the one before

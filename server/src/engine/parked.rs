@@ -12,18 +12,18 @@ use tokio::runtime::{Handle, RuntimeFlavor, worker_index};
 /// Returns whether this thread runs the tasks of a tokio current-thread runtime, so that none of them goes on while it
 /// is parked. False on the threads of `spawn_blocking`.
 pub(crate) fn stops_its_runtime() -> bool {
-    runs_tasks_of(RuntimeFlavor::CurrentThread)
+    runs_tasks_of(&RuntimeFlavor::CurrentThread)
 }
 
-fn runs_tasks_of(flavor: RuntimeFlavor) -> bool {
+fn runs_tasks_of(flavor: &RuntimeFlavor) -> bool {
     let here = Handle::try_current();
-    here.is_ok_and(|runtime| runtime.runtime_flavor() == flavor) && worker_index().is_some()
+    here.is_ok_and(|runtime| runtime.runtime_flavor() == *flavor) && worker_index().is_some()
 }
 
 /// Runs a future on this thread, which is parked while the future is pending. A worker of a multi-thread runtime hands
 /// its tasks to another thread first.
 pub(crate) fn park_on<T>(future: impl Future<Output = T>) -> T {
-    if runs_tasks_of(RuntimeFlavor::MultiThread) {
+    if runs_tasks_of(&RuntimeFlavor::MultiThread) {
         tokio::task::block_in_place(|| poll_parked(future))
     } else {
         poll_parked(future)

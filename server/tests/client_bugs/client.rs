@@ -24,13 +24,20 @@ pub(crate) fn send(
     let mut connection = TcpStream::connect(address)?;
     connection.set_read_timeout(Some(PATIENCE))?;
     let length = body.len();
-    write!(
-        connection,
+    let request = format!(
         "{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
-    )?;
-    let mut text = String::new();
-    connection.read_to_string(&mut text)?;
-    parse(&text).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    );
+    // A server that turns a client away may answer and close before the request has arrived: what counts is the answer.
+    let sent = connection.write_all(request.as_bytes());
+    let mut bytes = Vec::new();
+    let read = connection.read_to_end(&mut bytes);
+    match parse(&String::from_utf8_lossy(&bytes)) {
+        Some(answer) => Ok(answer),
+        None => Err(sent
+            .and(read)
+            .err()
+            .unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into())),
+    }
 }
 
 fn parse(text: &str) -> Option<Answer> {
