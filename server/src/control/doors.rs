@@ -30,6 +30,8 @@ struct Standing {
     closed: usize,
     /// Why one of them cannot listen again.
     failure: Option<String>,
+    /// Whether they are to open as soon as they have closed: whoever wanted them closed has gone.
+    reopen: bool,
 }
 
 impl Default for Doors {
@@ -58,7 +60,13 @@ impl Doors {
 
     /// A socket does not listen any more.
     pub(crate) fn has_closed(&self) {
-        self.standing.lock().closed += 1;
+        let mut standing = self.standing.lock();
+        standing.closed += 1;
+        if standing.reopen && standing.closed == standing.sockets {
+            standing.reopen = false;
+            self.want(true);
+        }
+        drop(standing);
         self.changed.notify_waiters();
     }
 
@@ -75,14 +83,21 @@ impl Doors {
         self.wanted.send_replace(open);
     }
 
-    /// Closes or opens them, and waits until all sockets have followed.
+    /// Closes or opens them, and waits until all sockets have followed. A change that is under way is completed first:
+    /// a socket that is about to close looks as one that is open.
     async fn set(&self, open: bool) -> Result<(), DoorError> {
+        self.followed().await?;
         self.want(open);
+        self.followed().await
+    }
+
+    /// Waits until all sockets are as they are wanted.
+    async fn followed(&self) -> Result<(), DoorError> {
         let patience = Patience::of(AT_ONCE);
         let mut over = pin!(patience.over());
         loop {
             let changed = self.changed.notified();
-            if let Some(outcome) = self.outcome(open) {
+            if let Some(outcome) = self.outcome() {
                 return outcome;
             }
             tokio::select! {
@@ -93,13 +108,24 @@ impl Doors {
     }
 
     /// What closing or opening has come to; `None` while sockets have not followed.
-    fn outcome(&self, open: bool) -> Option<Result<(), DoorError>> {
+    fn outcome(&self) -> Option<Result<(), DoorError>> {
         let mut standing = self.standing.lock();
         if let Some(failure) = standing.failure.take() {
             return Some(Err(DoorError(failure)));
         }
+        let open = *self.wanted.borrow();
         let closed = if open { 0 } else { standing.sockets };
-        (standing.closed == closed).then_some(Ok(()))
+        (standing.closed == closed && !standing.reopen).then_some(Ok(()))
+    }
+
+    /// Opens them, as soon as those that are about to close have closed.
+    fn reopen(&self) {
+        let mut standing = self.standing.lock();
+        if standing.closed == standing.sockets {
+            self.want(true);
+        } else if !*self.wanted.borrow() {
+            standing.reopen = true;
+        }
     }
 }
 
@@ -120,7 +146,7 @@ struct Reopening<'a>(&'a Doors);
 
 impl Drop for Reopening<'_> {
     fn drop(&mut self) {
-        self.0.want(true);
+        self.0.reopen();
     }
 }
 

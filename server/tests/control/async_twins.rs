@@ -181,7 +181,9 @@ async fn an_advance_that_waits_for_itself_says_so() {
         "`advance` waited in vain for checks that it let run, on the thread of a current-thread runtime: no task went \
          on meanwhile, use `advance_async(..).await`"
     );
-    // Another that moves the clock lives on this thread.
+    // Another that moves the clock lives on this thread, and has come to the lapse.
+    let session = server.sessions().create(Session::ttl(10 * SECOND));
+    session.expect("a node");
     let mut moving = pin!(server.advance_async(Duration::from_secs(60)));
     let mut context = Context::from_waker(Waker::noop());
     assert!(moving.as_mut().poll(&mut context).is_pending());
