@@ -95,10 +95,12 @@ impl Control {
         self.engine.snapshot().applied()
     }
 
-    /// Goes back to the state in which the server was started. Whoever is blocked is answered with what is there now.
-    /// Indexes go back, too; clock, history and checkpoints do not.
+    /// Goes back to the state in which the server was started, and forgets all checkpoints: a server that the tests of
+    /// a run share does not grow. Blocked requests are answered with what is there now. Indexes go back, too; clock,
+    /// history and faults stay as they are.
     pub fn reset(&self) {
         self.note("reset");
+        self.engine.forget_checkpoints();
         let mut store = self.initial.store.clone();
         store.carry(self.initial.at, self.now());
         self.engine.replace_store(store);
@@ -108,6 +110,31 @@ impl Control {
     pub fn checkpoint(&self, name: &str) {
         self.note(&format!("checkpoint {name:?}"));
         self.engine.checkpoint(name);
+    }
+
+    /// Returns the names of the checkpoints, in byte order.
+    #[must_use]
+    pub fn checkpoints(&self) -> Vec<String> {
+        self.engine.checkpoints()
+    }
+
+    /// Deletes a checkpoint, and frees what only it still holds.
+    ///
+    /// # Errors
+    /// There is no such checkpoint.
+    pub fn delete_checkpoint(&self, name: &str) -> Result<(), UnknownCheckpoint> {
+        if !self.engine.delete_checkpoint(name) {
+            return Err(self.unknown_checkpoint(name));
+        }
+        self.note(&format!("delete checkpoint {name:?}"));
+        Ok(())
+    }
+
+    fn unknown_checkpoint(&self, name: &str) -> UnknownCheckpoint {
+        UnknownCheckpoint {
+            name: name.to_owned(),
+            known: self.engine.checkpoints(),
+        }
     }
 
     /// Goes back to a checkpoint: keys, sessions, catalog and indexes; deadlines are as far away as they were then.
@@ -120,10 +147,7 @@ impl Control {
         if self.engine.rollback(name) {
             return Ok(());
         }
-        Err(UnknownCheckpoint {
-            name: name.to_owned(),
-            known: self.engine.checkpoints(),
-        })
+        Err(self.unknown_checkpoint(name))
     }
 }
 

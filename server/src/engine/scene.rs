@@ -112,6 +112,19 @@ impl Engine {
         self.lock().checkpoints.keys().cloned().collect()
     }
 
+    /// Deletes a checkpoint. Whether it was there.
+    pub fn delete_checkpoint(&self, name: &str) -> bool {
+        // Its store may be the last that holds many rows, which are freed after the lock is.
+        let deleted = self.lock().checkpoints.remove(name);
+        deleted.is_some()
+    }
+
+    /// Deletes all checkpoints.
+    pub fn forget_checkpoints(&self) {
+        let deleted = std::mem::take(&mut self.lock().checkpoints);
+        drop(deleted);
+    }
+
     /// Puts another store in the place of this one. Whoever is blocked is answered with what is there now: its
     /// index may be lower than the one that the client knows.
     pub fn replace_store(&self, store: Store) {

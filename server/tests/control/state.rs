@@ -89,6 +89,31 @@ fn a_reset_is_the_state_of_the_start() {
         .expect("the agent's node is back");
 }
 
+#[test]
+fn checkpoints_are_listed_and_deleted_and_forgotten_by_a_reset() {
+    let server = frozen();
+    for name in ["b", "a", "c"] {
+        server.checkpoint(name);
+    }
+    assert_eq!(server.checkpoints(), ["a", "b", "c"]);
+    server.delete_checkpoint("b").expect("it is there");
+    assert_eq!(server.checkpoints(), ["a", "c"]);
+    for gone in [server.rollback("b"), server.delete_checkpoint("b")] {
+        let unknown = gone.expect_err("it was deleted");
+        assert_eq!(
+            unknown.to_string(),
+            "no checkpoint \"b\"; there are [\"a\", \"c\"]"
+        );
+    }
+    server.reset();
+    assert!(server.checkpoints().is_empty());
+    assert!(
+        server
+            .history_text()
+            .contains("test: delete checkpoint \"b\"\n")
+    );
+}
+
 /// The keys of a checkpoint are those of the store: not copies, but the very same rows.
 #[test]
 fn a_checkpoint_of_many_keys_copies_none() {
