@@ -64,15 +64,18 @@ impl Looks {
 /// # Errors
 /// See [`crate::store::Store::query`]. An error ends the wait.
 pub async fn answer(engine: &Engine, query: &Query, wait: Option<Wait>) -> Result<Answer, Refusal> {
+    let Some(wait) = wait else {
+        return engine.query(query);
+    };
+    let since = engine.era();
     let mut latest = engine.query(query)?;
-    let Some(wait) = wait else { return Ok(latest) };
     let mut looks = Looks::new(wait.min_index);
     if looks.are_over_with(&latest) {
         return Ok(latest);
     }
     let limit = wait.limit + engine.jitter(wait.limit / JITTER_DIVISOR);
     let deadline = engine.clock().now().plus(limit);
-    let mut waiter = engine.waiter(wait.call, query, wait.min_index, deadline);
+    let mut waiter = engine.waiter(wait.call, query, wait.min_index, deadline, since);
     loop {
         let mut at_once = false;
         // Registered, and looked at again since: nothing can fall between the look and the wait.

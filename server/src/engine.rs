@@ -1,13 +1,15 @@
 //! The one owner of store, clock, chance and waiters: every request ends here.
 //!
-//! A command takes the lock, applies first what is due, then the command; the index is fixed, the lock is
-//! dropped, and those whose reads were touched are woken. A read is answered from the store under the lock,
-//! or, when it may be large, from a snapshot outside it.
+//! State has one door, [`Engine::mutate`]: whatever changes the store, a test's controls included, takes the lock, applies
+//! first what is due, then its change; the index is fixed, the lock is dropped, and those whose reads were touched are
+//! woken. Nothing takes a copy of the store, changes that, and puts it back: what others wrote meanwhile would be lost.
+//! A read is answered from the store under the lock, or, when it may be large, from a snapshot outside it.
 //!
 //! An engine may be observed: then it keeps a history, and knows of every request whether it is blocked.
 
 mod barrier;
 mod calls;
+mod mutate;
 mod observe;
 pub(crate) mod parked;
 mod runs;
@@ -15,7 +17,6 @@ mod scene;
 mod time;
 mod waiter;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,17 +25,18 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::clock::Clock;
 use crate::entropy::Entropy;
-use crate::history::{History, Intent, WokenBy};
+use crate::history::History;
 use crate::store::{
-    Answer, Applied, Command, Effects, Index, PreparedQueryId, Query, Refusal, Reply, Rules,
-    SessionId, Store, TxnOperation, TxnOutcome,
+    Answer, Command, Effects, Index, PreparedQueryId, Query, Refusal, Reply, Rules, SessionId,
+    Store, TxnOperation, TxnOutcome,
 };
 use crate::timestamp::Timestamp;
-use crate::watch::Registry;
-use calls::{Calls, Told, WakeDelay};
+use mutate::State;
 
 pub use barrier::{BlockedOn, Unmet, WhyUnmet};
 pub use calls::Blocked;
+pub(crate) use mutate::Checkpoint;
+pub use mutate::Era;
 pub use observe::OpenCall;
 pub(crate) use observe::in_words;
 pub use runs::RunOrder;
@@ -57,34 +59,6 @@ pub struct Engine {
     travels: Semaphore,
 }
 
-#[derive(Debug)]
-struct State {
-    store: Store,
-    entropy: Entropy,
-    waiters: Registry<Arc<Told>>,
-    history: History,
-    calls: Calls,
-    wake_delays: Vec<WakeDelay>,
-    checkpoints: BTreeMap<String, Checkpoint>,
-    /// The clock jumps whenever this many requests are open and none is at work; none for never.
-    jumps_with: Option<usize>,
-    /// The server has stopped: nobody waits any more.
-    closed: bool,
-    /// What is to be done about runs of checks, for [`Engine::next_run`].
-    runs: VecDeque<RunOrder>,
-    /// How many checks are to be run or are being run.
-    runs_open: usize,
-    /// Told when a check is to be run.
-    runs_due: Arc<Notify>,
-}
-
-/// The state as it was, and when that was.
-#[derive(Clone, Debug)]
-struct Checkpoint {
-    at: Timestamp,
-    store: Store,
-}
-
 impl Engine {
     /// An engine over an empty store whose first command gets the index after `applied`. Nobody observes it.
     #[must_use]
@@ -102,20 +76,7 @@ impl Engine {
     ) -> Self {
         Self {
             observed: history.is_on(),
-            state: Mutex::new(State {
-                store,
-                entropy,
-                waiters: Registry::default(),
-                history,
-                calls: Calls::default(),
-                wake_delays: Vec::new(),
-                checkpoints: BTreeMap::new(),
-                jumps_with: None,
-                closed: false,
-                runs: VecDeque::new(),
-                runs_open: 0,
-                runs_due: Arc::default(),
-            }),
+            state: Mutex::new(State::new(store, entropy, history)),
             clock: clock.into(),
             deadlines: Notify::new(),
             happened: Notify::new(),
@@ -151,20 +112,7 @@ impl Engine {
 
     /// Applies a command now. Returns what it did, too, whether it was refused (as [`Engine::apply`] says) or not.
     pub fn apply_with_effects(&self, command: Command) -> (Result<Reply, Refusal>, Effects) {
-        let mut woken = Vec::new();
-        let applied = {
-            let mut state = self.lock();
-            let now = self.clock.now();
-            let before = state.store.next_deadline();
-            state.apply_due(now, &mut woken);
-            let applied = state.apply(now, command, &mut woken);
-            if state.store.next_deadline() != before || !state.wake_delays.is_empty() {
-                self.deadlines.notify_one();
-            }
-            applied
-        };
-        wake(&woken);
-        self.announce();
+        let applied = self.mutate(|mutation| mutation.apply(command));
         (applied.result, applied.effects)
     }
 
@@ -184,8 +132,8 @@ impl Engine {
     /// # Errors
     /// The operations that failed.
     pub fn read_transaction(&self, operations: &[TxnOperation]) -> TxnOutcome {
-        let now = self.clock.now();
-        self.snapshot().read_transaction(now, operations)
+        let (store, now) = self.with_store(|store, now| (store.clone(), now));
+        store.read_transaction(now, operations)
     }
 
     /// The store as it is now. Taking it copies nothing.
@@ -195,21 +143,15 @@ impl Engine {
     }
 
     fn with_store<T>(&self, look: impl FnOnce(&Store, Timestamp) -> T) -> T {
-        self.with_state(|state, now| look(&state.store, now))
+        self.with_state(|state, now| look(state.store(), now))
     }
 
     /// Looks at the state as it is now, everything that is due applied.
     fn with_state<T>(&self, look: impl FnOnce(&mut State, Timestamp) -> T) -> T {
-        let mut woken = Vec::new();
-        let result = {
-            let mut state = self.lock();
-            let now = self.clock.now();
-            state.apply_due(now, &mut woken);
-            look(&mut state, now)
-        };
-        wake(&woken);
-        self.announce();
-        result
+        self.mutate(|mutation| {
+            let now = mutation.now();
+            look(mutation.state(), now)
+        })
     }
 
     /// A new session id.
@@ -250,7 +192,12 @@ impl Engine {
             self.tell_delayed();
             let deadline = self.with_state(|state, _| {
                 let delayed = state.calls.next_delayed();
-                state.store.next_deadline().into_iter().chain(delayed).min()
+                state
+                    .store()
+                    .next_deadline()
+                    .into_iter()
+                    .chain(delayed)
+                    .min()
             });
             match deadline {
                 _ if jumped => tokio::task::yield_now().await,
@@ -261,42 +208,6 @@ impl Engine {
                 None => changed.await,
             }
         }
-    }
-}
-
-impl State {
-    fn apply_due(&mut self, now: Timestamp, woken: &mut Vec<Arc<Told>>) {
-        while let Some((deadline, command)) = self.store.due(now) {
-            self.apply(deadline, command, woken);
-        }
-    }
-
-    fn apply(&mut self, now: Timestamp, command: Command, woken: &mut Vec<Arc<Told>>) -> Applied {
-        let intent = self.history.is_on().then(|| Intent::of(&command));
-        let applied = self.store.apply(now, command);
-        if let Some(intent) = intent {
-            self.history.note(now, &intent, &applied, &self.store);
-        }
-        self.find_woken(now, &applied.effects, woken);
-        self.take_runs(&applied.effects);
-        applied
-    }
-
-    fn find_woken(&mut self, now: Timestamp, effects: &Effects, woken: &mut Vec<Arc<Told>>) {
-        for told in self.waiters.concerned(&effects.touched) {
-            told.mark_pending();
-            if self.may_wake(now, &told, WokenBy::Change) {
-                woken.push(told);
-            }
-        }
-    }
-}
-
-/// Tells waiters, after the lock was dropped. One told twice looks once.
-fn wake(woken: &[Arc<Told>]) {
-    for told in woken {
-        between_steps();
-        told.tell();
     }
 }
 

@@ -197,6 +197,7 @@ impl Control {
     }
 
     /// Restarts the server on the same port: connections are closed, and the state is what a restart leaves of it.
+    /// Clock, history, faults and checkpoints are the test's, and stay.
     ///
     /// # Errors
     /// As [`Control::accept_connections`].
@@ -213,8 +214,8 @@ impl Control {
         let _reopening = Reopening(&self.doors);
         self.refuse_connections_async().await?;
         match restart {
-            Restart::KeepState => self.engine.restart(),
-            Restart::WipeState => self.reset(),
+            Restart::KeepState => self.engine.restart(None),
+            Restart::WipeState => self.engine.restart(Some(&self.initial)),
         }
         self.accept_connections_async().await
     }

@@ -162,9 +162,7 @@ impl Control {
         let state: State = serde_json::from_str(state).map_err(malformed)?;
         self.is_of_this_server(&state)?;
         let loaded = self.engine.load(state.into_image());
-        loaded.map_err(LoadError::Impossible)?;
-        self.note("state loaded");
-        Ok(())
+        loaded.map_err(LoadError::Impossible)
     }
 
     fn is_of_this_server(&self, state: &State) -> Result<(), LoadError> {

@@ -64,19 +64,13 @@ impl Control {
     /// Lowers every index by `by`, but to 1 at the least, as after a restore: keys and sessions stay. Whoever is
     /// blocked is answered at once, with an index that may be lower than the one that it sent.
     pub fn lower_indexes(&self, by: u64) {
-        self.note(&format!("indexes lowered by {by}"));
         self.engine.lower_indexes(by);
     }
 
     /// Answers everybody who is blocked on keys under `prefix`, though nothing has changed: same index, same data. How
     /// many those were.
     pub fn wake(&self, prefix: impl AsRef<[u8]>) -> usize {
-        let prefix = prefix.as_ref();
-        self.note(&format!(
-            "spurious wake of {:?}",
-            String::from_utf8_lossy(prefix)
-        ));
-        self.engine.wake_spuriously(prefix)
+        self.engine.wake_spuriously(prefix.as_ref())
     }
 
     /// The next `times` wakes (none: all) of those who are blocked on keys under `prefix` come late by `by` on the

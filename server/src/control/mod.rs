@@ -17,10 +17,8 @@ mod wait;
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::engine::Engine;
+use crate::engine::{Checkpoint, Engine};
 use crate::faults::Faults;
-use crate::store::Store;
-use crate::timestamp::Timestamp;
 use servers::SharedServers;
 
 pub(crate) use doors::Doors;
@@ -35,7 +33,7 @@ pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoin
 pub struct Control {
     engine: Arc<Engine>,
     /// The state in which the server was started.
-    initial: Arc<Initial>,
+    initial: Arc<Checkpoint>,
     faults: Arc<Faults>,
     /// The name of the agent's own node.
     node_name: String,
@@ -50,20 +48,11 @@ pub struct Control {
     servers: Arc<SharedServers>,
 }
 
-#[derive(Debug)]
-struct Initial {
-    at: Timestamp,
-    store: Store,
-}
-
 impl Control {
     /// The controls of a server that has just been made.
     pub(crate) fn new(engine: &Arc<Engine>, config: &Config, launch: Launch) -> Self {
         Self {
-            initial: Arc::new(Initial {
-                at: engine.clock().now(),
-                store: engine.snapshot(),
-            }),
+            initial: Arc::new(engine.initial()),
             engine: Arc::clone(engine),
             faults: Arc::default(),
             node_name: config.node_name.clone(),

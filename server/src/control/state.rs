@@ -99,16 +99,11 @@ impl Control {
     /// a run share does not grow. Blocked requests are answered with what is there now. Indexes go back, too; clock,
     /// history and faults stay as they are.
     pub fn reset(&self) {
-        self.note("reset");
-        self.engine.forget_checkpoints();
-        let mut store = self.initial.store.clone();
-        store.carry(self.initial.at, self.now());
-        self.engine.replace_store(store);
+        self.engine.reset(&self.initial);
     }
 
     /// Keeps the state under a name. It costs the same whatever the number of keys: nothing is copied.
     pub fn checkpoint(&self, name: &str) {
-        self.note(&format!("checkpoint {name:?}"));
         self.engine.checkpoint(name);
     }
 
@@ -123,11 +118,10 @@ impl Control {
     /// # Errors
     /// There is no such checkpoint.
     pub fn delete_checkpoint(&self, name: &str) -> Result<(), UnknownCheckpoint> {
-        if !self.engine.delete_checkpoint(name) {
-            return Err(self.unknown_checkpoint(name));
+        if self.engine.delete_checkpoint(name) {
+            return Ok(());
         }
-        self.note(&format!("delete checkpoint {name:?}"));
-        Ok(())
+        Err(self.unknown_checkpoint(name))
     }
 
     fn unknown_checkpoint(&self, name: &str) -> UnknownCheckpoint {
@@ -143,7 +137,6 @@ impl Control {
     /// # Errors
     /// There is no such checkpoint.
     pub fn rollback(&self, name: &str) -> Result<(), UnknownCheckpoint> {
-        self.note(&format!("rollback to {name:?}"));
         if self.engine.rollback(name) {
             return Ok(());
         }
@@ -310,7 +303,6 @@ impl Sessions<'_> {
     /// # Errors
     /// There is no such session.
     pub fn expire(self, id: &str) -> Result<(), Refusal> {
-        self.0.note(&format!("expire session {id}"));
         self.0.engine.expire_session(id)
     }
 }
@@ -364,28 +356,18 @@ impl Catalog<'_> {
     }
 
     fn set_check(self, node: &str, check: &str, status: &str) -> Result<(), UnknownCheck> {
-        self.0
-            .note(&format!("check {check:?} of node {node:?} is {status}"));
-        let found = self.checks().into_iter().find(|row| {
-            row.node.eq_ignore_ascii_case(node) && row.check.check_id.eq_ignore_ascii_case(check)
-        });
-        let unknown = || UnknownCheck {
+        if self.0.engine.set_check_status(node, check, status) {
+            return Ok(());
+        }
+        Err(UnknownCheck {
             node: node.to_owned(),
             check: check.to_owned(),
-        };
-        let row = found.ok_or_else(unknown)?;
-        self.0
-            .engine
-            .set_check_status(&row, status)
-            .map_err(|_| unknown())
+        })
     }
 
     /// Deletes a node with its services, checks and sessions.
     pub fn delete_node(self, node: &str) {
-        self.0.note(&format!("delete node {node:?}"));
-        let what = crate::store::Deregistration::Node(node.to_owned());
-        let deleted = self.0.engine.apply(Command::Deregister(what));
-        deleted.expect("a deregistration is not refused");
+        self.0.engine.delete_node(node);
     }
 }
 

@@ -4,8 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::calls::{Parked, Told};
-use super::{Engine, State};
+use super::calls::{Parked, Told, WakeDelay};
+use super::mutate::State;
+use super::Engine;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
 use crate::store::{Key, Query};
 use crate::timestamp::Timestamp;
@@ -29,9 +30,8 @@ impl OpenCall {
     /// Records its answer: the status, or none for none. The fault that had a part in it is known already.
     pub fn answered(&mut self, status: Option<u16>) {
         self.answered = true;
-        let now = self.engine.clock.now();
-        self.engine.lock().answer_call(now, self.id, status);
-        self.engine.announce();
+        self.engine
+            .with_state(|state, now| state.answer_call(now, self.id, status));
     }
 }
 
@@ -51,16 +51,13 @@ impl Drop for Holding<'_> {
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        let now = self.engine.clock.now();
-        {
-            // In one step: who sees that it has ended finds it neither blocked nor at work.
-            let mut state = self.engine.lock();
+        // In one step: who sees that it has ended finds it neither blocked nor at work.
+        self.engine.with_state(|state, now| {
             if !self.answered {
                 state.answer_call(now, self.id, None);
             }
             state.calls.end(self.id);
-        }
-        self.engine.announce();
+        });
         self.engine.stands();
     }
 }
@@ -125,9 +122,7 @@ impl Engine {
 
     /// Records something that is not a command.
     pub fn record(&self, what: Happened) {
-        let now = self.clock.now();
-        self.lock().record(now, what);
-        self.announce();
+        self.mutate(|mutation| mutation.record(what));
     }
 
     /// The records that are meant, oldest first.
@@ -162,7 +157,7 @@ impl Engine {
     /// Delays the next `times` wakes (none: all) of reads under `prefix` by `by`: further changes meanwhile
     /// come with the same wake.
     pub fn delay_wakes(&self, prefix: &[u8], by: Duration, times: Option<u64>) {
-        self.lock().wake_delays.push(super::WakeDelay {
+        self.lock().wake_delays.push(WakeDelay {
             prefix: prefix.to_vec(),
             by,
             left: times,
@@ -191,7 +186,7 @@ impl History {
 
 impl State {
     pub(super) fn record(&mut self, at: Timestamp, what: Happened) {
-        let index = self.store.applied();
+        let index = self.store().applied();
         self.history.push(at, index, what);
     }
 

@@ -4,14 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::calls::{Blocked, Told};
+use super::Engine;
+use super::calls::Blocked;
+use super::mutate::{Checkpoint, Mutation, State};
 use super::observe::key_of;
-use super::{Checkpoint, Engine, State, wake};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
-use crate::history::{Happened, History, WokenBy};
+use crate::history::{Happened, History};
 use crate::store::{
-    CheckRow, Command, Flaw, Image, Key, NewNode, Query, Refusal, Registration, SessionId, Store,
+    Command, Deregistration, Flaw, Image, Key, NewNode, Query, Refusal, Registration, SessionId,
+    Store,
 };
 use crate::timestamp::Timestamp;
 
@@ -72,24 +74,64 @@ impl Engine {
 
     /// Keeps the state under a name, in place of what the name stood for. Nothing is copied.
     pub fn checkpoint(&self, name: &str) {
-        self.with_state(|state, now| {
-            let store = state.store.clone();
-            state
-                .checkpoints
-                .insert(name.to_owned(), Checkpoint { at: now, store });
+        self.mutate(|mutation| {
+            mutation.note(format!("checkpoint {name:?}"));
+            let checkpoint = mutation.checkpoint();
+            let checkpoints = &mut mutation.state().checkpoints;
+            checkpoints.insert(name.to_owned(), checkpoint);
         });
     }
 
+    /// The state as it is now, to go back to.
+    pub(crate) fn initial(&self) -> Checkpoint {
+        self.mutate(|mutation| mutation.checkpoint())
+    }
+
     /// Goes back to a checkpoint: keys, sessions, catalog and indexes are what they were, and deadlines are as far
-    /// away as they were. Whoever is blocked is answered with what is there now. Whether there is such a checkpoint.
+    /// away as they were. Blocked requests are answered with what is there now. Whether there is such a checkpoint.
     pub fn rollback(&self, name: &str) -> bool {
-        let checkpoint = self.lock().checkpoints.get(name).cloned();
-        let Some(Checkpoint { at, mut store }) = checkpoint else {
-            return false;
-        };
-        store.carry(at, self.clock.now());
-        self.replace_store(store);
-        true
+        self.mutate(|mutation| {
+            let Some(checkpoint) = mutation.state().checkpoints.get(name).cloned() else {
+                return false;
+            };
+            mutation.note(format!("rollback to {name:?}"));
+            mutation.go_back(checkpoint);
+            true
+        })
+    }
+
+    /// Goes back to the state of the start, and forgets all checkpoints.
+    pub(crate) fn reset(&self, initial: &Checkpoint) {
+        let forgotten = self.mutate(|mutation| {
+            mutation.note("reset");
+            mutation.go_back(initial.clone());
+            std::mem::take(&mut mutation.state().checkpoints)
+        });
+        // They may be the last that hold many rows, which are freed without the lock.
+        drop(forgotten);
+    }
+
+    /// What a restart leaves of the state: all but lock-delays, with TTLs that start anew; or nothing but the state of
+    /// the start.
+    pub(crate) fn restart(&self, wiped_to: Option<&Checkpoint>) {
+        self.mutate(|mutation| match wiped_to {
+            None => {
+                mutation.note("restart, state kept");
+                mutation.replace(Store::change_leader);
+            }
+            Some(initial) => {
+                mutation.note("restart, nothing kept");
+                mutation.go_back(initial.clone());
+            }
+        });
+    }
+
+    /// Lowers every index by `by`, as a Consul does that lost its log; see [`Store::lower_indexes`].
+    pub fn lower_indexes(&self, by: u64) {
+        self.mutate(|mutation| {
+            mutation.note(format!("indexes lowered by {by}"));
+            mutation.replace(|store, _| store.lower_indexes(by));
+        });
     }
 
     /// An engine over a checkpoint, which nothing ever changes: what a server sees that has fallen behind. It goes by
@@ -114,81 +156,50 @@ impl Engine {
 
     /// Deletes a checkpoint. Whether it was there.
     pub fn delete_checkpoint(&self, name: &str) -> bool {
-        // Its store may be the last that holds many rows, which are freed after the lock is.
-        let deleted = self.lock().checkpoints.remove(name);
+        let deleted = self.mutate(|mutation| {
+            let deleted = mutation.state().checkpoints.remove(name)?;
+            mutation.note(format!("delete checkpoint {name:?}"));
+            Some(deleted)
+        });
         deleted.is_some()
-    }
-
-    /// Deletes all checkpoints.
-    pub fn forget_checkpoints(&self) {
-        let deleted = std::mem::take(&mut self.lock().checkpoints);
-        drop(deleted);
-    }
-
-    /// Puts another store in the place of this one. Whoever is blocked is answered with what is there now: its
-    /// index may be lower than the one that the client knows.
-    pub fn replace_store(&self, store: Store) {
-        let mut woken = Vec::new();
-        {
-            let mut state = self.lock();
-            state.store = store;
-            let now = self.clock.now();
-            state.store.run_checks_again(now);
-            let everybody: Vec<Arc<Told>> = state.waiters.all();
-            state.answer(now, everybody, &mut woken);
-        }
-        self.deadlines.notify_one();
-        wake(&woken);
-        self.announce();
     }
 
     /// The whole state as plain data.
     #[must_use]
     pub fn image(&self) -> Image {
-        let (store, now) = self.with_state(|state, now| (state.store.clone(), now));
+        let (store, now) = self.with_store(|store, now| (store.clone(), now));
         store.image(now)
     }
 
-    /// Goes over to the state of an image. Whoever is blocked is answered with what is there now.
+    /// Goes over to the state of an image. Blocked requests are answered with what is there now.
     ///
     /// # Errors
     /// No store can be in this state; nothing has changed.
     pub fn load(&self, image: Image) -> Result<(), Flaw> {
-        let (store, now) = self.with_state(|state, now| (state.store.clone(), now));
-        self.replace_store(store.with_image(image, now)?);
+        // Made before the lock is taken. All that it has of this store is how the server was set up.
+        let loaded = self.snapshot().with_image(image, Timestamp::ZERO)?;
+        let at = Timestamp::ZERO;
+        self.mutate(|mutation| {
+            mutation.note("state loaded");
+            mutation.go_back(Checkpoint { at, store: loaded });
+        });
         Ok(())
-    }
-
-    /// What a restart leaves of the state; see [`Store::change_leader`].
-    pub fn restart(&self) {
-        let mut store = self.snapshot();
-        store.change_leader(self.clock.now());
-        self.replace_store(store);
-    }
-
-    /// Lowers every index by `by`, as a Consul does that lost its log; see [`Store::lower_indexes`].
-    pub fn lower_indexes(&self, by: u64) {
-        let mut store = self.snapshot();
-        store.lower_indexes(by);
-        self.replace_store(store);
     }
 
     /// Answers everybody who is blocked on keys under `prefix`, though nothing has changed. How many.
     pub fn wake_spuriously(&self, prefix: &[u8]) -> usize {
-        let mut woken = Vec::new();
-        {
-            let mut state = self.lock();
-            let now = self.clock.now();
-            let concerned =
-                |query: &Query| key_of(query).is_some_and(|key| key.as_bytes().starts_with(prefix));
-            let parked = state.calls.parked();
+        let text = String::from_utf8_lossy(prefix).into_owned();
+        let concerned =
+            |query: &Query| key_of(query).is_some_and(|key| key.as_bytes().starts_with(prefix));
+        self.mutate(|mutation| {
+            mutation.note(format!("spurious wake of {text:?}"));
+            let parked = mutation.state().calls.parked();
             let parked = parked.filter(|(_, parked)| concerned(&parked.query));
             let told: Vec<_> = parked.map(|(_, parked)| Arc::clone(&parked.told)).collect();
-            state.answer(now, told, &mut woken);
-        }
-        wake(&woken);
-        self.announce();
-        woken.len()
+            let count = told.len();
+            mutation.answer(told);
+            count
+        })
     }
 
     /// Lets a session lapse now, whatever its TTL.
@@ -196,53 +207,72 @@ impl Engine {
     /// # Errors
     /// There is no such session.
     pub fn expire_session(&self, id: &str) -> Result<(), Refusal> {
-        let known = self.with_store(|store, _| {
-            let row = store.session(id)?;
-            Ok(row.map(|row| row.session.id))
-        })?;
-        let session = known.ok_or_else(|| Refusal::SessionNotFound(id.to_owned()))?;
-        self.apply(Command::Lapse { session }).map(|_| ())
+        self.mutate(|mutation| {
+            let row = mutation.store().session(id)?;
+            let row = row.ok_or_else(|| Refusal::SessionNotFound(id.to_owned()))?;
+            let session = row.session.id;
+            mutation.note(format!("expire session {id}"));
+            mutation.apply(Command::Lapse { session }).result?;
+            Ok(())
+        })
     }
 
-    /// Sets the status of a check that is there.
-    ///
-    /// # Errors
-    /// Its service is gone.
-    pub fn set_check_status(&self, row: &CheckRow, status: &str) -> Result<(), Refusal> {
-        let mut check = row.check.clone();
-        status.clone_into(&mut check.status);
-        let registration = Registration {
-            node: NewNode {
-                node: row.node.clone(),
-                ..NewNode::default()
-            },
-            skip_node_update: true,
-            service: None,
-            checks: vec![check],
-        };
-        self.apply(Command::Register(Box::new(registration)))
-            .map(|_| ())
+    /// Sets the status of a check. Whether the node has it.
+    pub fn set_check_status(&self, node: &str, check: &str, status: &str) -> bool {
+        self.mutate(|mutation| {
+            let Some(row) = mutation.store().check(node, check) else {
+                return false;
+            };
+            let mut set = row.check.clone();
+            status.clone_into(&mut set.status);
+            let registration = Registration {
+                node: NewNode {
+                    node: row.node.clone(),
+                    ..NewNode::default()
+                },
+                skip_node_update: true,
+                service: None,
+                checks: vec![set],
+            };
+            mutation.note(format!("check {check:?} of node {node:?} is {status}"));
+            let set = mutation.apply(Command::Register(Box::new(registration)));
+            set.result.is_ok()
+        })
+    }
+
+    /// Deletes a node with its services, checks and sessions.
+    pub fn delete_node(&self, node: &str) {
+        let command = Command::Deregister(Deregistration::Node(node.to_owned()));
+        let deleted = self.mutate(|mutation| {
+            mutation.note(format!("delete node {node:?}"));
+            mutation.apply(command)
+        });
+        deleted.result.expect("a deregistration is not refused");
+    }
+}
+
+impl Mutation<'_> {
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            at: self.now(),
+            store: self.store().clone(),
+        }
+    }
+
+    fn go_back(&mut self, Checkpoint { at, store: before }: Checkpoint) {
+        self.replace(|store, now| {
+            *store = before;
+            store.carry(at, now);
+        });
     }
 }
 
 impl State {
-    /// Makes the next look of these waiters their answer.
-    fn answer(&mut self, now: Timestamp, told: Vec<Arc<Told>>, woken: &mut Vec<Arc<Told>>) {
-        for told in told {
-            told.mark_pending();
-            told.mark_at_once();
-            if let Some(call) = told.call {
-                self.wake_call(now, call, WokenBy::Control);
-            }
-            woken.push(told);
-        }
-    }
-
     fn explain(&self, now: Timestamp, key: &Key) -> Explanation {
-        let row = self.store.row(key);
+        let row = self.store().row(key);
         let holder = row.and_then(|row| row.session.as_deref());
         let id = holder.and_then(|holder| SessionId::parse(holder).ok().flatten());
-        let lapses_at = id.and_then(|id| self.store.lapses_at(id));
+        let lapses_at = id.and_then(|id| self.store().lapses_at(id));
         let about_key = self
             .history
             .after(0)
@@ -267,7 +297,7 @@ impl State {
             holder: holder.map(str::to_owned),
             lapses_in: lapses_at.map(|at| at.since(now)),
             lock_index: row.map_or(0, |row| row.lock_index),
-            lock_delay_left: self.store.lock_delay_left(now, key),
+            lock_delay_left: self.store().lock_delay_left(now, key),
             waiting: self.calls.blocked().filter(waits).collect(),
             last,
         }

@@ -1,15 +1,13 @@
 //! Time travel: the clock moves through every deadline on the way, and those whom it wakes are answered first.
 
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::SemaphorePermit;
 
-use super::calls::Told;
-use super::{Engine, between_steps, parked, wake};
+use super::{Engine, between_steps, parked};
 use crate::clock::{Patience, Rate};
-use crate::history::{Filter, Happened, Record, WokenBy};
+use crate::history::{Filter, Record};
 use crate::timestamp::Timestamp;
 
 /// How long an advance waits in vain for those whom it woke, in the machine's time, for all its deadlines together. A
@@ -189,35 +187,37 @@ impl Engine {
     }
 
     async fn move_to(&self, target: Timestamp, settling: &mut Settling) {
-        while let Some(deadline) = self.next_deadline().filter(|next| *next <= target) {
-            if self.is_closed() {
-                return;
-            }
-            self.step_to(deadline);
+        while !self.is_closed() && self.stop_before(target) {
             self.settle(settling).await;
             // Others go on, and a caller that has gone is noticed.
             parked::yield_once().await;
+        }
+        if self.is_closed() {
+            return;
         }
         self.clock.advance_to(target);
         self.deadlines.notify_one();
         self.settle(settling).await;
     }
 
-    fn move_at_once(&self, duration: Duration) {
-        let mut woken = Vec::new();
-        {
-            let mut state = self.lock();
-            let now = self.clock.now().plus(duration);
-            let text = format!("the clock jumps by {duration:?}");
-            state.record(now, Happened::Control { action: text });
-            self.clock.advance_to(now);
-            while let Some((_, command)) = state.store.due(now) {
-                state.apply(now, command, &mut woken);
+    /// Moves the clock on to the next deadline, if that comes before `target` or then. Returns whether it does.
+    fn stop_before(&self, target: Timestamp) -> bool {
+        self.mutate(|mutation| {
+            let next = mutation.state().next_deadline();
+            let next = next.filter(|deadline| *deadline <= target);
+            if let Some(deadline) = next {
+                mutation.stop_at(deadline);
             }
-        }
-        wake(&woken);
-        self.expire(self.clock.now());
-        self.announce();
+            next.is_some()
+        })
+    }
+
+    fn move_at_once(&self, duration: Duration) {
+        let text = format!("the clock jumps by {duration:?}");
+        self.mutate(|mutation| {
+            let target = mutation.now().plus(duration);
+            mutation.sleep_to(target, text);
+        });
         self.deadlines.notify_one();
     }
 
@@ -225,10 +225,7 @@ impl Engine {
     /// request that a fault holds.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.with_state(|state, _| {
-            let calls = state.calls.next_deadline();
-            state.store.next_deadline().into_iter().chain(calls).min()
-        })
+        self.with_state(|state, _| state.next_deadline())
     }
 
     /// Sets how fast the clock runs.
@@ -250,20 +247,18 @@ impl Engine {
         if self.is_moved() {
             return false;
         }
-        let ready = {
-            let state = self.lock();
+        self.mutate(|mutation| {
+            let state = mutation.state();
             let (open, all_stand) = state.calls.all_stand();
-            state
+            let ready = state
                 .jumps_with
-                .is_some_and(|clients| all_stand && open >= clients.max(1))
-        };
-        let Some(deadline) = self.next_deadline().filter(|_| ready) else {
-            return false;
-        };
-        self.expire(deadline);
-        self.clock.advance_to(deadline);
-        self.with_state(|_, _| ());
-        true
+                .is_some_and(|clients| all_stand && open >= clients.max(1));
+            let deadline = state.next_deadline().filter(|_| ready);
+            if let Some(deadline) = deadline {
+                mutation.stop_at(deadline);
+            }
+            deadline.is_some()
+        })
     }
 
     /// After a request stands: it may be the last one that did not.
@@ -273,37 +268,15 @@ impl Engine {
         }
     }
 
-    fn step_to(&self, deadline: Timestamp) {
-        // Marked before the clock moves: who sleeps until the deadline may wake at once.
-        self.expire(deadline);
-        self.clock.advance_to(deadline);
-        self.with_state(|_, _| ());
-    }
-
-    /// Lets those go on whose time is up at `now`.
-    fn expire(&self, now: Timestamp) {
-        let mut told: Vec<Arc<Told>> = Vec::new();
-        {
-            let mut state = self.lock();
-            for (call, waiter, timed_out) in state.calls.expire(now) {
-                let by = if timed_out {
-                    WokenBy::Timeout
-                } else {
-                    told.push(waiter);
-                    WokenBy::Change
-                };
-                state.record(now, Happened::Woken { call, by });
-            }
-        }
-        wake(&told);
-    }
-
     /// Tells those whose wake was put off until now.
     pub(super) fn tell_delayed(&self) {
-        let now = self.clock.now();
-        if self.lock().calls.next_delayed().is_some_and(|at| at <= now) {
-            self.expire(now);
-        }
+        self.mutate(|mutation| {
+            let now = mutation.now();
+            let next = mutation.state().calls.next_delayed();
+            if next.is_some_and(|at| at <= now) {
+                mutation.expire(now);
+            }
+        });
     }
 
     /// Until everybody who was woken has been answered, or waits again; and until the checks that were run have

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::calls::{Parked, Told};
+use super::mutate::Era;
 use super::{Engine, between_steps};
 use crate::history::{CallId, WokenBy};
 use crate::store::{Index, Query, ReadSet};
@@ -16,6 +17,7 @@ pub struct Waiter<'a> {
     engine: &'a Engine,
     id: WaiterId,
     told: Arc<Told>,
+    since: Era,
     reads: ReadSet,
     until: Timestamp,
     /// What is shown of the wait, if anybody observes.
@@ -34,17 +36,26 @@ pub enum Wakened {
 }
 
 impl Engine {
+    /// The era of the state, for [`Engine::waiter`].
+    #[must_use]
+    pub fn era(&self) -> Era {
+        self.state.lock().era()
+    }
+
     /// A waiter that waits for nothing yet, and for nothing after `until`. `call` is the request for which it waits
-    /// for `query` to pass `min_index`.
+    /// for `query` to pass `min_index`. `since` is the era in which the request began: if the state is replaced as a
+    /// whole before the waiter is registered, it is answered as if it had been.
     pub fn waiter(
         &self,
         call: Option<CallId>,
         query: &Query,
         min_index: Index,
         until: Timestamp,
+        since: Era,
     ) -> Waiter<'_> {
         Waiter {
             engine: self,
+            since,
             id: self.state.lock().waiters.admit(),
             told: Arc::new(Told::new(call)),
             reads: Vec::new(),
@@ -61,9 +72,16 @@ impl Waiter<'_> {
         if self.reads == *reads {
             return true;
         }
-        let waiters = &mut self.engine.lock().waiters;
-        waiters.deregister(self.id, &self.reads);
-        waiters.register(self.id, &self.told, reads);
+        let mut state = self.engine.lock();
+        state.waiters.deregister(self.id, &self.reads);
+        state.waiters.register(self.id, &self.told, reads);
+        if state.era() != self.since {
+            self.since = state.era();
+            self.told.mark_pending();
+            self.told.mark_at_once();
+            self.told.tell();
+        }
+        drop(state);
         self.reads.clone_from(reads);
         false
     }
@@ -96,30 +114,29 @@ impl Waiter<'_> {
         let Some((call, query, min_index)) = &self.shown else {
             return;
         };
-        {
-            let mut state = self.engine.lock();
-            let now = self.engine.clock().now();
+        let parked = Parked {
+            query: query.clone(),
+            min_index: *min_index,
+            until: self.until,
+            told: Arc::clone(&self.told),
+            delayed_to: None,
+        };
+        let stands = self.engine.with_state(|state, now| {
             if self.told.take_pending() || now >= self.until {
-                return;
+                return false;
             }
-            let parked = Parked {
-                query: query.clone(),
-                min_index: *min_index,
-                until: self.until,
-                told: Arc::clone(&self.told),
-                delayed_to: None,
-            };
             state.block(now, *call, parked);
+            true
+        });
+        if stands {
+            self.engine.stands();
         }
-        self.engine.announce();
-        self.engine.stands();
     }
 
     fn time_is_up(&self) {
         if let Some((call, _, _)) = &self.shown {
-            let mut state = self.engine.lock();
-            let now = self.engine.clock().now();
-            state.wake_call(now, *call, WokenBy::Timeout);
+            self.engine
+                .with_state(|state, now| state.wake_call(now, *call, WokenBy::Timeout));
         }
     }
 }

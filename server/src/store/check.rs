@@ -17,6 +17,13 @@ const PASSING: &str = "passing";
 const SESSION: &str = "session";
 
 impl Store {
+    /// The row of a check; node and id in any case.
+    #[must_use]
+    pub fn check(&self, node: &str, check: &str) -> Option<&Arc<CheckRow>> {
+        let place = (node.to_lowercase(), check.to_lowercase());
+        self.catalog.checks.get(&place)
+    }
+
     pub(super) fn node_checks(&self, node: &str) -> Answer {
         self.checks(self.catalog.checks_of(&node.to_lowercase()))
     }

@@ -17,3 +17,4 @@ mod service_wakes;
 mod state;
 mod support;
 mod time;
+mod writers;

@@ -61,7 +61,8 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     let query = Query::AgentService(id.clone());
     let limit = wait + engine.jitter(wait / JITTER_DIVISOR);
     let deadline = engine.clock().now().plus(limit);
-    let mut waiter = engine.waiter(request.call, &query, Index::ZERO, deadline);
+    let since = engine.era();
+    let mut waiter = engine.waiter(request.call, &query, Index::ZERO, deadline, since);
     let mut last = known.is_none();
     loop {
         let answer = engine.query(&query);

@@ -1,0 +1,254 @@
+//! The one door to the state: [`Engine::mutate`]. The store is private to this file.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use super::calls::{Calls, Told, WakeDelay};
+use super::runs::RunOrder;
+use super::{Engine, between_steps};
+use crate::clock::Clock;
+use crate::entropy::Entropy;
+use crate::history::{Happened, History, Intent, WokenBy};
+use crate::store::{Applied, Command, Effects, Store};
+use crate::timestamp::Timestamp;
+use crate::watch::Registry;
+
+/// All that an engine keeps, under its lock.
+#[derive(Debug)]
+pub(super) struct State {
+    /// Changed by a [`Mutation`] alone.
+    store: Store,
+    era: Era,
+    pub(super) entropy: Entropy,
+    pub(super) waiters: Registry<Arc<Told>>,
+    pub(super) history: History,
+    pub(super) calls: Calls,
+    pub(super) wake_delays: Vec<WakeDelay>,
+    pub(super) checkpoints: BTreeMap<String, Checkpoint>,
+    /// The clock jumps whenever this many requests are open and none is at work; None for never.
+    pub(super) jumps_with: Option<usize>,
+    /// The server has stopped: nobody waits any more.
+    pub(super) closed: bool,
+    /// What is to be done about runs of checks, for [`Engine::next_run`].
+    pub(super) runs: VecDeque<RunOrder>,
+    /// How many checks are to be run or are being run.
+    pub(super) runs_open: usize,
+    /// Told when a check is to be run.
+    pub(super) runs_due: Arc<Notify>,
+}
+
+/// The state as it was, and when that was.
+#[derive(Clone, Debug)]
+pub(crate) struct Checkpoint {
+    pub(super) at: Timestamp,
+    pub(super) store: Store,
+}
+
+/// How often the state was replaced as a whole: by a rollback, a load, a restart, a lowering of indexes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Era(u64);
+
+/// A change under way: the state, at one moment, under the lock.
+pub(super) struct Mutation<'a> {
+    state: &'a mut State,
+    clock: &'a Clock,
+    now: Timestamp,
+    /// Told when the lock was dropped.
+    woken: Vec<Arc<Told>>,
+    /// A wake comes late: there is another deadline.
+    has_put_off: bool,
+}
+
+impl Engine {
+    /// Changes the state: the one way to do it. Takes the lock, reads the clock, applies what is due, lets `change` do
+    /// its work, drops the lock, and tells those whom that concerns.
+    pub(super) fn mutate<T>(&self, change: impl FnOnce(&mut Mutation<'_>) -> T) -> T {
+        let (result, woken) = {
+            let mut state = self.lock();
+            let deadline = state.store.next_deadline();
+            let mut mutation = Mutation {
+                now: self.clock.now(),
+                clock: &self.clock,
+                state: &mut state,
+                woken: Vec::new(),
+                has_put_off: false,
+            };
+            mutation.apply_due();
+            let result = change(&mut mutation);
+            let (woken, put_off) = (mutation.woken, mutation.has_put_off);
+            if put_off || state.store.next_deadline() != deadline {
+                self.deadlines.notify_one();
+            }
+            (result, woken)
+        };
+        for told in &woken {
+            // One told twice looks once.
+            between_steps();
+            told.tell();
+        }
+        self.announce();
+        result
+    }
+}
+
+impl State {
+    pub(super) fn new(store: Store, entropy: Entropy, history: History) -> Self {
+        Self {
+            store,
+            era: Era::default(),
+            entropy,
+            waiters: Registry::default(),
+            history,
+            calls: Calls::default(),
+            wake_delays: Vec::new(),
+            checkpoints: BTreeMap::new(),
+            jumps_with: None,
+            closed: false,
+            runs: VecDeque::new(),
+            runs_open: 0,
+            runs_due: Arc::default(),
+        }
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(super) fn era(&self) -> Era {
+        self.era
+    }
+
+    /// The next point in time at which something happens by itself.
+    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+        let calls = self.calls.next_deadline();
+        self.store.next_deadline().into_iter().chain(calls).min()
+    }
+}
+
+impl Mutation<'_> {
+    pub(super) fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// All of the state but for the store, which can be looked at.
+    pub(super) fn state(&mut self) -> &mut State {
+        self.state
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.state.store
+    }
+
+    /// Applies a command now.
+    pub(super) fn apply(&mut self, command: Command) -> Applied {
+        self.apply_at(self.now, command)
+    }
+
+    /// Records something that is not a command.
+    pub(super) fn record(&mut self, what: Happened) {
+        self.state.record(self.now, what);
+    }
+
+    /// Records what a test does, before it is done.
+    pub(super) fn note(&mut self, action: impl Into<String>) {
+        let action = action.into();
+        self.record(Happened::Control { action });
+    }
+
+    /// Changes the store as no command can. Blocked requests are answered with what is there now: its index may be
+    /// lower than the one that the client knows.
+    pub(super) fn replace(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
+        change(&mut self.state.store, self.now);
+        self.state.era.0 += 1;
+        self.state.store.run_checks_again(self.now);
+        self.apply_due();
+        let everybody = self.state.waiters.all();
+        self.answer(everybody);
+    }
+
+    /// Makes the next look of these waiters their answer.
+    pub(super) fn answer(&mut self, waiters: Vec<Arc<Told>>) {
+        for told in waiters {
+            told.mark_pending();
+            told.mark_at_once();
+            if let Some(call) = told.call {
+                self.state.wake_call(self.now, call, WokenBy::Control);
+            }
+            self.woken.push(told);
+        }
+    }
+
+    /// Moves the clock on to a deadline, lets the requests go on whose time is up then, and applies what is due.
+    pub(super) fn stop_at(&mut self, deadline: Timestamp) {
+        self.clock.advance_to(deadline);
+        self.expire(deadline);
+        self.now = self.clock.now();
+        self.apply_due();
+    }
+
+    /// Moves the clock on to `target` in one go. What is due on the way happens in its order, each at its own time;
+    /// requests go on at the end.
+    #[expect(dead_code)]
+    pub(super) fn pass_to(&mut self, target: Timestamp) {
+        self.clock.advance_to(target);
+        self.now = self.clock.now();
+        self.apply_due();
+        self.expire(self.now);
+    }
+
+    /// Moves the clock on to `target` as if the server had been stopped meanwhile: what is due on the way happens at
+    /// its end. `action` is what the history says of it.
+    pub(super) fn sleep_to(&mut self, target: Timestamp, action: String) {
+        self.clock.advance_to(target);
+        self.now = self.clock.now();
+        self.note(action);
+        while let Some((_, command)) = self.state.store.due(self.now) {
+            self.apply_at(self.now, command);
+        }
+        self.expire(self.now);
+    }
+
+    /// Lets the requests go on whose time is up at `at`.
+    pub(super) fn expire(&mut self, at: Timestamp) {
+        for (call, told, timed_out) in self.state.calls.expire(at) {
+            let by = if timed_out {
+                WokenBy::Timeout
+            } else {
+                self.woken.push(told);
+                WokenBy::Change
+            };
+            self.state.record(at, Happened::Woken { call, by });
+        }
+    }
+
+    fn apply_due(&mut self) {
+        while let Some((deadline, command)) = self.state.store.due(self.now) {
+            self.apply_at(deadline, command);
+        }
+    }
+
+    fn apply_at(&mut self, at: Timestamp, command: Command) -> Applied {
+        let state = &mut *self.state;
+        let intent = state.history.is_on().then(|| Intent::of(&command));
+        let applied = state.store.apply(at, command);
+        if let Some(intent) = intent {
+            state.history.note(at, &intent, &applied, &state.store);
+        }
+        self.find_woken(at, &applied.effects);
+        self.state.take_runs(&applied.effects);
+        applied
+    }
+
+    fn find_woken(&mut self, at: Timestamp, effects: &Effects) {
+        for told in self.state.waiters.concerned(&effects.touched) {
+            told.mark_pending();
+            if self.state.may_wake(at, &told, WokenBy::Change) {
+                self.woken.push(told);
+            } else {
+                self.has_put_off = true;
+            }
+        }
+    }
+}
