@@ -4,9 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Engine;
 use super::calls::{Parked, Told, WakeDelay};
 use super::mutate::State;
-use super::Engine;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
 use crate::store::{Key, Query};
 use crate::timestamp::Timestamp;

@@ -2,7 +2,9 @@
 
 mod barriers;
 mod interleaved;
+
 mod parallel;
+mod told;
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

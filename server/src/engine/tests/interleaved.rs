@@ -198,6 +198,34 @@ fn one_write_answers_all_who_wait() {
     });
 }
 
+/// Whatever a test does to the state as a whole: what is written meanwhile is not lost.
+#[test]
+fn a_write_falls_before_or_after_what_is_done_to_the_state_as_a_whole() {
+    let operations: [fn(&Engine); 4] = [
+        |engine| engine.lower_indexes(1),
+        |engine| engine.restart(None),
+        |engine| assert!(!engine.set_check_status("n1", "missing", "critical")),
+        |engine| {
+            let known = engine.expire_session("00000000-0000-0000-0000-000000000000");
+            known.expect_err("there is no such session");
+        },
+    ];
+    for operation in operations {
+        let orders = in_orders(
+            DfsScheduler::new(None, false),
+            Version::V1_22_0,
+            move |engine| {
+                let writer = start(engine, |engine| put(engine, "a", "1"));
+                let operator = start(engine, operation);
+                end([writer, operator]);
+                let row = engine.snapshot().row(&Key::new("a")).cloned();
+                assert!(row.is_some(), "the write was acknowledged");
+            },
+        );
+        assert!(orders > 2, "there are orders to try: {orders}");
+    }
+}
+
 #[test]
 fn who_goes_while_a_write_tells_them_is_forgotten() {
     in_every_order(Version::V1_22_0, |engine| {

@@ -24,6 +24,8 @@ pub(super) enum Instruction {
     Stop(String),
     /// Time passes.
     Tick(Duration),
+    /// Lower all indexes.
+    Lower(u64),
 }
 
 /// A read, and how its answer is shown.
@@ -55,6 +57,7 @@ pub(super) fn parse(step: &Step) -> Result<Instruction, String> {
         }
         "stop" => Instruction::Stop(words.take()?.to_owned()),
         "tick" => Instruction::Tick(duration(words.take()?)?),
+        "lower" => Instruction::Lower(words.number("by")?),
         _ => Instruction::Read(read(verb, &mut words)?),
     };
     words.end()?;

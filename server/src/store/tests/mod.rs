@@ -21,7 +21,7 @@
 //!   `fire` fires an event.
 //! * `wait w <read> index=N` is a blocking query by the name of `w`; it answers where a later line says `w: ...`,
 //!   or at `stop w`, when its time is up.
-//! * `tick 10s` lets time pass.
+//! * `tick 10s` lets time pass; `lower by=5` lowers all indexes.
 
 mod command;
 mod outcome;

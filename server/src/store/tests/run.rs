@@ -97,6 +97,10 @@ impl Run {
                 self.registry.deregister(waiting.id, &waiting.latest.reads);
                 outcome::of_read(&waiting.read, &waiting.latest)
             }
+            Instruction::Lower(by) => {
+                self.store.lower_indexes(by);
+                format!("index {}", self.store.applied())
+            }
             Instruction::Tick(passed) => self.tick(self.now.plus(passed)),
         })
     }

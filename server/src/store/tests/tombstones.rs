@@ -94,3 +94,21 @@ fn a_key_that_is_made_again_keeps_the_tombstone_below_its_own_index() {
     ",
     );
 }
+
+#[test]
+fn indexes_that_are_lowered_do_not_reap_what_was_deleted_since() {
+    check(
+        r#"
+        put t/1=1               -> true, index 11
+        put t/2=1               -> true, index 12
+        delete t/1              -> true, index 13
+        tick 60s                -> nothing due
+        lower by=10             -> index 3
+        delete t/2              -> true, index 4
+        tick 14m                -> reaped up to 3, index 5
+        keys t/                 -> nothing, index 4
+        tick 60s                -> reaped up to 4, index 6
+        keys t/                 -> nothing, index 4
+    "#,
+    );
+}

@@ -1,0 +1,79 @@
+//! What those see who observe, and those who wait while the state is replaced.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use super::{Clock, Engine, Entropy, Index, Key, Query, Version, engine, get, put, rules_of};
+use crate::engine::Wakened;
+use crate::history::{Filter, History, Kind};
+use crate::store::{NewNode, Registration, Store};
+use crate::timestamp::Timestamp;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// An engine that is observed, with the node `n1`.
+fn observed() -> Arc<Engine> {
+    let store = Store::new(rules_of(Version::V1_22_0), Index::ZERO);
+    let engine = Engine::over(
+        store,
+        Clock::frozen(),
+        Entropy::seeded(1),
+        History::keeping(100),
+    );
+    let node = NewNode {
+        node: "n1".to_owned(),
+        ..NewNode::default()
+    };
+    let registration = Registration {
+        node,
+        ..Registration::default()
+    };
+    let registered = engine.apply(crate::store::Command::Register(Box::new(registration)));
+    registered.expect("a node can be registered");
+    Arc::new(engine)
+}
+
+fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// A request that was told before it waits does not show up as blocked.
+#[test]
+fn who_is_told_before_it_waits_does_not_wait() {
+    let engine = observed();
+    let call = engine
+        .begin_call(None, "GET", "/v1/kv/a")
+        .expect("observed");
+    let (read, until) = (get("a"), Timestamp::ZERO.plus(MINUTE));
+    let mut waiter = engine.waiter(Some(call.id()), &read, Index(1), until, engine.era());
+    let reads = engine.query(&read).expect("a key can be read").reads;
+    assert!(!waiter.waits_for(&reads), "it has to look again");
+    put(&engine, "a", "1");
+    assert!(waiter.waits_for(&reads));
+    let mut wait = pin!(waiter.wait());
+    assert_eq!(poll(&mut wait), Poll::Ready(Wakened::LookAgain));
+    assert!(engine.history(&Filter::of(Kind::Blocked)).is_empty());
+    assert!(engine.blocked().is_empty());
+}
+
+/// A request that has looked and does not wait yet when the state is replaced is answered as those are that wait.
+#[test]
+fn who_looked_before_the_state_was_replaced_is_answered() {
+    let engine = engine(Version::V1_22_0, Clock::frozen());
+    let read = Query::KvList(Key::new("a"));
+    put(&engine, "a", "1");
+    engine.checkpoint("old");
+    put(&engine, "a", "2");
+    let since = engine.era();
+    let index = engine.query(&read).expect("keys can be read").index;
+    assert!(engine.rollback("old"));
+    let until = Timestamp::ZERO.plus(MINUTE);
+    let mut waiter = engine.waiter(None, &read, index, until, since);
+    let reads = engine.query(&read).expect("keys can be read").reads;
+    assert!(!waiter.waits_for(&reads), "it has to look again");
+    assert!(waiter.waits_for(&reads));
+    let mut wait = pin!(waiter.wait());
+    assert_eq!(poll(&mut wait), Poll::Ready(Wakened::AnswerNow));
+}
