@@ -205,11 +205,15 @@ pub(crate) async fn pass_for_real_async(duration: Duration) {
     futures_timer::Delay::new(duration).await;
 }
 
-/// The machine's wall clock, for log lines and the `Date` header: time since the Unix epoch.
+/// The machine's wall clock, for log lines and the `Date` header: time since the Unix epoch, or zero on a machine whose
+/// clock is set to before it.
 #[must_use]
 pub fn wall_clock() -> Duration {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.expect("the machine's clock stands after 1970")
+    since_epoch(SystemTime::now())
+}
+
+fn since_epoch(now: SystemTime) -> Duration {
+    now.duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// What `work` comes to, unless it takes longer than `limit` by the machine's clock.
@@ -254,6 +258,13 @@ mod tests {
         assert_eq!(clock.now(), later);
         clock.advance_to(Timestamp::ZERO);
         assert_eq!(clock.now(), later, "a clock never goes back");
+    }
+
+    #[test]
+    fn a_wall_clock_before_1970_stands_at_its_epoch() {
+        let second = Duration::from_secs(1);
+        assert_eq!(since_epoch(UNIX_EPOCH - second), Duration::ZERO);
+        assert_eq!(since_epoch(UNIX_EPOCH + second), second);
     }
 
     #[tokio::test]

@@ -13,6 +13,10 @@ impl Timestamp {
     /// The epoch of every clock.
     pub const ZERO: Self = Self(0);
 
+    /// The end of time, 292 years after the epoch of the clock. What would happen then or later never does: a clock that
+    /// has come to its end stands still, and nothing can be due after it.
+    pub const END: Self = Self(i64::MAX);
+
     /// The timestamp `nanoseconds` after the epoch; the far end of time where that does not fit.
     #[must_use]
     pub const fn from_nanos(nanoseconds: u64) -> Self {
@@ -53,9 +57,12 @@ impl Timestamp {
         Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
     }
 
-    /// The point that lies to `to` as this one lies to `from`.
+    /// The point that lies to `to` as this one lies to `from`. The end of time stays where it is.
     #[must_use]
     pub fn carried(self, from: Self, to: Self) -> Self {
+        if self == Self::END {
+            return self;
+        }
         Self(self.0.saturating_add(to.0.saturating_sub(from.0)))
     }
 }
@@ -81,5 +88,8 @@ mod tests {
         let first = Timestamp::from_offset(i64::MIN);
         assert_eq!(far.since(first), Duration::from_nanos(u64::MAX));
         assert_eq!(far.carried(first, far), far);
+        assert_eq!(far, Timestamp::END);
+        let never = Timestamp::END.carried(Timestamp::END, Timestamp::ZERO);
+        assert_eq!(never, Timestamp::END);
     }
 }

@@ -17,6 +17,11 @@ impl Control {
     /// Moves the clock on by `duration`, frozen or not: sessions lapse, lock-delays end, waits time out and tombstones
     /// go, in the order in which they would have. Those who wait for any of it have been answered when this returns.
     ///
+    /// Checks that are run at intervals, and clients that wait again and again, make new deadlines on the way. After 10,000
+    /// of these the clock goes the rest of the way at once: what is due still happens in its order and at its own time, but
+    /// waiters are answered, and checks run, at the end. So `Duration::MAX` is no endless loop. Time ends 292 years after
+    /// the start of the clock; what would happen then or later never does.
+    ///
     /// Returns what it caused, in order.
     ///
     /// ```

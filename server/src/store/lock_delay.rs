@@ -19,13 +19,17 @@ pub(super) struct LockDelays {
 }
 
 impl LockDelays {
-    /// Guards `key` for a session's lock-delay, in nanoseconds; none or a negative one guards nothing.
+    /// Guards `key` for a session's lock-delay, in nanoseconds; none or a negative one guards nothing, nor does one that
+    /// begins at the end of time.
     pub(super) fn start(&mut self, now: Timestamp, key: &Key, lock_delay_ns: i64) {
         let Ok(nanoseconds @ 1..) = u64::try_from(lock_delay_ns) else {
             return;
         };
         let end = now.plus(Duration::from_nanos(nanoseconds).min(LONGEST));
         self.end(key);
+        if end == now {
+            return;
+        }
         self.by_key.insert(key.clone(), end);
         self.by_end.insert((end, key.clone()));
     }

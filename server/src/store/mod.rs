@@ -245,32 +245,61 @@ impl Store {
         }
     }
 
-    /// The next point in time at which something happens by itself.
+    /// The next point in time at which something happens by itself. At the end of time nothing does any more, but that
+    /// lock-delays end.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.next_due().map(|(deadline, _)| deadline)
+        self.next_of_each().into_iter().flatten().min()
     }
 
     /// The earliest command that is due at `now`, with its own deadline: apply it at that time, and ask again.
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Option<(Timestamp, Command)> {
-        self.next_due().filter(|(deadline, _)| *deadline <= now)
+        let at = self.next_deadline().filter(|at| *at <= now)?;
+        let first = self
+            .next_of_each()
+            .iter()
+            .position(|next| *next == Some(at));
+        let command = match first? {
+            0 => {
+                let (_, key) = self.lock_delays.next_end()?;
+                Command::EndLockDelay { key: key.clone() }
+            }
+            1 => {
+                let (_, session) = self.sessions.next_lapse()?;
+                Command::Lapse { session }
+            }
+            2 => {
+                let (_, due) = self.agent.next_due()?;
+                Command::Agent(Box::new(AgentCommand::Due(due.clone())))
+            }
+            _ => {
+                let (_, up_to) = self.tombstones.next_reap()?;
+                Command::ReapTombstones { up_to }
+            }
+        };
+        Some((at, command))
     }
 
-    fn next_due(&self) -> Option<(Timestamp, Command)> {
-        let lapse = self.sessions.next_lapse();
-        let lapse = lapse.map(|(at, session)| (at, Command::Lapse { session }));
-        let delay = self.lock_delays.next_end().cloned();
-        let delay = delay.map(|(at, key)| (at, Command::EndLockDelay { key }));
-        let reap = self.tombstones.next_reap();
-        let reap = reap.map(|(at, up_to)| (at, Command::ReapTombstones { up_to }));
-        let agent = self.agent.next_due().cloned();
-        let agent = agent.map(|(at, due)| (at, Command::Agent(Box::new(AgentCommand::Due(due)))));
-        // At the same moment a guard ends before a session lapses, and reaping comes last.
-        [delay, lapse, agent, reap]
-            .into_iter()
-            .flatten()
-            .min_by_key(|(at, _)| *at)
+    /// When each of these things happens next. At the same moment a guard ends before a session lapses, and reaping comes
+    /// last.
+    fn next_of_each(&self) -> [Option<Timestamp>; 4] {
+        let ever = |at: Option<Timestamp>| at.filter(|at| *at < Timestamp::END);
+        [
+            self.lock_delays.next_end().map(|(at, _)| *at),
+            ever(self.sessions.next_lapse().map(|(at, _)| at)),
+            ever(self.agent.next_due().map(|(at, _)| *at)),
+            ever(self.tombstones.next_reap().map(|(at, _)| at)),
+        ]
+    }
+
+    /// How many things are going to happen by themselves.
+    #[must_use]
+    pub fn deadlines(&self) -> usize {
+        self.lock_delays.by_end.len()
+            + self.sessions.by_lapse.len()
+            + self.agent.deadlines()
+            + self.tombstones.reaps.len()
     }
 
     /// The row of a key.

@@ -27,16 +27,18 @@ impl Store {
         sessions.by_lapse = by_lapse
             .map(|(at, index, id)| (carried(at), *index, *id))
             .collect();
+        // These end even at the end of time.
+        let carried_end = |at: &Timestamp| to.plus(at.since(from));
         let delays = &mut self.lock_delays;
         delays.by_key = delays
             .by_key
             .iter()
-            .map(|(key, at)| (key.clone(), carried(at)))
+            .map(|(key, at)| (key.clone(), carried_end(at)))
             .collect();
         delays.by_end = delays
             .by_end
             .iter()
-            .map(|(at, key)| (carried(at), key.clone()))
+            .map(|(at, key)| (carried_end(at), key.clone()))
             .collect();
         let tombstones = &mut self.tombstones;
         let reaps = tombstones.reaps.iter();
@@ -66,6 +68,7 @@ impl Store {
         sessions.by_lapse = OrdSet::new();
         self.lock_delays = LockDelays::default();
         self.tombstones.reaps = OrdMap::new();
+        self.agent.drop_deadlines();
     }
 
     /// Lowers every index by `by`, down to 1 at the least: what a client sees of a Consul that was restored from a

@@ -17,4 +17,5 @@ mod service_wakes;
 mod state;
 mod support;
 mod time;
+mod time_ends;
 mod writers;

@@ -71,13 +71,13 @@ impl Change<'_> {
             CheckSource::Fixed => None,
         };
         self.stirred.service(&check.service_id);
-        let looms = may_be_reaped(&local);
+        let overdue = overdue_at(&local);
         agent.checks.insert(id.clone(), Arc::new(local));
         if let Some(wait) = wait {
             self.agent_await_check(&id, wait);
         }
-        if looms {
-            self.agent_schedule_reap();
+        if let Some(overdue) = overdue {
+            self.agent_schedule_reap(overdue);
         }
         check
     }
@@ -230,11 +230,11 @@ impl Change<'_> {
             } else if local.critical_since.is_none() {
                 local.critical_since = Some(now);
             }
-            let looms = may_be_reaped(local);
+            let overdue = overdue_at(local);
             let service = other_status.then(|| local.check.service_id.clone());
-            (service, other_output, local.output_due, looms)
+            (service, other_output, local.output_due, overdue)
         });
-        let Some((service, other_output, output_due, looms)) = changed else {
+        let Some((service, other_output, output_due, overdue)) = changed else {
             return;
         };
         let other_status = service.is_some();
@@ -250,8 +250,8 @@ impl Change<'_> {
             self.agent_change_check(id, |local| local.output_due = Some(at));
             self.agent_schedule(at, Due::Output(id.to_owned()));
         }
-        if looms {
-            self.agent_schedule_reap();
+        if let Some(overdue) = overdue {
+            self.agent_schedule_reap(overdue);
         }
     }
 
@@ -276,18 +276,13 @@ impl Change<'_> {
             ..self.on_own_node()
         });
     }
-
-    /// Lets services be looked at for how long they have been critical.
-    pub(super) fn agent_schedule_reap(&mut self) {
-        let started = self.store.agent.own().started;
-        let at = next_on_grid(started, super::due::REAP_INTERVAL, self.now);
-        self.agent_schedule(at, Due::Reap);
-    }
 }
 
-/// Whether a check will end its service if it stays as it is.
-pub(super) fn may_be_reaped(local: &LocalCheck) -> bool {
-    local.deregister_after.is_some() && local.critical_since.is_some()
+/// When a check will have been critical for so long that its service goes, if it stays as it is.
+pub(super) fn overdue_at(local: &LocalCheck) -> Option<Timestamp> {
+    let has_service = !local.check.service_id.is_empty();
+    let since = local.critical_since.filter(|_| has_service)?;
+    Some(since.plus(local.deregister_after?))
 }
 
 /// What a check does by itself.

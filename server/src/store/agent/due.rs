@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::check::{may_be_reaped, next_on_grid};
+use super::check::{next_on_grid, overdue_at};
 use super::command::{Due, Start};
 use super::{Own, SERF_HEALTH};
 use crate::store::Change;
 use crate::store::effects::Touched;
 use crate::store::registration::Registration;
+use crate::timestamp::Timestamp;
 
 /// How often the agent looks for services that have been critical for too long.
-pub(super) const REAP_INTERVAL: Duration = Duration::from_secs(30);
+const REAP_INTERVAL: Duration = Duration::from_secs(30);
 /// How often the leader looks whether the members are entered.
 const RECONCILE_INTERVAL: Duration = Duration::from_secs(60);
 /// The time between two comparisons of agent and catalog, and how much is added at random.
@@ -59,9 +60,11 @@ impl Change<'_> {
         let reconcile = next_on_grid(own.started, RECONCILE_INTERVAL, self.now);
         self.agent_schedule(reconcile, Due::Reconcile);
         let agent = &mut self.store.agent;
-        while agent.next_sync <= self.now {
+        if agent.next_sync <= self.now {
+            // Those that there were meanwhile have found nothing. They are taken to have been equally far apart, or a
+            // century of them would have to be gone through.
             let wait = SYNC_INTERVAL + agent.chance.below(SYNC_INTERVAL);
-            agent.next_sync = agent.next_sync.plus(wait);
+            agent.next_sync = next_on_grid(agent.next_sync, wait, self.now);
         }
         let sync = agent.next_sync;
         self.agent_schedule(sync, Due::FullSync);
@@ -91,6 +94,7 @@ impl Change<'_> {
     /// Deregisters the services that have been critical for longer than they said.
     fn agent_reap(&mut self) {
         let now = self.now;
+        self.store.agent.next_reap = None;
         let checks = self.store.agent.checks();
         let overdue = checks.filter(|local| {
             let after = local.deregister_after;
@@ -106,8 +110,27 @@ impl Change<'_> {
         for service in services {
             self.agent_drop_service(&service);
         }
-        if self.store.agent.checks().any(|local| may_be_reaped(local)) {
-            self.agent_schedule_reap();
+        let agent = &self.store.agent;
+        if let Some(next) = agent.checks().filter_map(|local| overdue_at(local)).min() {
+            self.agent_schedule_reap(next);
+        }
+    }
+
+    /// Lets services be looked at for how long they have been critical, at the first look that finds one at `overdue`. The
+    /// looks before it would find nothing, so they do not take place: a server with a critical service can be advanced by
+    /// years.
+    pub(super) fn agent_schedule_reap(&mut self, overdue: Timestamp) {
+        let before = Timestamp::from_offset(overdue.offset().saturating_sub(1));
+        let started = self.store.agent.own().started;
+        let at = match overdue {
+            Timestamp::END => Timestamp::END,
+            _ => next_on_grid(started, REAP_INTERVAL, before.max(self.now)),
+        };
+        let next = self.store.agent.next_reap;
+        if next.is_none_or(|next| at < next) {
+            self.agent_cancel(next, Due::Reap);
+            self.agent_schedule(at, Due::Reap);
+            self.store.agent.next_reap = Some(at);
         }
     }
 

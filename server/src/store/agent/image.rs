@@ -84,6 +84,7 @@ impl Agent {
             chance: Chance::seeded(image.chance),
             registrations: image.registrations,
             next_sync: image.next_sync,
+            next_reap: image.looks_for_critical.iter().min().copied(),
             configured: Arc::new(Configured {
                 services: image.configured_services,
                 checks: image.configured_checks,

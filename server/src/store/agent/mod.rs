@@ -58,6 +58,8 @@ pub struct Agent {
     registrations: u64,
     /// When the agent next compares its own state with the catalog's.
     next_sync: Timestamp,
+    /// When the agent next looks for services that have been critical for too long; None while there is none to be.
+    next_reap: Option<Timestamp>,
 }
 
 /// How the agent is entered into the catalog.
@@ -104,6 +106,11 @@ impl Agent {
     /// What is due next, and when.
     pub(super) fn next_due(&self) -> Option<&(Timestamp, Due)> {
         self.deadlines.get_min()
+    }
+
+    /// How many things it is going to do.
+    pub(super) fn deadlines(&self) -> usize {
+        self.deadlines.len()
     }
 
     fn own(&self) -> Arc<Own> {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use imbl::OrdSet;
+
 use super::{Agent, CheckSource, Due, LocalCheck, Own};
 use crate::timestamp::Timestamp;
 
@@ -22,6 +24,7 @@ impl Agent {
         });
         self.checks = checks.collect();
         self.next_sync = carried(self.next_sync);
+        self.next_reap = self.next_reap.map(carried);
         if let Some(own) = &self.own {
             self.own = Some(Arc::new(Own {
                 by_leader: own.by_leader.clone(),
@@ -31,6 +34,12 @@ impl Agent {
                 output_interval: own.output_interval,
             }));
         }
+    }
+
+    /// Forgets all that the agent was going to do.
+    pub(in crate::store) fn drop_deadlines(&mut self) {
+        self.deadlines = OrdSet::new();
+        self.next_reap = None;
     }
 
     /// Lets every check be run at once whose run was under way when the state was saved: nobody will come back
