@@ -21,7 +21,7 @@ use crate::timestamp::Timestamp;
 
 pub use consul_error::ConsulError;
 pub use leadership::{LeaderLoss, Phase};
-pub use plan::{Cut, Hold, Plan, ReportedIndex, Shown, Stop};
+pub use plan::{Cut, Hold, Past, Plan, ReportedIndex, Shown, Stop};
 pub use rule::{Effect, Rule, RuleError};
 
 /// A request, as far as faults look at it.
@@ -94,6 +94,8 @@ struct Table {
 struct Entry {
     id: RuleId,
     rule: Rule,
+    /// What it reads from, if it does.
+    past: Option<Past>,
     /// How many requests the rest of its conditions has met: what `nth` counts.
     met: u64,
     hits: u64,
@@ -107,11 +109,16 @@ impl Entry {
 }
 
 impl Faults {
-    /// Installs a rule behind those that there are.
+    /// Installs a rule behind those that there are. `past` is the state of the checkpoint that it names.
     ///
     /// # Errors
     /// The rule can never match; nothing is installed.
-    pub fn install(self: &Arc<Self>, rule: Rule, now: Timestamp) -> Result<FaultGuard, RuleError> {
+    pub fn install(
+        self: &Arc<Self>,
+        rule: Rule,
+        past: Option<Past>,
+        now: Timestamp,
+    ) -> Result<FaultGuard, RuleError> {
         let mut table = self.table.lock();
         rule.check(now)?;
         let shadow = table.rules.iter().find(|entry| entry.rule.hides(&rule));
@@ -124,6 +131,7 @@ impl Faults {
             id,
             chance: rule.seed().map(Entropy::seeded),
             rule,
+            past,
             met: 0,
             hits: 0,
         });
@@ -199,7 +207,10 @@ impl Faults {
         let mut table = self.table.lock();
         let hit = table.rules.iter_mut().find_map(|entry| {
             let is_hit = entry.hit(asked, now);
-            is_hit.then(|| Plan::of(entry.rule.effect(), entry.id))
+            is_hit.then(|| Plan {
+                read_from: entry.past.clone(),
+                ..Plan::of(entry.rule.effect(), entry.id)
+            })
         });
         if hit.is_some() {
             return hit;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::Control;
-use crate::faults::{Effect, FaultGuard, Faults, Installed, LeaderLoss, Rule, RuleError, RuleId};
+use crate::faults::{
+    Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Rule, RuleError, RuleId,
+};
 
 impl Control {
     /// Installs a rule behind those that there are; of several that match a request the first wins. The rule is gone
@@ -12,13 +14,16 @@ impl Control {
     /// # Errors
     /// The rule can never match. Nothing is installed.
     pub fn fault(&self, rule: Rule) -> Result<FaultGuard, RuleError> {
-        if let Effect::ReadFrom { checkpoint, .. } = rule.effect()
-            && !self.engine.checkpoints().contains(checkpoint)
-        {
-            return Err(RuleError::Checkpoint(checkpoint.clone()));
-        }
+        let past = match rule.effect() {
+            Effect::ReadFrom { checkpoint, .. } => {
+                let kept = self.engine.kept_as(checkpoint);
+                let kept = kept.ok_or_else(|| RuleError::Checkpoint(checkpoint.clone()))?;
+                Some(Past::new(kept))
+            }
+            _ => None,
+        };
         let text = format!("fault: {}", rule.in_words());
-        let guard = self.faults.install(rule, self.now())?;
+        let guard = self.faults.install(rule, past, self.now())?;
         self.note(&text);
         Ok(guard)
     }

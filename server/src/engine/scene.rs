@@ -8,7 +8,6 @@ use super::Engine;
 use super::calls::Blocked;
 use super::mutate::{Checkpoint, Mutation, State};
 use super::observe::key_of;
-use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{Happened, History};
 use crate::store::{
@@ -134,18 +133,19 @@ impl Engine {
         });
     }
 
-    /// An engine over a checkpoint, which nothing ever changes: what a server sees that has fallen behind. It goes by
-    /// the same clock.
+    /// The state that is kept under a name.
     #[must_use]
-    pub fn as_of(&self, name: &str) -> Option<Engine> {
-        let store = self.lock().checkpoints.get(name)?.store.clone();
-        let clock = Arc::clone(&self.clock);
-        Some(Engine::still(store, clock))
+    pub fn kept_as(&self, name: &str) -> Option<Store> {
+        let state = self.lock();
+        let checkpoint = state.checkpoints.get(name)?;
+        Some(checkpoint.store.clone())
     }
 
-    fn still(mut store: Store, clock: Arc<Clock>) -> Engine {
-        store.drop_deadlines();
-        Engine::over(store, clock, Entropy::seeded(0), History::off())
+    /// An engine over another state, by the same clock: what a server sees that has fallen behind.
+    #[must_use]
+    pub fn fallen_behind(&self, past: &Store) -> Engine {
+        let clock = Arc::clone(&self.clock);
+        Engine::over(past.clone(), clock, Entropy::seeded(0), History::off())
     }
 
     /// The names of the checkpoints.

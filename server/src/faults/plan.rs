@@ -1,10 +1,12 @@
 //! What is done with a request that a fault hits.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::consul_error::ConsulError;
 use super::rule::Effect;
 use super::{RuleId, rule};
+use crate::store::Store;
 
 /// The steps of a request that is hit, in their order. The default is what is always done.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,14 +17,35 @@ pub struct Plan {
     pub hold: Hold,
     /// What is done in place of asking the handler.
     pub stop: Option<Stop>,
-    /// The checkpoint that a stale read is answered from.
-    pub read_from: Option<String>,
+    /// The state that a stale read is answered from.
+    pub read_from: Option<Past>,
     /// How long the answer is held, on the server's clock.
     pub hold_answer: Option<Duration>,
     /// How the answer is cut short.
     pub cut: Option<Cut>,
     /// What the headers of a read say in place of the truth.
     pub shown: Shown,
+}
+
+/// A state that nothing changes any more.
+#[derive(Clone, Debug)]
+pub struct Past(Arc<Store>);
+
+impl Past {
+    pub(crate) fn new(mut store: Store) -> Self {
+        store.drop_deadlines();
+        Self(store.into())
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0
+    }
+}
+
+impl PartialEq for Past {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// How long something is held, on the server's clock.
@@ -125,11 +148,8 @@ impl Plan {
             Effect::Cut(cut) => plan.stop = Some(Stop::Cut(*cut)),
             Effect::AppliedThen(cut) => plan.cut = Some(*cut),
             Effect::ReportIndex(index) => plan.shown.index = Some(*index),
-            Effect::ReadFrom {
-                checkpoint,
-                last_contact,
-            } => {
-                plan.read_from = Some(checkpoint.clone());
+            // What it reads was looked up when the rule was installed.
+            Effect::ReadFrom { last_contact, .. } => {
                 plan.shown.last_contact = Some(*last_contact);
             }
         }

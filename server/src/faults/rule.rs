@@ -28,7 +28,8 @@ pub enum Effect {
     AppliedThen(Cut),
     /// `X-Consul-Index` is not the true one.
     ReportIndex(ReportedIndex),
-    /// Reads that take what any server knows (`?stale`) see the state of a checkpoint.
+    /// Reads that take what any server knows (`?stale`) see the state that a checkpoint stood for when the rule was
+    /// installed. That never changes, not by itself as time passes, and not when the checkpoint is deleted or taken anew.
     ReadFrom {
         /// Its name.
         checkpoint: String,

@@ -54,7 +54,7 @@ pub(crate) struct Context {
     pub(crate) control: Option<Control>,
     /// What its sockets serve.
     pub(crate) plane: Plane,
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     /// The configured headers of all answers, sorted.
     response_headers: Vec<(HeaderName, HeaderValue)>,
     /// The value of `X-Consul-Default-Acl-Policy`.
@@ -125,9 +125,24 @@ impl Context {
             plane: Plane::Both,
             response_headers,
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
-            config,
+            config: Arc::new(config),
             unknown: Mutex::default(),
             reload,
+            left: Notify::new(),
+        }
+    }
+
+    /// The same over another state, out of the reach of tests.
+    fn of_another_server(&self, engine: Engine) -> Self {
+        Self {
+            engine: Arc::new(engine),
+            control: None,
+            plane: self.plane,
+            config: Arc::clone(&self.config),
+            response_headers: self.response_headers.clone(),
+            acl_policy: self.acl_policy.clone(),
+            unknown: Mutex::default(),
+            reload: self.reload.clone(),
             left: Notify::new(),
         }
     }

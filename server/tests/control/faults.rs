@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use proconsul::Server;
 use proconsul::config::Config;
+use proconsul::control::Session;
 use proconsul::faults::{ConsulError, Cut, Effect, ReportedIndex, Rule};
 use proconsul::history::{Filter, Happened, Kind};
 use proconsul::version::Version;
@@ -255,6 +256,42 @@ fn stale_reads_can_come_from_the_past() {
     assert_eq!(get(&server, "/v1/kv/k?raw").body, "new");
 }
 
+/// What a rule reads stays as it was, whatever becomes of time and of the checkpoint.
+#[test]
+fn what_stale_reads_come_from_never_changes() {
+    let server = frozen();
+    let check = r#"{"Name":"c","TTL":"10s","DeregisterCriticalServiceAfter":"1m"}"#;
+    put(&server, "/v1/agent/check/register", check);
+    put(&server, "/v1/agent/check/pass/c", "");
+    let session = server.sessions().create(Session::ttl(10 * SECOND));
+    let session = session.expect("a node");
+    assert_eq!(server.kv().acquire("k", "old", &session), Ok(true));
+    server.checkpoint("past");
+    let effect = Effect::ReadFrom {
+        checkpoint: "past".to_owned(),
+        last_contact: SECOND,
+    };
+    let _guard = server.fault(Rule::new(effect)).expect("it can match");
+    let seen = || {
+        let reads = [
+            "health/node/proconsul",
+            "kv/k",
+            "session/list",
+            "agent/checks",
+        ];
+        reads.map(|read| get(&server, &format!("/v1/{read}?stale")).body)
+    };
+    let before = seen();
+    server.advance(3600 * SECOND);
+    assert_eq!(seen(), before, "as time passes");
+    server.checkpoint("past");
+    assert_eq!(seen(), before, "when the checkpoint is taken anew");
+    server.delete_checkpoint("past").expect("it is there");
+    assert_eq!(seen(), before, "when it is deleted");
+    server.reset();
+    assert_eq!(seen(), before, "after a reset");
+}
+
 #[test]
 fn the_history_says_which_fault_hit_a_request() {
     let server = frozen();
@@ -274,12 +311,8 @@ fn the_history_says_which_fault_hit_a_request() {
 fn a_refused_acquire_says_why_in_a_header() {
     let server = frozen();
     let sessions = server.sessions();
-    let holder = sessions
-        .create(proconsul::control::Session::default())
-        .expect("a node");
-    let other = sessions
-        .create(proconsul::control::Session::default())
-        .expect("a node");
+    let holder = sessions.create(Session::default()).expect("a node");
+    let other = sessions.create(Session::default()).expect("a node");
     assert_eq!(server.kv().acquire("k", "", &holder), Ok(true));
     let acquire = || put(&server, &format!("/v1/kv/k?acquire={other}"), "");
     let refused = acquire();

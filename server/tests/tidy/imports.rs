@@ -18,7 +18,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("store", &["go", "timestamp"]),
     ("watch", &["store"]),
     ("history", &["store", "timestamp"]),
-    ("faults", &["entropy", "timestamp", "version"]),
+    ("faults", &["entropy", "store", "timestamp", "version"]),
     (
         "engine",
         &["store", "watch", "clock", "entropy", "history", "timestamp"],

@@ -114,15 +114,10 @@ pub(crate) async fn handle_with_faults(
         return stopped(&request, &seen, stop);
     }
     let mut _stands = None;
-    if let Some(past) = plan
-        .read_from
-        .as_deref()
-        .and_then(|name| control.engine().as_of(name))
-    {
+    if let Some(past) = &plan.read_from {
         // The request is handled by a server that has fallen behind. What it waits for there never comes.
-        let reload = context.reload.clone();
-        let past = Context::new(Arc::new(past), context.config.clone(), None, reload);
-        request.context = Arc::new(past);
+        let past = control.engine().fallen_behind(past.store());
+        request.context = Arc::new(context.of_another_server(past));
         _stands = request
             .call
             .map(|call| control.engine().stand_still(call, None));
