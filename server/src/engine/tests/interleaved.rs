@@ -213,10 +213,10 @@ fn a_write_falls_before_or_after_what_is_done_to_the_state_as_a_whole() {
     for operation in operations {
         let orders = in_orders(
             DfsScheduler::new(None, false),
-            Version::V1_22_0,
+            || engine(Version::V1_22_0, Clock::frozen()),
             move |engine| {
                 let writer = start(engine, |engine| put(engine, "a", "1"));
-                let operator = start(engine, operation);
+                let operator = start(engine, move |engine| operation(engine));
                 end([writer, operator]);
                 let row = engine.snapshot().row(&Key::new("a")).cloned();
                 assert!(row.is_some(), "the write was acknowledged");
