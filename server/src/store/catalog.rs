@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
+use super::check_table::CheckTable;
 use super::command::Refusal;
 use super::effects::{Cause, Touched};
 use super::index::Index;
 use super::query::{Answer, Instance, Rows, Watch};
-use super::registration::{
-    CheckRow, Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow,
-};
+use super::registration::{Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow};
 use super::{Change, Store};
 
 /// The catalog's tables. Node names are keys in lower case.
@@ -21,8 +20,7 @@ pub(super) struct Catalog {
     pub(super) node_ids: OrdMap<String, String>,
     /// By node and service id.
     pub(super) services: OrdMap<(String, String), Arc<ServiceRow>>,
-    /// By node and check id, both in lower case.
-    pub(super) checks: OrdMap<(String, String), Arc<CheckRow>>,
+    pub(super) checks: CheckTable,
     pub(super) nodes_newest: Index,
     /// The index of the last change of each node or of a service on it.
     pub(super) newest_by_node: OrdMap<String, Index>,
@@ -64,15 +62,6 @@ impl Catalog {
     /// Whether a node has all this meta data; the node in lower case.
     pub(super) fn node_has(&self, node: &str, wanted: &Labels) -> bool {
         wanted.is_empty() || self.nodes.get(node).is_some_and(|row| row.has_meta(wanted))
-    }
-
-    /// The checks of a node, in the order of their ids.
-    pub(super) fn checks_of(&self, node: &str) -> Vec<Arc<CheckRow>> {
-        self.checks
-            .range((node.to_owned(), String::new())..)
-            .take_while(|((of, _), _)| of == node)
-            .map(|(_, row)| Arc::clone(row))
-            .collect()
     }
 }
 
@@ -243,7 +232,7 @@ impl Change<'_> {
         for row in self.store.catalog.services_of(node) {
             self.remove_service(node, &row.service.id);
         }
-        for row in self.store.catalog.checks_of(node) {
+        for row in self.store.catalog.checks.of_node(node) {
             self.remove_check(node, &row.check.check_id.to_lowercase());
         }
         let catalog = &mut self.store.catalog;
@@ -261,10 +250,8 @@ impl Change<'_> {
         let Some(row) = self.store.catalog.services.remove(&place) else {
             return;
         };
-        for check in self.store.catalog.checks_of(node) {
-            if check.check.service_id == id {
-                self.remove_check(node, &check.check.check_id.to_lowercase());
-            }
+        for row in self.store.catalog.checks.of_service(node, id) {
+            self.remove_check(node, &row.check.check_id.to_lowercase());
         }
         // Even if there were none (seen on 1.8.7).
         self.store.catalog.checks_newest = self.index;
@@ -275,8 +262,7 @@ impl Change<'_> {
     }
 
     pub(super) fn remove_check(&mut self, node: &str, id: &str) {
-        let place = (node.to_owned(), id.to_owned());
-        let Some(row) = self.store.catalog.checks.remove(&place) else {
+        let Some(row) = self.store.catalog.checks.remove(node, id) else {
             return;
         };
         self.check_touched(node, &row);

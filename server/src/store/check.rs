@@ -14,18 +14,18 @@ pub(super) const CRITICAL: &str = "critical";
 /// The status of a check of type `session` while its session lives.
 const PASSING: &str = "passing";
 /// The type of the checks that follow sessions, since 1.21.
-const SESSION: &str = "session";
+pub(super) const SESSION: &str = "session";
 
 impl Store {
     /// The row of a check; node and id in any case.
     #[must_use]
     pub fn check(&self, node: &str, check: &str) -> Option<&Arc<CheckRow>> {
-        let place = (node.to_lowercase(), check.to_lowercase());
-        self.catalog.checks.get(&place)
+        let checks = &self.catalog.checks;
+        checks.get(&node.to_lowercase(), &check.to_lowercase())
     }
 
     pub(super) fn node_checks(&self, node: &str) -> Answer {
-        self.checks(self.catalog.checks_of(&node.to_lowercase()))
+        self.checks(self.catalog.checks.of_node(&node.to_lowercase()))
     }
 
     pub(super) fn checks_in_state(&self, state: &str, node_meta: &Labels) -> Answer {
@@ -50,10 +50,16 @@ impl Store {
         self.rules.session_checks && check.kind == SESSION
     }
 
+    /// The checks of a node that follow the sessions of this name; the node in lower case.
+    fn checks_following(&self, node: &str, session: &str) -> Vec<Arc<CheckRow>> {
+        let mut checks = self.catalog.checks.of_session(node, session);
+        checks.retain(|row| self.follows_sessions(&row.check));
+        checks
+    }
+
     /// That a session may be bound to a check; the node in lower case.
     pub(super) fn require_check_for_session(&self, node: &str, check: &str) -> Result<(), Refusal> {
-        let place = (node.to_owned(), check.to_lowercase());
-        match self.catalog.checks.get(&place) {
+        match self.catalog.checks.get(node, &check.to_lowercase()) {
             None => Err(Refusal::MissingCheck(check.to_owned())),
             // A session makes its own checks pass, so they do not keep it from being created (1.22.md B1).
             Some(row) if row.check.status == CRITICAL && !self.follows_sessions(&row.check) => {
@@ -69,7 +75,7 @@ impl Change<'_> {
     pub(super) fn put_check(&mut self, node: &str, check: NewCheck) -> Result<(), Refusal> {
         let (service_name, service_tags) = self.service_of(node, &check)?;
         let place = (node.to_owned(), check.check_id.to_lowercase());
-        let current = self.store.catalog.checks.get(&place);
+        let current = self.store.catalog.checks.get(node, &place.1);
         let row = CheckRow {
             node: self.node_name(node),
             service_name,
@@ -110,12 +116,7 @@ impl Change<'_> {
     /// (1.22.md B3); one that turns critical ends the sessions that are bound to it.
     pub(super) fn session_checks_follow(&mut self, session: &SessionRow, alive: bool) {
         let node = session.session.node.to_lowercase();
-        for row in self.store.catalog.checks_of(&node) {
-            let follows = self.store.follows_sessions(&row.check)
-                && row.check.definition.session_name == session.session.name;
-            if !follows {
-                continue;
-            }
+        for row in self.store.checks_following(&node, &session.session.name) {
             let (status, state) = if alive {
                 (PASSING, "in force")
             } else {

@@ -113,7 +113,12 @@ impl Store {
             sessions: sessions.map(|row| (Arc::clone(row), lapse(row))).collect(),
             nodes: self.catalog.nodes.values().cloned().collect(),
             services: self.catalog.services.values().cloned().collect(),
-            checks: self.catalog.checks.values().cloned().collect(),
+            checks: self
+                .catalog
+                .checks
+                .iter()
+                .map(|(_, row)| Arc::clone(row))
+                .collect(),
             prepared_queries: self.prepared_queries.rows.values().cloned().collect(),
             events: self.events.rows.iter().cloned().collect(),
             events_fired: self.events.fired,
@@ -166,10 +171,7 @@ impl Store {
             catalog: Catalog {
                 node_ids: node_ids(&image.nodes),
                 nodes: by_name(image.nodes, |row| row.node.node.to_lowercase()),
-                checks: by_name(image.checks, |row| {
-                    let id = row.check.check_id.to_lowercase();
-                    (row.node.to_lowercase(), id)
-                }),
+                checks: image.checks.into_iter().collect(),
                 nodes_newest: indexes.nodes,
                 newest_by_node: indexes.by_node.clone().into_iter().collect(),
                 node_deleted: indexes.node_deleted,

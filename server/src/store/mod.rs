@@ -12,6 +12,7 @@
 mod agent;
 mod catalog;
 mod check;
+mod check_table;
 mod command;
 mod effects;
 mod event;
@@ -21,6 +22,7 @@ mod invalidation;
 mod key;
 mod kv;
 mod lock_delay;
+mod looks;
 mod node;
 mod node_id;
 mod prepared_query;

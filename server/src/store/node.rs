@@ -26,8 +26,7 @@ impl Catalog {
 
     /// Whether serf knows of the node and has not given it up.
     fn is_alive(&self, name: &str) -> bool {
-        let place = (name.to_owned(), SERF_HEALTH.to_owned());
-        let check = self.checks.get(&place);
+        let check = self.checks.get(name, SERF_HEALTH);
         check.is_some_and(|row| row.check.status != CRITICAL)
     }
 }

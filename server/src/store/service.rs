@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::effects::Touched;
 use super::index::Index;
 use super::query::{Answer, Instance, Rows, Watch};
-use super::registration::{CheckRow, Labels, ServiceRow};
+use super::registration::{Labels, ServiceRow};
 use super::{Change, Store};
 
 /// What a read of a service without instances depends on: the tables.
@@ -119,14 +119,9 @@ impl Store {
 
     fn instance(&self, service: Arc<ServiceRow>) -> Option<Instance> {
         let node = service.node.to_lowercase();
-        let all = self.catalog.checks_of(&node);
         // Those of the node come first (session.md 4.5).
-        let of = |id: &str| -> Vec<Arc<CheckRow>> {
-            let checks = all.iter().filter(|row| row.check.service_id == id);
-            checks.map(Arc::clone).collect()
-        };
-        let mut checks = of("");
-        checks.extend(of(&service.service.id));
+        let mut checks = self.catalog.checks.of_service(&node, "");
+        checks.extend(self.catalog.checks.of_service(&node, &service.service.id));
         Some(Instance {
             node: Arc::clone(self.catalog.nodes.get(&node)?),
             service,

@@ -116,7 +116,7 @@ impl Store {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
         });
-        catalog.checks = each(&catalog.checks, |row| {
+        catalog.checks.change_all(|row| {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
         });

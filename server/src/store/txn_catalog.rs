@@ -194,7 +194,7 @@ impl Change<'_> {
                 Some(TxnResult::Service(Arc::clone(row)))
             }
             CatalogSubject::Check { check, .. } => {
-                let row = catalog.checks.get(&(node, check.check_id.to_lowercase()))?;
+                let row = catalog.checks.get(&node, &check.check_id.to_lowercase())?;
                 Some(TxnResult::Check(Arc::clone(row)))
             }
         }

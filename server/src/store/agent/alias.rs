@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use super::Agent;
 use super::local::{Alias, CheckSource};
-use super::{Agent, LocalCheck};
 use crate::go::quote::Quoted;
 use crate::store::check::CRITICAL;
 use crate::store::effects::Touched;
@@ -47,13 +47,7 @@ impl Change<'_> {
             let stirred = std::mem::take(&mut self.stirred);
             let nodes = self.nodes_touched_since(seen);
             seen = self.effects.touched.len();
-            let due: Vec<(String, Alias)> = self
-                .store
-                .agent
-                .aliases()
-                .filter(|(local, alias)| is_due(local, alias, &stirred, &nodes))
-                .map(|(local, alias)| (local.check.check_id.clone(), alias.clone()))
-                .collect();
+            let due = self.store.agent.aliases_due(&stirred, &nodes);
             if due.is_empty() {
                 return;
             }
@@ -83,21 +77,21 @@ impl Change<'_> {
     }
 }
 
-fn is_due(local: &LocalCheck, alias: &Alias, stirred: &Stirred, nodes: &BTreeSet<String>) -> bool {
-    let follows = if alias.node.is_empty() {
-        stirred.services.contains(&alias.service)
-    } else {
-        nodes.contains(&alias.node.to_lowercase())
-    };
-    follows || stirred.checks.contains(&local.check.check_id)
-}
-
 impl Agent {
-    fn aliases(&self) -> impl Iterator<Item = (&LocalCheck, &Alias)> {
-        self.checks().filter_map(|local| match &local.source {
-            CheckSource::Alias(alias) => Some((&**local, alias)),
+    /// The aliases that have to look again, in the order of their ids.
+    fn aliases_due(&self, stirred: &Stirred, nodes: &BTreeSet<String>) -> Vec<(String, Alias)> {
+        let services = stirred.services.iter();
+        let of_services = services.flat_map(|service| self.checks.aliases_of_service(service));
+        let of_nodes = nodes
+            .iter()
+            .flat_map(|node| self.checks.aliases_of_node(node));
+        let new = stirred.checks.iter().map(String::as_str);
+        let ids: BTreeSet<&str> = of_services.chain(of_nodes).chain(new).collect();
+        let alias = |id: &str| match &self.checks.get(id)?.source {
+            CheckSource::Alias(alias) => Some((id.to_owned(), alias.clone())),
             CheckSource::Ttl(_) | CheckSource::Probe { .. } | CheckSource::Fixed => None,
-        })
+        };
+        ids.into_iter().filter_map(alias).collect()
     }
 }
 
@@ -106,12 +100,12 @@ impl Store {
         let node = alias.node.to_lowercase();
         if alias.node.is_empty() {
             let exists = self.agent.service(&alias.service).is_some();
-            let checks = self.agent.checks().map(|local| &local.check);
-            return result(alias, exists, checks);
+            let checks = self.agent.checks_on(&alias.service);
+            return result(alias, exists, checks.map(|local| &local.check));
         }
         let place = (node.clone(), alias.service.clone());
         let exists = self.catalog.services.contains_key(&place);
-        let rows = self.catalog.checks_of(&node);
+        let rows = self.catalog.checks.of_node(&node);
         // The node is found in any case, its checks are not.
         let rows = rows.iter().filter(|row| row.node == alias.node);
         result(alias, exists, rows.map(|row| &row.check))

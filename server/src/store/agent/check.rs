@@ -72,7 +72,7 @@ impl Change<'_> {
         };
         self.stirred.service(&check.service_id);
         let overdue = overdue_at(&local);
-        agent.checks.insert(id.clone(), Arc::new(local));
+        agent.checks.insert(local);
         if let Some(wait) = wait {
             self.agent_await_check(&id, wait);
         }
@@ -101,8 +101,7 @@ impl Change<'_> {
         id: &str,
         change: impl FnOnce(&mut LocalCheck) -> T,
     ) -> Option<T> {
-        let local = self.store.agent.checks.get_mut(id)?;
-        Some(change(Arc::make_mut(local)))
+        self.store.agent.checks.change(id, change)
     }
 
     /// Takes a check out of the agent's own tables, with all that it would have done.

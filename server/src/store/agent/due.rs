@@ -12,7 +12,7 @@ use crate::store::registration::Registration;
 use crate::timestamp::Timestamp;
 
 /// How often the agent looks for services that have been critical for too long.
-const REAP_INTERVAL: Duration = Duration::from_secs(30);
+pub(super) const REAP_INTERVAL: Duration = Duration::from_secs(30);
 /// How often the leader looks whether the members are entered.
 const RECONCILE_INTERVAL: Duration = Duration::from_secs(60);
 /// The time between two comparisons of agent and catalog, and how much is added at random.
@@ -142,9 +142,7 @@ impl Change<'_> {
         let service = catalog
             .services
             .contains_key(&(own.node.clone(), super::CONSUL.to_owned()));
-        let health = catalog
-            .checks
-            .get(&(own.node.clone(), SERF_HEALTH.to_lowercase()));
+        let health = catalog.checks.get(&own.node, &SERF_HEALTH.to_lowercase());
         let passing = health.is_some_and(|row| row.check.status == "passing");
         if !(node && service && passing) {
             self.enter(Registration {

@@ -116,7 +116,7 @@ impl Agent {
             if let Some(at) = local.output_due {
                 agent.deadlines.insert((at, Due::Output(id.clone())));
             }
-            agent.checks.insert(id, Arc::new(local));
+            agent.checks.insert(local);
         }
         agent
     }

@@ -6,6 +6,7 @@
 mod alias;
 mod chance;
 mod check;
+mod checks;
 mod command;
 mod due;
 mod image;
@@ -49,7 +50,7 @@ pub struct Agent {
     own: Option<Arc<Own>>,
     chance: Chance,
     services: OrdMap<String, Arc<LocalService>>,
-    checks: OrdMap<String, Arc<LocalCheck>>,
+    checks: checks::Checks,
     /// What the agent does by itself, and when.
     deadlines: OrdSet<(Timestamp, Due)>,
     /// What the configuration defines.
@@ -87,7 +88,7 @@ impl Agent {
 
     /// The checks, in the order of their ids.
     pub fn checks(&self) -> impl Iterator<Item = &Arc<LocalCheck>> {
-        self.checks.values()
+        self.checks.all()
     }
 
     /// The check with this id.
@@ -97,10 +98,8 @@ impl Agent {
     }
 
     /// The checks that bear on a service: its own and those of the node, in the order of their ids.
-    pub fn checks_on<'a>(&'a self, service: &'a str) -> impl Iterator<Item = &'a Arc<LocalCheck>> {
-        self.checks().filter(move |local| {
-            local.check.service_id.is_empty() || local.check.service_id == service
-        })
+    pub fn checks_on(&self, service: &str) -> impl Iterator<Item = &Arc<LocalCheck>> {
+        self.checks.on(service).into_iter()
     }
 
     /// What is due next, and when.
@@ -116,6 +115,29 @@ impl Agent {
     fn own(&self) -> Arc<Own> {
         let own = self.own.as_ref();
         Arc::clone(own.expect("an agent comes up before it is told anything"))
+    }
+}
+
+#[cfg(test)]
+impl Agent {
+    /// That what is kept beside the rows is what follows from them.
+    pub(super) fn assert_consistent(&self) {
+        let mut checks = checks::Checks::default();
+        for local in self.checks() {
+            checks.insert(LocalCheck::clone(local));
+        }
+        assert_eq!(self.checks, checks);
+        let reaps = self.deadlines.iter().filter(|(_, due)| *due == Due::Reap);
+        let reaps: Vec<Timestamp> = reaps.map(|(at, _)| *at).collect();
+        assert_eq!(reaps, Vec::from_iter(self.next_reap));
+        for local in self.checks() {
+            if let Some(overdue) = check::overdue_at(local) {
+                assert!(
+                    self.next_reap
+                        .is_some_and(|at| at < overdue.plus(due::REAP_INTERVAL * 2))
+                );
+            }
+        }
     }
 }
 

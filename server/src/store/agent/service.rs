@@ -75,9 +75,8 @@ impl Change<'_> {
     }
 
     fn checks_of_service(&self, service: &str) -> Vec<String> {
-        let checks = self.store.agent.checks();
-        let own = checks.filter(|local| local.check.service_id == service);
-        own.map(|local| local.check.check_id.clone()).collect()
+        let checks = self.store.agent.checks.of_service(service);
+        checks.map(str::to_owned).collect()
     }
 
     pub(super) fn agent_deregister_service(&mut self, id: &str) -> Result<Reply, Refusal> {

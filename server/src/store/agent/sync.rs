@@ -54,7 +54,7 @@ impl Change<'_> {
                 });
             }
         }
-        for row in self.store.catalog.checks_of(node) {
+        for row in self.store.catalog.checks.of_node(node) {
             let id = &row.check.check_id;
             if id != SERF_HEALTH && self.store.agent.check(id).is_none() {
                 self.take_out(&Deregistration::Check {
@@ -105,8 +105,8 @@ impl Change<'_> {
     /// A check differs by more than an output of which the catalog is told later.
     fn checks_that_differ(&self, node: &str) -> Vec<NewCheck> {
         let checks = self.store.agent.checks().filter(|local| {
-            let place = (node.to_owned(), local.check.check_id.to_lowercase());
-            let Some(row) = self.store.catalog.checks.get(&place) else {
+            let id = local.check.check_id.to_lowercase();
+            let Some(row) = self.store.catalog.checks.get(node, &id) else {
                 return true;
             };
             let mut known = row.check.clone();

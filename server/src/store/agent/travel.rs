@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use imbl::OrdSet;
 
-use super::{Agent, CheckSource, Due, LocalCheck, Own};
+use super::{Agent, CheckSource, Due, Own};
 use crate::timestamp::Timestamp;
 
 impl Agent {
@@ -15,14 +15,11 @@ impl Agent {
         self.deadlines = deadlines
             .map(|(at, due)| (carried(*at), due.clone()))
             .collect();
-        let checks = self.checks.iter().map(|(id, local)| {
-            let mut local = LocalCheck::clone(local);
+        self.checks.change_all(|local| {
             local.next = local.next.map(carried);
             local.output_due = local.output_due.map(carried);
             local.critical_since = local.critical_since.map(carried);
-            (id.clone(), Arc::new(local))
         });
-        self.checks = checks.collect();
         self.next_sync = carried(self.next_sync);
         self.next_reap = self.next_reap.map(carried);
         if let Some(own) = &self.own {
@@ -45,16 +42,16 @@ impl Agent {
     /// Lets every check be run at once whose run was under way when the state was saved: nobody will come back
     /// with its result.
     pub(in crate::store) fn run_again(&mut self, now: Timestamp) {
-        let mut checks = self.checks.clone();
-        for (id, local) in &self.checks {
+        let under_way = self.checks().filter(|local| {
             let is_run = matches!(local.source, CheckSource::Probe { .. });
-            if is_run && local.next.is_none() {
-                let mut local = LocalCheck::clone(local);
-                local.next = Some(now);
-                checks.insert(id.clone(), Arc::new(local));
-                self.deadlines.insert((now, Due::Run(id.clone())));
-            }
+            is_run && local.next.is_none()
+        });
+        let under_way: Vec<String> = under_way
+            .map(|local| local.check.check_id.clone())
+            .collect();
+        for id in under_way {
+            self.checks.change(&id, |local| local.next = Some(now));
+            self.deadlines.insert((now, Due::Run(id)));
         }
-        self.checks = checks;
     }
 }

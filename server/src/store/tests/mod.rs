@@ -42,6 +42,7 @@ mod sessions;
 mod tombstones;
 mod txn;
 mod waits;
+mod work;
 
 use crate::server::rules_of;
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+pub(super) use self::agent_steps::start as agent_start;
 use self::steps::{Step, World, steps};
 use self::wakes::Waiting;
 use crate::entropy::random_cases;

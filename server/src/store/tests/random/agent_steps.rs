@@ -34,7 +34,7 @@ pub(super) enum AgentStep {
 }
 
 /// The agent comes up on the first node: the leader enters it, and then it enters itself.
-pub(super) fn start() -> Command {
+pub(in crate::store::tests) fn start() -> Command {
     let node = NewNode {
         node: NODES[0].to_owned(),
         id: OWN_ID.to_owned(),

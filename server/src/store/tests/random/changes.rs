@@ -76,7 +76,7 @@ fn changed_rows(before: &Store, after: &Store) -> BTreeSet<String> {
     for ((node, _), row) in changes(&before.catalog.services, &after.catalog.services) {
         names.insert(format!("service {node} {}", row.service.name));
     }
-    for ((node, _), row) in changes(&before.catalog.checks, &after.catalog.checks) {
+    for ((node, _), row) in changes(&before.catalog.checks.rows, &after.catalog.checks.rows) {
         names.insert(format!("check {node} {}", row.service_name));
     }
     let queries = |store: &Store| store.prepared_queries.rows.clone();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::store::check_table::CheckTable;
 use crate::store::{Index, SessionId, Store};
 use crate::timestamp::Timestamp;
 
@@ -65,7 +66,7 @@ fn sessions_and_their_places(store: &Store) {
         );
         for check in row.session.bound_checks() {
             let place = (node.clone(), check.to_lowercase());
-            let check = store.catalog.checks.get(&place);
+            let check = store.catalog.checks.get(&place.0, &place.1);
             let check = check.expect("a session is bound to checks that exist");
             // A check that follows sessions may be critical when another one is created (1.22.md B1).
             let follows = store.rules.session_checks && check.check.kind == "session";
@@ -142,7 +143,11 @@ fn catalog(store: &Store) {
         in_order(row.create_index, row.modify_index, catalog.services_newest);
         assert!(catalog.nodes.contains_key(node), "{id} without its node");
     }
-    for ((node, id), row) in &catalog.checks {
+    let rows = catalog.checks.rows.values().cloned();
+    let rebuilt: CheckTable = rows.collect();
+    assert_eq!(catalog.checks, rebuilt);
+    store.agent().assert_consistent();
+    for ((node, id), row) in &catalog.checks.rows {
         in_order(row.create_index, row.modify_index, catalog.checks_newest);
         assert!(catalog.nodes.contains_key(node), "{id} without its node");
         let service = (node.clone(), row.check.service_id.clone());
