@@ -11,6 +11,7 @@ use crate::definition::{
     Weights,
 };
 use crate::go::duration::{self, DurationQuotes};
+use crate::go::json::encode::{ControlEscapes, Style, to_vec};
 
 /// The members of a definition, by their names in lower case without underscores: Consul takes both spellings.
 struct Members<'a> {
@@ -204,7 +205,14 @@ fn mesh_gateway_mode(members: &Members<'_>) -> String {
 /// An object as JSON.
 fn json(tree: &Tree) -> Option<String> {
     match value(tree.unwrapped()) {
-        object @ Value::Object(_) => Some(object.to_string()),
+        object @ Value::Object(_) => {
+            let style = Style {
+                pretty: false,
+                newline: false,
+                control_escapes: ControlEscapes::Long,
+            };
+            Some(String::from_utf8(to_vec(&object, style)).expect("JSON is text"))
+        }
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! A configuration document, whichever language it was written in.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::go::json::document::document;
@@ -19,6 +20,12 @@ pub(super) enum Tree {
     Object(BTreeMap<String, Tree>),
 }
 
+/// How deep a document may be nested, whichever its language: whoever reads one goes down the stack for each level.
+/// Consul takes more of an HCL file, and 10,000 levels of a JSON file; none of its settings has a tenth of this.
+pub(super) const MAX_DEPTH: usize = 64;
+/// What is said of a deeper one, in the words of Go's JSON.
+pub(super) const TOO_DEEP: &str = "exceeded max depth";
+
 /// How the numbers of a JSON document are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonNumbers {
@@ -37,9 +44,10 @@ impl Tree {
         if text.is_empty() {
             return Ok(Tree::Object(BTreeMap::new()));
         }
-        let value = document(text.as_bytes())?;
+        let document = document(text.as_bytes())?;
+        let value = document.value();
         let found = match value.kind() {
-            Kind::Object => return Ok(Tree::of_json(value, numbers)),
+            Kind::Object => return Tree::of_json(value, numbers, 0),
             Kind::Null => return Ok(Tree::Object(BTreeMap::new())),
             Kind::Array => "array",
             Kind::String(_) => "string",
@@ -51,8 +59,10 @@ impl Tree {
         ))
     }
 
-    fn of_json(value: Value<'_>, numbers: JsonNumbers) -> Tree {
-        match value.kind() {
+    /// A value that stands in so many others.
+    fn of_json(value: Value<'_>, numbers: JsonNumbers, depth: usize) -> Result<Tree, String> {
+        let inner = |value| Tree::of_json(value, numbers, depth + 1);
+        Ok(match value.kind() {
             Kind::Null => Tree::Null,
             Kind::Bool(value) => Tree::Bool(value),
             Kind::Number(digits) => match (numbers, digits.parse()) {
@@ -60,21 +70,18 @@ impl Tree {
                 _ => Tree::Float(digits.parse().unwrap_or(f64::INFINITY)),
             },
             Kind::String(text) => Tree::Text(text.into_owned()),
-            Kind::Array => Tree::List(
-                value
-                    .elements()
-                    .map(|item| Tree::of_json(item, numbers))
-                    .collect(),
-            ),
-            Kind::Object => {
-                let members = value.members();
-                Tree::Object(
-                    members
-                        .map(|(name, member)| (name.into_owned(), Tree::of_json(member, numbers)))
-                        .collect(),
-                )
+            Kind::Array | Kind::Object if depth == MAX_DEPTH => {
+                let bracket = char::from(value.text()[0]);
+                return Err(format!("invalid character '{bracket}' {TOO_DEEP}"));
             }
-        }
+            Kind::Array => Tree::List(value.elements().map(inner).collect::<Result<_, _>>()?),
+            Kind::Object => {
+                let member = |(name, value): (Cow<'_, str>, _)| {
+                    Ok::<_, String>((name.into_owned(), inner(value)?))
+                };
+                Tree::Object(value.members().map(member).collect::<Result<_, _>>()?)
+            }
+        })
     }
 
     /// What is in this list of one (of one, ...): Consul's reader takes that for the thing itself.
@@ -110,5 +117,31 @@ impl Tree {
             Tree::List(_) => "slice",
             Tree::Object(_) => "map",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JsonNumbers, Tree};
+    use crate::go::small_stack::{DEPTHS, on_small_stack};
+
+    #[test]
+    fn deep_documents_take_no_stack() {
+        on_small_stack(|| {
+            for depth in DEPTHS {
+                for (open, close) in [("{\"a\":", "}"), ("[", "]")] {
+                    let (open, close) = (open.repeat(depth), close.repeat(depth));
+                    let text = format!("{{\"a\":{open}1{close}}}");
+                    let read = Tree::from_json(&text, JsonNumbers::Floats);
+                    if depth < 64 {
+                        assert_eq!(read.clone(), read, "{depth}");
+                        assert!(read.is_ok(), "{depth}");
+                    } else {
+                        let error = read.expect_err("the document is too deep");
+                        assert!(error.ends_with("exceeded max depth"), "{error}");
+                    }
+                }
+            }
+        });
     }
 }

@@ -92,12 +92,18 @@ fn expression(text: &[u8], node: &Node) -> Expression {
     match node.rule {
         Rule::Or => several(text, node, Expression::Any),
         Rule::And => several(text, node, Expression::All),
-        Rule::Not if only_child(node).rule == Rule::Not => {
+        Rule::Not if is_negated(node) => {
             Expression::Not(Box::new(expression(text, only_child(node))))
         }
         Rule::Not | Rule::Grouping => expression(text, only_child(node)),
         _ => Expression::Match(claim(text, node)),
     }
+}
+
+/// Whether a negation has an odd number of `not`s, each of which has a space behind it.
+fn is_negated(node: &Node) -> bool {
+    let spaces = node.children.iter();
+    spaces.filter(|child| child.rule == Rule::Space).count() % 2 == 1
 }
 
 fn several(text: &[u8], node: &Node, join: fn(Vec<Expression>) -> Expression) -> Expression {

@@ -7,14 +7,15 @@
 //! A rule is tried once at each place: what Consul tries again and again (ten nested parentheses keep it busy for
 //! half a minute) comes out of a table here.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
 use super::grammar::Rule;
 
-/// How deep rules may be nested. A text that is nested deeper would take Consul years to refuse.
-const DEEPEST: usize = 600;
+/// How deep rules may be nested: a pair of parentheses takes four. Each costs Consul eight times as long as the last one
+/// (seen on 1.8.7: seven take 0.3 s), so that it would take years over a text that is nested deeper.
+const DEEPEST: usize = 240;
 /// What is said of it.
 const TOO_DEEP: &str = "the expression is nested too deeply";
 /// How a grammar's end of text is recorded when it is missing, and how it is named in the end.
@@ -39,6 +40,8 @@ pub(super) enum Pattern {
     ZeroOrMore(&'static Pattern),
     /// As many as there are, and one at least.
     OneOrMore(&'static Pattern),
+    /// The first as often as there is, then the second; where that does not match, the first once less often, and so on.
+    Prefixed(&'static Pattern, &'static Pattern),
     /// Whether it would match here; takes nothing.
     Ahead(&'static Pattern),
     /// Whether it would not match here; takes nothing.
@@ -74,6 +77,8 @@ pub(super) fn parse(text: &[u8], rule: Rule) -> Result<Rc<Node>, String> {
         farthest: 0,
         expected: BTreeSet::new(),
         errors: Vec::new(),
+        complaints: HashSet::new(),
+        counted: Counted::START,
     };
     matcher.check_encoding(0);
     let found = matcher.rule(rule, 0);
@@ -99,6 +104,25 @@ struct Matcher<'a> {
     /// The terminals that failed there.
     expected: BTreeSet<String>,
     errors: Vec<String>,
+    /// Where which of them were made: none is made twice.
+    complaints: HashSet<(usize, Option<Rule>, &'static str)>,
+    counted: Counted,
+}
+
+/// Up to where lines and columns have been counted. Were they counted from the start for each complaint, a text full of
+/// flaws would cost the square of its length.
+struct Counted {
+    offset: usize,
+    line: usize,
+    column: usize,
+}
+
+impl Counted {
+    const START: Self = Self {
+        offset: 0,
+        line: 1,
+        column: 0,
+    };
 }
 
 impl Matcher<'_> {
@@ -152,6 +176,7 @@ impl Matcher<'_> {
             Pattern::OneOrMore(part) => self
                 .pattern(part, at, nodes)
                 .map(|first| self.repeated(part, first, nodes)),
+            Pattern::Prefixed(prefix, part) => self.prefixed(prefix, part, at, nodes),
             Pattern::Ahead(part) => self.pattern(part, at, &mut Vec::new()).map(|_| at),
             Pattern::NotAhead(part) => {
                 self.inverted = !self.inverted;
@@ -188,6 +213,25 @@ impl Matcher<'_> {
             at = end;
         }
         at
+    }
+
+    fn prefixed(
+        &mut self,
+        prefix: &Pattern,
+        part: &Pattern,
+        at: usize,
+        nodes: &mut Vec<Rc<Node>>,
+    ) -> Option<usize> {
+        let mut starts = vec![(at, nodes.len())];
+        let mut at = at;
+        while let Some(end) = self.pattern(prefix, at, nodes) {
+            at = end;
+            starts.push((at, nodes.len()));
+        }
+        starts.into_iter().rev().find_map(|(at, known)| {
+            nodes.truncate(known);
+            self.pattern(part, at, nodes)
+        })
     }
 
     fn literal(&mut self, literal: &str, at: usize) -> Option<usize> {
@@ -250,27 +294,40 @@ impl Matcher<'_> {
         }
     }
 
-    fn complain(&mut self, complaint: &str, at: usize) {
-        let rule = self.rules.last().map(|rule| rule.shown());
-        let rule = rule.map_or_else(String::new, |rule| format!("rule {rule}: "));
-        let error = format!("{}: {rule}{complaint}", self.position(at));
-        if !self.errors.contains(&error) {
-            self.errors.push(error);
+    fn complain(&mut self, complaint: &'static str, at: usize) {
+        let rule = self.rules.last().copied();
+        if !self.complaints.insert((at, rule, complaint)) {
+            return;
         }
+        let rule = rule.map_or_else(String::new, |rule| format!("rule {}: ", rule.shown()));
+        let position = self.position(at);
+        self.errors.push(format!("{position}: {rule}{complaint}"));
     }
 
     /// `line:column (offset)`: columns count characters, offsets bytes, and a line's end counts as column 0 of the next.
-    fn position(&self, at: usize) -> String {
-        let (mut line, mut column, mut offset) = (1, 0, 0);
+    fn position(&mut self, at: usize) -> String {
+        if self.counted.offset > at {
+            self.counted = Counted::START;
+        }
         loop {
-            let found = self.decode(offset);
-            if found.is_some_and(|(character, _)| character == '\n') {
-                (line, column) = (line + 1, 0);
-            } else {
-                column += 1;
-            }
+            let found = self.decode(self.counted.offset);
+            let Counted {
+                offset,
+                line,
+                column,
+            } = self.counted;
+            let (line, column) = match found {
+                Some(('\n', _)) => (line + 1, 0),
+                _ => (line, column + 1),
+            };
             match found {
-                Some((_, length)) if offset < at => offset += length,
+                Some((_, length)) if offset < at => {
+                    self.counted = Counted {
+                        offset: offset + length,
+                        line,
+                        column,
+                    };
+                }
                 _ => return format!("{line}:{column} ({at})"),
             }
         }

@@ -9,6 +9,7 @@ use proptest::sample::select;
 use super::expression::{Match, Operator};
 use super::{Each, Expression, Field, Filter, Keyed, Within};
 use crate::entropy::random_cases;
+use crate::go::small_stack::{DEPTHS, on_small_stack};
 
 /// A row with a field of every kind.
 struct Row {
@@ -398,10 +399,38 @@ fn deep_nesting_is_refused_and_long_chains_are_not() {
     assert_eq!(kept(&nested(50)), (true, false));
     let too_deep = "the expression is nested too deeply";
     assert_eq!(refused(nested(20_000).as_bytes()), too_deep);
-    assert_eq!(refused("not ".repeat(20_000).as_bytes()), too_deep);
+    on_small_stack(|| {
+        for depth in DEPTHS {
+            let nots = "not ".repeat(depth.min(10_000));
+            assert_eq!(kept(&format!("{nots}Name == n1")), (true, false), "{depth}");
+            let refused = refused(nots.as_bytes());
+            assert!(refused.contains("no match found, expected:"), "{refused}");
+            for open in ["(", "not (", "Name == b or (", "( not "] {
+                let text = open.repeat(depth) + "Name == n1" + &")".repeat(depth);
+                let refused = Filter::new(text.as_bytes(), ROW).err();
+                assert!(
+                    refused.is_none() || depth > 10,
+                    "{open} {depth}: {refused:?}"
+                );
+            }
+        }
+    });
     let chain = |word: &str| vec!["Name == n1"; 5_000].join(word);
     assert_eq!(kept(&chain(" or ")), (true, false));
     assert_eq!(kept(&chain(" and ")), (true, false));
+}
+
+/// The second line begins behind what is complained of first; positions are counted on from the last one.
+#[test]
+fn complaints_come_with_their_places() {
+    let refused = refused(b"Name == \"\xff\n\xff\xff\" and");
+    assert_eq!(
+        refused,
+        "1:10 (9): rule \"string\": invalid encoding\n\
+         2:1 (11): rule DoubleStringChar: invalid encoding\n\
+         2:2 (12): rule DoubleStringChar: invalid encoding\n\
+         1:9 (8): rule \"string\": invalid syntax"
+    );
 }
 
 fn expressions() -> impl Strategy<Value = Expression> {

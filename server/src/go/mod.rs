@@ -31,5 +31,7 @@ pub(crate) mod printable;
 pub(crate) mod query;
 pub(crate) mod quote;
 pub(crate) mod regexp;
+#[cfg(test)]
+pub(crate) mod small_stack;
 pub(crate) mod unquote;
 pub(crate) mod url;

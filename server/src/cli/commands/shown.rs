@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::go::json::document::document;
 use crate::go::json::encode::{ControlEscapes, Style, to_vec};
-use crate::go::json::value::{Kind, Value};
+use crate::go::json::reprint::compact;
+use crate::go::json::value::Value;
 
 /// The fields of an instance of a service, in the order of the client of 1.8.7. The server has another.
 const SERVICE: &[&str] = &[
@@ -43,7 +44,7 @@ const DEFINITION: &[(&str, &str)] = &[
 /// Go's sentence about what is not JSON.
 pub(super) fn checks(answer: &str) -> Result<String, String> {
     let answer = document(answer.as_bytes())?;
-    Ok(list(answer.elements().map(check)))
+    Ok(list(answer.value().elements().map(check)))
 }
 
 /// An answer of a list of instances of a service, each with its node and checks.
@@ -56,10 +57,10 @@ pub(super) fn instances(answer: &str) -> Result<String, String> {
         object(instance, |name, value| match name {
             "Service" => service(value),
             "Checks" => list(value.elements().map(check)),
-            _ => plain(value),
+            _ => compact(value),
         })
     };
-    Ok(list(answer.elements().map(instance)))
+    Ok(list(answer.value().elements().map(instance)))
 }
 
 /// A text as Go prints it in JSON.
@@ -75,7 +76,7 @@ pub(super) fn text(text: &str) -> String {
 fn check(check: Value<'_>) -> String {
     object(check, |name, value| match name {
         "Definition" => definition(value),
-        _ => plain(value),
+        _ => compact(value),
     })
 }
 
@@ -89,14 +90,14 @@ fn service(service: Value<'_>) -> String {
     joined(
         members
             .into_iter()
-            .map(|(name, value)| (name.into_owned(), plain(value))),
+            .map(|(name, value)| (name.into_owned(), compact(value))),
     )
 }
 
 fn definition(definition: Value<'_>) -> String {
     let members = definition.members();
     let mut given: BTreeMap<String, String> = members
-        .map(|(name, value)| (name.into_owned(), plain(value)))
+        .map(|(name, value)| (name.into_owned(), compact(value)))
         .collect();
     let mut shown: Vec<(String, String)> = Vec::new();
     for (name, absent) in DEFINITION {
@@ -108,18 +109,6 @@ fn definition(definition: Value<'_>) -> String {
     }
     shown.extend(given);
     joined(shown.into_iter())
-}
-
-/// A value as it came.
-fn plain(value: Value<'_>) -> String {
-    match value.kind() {
-        Kind::Null => "null".to_owned(),
-        Kind::Bool(flag) => flag.to_string(),
-        Kind::Number(digits) => digits.to_owned(),
-        Kind::String(string) => text(&string),
-        Kind::Array => list(value.elements().map(plain)),
-        Kind::Object => object(value, |_, member| plain(member)),
-    }
 }
 
 fn list(items: impl Iterator<Item = String>) -> String {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use self::token::{Kind, Scanner, Token};
-use super::tree::{JsonNumbers, Tree};
+use super::tree::{JsonNumbers, MAX_DEPTH, TOO_DEEP, Tree};
 
 /// Why a text is not HCL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,7 @@ pub(super) fn parse(text: &str) -> Result<Tree, HclError> {
     let mut parser = Parser {
         scanner: Scanner::new(text),
         held_back: None,
+        depth: 0,
     };
     let body = parser.body(Until::End)?;
     Ok(Tree::Object(body))
@@ -67,6 +68,8 @@ struct Parser {
     scanner: Scanner,
     /// A word that was looked at and belongs to what follows.
     held_back: Option<Token>,
+    /// In how many objects and lists the next word stands.
+    depth: usize,
 }
 
 impl Parser {
@@ -92,7 +95,11 @@ impl Parser {
                 _ => self.held_back = Some(token),
             }
             let names = self.names()?;
+            // Every name but the first is one more object in a list.
+            let levels = 2 * names.len().saturating_sub(1);
+            self.descend(levels)?;
             let value = self.value()?;
+            self.depth -= levels;
             if let Some(value) = value {
                 insert(&mut body, &names, value);
             }
@@ -163,21 +170,46 @@ impl Parser {
         }
     }
 
+    /// Goes into so many objects or lists.
+    fn descend(&mut self, levels: usize) -> Result<(), HclError> {
+        self.depth += levels;
+        if self.depth > MAX_DEPTH {
+            return Err(self.scanner.error_at(self.scanner.last(), TOO_DEEP));
+        }
+        Ok(())
+    }
+
+    /// The members of an object, after its brace.
+    fn members(&mut self) -> Result<Tree, HclError> {
+        self.descend(1)?;
+        let members = self.body(Until::CloseBrace)?;
+        self.depth -= 1;
+        Ok(Tree::Object(members))
+    }
+
     /// An object, after its brace: a list of one, to which blocks of the same name add.
     fn object(&mut self) -> Result<Tree, HclError> {
-        Ok(Tree::List(vec![Tree::Object(
-            self.body(Until::CloseBrace)?,
-        )]))
+        self.descend(1)?;
+        let object = Tree::List(vec![self.members()?]);
+        self.depth -= 1;
+        Ok(object)
     }
 
     /// A list, after its bracket.
     fn list(&mut self) -> Result<Tree, HclError> {
+        self.descend(1)?;
+        let items = self.items()?;
+        self.depth -= 1;
+        Ok(Tree::List(items))
+    }
+
+    fn items(&mut self) -> Result<Vec<Tree>, HclError> {
         let mut items = Vec::new();
         let mut comma_needed = false;
         loop {
             let token = self.next()?;
             match token.kind {
-                Kind::CloseBracket => return Ok(Tree::List(items)),
+                Kind::CloseBracket => return Ok(items),
                 Kind::Comma => {
                     comma_needed = false;
                     continue;
@@ -188,7 +220,7 @@ impl Parser {
                         format!("error parsing list, expected comma or list end, got: {name}");
                     return Err(self.error(&token, message));
                 }
-                Kind::OpenBrace => items.push(Tree::Object(self.body(Until::CloseBrace)?)),
+                Kind::OpenBrace => items.push(self.members()?),
                 Kind::OpenBracket => items.push(self.list()?),
                 kind => match literal(&token)? {
                     Some(literal) => items.push(literal),

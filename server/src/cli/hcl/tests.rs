@@ -1,4 +1,5 @@
 use super::*;
+use crate::go::small_stack::{DEPTHS, on_small_stack};
 
 /// What a document says, in one line: the objects' wraps taken off.
 fn shown(text: &str) -> String {
@@ -181,4 +182,43 @@ fn errors_are_those_of_consuls_reader() {
 #[test]
 fn a_document_that_ends_instead_of_a_value_is_let_pass() {
     check(&[("a = 1 b = ", "{a=1}")]);
+}
+
+#[test]
+fn deep_documents_take_no_stack() {
+    on_small_stack(|| {
+        for depth in DEPTHS {
+            for (open, close) in [("a {", "}"), ("a = [", "]"), ("a = {", "}")] {
+                // In a list there are no names.
+                let inner = open.strip_prefix("a = ").filter(|open| *open == "[");
+                let opening = open.to_owned() + &inner.unwrap_or(open).repeat(depth);
+                refused_if_deep(depth, &(opening + &close.repeat(depth + 1)));
+            }
+            refused_if_deep(depth, &format!("{}{{}}", "a ".repeat(depth)));
+            refused_if_deep(
+                depth,
+                &format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth)),
+            );
+            assert!(parse(&"[".repeat(depth)).is_err());
+            assert!(parse(&format!("a = {}", "[".repeat(depth))).is_err());
+            assert!(parse(&"a {".repeat(depth)).is_err());
+            assert!(parse(&format!("a = \"{}\"", "${".repeat(depth))).is_err());
+        }
+    });
+}
+
+fn refused_if_deep(depth: usize, text: &str) {
+    match parse(text) {
+        Ok(tree) => {
+            assert!(depth < 64, "{depth}");
+            assert_eq!(tree.clone(), tree);
+        }
+        Err(error) => {
+            let error = error.to_string();
+            assert!(
+                depth > 16 && error.contains("exceeded max depth"),
+                "{depth}: {error}"
+            );
+        }
+    }
 }

@@ -68,6 +68,11 @@ impl Scanner {
         }
     }
 
+    /// The index of the last character that was read.
+    pub(super) fn last(&self) -> usize {
+        self.next.saturating_sub(1)
+    }
+
     /// The error that `message` describes, at the character with this index.
     pub(super) fn error_at(&self, index: usize, message: impl Into<String>) -> HclError {
         let (line, column) = self.position(index);
@@ -333,7 +338,7 @@ impl Scanner {
         if indented {
             let margin = lines
                 .iter()
-                .map(|line| line.len() - line.trim_start().len())
+                .map(|line| line.len() - line.trim_start_matches([' ', '\t']).len())
                 .min()
                 .unwrap_or(0);
             lines

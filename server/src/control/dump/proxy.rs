@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::value::unset;
+use crate::go::json::object::object_text;
 use crate::store::{ExposedPath, Proxy, Upstream};
 
 /// Most proxies have few of these.
@@ -19,7 +21,7 @@ struct ProxyFields {
     local_address: String,
     #[serde(default, skip_serializing_if = "unset")]
     local_port: i64,
-    #[serde(default, skip_serializing_if = "unset")]
+    #[serde(default, skip_serializing_if = "unset", deserialize_with = "config")]
     config: Option<String>,
     #[serde(default, skip_serializing_if = "unset", with = "upstreams")]
     upstreams: Vec<Upstream>,
@@ -43,7 +45,7 @@ struct UpstreamFields {
     #[serde(default, skip_serializing_if = "unset")]
     local_bind_address: String,
     local_bind_port: i64,
-    #[serde(default, skip_serializing_if = "unset")]
+    #[serde(default, skip_serializing_if = "unset", deserialize_with = "config")]
     config: Option<String>,
     #[serde(default, skip_serializing_if = "unset")]
     mesh_gateway_mode: String,
@@ -57,6 +59,17 @@ struct PathFields {
     local_path_port: i64,
     #[serde(default, skip_serializing_if = "unset")]
     protocol: String,
+}
+
+/// The settings of a proxy's own. They are shown as JSON, so nothing else may get in.
+fn config<'de, D: Deserializer<'de>>(source: D) -> Result<Option<String>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(source)? else {
+        return Ok(None);
+    };
+    let object = object_text(&text);
+    object
+        .map(Some)
+        .map_err(|error| D::Error::custom(format!("the config of a proxy: {error}")))
 }
 
 pub(super) fn serialize<S: Serializer>(

@@ -109,6 +109,12 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
+/// How deep structs may be nested that are looked into. Deeper ones stay empty, and what is wrong in them goes
+/// unnoticed: decoding takes some kilobytes of stack for each level. No type of Consul's needs a quarter of it but the
+/// sidecar of a sidecar of a sidecar and so on, which Consul refuses in an agent's service whatever is in it, and does
+/// not read in a transaction.
+const MAX_STRUCTS: usize = 32;
+
 /// Where the decoding stands, and the problem to report.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -117,6 +123,8 @@ pub(crate) struct Context {
     embedded_names: EmbeddedNames,
     /// The struct around the current field, without its package; empty for an unnamed one.
     go_struct: &'static str,
+    /// How many structs are around the current field.
+    structs: usize,
     /// The names of the fields that lead to the current one.
     path: Vec<&'static str>,
     /// Inside of a type with a decoder of its own that is itself a field: errors keep naming the struct around it.
@@ -141,6 +149,7 @@ impl Context {
             version: rules.version,
             embedded_names: rules.embedded_names,
             go_struct: "",
+            structs: 0,
             path: Vec::new(),
             in_own_decoder: false,
             error: None,
@@ -230,6 +239,19 @@ impl Context {
                 self.fail(DecodeError::UnknownField(name.to_string()));
             }
         }
+    }
+
+    /// Goes into a struct. Returns whether it may be looked into: see [`MAX_STRUCTS`].
+    #[must_use]
+    pub(super) fn descend(&mut self) -> bool {
+        let may = self.structs < MAX_STRUCTS;
+        self.structs += usize::from(may);
+        may
+    }
+
+    /// Comes out of a struct that was looked into.
+    pub(super) fn ascend(&mut self) {
+        self.structs -= 1;
     }
 
     pub(super) fn enter_struct(&mut self, go_type: &'static str) -> &'static str {

@@ -41,7 +41,8 @@ pub(crate) fn decode(
     target: &mut dyn Decode,
     rules: Rules,
 ) -> Result<(), DecodeError> {
-    let mut value = Value::new(first_value(body).map_err(DecodeError::Syntax)?);
+    let document = first_value(body).map_err(DecodeError::Syntax)?;
+    let mut value = document.value();
     value.go_type = rules.go_type;
     let mut context = Context::new(rules);
     target.decode(value, &mut context);
@@ -187,6 +188,9 @@ fn decode_object<T: Object>(object: &mut T, value: Value<'_>, context: &mut Cont
         Kind::Object => {}
         other => return context.mismatch(value, &other, T::go_type()),
     }
+    if !context.descend() {
+        return;
+    }
     let outer_struct = context.enter_struct(T::GO_TYPE);
     let mut fields = object.fields();
     fields.retain(|field| context.has(field.since));
@@ -203,6 +207,7 @@ fn decode_object<T: Object>(object: &mut T, value: Value<'_>, context: &mut Cont
     }
     drop(fields);
     context.leave_struct(outer_struct);
+    context.ascend();
     if context.is_fine()
         && let Err(message) = object.complete()
     {

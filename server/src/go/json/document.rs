@@ -1,22 +1,23 @@
 //! `json.Unmarshal`: a text that is one JSON value and nothing else.
 
 use super::scan::{SyntaxError, first_value};
-use super::value::Value;
+use super::value::Document;
 use crate::go::quote::push_escaped;
 
 /// Reads a text that is one value.
 ///
 /// # Errors
 /// Go's sentence about the first byte that cannot be, or about the end that comes too early.
-pub(crate) fn document(text: &[u8]) -> Result<Value<'_>, String> {
-    let value = first_value(text).map_err(|error| match error {
+pub(crate) fn document(text: &[u8]) -> Result<Document<'_>, String> {
+    let found = first_value(text).map_err(|error| match error {
         SyntaxError::Empty | SyntaxError::Truncated => "unexpected end of JSON input".to_owned(),
         SyntaxError::Unexpected { .. } => error.to_string(),
     })?;
     let blank = |byte: &u8| b" \t\r\n".contains(byte);
+    let length = found.value().text().len();
     let start = text.iter().take_while(|byte| blank(byte)).count();
-    match text[start + value.len()..].iter().find(|byte| !blank(byte)) {
-        None => Ok(Value::new(value)),
+    match text[start + length..].iter().find(|byte| !blank(byte)) {
+        None => Ok(found),
         Some(byte) => {
             let mut character = String::new();
             push_escaped(&mut character, char::from(*byte), '\'');

@@ -5,7 +5,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::serializer::{GoSerializer, TEXT, break_line};
+use super::serializer::{GoSerializer, JSON, TEXT, break_line};
 
 /// How control characters are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,16 @@ pub(crate) struct Text<'a>(pub(crate) &'a [u8]);
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_newtype_struct(TEXT, &Bytes(self.0))
+    }
+}
+
+/// A well-formed JSON text, which is printed as part of the whole. Only Go's serializer knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Json<'a>(pub(crate) &'a str);
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_struct(JSON, &Bytes(self.0.as_bytes()))
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod encode;
 mod find;
 pub(crate) mod kinds;
 pub(crate) mod object;
+pub(crate) mod reprint;
 mod scan;
 mod serializer;
 pub(crate) mod value;

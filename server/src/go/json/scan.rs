@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::find::find_byte;
+use super::value::{Document, Extent};
 use crate::go::quote::push_escaped;
 
-/// How deep arrays and objects may be nested.
+/// How deep arrays and objects may be nested, as in Go. Nothing here or behind it goes down a stack for each level.
 const MAX_DEPTH: usize = 10_000;
 
 /// Why a body does not begin with a JSON value. Prints Go's sentence.
@@ -39,23 +40,36 @@ impl fmt::Display for SyntaxError {
     }
 }
 
-/// The first JSON value of a body, white space around it cut off. What follows it is not looked at.
+/// Finds the first JSON value of a body, white space around it cut off. What follows it is not looked at.
 ///
 /// # Errors
 /// The first byte from the left that no JSON value can have in this place.
-pub(super) fn first_value(body: &[u8]) -> Result<&[u8], SyntaxError> {
-    let mut scanner = Scanner { body, at: 0 };
+pub(super) fn first_value(body: &[u8]) -> Result<Document<'_>, SyntaxError> {
+    let mut scanner = Scanner {
+        body,
+        at: 0,
+        extents: Vec::new(),
+    };
     if scanner.peek_past_space().is_none() {
         return Err(SyntaxError::Empty);
     }
     let start = scanner.at;
     scanner.value()?;
-    Ok(&body[start..scanner.at])
+    Ok(Document::new(&body[start..scanner.at], scanner.extents))
 }
 
-/// What an open bracket waits for.
+/// A bracket that is not closed yet.
 #[derive(Clone, Copy)]
-enum Open {
+struct Open {
+    bracket: Bracket,
+    /// Where it stands in the body.
+    start: usize,
+    /// The place of its container in [`Scanner::extents`].
+    extent: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Bracket {
     Array,
     Object,
 }
@@ -63,6 +77,8 @@ enum Open {
 struct Scanner<'a> {
     body: &'a [u8],
     at: usize,
+    /// The containers so far, in the order in which they open.
+    extents: Vec<Extent>,
 }
 
 impl Scanner<'_> {
@@ -78,54 +94,83 @@ impl Scanner<'_> {
                 let Some(&innermost) = open.last() else {
                     return Ok(());
                 };
-                if self.goes_on(innermost)? {
+                if self.goes_on(innermost.bracket)? {
                     break;
                 }
+                self.close(innermost);
                 open.pop();
             }
         }
     }
 
+    /// Notes where a container ends, once its closing bracket is read.
+    fn close(&mut self, open: Open) {
+        self.extents[open.extent] = Extent {
+            bytes: self.at - open.start,
+            containers: self.extents.len() - open.extent,
+        };
+    }
+
     /// A whole scalar or empty container, or the beginning of a container up to its first value.
     fn begin_value(&mut self, depth: usize) -> Result<Option<Open>, SyntaxError> {
-        const PLACE: &str = "looking for beginning of value";
         let byte = self.next_past_space()?;
         match byte {
-            b'[' | b'{' if depth == MAX_DEPTH => {
-                return Err(SyntaxError::Unexpected {
-                    byte,
-                    place: "exceeded max depth",
-                });
-            }
-            b'[' if self.peek_past_space() != Some(b']') => return Ok(Some(Open::Array)),
-            b'{' if self.peek_past_space() != Some(b'}') => {
-                self.key()?;
-                return Ok(Some(Open::Object));
-            }
-            // The closing bracket of an empty container.
-            b'[' | b'{' => self.at += 1,
+            b'[' => return self.begin_container(byte, Bracket::Array, depth),
+            b'{' => return self.begin_container(byte, Bracket::Object, depth),
             b'"' => self.string()?,
             b'-' | b'0'..=b'9' => self.number(byte)?,
             b't' => self.literal(&TRUE)?,
             b'f' => self.literal(&FALSE)?,
             b'n' => self.literal(&NULL)?,
-            _ => return Err(SyntaxError::Unexpected { byte, place: PLACE }),
+            _ => {
+                let place = "looking for beginning of value";
+                return Err(SyntaxError::Unexpected { byte, place });
+            }
         }
         Ok(None)
     }
 
+    /// A container whose opening bracket is read: up to its first value, or whole if it is empty.
+    fn begin_container(
+        &mut self,
+        byte: u8,
+        bracket: Bracket,
+        depth: usize,
+    ) -> Result<Option<Open>, SyntaxError> {
+        if depth == MAX_DEPTH {
+            let place = "exceeded max depth";
+            return Err(SyntaxError::Unexpected { byte, place });
+        }
+        let open = Open {
+            bracket,
+            start: self.at - 1,
+            extent: self.extents.len(),
+        };
+        self.extents.push(Extent::default());
+        match (bracket, self.peek_past_space()) {
+            (Bracket::Array, Some(b']')) | (Bracket::Object, Some(b'}')) => {
+                self.at += 1;
+                self.close(open);
+                return Ok(None);
+            }
+            (Bracket::Array, _) => {}
+            (Bracket::Object, _) => self.key()?,
+        }
+        Ok(Some(open))
+    }
+
     /// What follows a value in a container: whether another value does.
-    fn goes_on(&mut self, container: Open) -> Result<bool, SyntaxError> {
+    fn goes_on(&mut self, container: Bracket) -> Result<bool, SyntaxError> {
         let byte = self.next_past_space()?;
         match (container, byte) {
-            (Open::Array, b',') => Ok(true),
-            (Open::Object, b',') => self.key().map(|()| true),
-            (Open::Array, b']') | (Open::Object, b'}') => Ok(false),
-            (Open::Array, _) => Err(SyntaxError::Unexpected {
+            (Bracket::Array, b',') => Ok(true),
+            (Bracket::Object, b',') => self.key().map(|()| true),
+            (Bracket::Array, b']') | (Bracket::Object, b'}') => Ok(false),
+            (Bracket::Array, _) => Err(SyntaxError::Unexpected {
                 byte,
                 place: "after array element",
             }),
-            (Open::Object, _) => Err(SyntaxError::Unexpected {
+            (Bracket::Object, _) => Err(SyntaxError::Unexpected {
                 byte,
                 place: "after object key:value pair",
             }),
@@ -313,7 +358,9 @@ mod tests {
             ("null", "null"),
             ("[[], {\"a\" : [1 , {}]}]]", "[[], {\"a\" : [1 , {}]}]"),
         ] {
-            assert_eq!(first_value(body.as_bytes()), Ok(value.as_bytes()), "{body}");
+            let found = first_value(body.as_bytes());
+            let found = found.map(|document| document.value().text().to_vec());
+            assert_eq!(found, Ok(value.as_bytes().to_vec()), "{body}");
         }
     }
 

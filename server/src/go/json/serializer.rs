@@ -14,13 +14,25 @@ use serde::ser::{
 
 use super::encode::{ControlEscapes, Style};
 use super::find::find_byte;
+use super::reprint;
 use crate::go::base64;
 
 /// Why a value cannot be printed: it is of a kind that no answer has.
 pub(super) type SerializeError = serde::de::value::Error;
 
-/// The name of a newtype whose bytes are text, UTF-8 or not; all other bytes are data.
+/// The name of a newtype whose bytes are text, UTF-8 or not.
 pub(super) const TEXT: &str = "go::json::Text";
+/// The name of a newtype whose bytes are JSON.
+pub(super) const JSON: &str = "go::json::Json";
+
+/// What the bytes of a value are.
+#[derive(Clone, Copy, Debug)]
+enum Bytes {
+    /// Data, unless a newtype says otherwise.
+    Data,
+    Text,
+    Json,
+}
 
 /// Prints one value.
 #[derive(Debug)]
@@ -28,7 +40,7 @@ pub(super) struct GoSerializer<'w> {
     out: &'w mut Vec<u8>,
     style: Style,
     depth: usize,
-    bytes_are_text: bool,
+    bytes: Bytes,
 }
 
 /// Prints the elements or members of a container.
@@ -50,7 +62,7 @@ impl<'w> GoSerializer<'w> {
             out,
             style,
             depth,
-            bytes_are_text: false,
+            bytes: Bytes::Data,
         }
     }
 
@@ -139,7 +151,7 @@ fn push_text(out: &mut Vec<u8>, text: &[u8], escapes: ControlEscapes) {
     out.push(b'"');
 }
 
-fn push_string(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes) {
+pub(super) fn push_string(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes) {
     out.push(b'"');
     push_unquoted(out, text, escapes);
     out.push(b'"');
@@ -264,10 +276,10 @@ impl<'w> Serializer for GoSerializer<'w> {
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), SerializeError> {
-        if self.bytes_are_text {
-            push_text(self.out, value, self.style.control_escapes);
-        } else {
-            push_base64(self.out, value);
+        match self.bytes {
+            Bytes::Data => push_base64(self.out, value),
+            Bytes::Text => push_text(self.out, value, self.style.control_escapes),
+            Bytes::Json => reprint::push(self.out, value, self.style, self.depth),
         }
         Ok(())
     }
@@ -302,10 +314,12 @@ impl<'w> Serializer for GoSerializer<'w> {
         name: &'static str,
         value: &T,
     ) -> Result<(), SerializeError> {
-        value.serialize(Self {
-            bytes_are_text: name == TEXT,
-            ..self
-        })
+        let bytes = match name {
+            TEXT => Bytes::Text,
+            JSON => Bytes::Json,
+            _ => Bytes::Data,
+        };
+        value.serialize(Self { bytes, ..self })
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(

@@ -4,10 +4,45 @@ use std::borrow::Cow;
 
 use super::find::find_byte;
 
+/// A JSON value that the scanner has found to be well-formed.
+#[derive(Debug)]
+pub(crate) struct Document<'a> {
+    text: &'a [u8],
+    extents: Vec<Extent>,
+}
+
+/// How large an array or object is. The scanner notes it, so that stepping over a container costs nothing: looking
+/// for its end would make reading a nested body quadratic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// Its length, brackets included.
+    pub(super) bytes: usize,
+    /// How many containers it holds, itself included.
+    pub(super) containers: usize,
+}
+
+impl<'a> Document<'a> {
+    /// A document of this text, with the extents of its containers in the order in which they open.
+    pub(super) fn new(text: &'a [u8], extents: Vec<Extent>) -> Self {
+        Self { text, extents }
+    }
+
+    /// The value.
+    pub(crate) fn value(&self) -> Value<'_> {
+        Value {
+            text: self.text,
+            extents: &self.extents,
+            go_type: None,
+        }
+    }
+}
+
 /// One value of a request body: its text, from the first byte to the last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value<'a> {
     text: &'a [u8],
+    /// The extents of the containers in it, its own first.
+    extents: &'a [Extent],
     /// Go's name for the type that the value is decoded into, where that is not the usual one.
     pub(super) go_type: Option<&'static str>,
 }
@@ -30,14 +65,6 @@ pub(crate) enum Kind<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// A value whose text the scanner has checked.
-    pub(super) fn new(text: &'a [u8]) -> Value<'a> {
-        Value {
-            text,
-            go_type: None,
-        }
-    }
-
     /// What the value is; strings are decoded each time.
     pub(crate) fn kind(self) -> Kind<'a> {
         match self.text[0] {
@@ -59,35 +86,61 @@ impl<'a> Value<'a> {
     }
 
     /// The elements of an array; nothing for other kinds.
-    pub(crate) fn elements(self) -> impl Iterator<Item = Value<'a>> {
-        let mut walk = Walk::into_container(self.text, b'[');
-        std::iter::from_fn(move || walk.next_value())
+    pub(crate) fn elements(self) -> Elements<'a> {
+        Elements(Walk::into_container(self, b'['))
     }
 
     /// The members of an object in the order written, names decoded, duplicates included; nothing for other kinds.
-    pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'a, str>, Value<'a>)> {
-        let mut walk = Walk::into_container(self.text, b'{');
-        std::iter::from_fn(move || {
-            let Kind::String(name) = walk.next_value()?.kind() else {
-                unreachable!("the scanner lets only strings be names");
-            };
-            Some((name, walk.next_value()?))
-        })
+    pub(crate) fn members(self) -> Members<'a> {
+        Members(Walk::into_container(self, b'{'))
+    }
+}
+
+/// The elements of an array.
+#[derive(Debug)]
+pub(crate) struct Elements<'a>(Walk<'a>);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        self.0.next_value()
+    }
+}
+
+/// The members of an object.
+#[derive(Debug)]
+pub(crate) struct Members<'a>(Walk<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Value<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Kind::String(name) = self.0.next_value()?.kind() else {
+            unreachable!("the scanner lets only strings be names");
+        };
+        Some((name, self.0.next_value()?))
     }
 }
 
 /// Steps from value to value inside of one container.
+#[derive(Debug)]
 struct Walk<'a> {
     rest: &'a [u8],
+    extents: &'a [Extent],
 }
 
 impl<'a> Walk<'a> {
-    fn into_container(text: &'a [u8], bracket: u8) -> Walk<'a> {
-        let rest = match text {
-            [first, inside @ .., _] if *first == bracket => inside,
-            _ => b"",
-        };
-        Walk { rest }
+    fn into_container(value: Value<'a>, bracket: u8) -> Walk<'a> {
+        match (value.text, value.extents) {
+            ([first, rest @ .., _], [_, extents @ ..]) if *first == bracket => {
+                Walk { rest, extents }
+            }
+            _ => Walk {
+                rest: b"",
+                extents: &[],
+            },
+        }
     }
 
     fn next_value(&mut self) -> Option<Value<'a>> {
@@ -97,28 +150,39 @@ impl<'a> Walk<'a> {
             .take_while(|byte| b" \t\r\n,:".contains(byte))
             .count();
         let rest = &self.rest[separators..];
-        if rest.is_empty() {
-            return None;
+        let extent = match rest.first()? {
+            b'[' | b'{' => self.extents[0],
+            b'"' => Extent::of_scalar(string_length(rest)),
+            _ => Extent::of_scalar(word_length(rest)),
+        };
+        let (text, rest) = rest.split_at(extent.bytes);
+        let (inside, behind) = self.extents.split_at(extent.containers);
+        (self.rest, self.extents) = (rest, behind);
+        Some(Value {
+            text,
+            extents: inside,
+            go_type: None,
+        })
+    }
+}
+
+impl Extent {
+    fn of_scalar(bytes: usize) -> Self {
+        Self {
+            bytes,
+            containers: 0,
         }
-        let (value, rest) = rest.split_at(length(rest));
-        self.rest = rest;
-        Some(Value::new(value))
     }
 }
 
-/// How many bytes the value takes that stands at the beginning of the text.
-fn length(text: &[u8]) -> usize {
-    match text[0] {
-        b'"' => string_length(text),
-        b'[' | b'{' => container_length(text),
-        _ => text
-            .iter()
-            .take_while(|byte| !b" \t\r\n,:]}".contains(byte))
-            .count(),
-    }
+/// The length of a number or literal.
+fn word_length(text: &[u8]) -> usize {
+    let is_end = |byte: &u8| b" \t\r\n,:]}".contains(byte);
+    text.iter().position(is_end).unwrap_or(text.len())
 }
 
-fn string_length(text: &[u8]) -> usize {
+/// The length of the string at the beginning of a text, with its quotes.
+pub(super) fn string_length(text: &[u8]) -> usize {
     let mut at = 1;
     loop {
         let plain = find_byte(&text[at..], |byte| matches!(byte, b'"' | b'\\'));
@@ -130,29 +194,9 @@ fn string_length(text: &[u8]) -> usize {
     }
 }
 
-fn container_length(text: &[u8]) -> usize {
-    let mut depth = 0usize;
-    let mut at = 0;
-    loop {
-        match text[at] {
-            b'"' => {
-                at += string_length(&text[at..]);
-                continue;
-            }
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth -= 1,
-            _ => {}
-        }
-        at += 1;
-        if depth == 0 {
-            return at;
-        }
-    }
-}
-
 /// Decodes the inside of a string as Go does: each byte that is not UTF-8 and each surrogate without its other half
 /// becomes U+FFFD.
-fn decode_string(inside: &[u8]) -> Cow<'_, str> {
+pub(super) fn decode_string(inside: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(inside) {
         Ok(text) if !inside.contains(&b'\\') => Cow::Borrowed(text),
         _ => Cow::Owned(decode_escapes(inside)),
@@ -204,11 +248,12 @@ fn take_unicode_escape(rest: &mut &str) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Value};
+    use super::{Document, Extent, Kind, Value};
     use crate::go::json::scan::first_value;
 
     fn value(text: &[u8]) -> Value<'_> {
-        Value::new(first_value(text).expect("the text is well-formed"))
+        let document = first_value(text).expect("the text is well-formed");
+        Box::leak(Box::new(document)).value()
     }
 
     fn string(text: &[u8]) -> String {
@@ -261,6 +306,15 @@ mod tests {
         assert_eq!(value(b"[ ]").elements().count(), 0);
         assert_eq!(value(b"{\"a\":1}").elements().count(), 0);
         assert_eq!(value(b"[1]").members().count(), 0);
+    }
+
+    /// Or else reading a nested body would be quadratic.
+    #[test]
+    fn a_container_is_stepped_over_unread() {
+        let extents = [(9, 2), (5, 1)].map(|(bytes, containers)| Extent { bytes, containers });
+        let document = Document::new(b"[{???},1]", extents.into());
+        let kinds: Vec<_> = document.value().elements().map(Value::kind).collect();
+        assert_eq!(kinds, [Kind::Object, Kind::Number("1")]);
     }
 
     #[test]

@@ -43,8 +43,16 @@ const UNEXPECTED_PARENTHESIS: &str = "unexpected )";
 const TRAILING_BACKSLASH: &str = "trailing backslash at end of expression";
 const INVALID_ESCAPE: &str = "invalid escape sequence";
 const INVALID_UTF_8: &str = "invalid UTF-8";
-/// What Go's parser says of patterns that are too large; there they need not be as large as here.
+/// What Go's parser says of patterns that are too large. Here they need not be as large as there.
 const TOO_LARGE: &str = "expression too large";
+/// How long a pattern may be: the crate takes a kilobyte of memory for some of the bytes.
+const MAX_BYTES: usize = 64 * 1024;
+/// What newer Go says of patterns that are nested more than 1,000 deep; Go 1.15 takes any depth.
+const TOO_DEEP: &str = "expression nests too deeply";
+
+/// How deep a pattern may be nested: groups, alternatives, sequences and repetitions each count. The crate compiles a
+/// pattern by going down the stack for each level.
+const MAX_DEPTH: u32 = 100;
 
 impl Regexp {
     /// Compiles a pattern.
@@ -56,9 +64,18 @@ impl Regexp {
             let rest = String::from_utf8_lossy(&pattern[error.valid_up_to()..]);
             Error::new(INVALID_UTF_8, &rest)
         })?;
+        if text.len() > MAX_BYTES {
+            return Err(Error::new(TOO_LARGE, text));
+        }
         let translated = Translation::new(text).run()?;
-        let compiled = regex::bytes::Regex::new(&translated);
-        let compiled = compiled.map_err(|_| Error::new(TOO_LARGE, text))?;
+        let compiled = regex::bytes::RegexBuilder::new(&translated)
+            .nest_limit(MAX_DEPTH)
+            .build();
+        let compiled = compiled.map_err(|error| match error {
+            // What is translated is sound, so that its depth is all that its syntax can be refused for.
+            regex::Error::Syntax(_) => Error::new(TOO_DEEP, text),
+            _ => Error::new(TOO_LARGE, text),
+        })?;
         Ok(Self(compiled))
     }
 

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::Regexp;
 use crate::entropy::random_cases;
+use crate::go::small_stack::{DEPTHS, on_small_stack};
 
 #[test]
 fn what_go_takes() {
@@ -155,6 +156,29 @@ fn patterns_mean_what_they_mean_in_go() {
         let regexp = Regexp::new(pattern.as_bytes()).expect("the pattern is taken");
         assert_eq!(regexp.matches(text), matches, "{pattern} on {text:?}");
     }
+}
+
+#[test]
+fn deep_patterns_take_no_stack() {
+    on_small_stack(|| {
+        for depth in DEPTHS {
+            for [open, close] in [
+                ["(", ")"],
+                ["(?:a|b", "c)*"],
+                ["(?i:x", "?y)+"],
+                ["(a|", ")"],
+                ["[[", "]"],
+                ["\\Q", ""],
+                ["a*", ""],
+                ["a|", ""],
+            ] {
+                let pattern = open.repeat(depth) + "x" + &close.repeat(depth);
+                let refused = Regexp::new(pattern.as_bytes()).err();
+                let refused = refused.map(|error| error.problem);
+                assert!(refused.is_none() || depth >= 100, "{open}: {refused:?}");
+            }
+        }
+    });
 }
 
 proptest! {

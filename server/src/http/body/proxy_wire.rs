@@ -1,9 +1,9 @@
 //! The JSON of proxies and Connect: the catalog's form, and the agent's, which leaves out what is empty
 //! (seen on 1.8.7).
 
-use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde::Serialize;
 
+use crate::go::json::encode::Json;
 use crate::store::{ExposedPath, NewService, Proxy as Settings, Upstream as UpstreamSettings};
 use crate::version::{Behaviour, Version};
 
@@ -90,16 +90,6 @@ struct Path<'a> {
 pub(crate) struct Connect {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     native: bool,
-}
-
-/// JSON that is kept as text.
-struct Json<'a>(&'a str);
-
-impl Serialize for Json<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value: Value = serde_json::from_str(self.0).expect("what is kept was written as JSON");
-        value.serialize(serializer)
-    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

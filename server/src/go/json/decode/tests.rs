@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::{Decoder, Field, Object, decode, field};
 use crate::go::json::context::{EmbeddedNames, Rules, UnknownFields};
 use crate::go::json::kinds::Any;
+use crate::go::small_stack::{DEPTHS, on_small_stack};
 use crate::version::Version;
 
 const STRICT: Rules = Rules {
@@ -359,13 +360,52 @@ fn what_was_there_before_stays() {
     assert_eq!(kv.flags, 8);
 }
 
+/// A type that can hold one of its own kind.
+#[derive(Default)]
+struct Nested {
+    name: String,
+    inner: Option<Box<Nested>>,
+}
+
+impl Object for Nested {
+    const GO_TYPE: &'static str = "tests.Nested";
+    const DECODER: Decoder = Decoder::Own(UnknownFields::Refused);
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        vec![
+            field("Name", &mut self.name),
+            field("Inner", &mut self.inner),
+        ]
+    }
+}
+
 #[test]
 fn deep_bodies_take_no_stack() {
-    let mut operation = Operation::default();
-    let accepting = Rules {
-        unknown_fields: UnknownFields::Accepted,
-        ..STRICT
+    on_small_stack(|| {
+        let accepting = Rules {
+            unknown_fields: UnknownFields::Accepted,
+            ..STRICT
+        };
+        for depth in DEPTHS {
+            for open in ["{\"x\":", "{\"KV\":", "{\"Inner\":"] {
+                let deep = open.repeat(depth) + "null" + &"}".repeat(depth);
+                let operation = decode(deep.as_bytes(), &mut Operation::default(), accepting);
+                let nested = decode(deep.as_bytes(), &mut Nested::default(), accepting);
+                assert_eq!(operation.is_ok(), depth <= 10_000, "{open} {depth}");
+                assert_eq!(nested.is_ok(), depth <= 10_000 && open.contains("Inner"));
+            }
+        }
+    });
+}
+
+/// Nobody looks at them, and so nobody finds what is wrong with them.
+#[test]
+fn structs_far_down_stay_empty() {
+    let body = |depth| {
+        let open = "{\"Inner\":".repeat(depth);
+        format!("{open}{{\"Name\":5}}{}", "}".repeat(depth))
     };
-    let deep = "{\"x\":".repeat(9_999) + "5" + &"}".repeat(9_999);
-    assert_eq!(decode(deep.as_bytes(), &mut operation, accepting), Ok(()));
+    let taken = |depth| decode(body(depth).as_bytes(), &mut Nested::default(), STRICT);
+    assert!(taken(31).is_err());
+    assert_eq!(taken(32), Ok(()));
 }
