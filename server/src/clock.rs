@@ -239,8 +239,7 @@ pub fn http_date() -> HeaderValue {
     })
 }
 
-/// Sleeps in the machine's time: for verbs of the command line, which have no server of their own.
-#[cfg(feature = "commands")]
+/// Sleeps in the machine's time: for what no server's clock drives.
 pub(crate) async fn machine_sleep(duration: Duration) {
     tokio::time::sleep(duration).await;
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use socket2::SockRef;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 
@@ -440,9 +441,11 @@ fn bind_one(listener: &Listener) -> Result<Bound, StartError> {
     }
 }
 
-/// A socket of the standard library, for the runtime.
+/// A socket of the standard library, for the runtime. However short its backlog was, it listens anew with Consul's.
 fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
     let address = listener.local_addr().map_err(StartError::Runtime)?;
+    let backlog = SockRef::from(&listener).listen(http::BACKLOG.into());
+    backlog.map_err(StartError::Runtime)?;
     listener
         .set_nonblocking(true)
         .map_err(StartError::Runtime)?;
@@ -454,7 +457,11 @@ fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
 fn bind_unix(path: &Path) -> Result<Bound, StartError> {
     let address = Address::Unix(path.to_owned());
     remove_socket(&address);
-    match UnixListener::bind(path) {
+    let bound = UnixListener::bind(path).and_then(|listener| {
+        SockRef::from(&listener).listen(http::BACKLOG.into())?;
+        Ok(listener)
+    });
+    match bound {
         Ok(listener) => Ok((address, Socket::Unix(listener))),
         Err(error) => Err(StartError::Listen { address, error }),
     }
@@ -517,3 +524,6 @@ pub(crate) fn rules_of(version: Version) -> Rules {
         index_per_node: version.has(Behaviour::CatalogNodeIndex),
     }
 }
+
+#[cfg(test)]
+mod tests;

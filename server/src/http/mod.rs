@@ -26,7 +26,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-pub(crate) use server::{Socket, accept};
+pub(crate) use server::{BACKLOG, Socket, accept};
 
 use crate::config::Config;
 use crate::control::Control;
@@ -59,6 +59,8 @@ pub(crate) struct Context {
     response_headers: Vec<(HeaderName, HeaderValue)>,
     /// The value of `X-Consul-Default-Acl-Policy`.
     acl_policy: HeaderValue,
+    /// How many connections each client holds.
+    connections: Arc<server::OpenConnections>,
     /// The unknown paths that the log has named, up to a bound.
     unknown: Mutex<BTreeSet<String>>,
     /// What a reload does.
@@ -126,6 +128,7 @@ impl Context {
             response_headers,
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config: Arc::new(config),
+            connections: Arc::default(),
             unknown: Mutex::default(),
             reload,
             left: Notify::new(),

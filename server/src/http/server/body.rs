@@ -18,8 +18,8 @@ use super::stream::ReadHalf;
 const HEAD_ROOM: usize = 4 * 1024;
 /// So much is read at once of a body; a buffer of that size is not kept.
 const BODY_ROOM: usize = 64 * 1024;
-/// Up to this size Go's server reads what a handler has left of a request's body; with more it ends the connection.
-const UNREAD_LIMIT: u64 = 256 * 1024;
+/// About up to this size Go's server reads what a handler has left of a request's body; with more it ends the connection.
+pub(super) const UNREAD_LIMIT: u64 = 256 * 1024;
 
 /// The end of a connection that reads, shared between the connection and the body of its current request.
 #[derive(Debug)]
@@ -127,10 +127,10 @@ impl Wire {
     }
 
     /// Reads what a handler has left of a body, as Go's server does before it answers: clients may send all of it
-    /// before they read anything.
-    pub(super) async fn read_left(&self) -> Left {
+    /// before they read anything. Of a body whose length is known and is more than `longest`, nothing is read.
+    pub(super) async fn read_left(&self, longest: u64) -> Left {
         let mut read = 0;
-        if matches!(self.0.lock().rest, Rest::Length(left) if left >= UNREAD_LIMIT) {
+        if matches!(self.0.lock().rest, Rest::Length(left) if left > longest) {
             return Left::TooMuch;
         }
         while read <= UNREAD_LIMIT {

@@ -12,8 +12,8 @@ use tokio::io::AsyncWriteExt;
 
 use super::Rules;
 use super::answer::{Answer, Ending, Fate, Terms};
-use super::body::{Incoming, Left, Wire};
-use super::head::{Expectation, Head};
+use super::body::{Incoming, Left, UNREAD_LIMIT, Wire};
+use super::head::{Expectation, Framing, Head, Persistence};
 use super::lines::Lines;
 use super::refusal::Refusal;
 use super::stream::{HangingUp, Stream, WriteHalf};
@@ -78,15 +78,14 @@ pub(crate) async fn serve<Responding>(
         let terms = Terms::of(&head);
         let expectation = head.expectation;
         let body = wire.body(&head, settings.rules);
-        let answer = if expectation == Expectation::Unknown {
-            expectation_failed()
-        } else {
-            let answering = pin!(respond(head, body));
-            tokio::select! {
-                biased;
-                answer = answering => answer,
-                () = write.gone(settings.hanging_up) => return,
-            }
+        if expectation == Expectation::Unknown {
+            return fail_expectation(&wire, &mut write, terms, head.framing).await;
+        }
+        let answering = pin!(respond(head, body));
+        let answer = tokio::select! {
+            biased;
+            answer = answering => answer,
+            () = write.gone(settings.hanging_up) => return,
         };
         match answer.ending {
             Ending::Silence => return,
@@ -169,18 +168,30 @@ async fn fate(wire: &Wire, answer: &Answer, terms: Terms, expectation: Expectati
     if fate != Fate::Kept || is_unsure {
         return Fate::Ends;
     }
-    match wire.read_left().await {
+    match wire.read_left(UNREAD_LIMIT - 1).await {
         Left::Nothing => Fate::Kept,
         Left::Broken => Fate::Ends,
         Left::TooMuch => Fate::EndsAloud,
     }
 }
 
-fn expectation_failed() -> Answer {
+/// Refuses what a client expects, and ends the connection. Go reads the body before it closes, unless the body is long or
+/// the client wants the connection to end; a chunked one it reads in any case. Until the body has come, the connection
+/// stays open (seen on 1.8.7).
+async fn fail_expectation(wire: &Wire, write: &mut WriteHalf, terms: Terms, framing: Framing) {
     let close = (CONNECTION, HeaderValue::from_static("close"));
-    Answer {
+    let answer = Answer {
         headers: vec![close],
         ..Answer::empty(StatusCode::EXPECTATION_FAILED)
+    };
+    if answer.send(write, terms, Fate::Ends).await.is_err() {
+        return;
+    }
+    if terms.persistence != Persistence::Ends || framing == Framing::Chunked {
+        wire.read_left(UNREAD_LIMIT).await;
+    }
+    if !wire.is_body_over() {
+        linger(wire, write).await;
     }
 }
 

@@ -14,6 +14,7 @@ mod refusal;
 mod stream;
 
 use std::collections::HashMap;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub(crate) use chunks::BodyFailure;
 pub(crate) use head::{Head, Protocol};
 
 use super::{Context, Plane};
+use crate::clock;
 use crate::control::Doors;
 use crate::version::{Behaviour, Version};
 use connection::Settings;
@@ -38,8 +40,13 @@ use stream::{HangingUp, Stream};
 /// What Go allows above the configured size of a request's head.
 const HEAD_SLACK: usize = 4096;
 
-/// How many connections may wait to be accepted.
-const BACKLOG: u32 = 1024;
+/// How many connections may wait to be accepted, as with Consul. A client that finds no room tries again after a second.
+pub(crate) const BACKLOG: u16 = 4096;
+
+/// How long accepting rests when it has failed, as in Go: so long at first, and twice as long each time.
+const FIRST_REST: Duration = Duration::from_millis(5);
+/// And at most so long.
+const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// How often Go asks a client that says nothing whether it is still there. It is how a client is noticed to be gone
 /// whose read waits: the end of what it sends says nothing about that.
@@ -112,7 +119,7 @@ async fn reopened(doors: &Doors, socket: Socket) -> Option<Socket> {
     let kept = keep_port(address);
     doors.has_closed();
     doors.are(true).await;
-    let listener = kept.and_then(|kept| kept.listen(BACKLOG));
+    let listener = kept.and_then(|kept| kept.listen(BACKLOG.into()));
     let (listener, outcome) = match listener {
         Ok(listener) => (Some(listener), Ok(())),
         Err(error) => (None, Err(error)),
@@ -121,7 +128,7 @@ async fn reopened(doors: &Doors, socket: Socket) -> Option<Socket> {
     listener.map(Socket::Tcp)
 }
 
-fn keep_port(address: SocketAddr) -> std::io::Result<TcpSocket> {
+fn keep_port(address: SocketAddr) -> io::Result<TcpSocket> {
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4(),
         SocketAddr::V6(_) => TcpSocket::new_v6(),
@@ -132,38 +139,57 @@ fn keep_port(address: SocketAddr) -> std::io::Result<TcpSocket> {
 }
 
 async fn accept_on(context: &Arc<Context>, socket: &Socket) {
-    let open = Arc::new(OpenConnections::default());
     if let Socket::Tcp(listener) = socket {
         keep_alive(listener);
     }
+    let mut rest = Rest::default();
     loop {
-        match socket {
-            Socket::Tcp(listener) => {
-                // A connection that is gone before it was accepted, or too many open files: the next may work.
-                let Ok((stream, peer)) = listener.accept().await else {
-                    continue;
-                };
-                // Latency matters more than packets, and Go sets it too.
-                let _ = stream.set_nodelay(true);
-                let peer = peer.ip().to_canonical();
-                let limit = context.config.http_max_conns_per_client;
-                match open.admit(peer, limit) {
-                    Some(place) => {
-                        let context = Arc::clone(context);
-                        tokio::spawn(Box::pin(serve(context, Some(place), stream)));
-                    }
-                    None => {
-                        tokio::spawn(refuse(Arc::clone(context), stream));
-                    }
-                }
-            }
-            Socket::Unix(listener) => {
-                let Ok((stream, _)) = listener.accept().await else {
-                    continue;
-                };
+        let accepted = match socket {
+            Socket::Tcp(listener) => accept_tcp(context, listener).await,
+            Socket::Unix(listener) => listener.accept().await.map(|(stream, _)| {
                 tokio::spawn(Box::pin(serve(Arc::clone(context), None, stream)));
+            }),
+        };
+        match accepted {
+            Ok(()) => rest = Rest::default(),
+            // It is gone before it was accepted; the next may be there.
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+            // Most likely there are too many open files. Until one is closed it would fail again at once, and nothing
+            // else would run.
+            Err(error) => {
+                let pause = rest.next();
+                tracing::warn!(
+                    target: "agent.http",
+                    "http: Accept error: {error}; retrying in {pause:?}"
+                );
+                clock::machine_sleep(pause).await;
             }
         }
+    }
+}
+
+async fn accept_tcp(context: &Arc<Context>, listener: &TcpListener) -> io::Result<()> {
+    let (stream, peer) = listener.accept().await?;
+    // Latency matters more than packets, and Go sets it too.
+    let _ = stream.set_nodelay(true);
+    let peer = peer.ip().to_canonical();
+    let limit = context.config.http_max_conns_per_client;
+    let context = Arc::clone(context);
+    match context.connections.admit(peer, limit) {
+        Some(place) => tokio::spawn(Box::pin(serve(context, Some(place), stream))),
+        None => tokio::spawn(refuse(context, stream)),
+    };
+    Ok(())
+}
+
+/// How long accepting rests next.
+#[derive(Debug, Default)]
+struct Rest(Duration);
+
+impl Rest {
+    fn next(&mut self) -> Duration {
+        self.0 = (self.0 * 2).clamp(FIRST_REST, LONGEST_REST);
+        self.0
     }
 }
 
@@ -212,9 +238,9 @@ async fn refuse(context: Arc<Context>, mut stream: TcpStream) {
     }
 }
 
-/// How many connections each client address holds.
+/// How many connections each client address holds to an agent, at all of its sockets together.
 #[derive(Debug, Default)]
-struct OpenConnections(Mutex<HashMap<IpAddr, usize>>);
+pub(crate) struct OpenConnections(Mutex<HashMap<IpAddr, usize>>);
 
 /// A connection's place in the count; dropping it gives the place back.
 #[derive(Debug)]

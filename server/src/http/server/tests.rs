@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::connection::{Settings, serve};
-use super::{Answer, Ending, HangingUp, OpenConnections, Rules, TOO_MANY_CONNECTIONS};
+use super::{Answer, Ending, HangingUp, OpenConnections, Rest, Rules, TOO_MANY_CONNECTIONS};
 use crate::http::reply::body::Body;
 use crate::version::Version;
 
@@ -157,6 +157,14 @@ fn a_client_gets_its_place_back() {
     assert!(open.admit(IpAddr::from([127, 0, 0, 2]), 2).is_some());
     drop(first);
     assert!(open.admit(peer, 2).is_some());
+}
+
+/// As Go's server does, in milliseconds.
+#[test]
+fn accepting_rests_longer_and_longer_when_it_fails() {
+    let mut rest = Rest::default();
+    let rests = [(); 10].map(|()| rest.next().as_millis());
+    assert_eq!(rests, [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
 }
 
 #[test]
