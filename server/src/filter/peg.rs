@@ -15,7 +15,7 @@ use super::grammar::Rule;
 
 /// How deep rules may be nested: a pair of parentheses takes four. Each costs Consul eight times as long as the last one
 /// (seen on 1.8.7: seven take 0.3 s), so that it would take years over a text that is nested deeper.
-const DEEPEST: usize = 240;
+const DEEPEST: usize = 96;
 /// What is said of it.
 const TOO_DEEP: &str = "the expression is nested too deeply";
 /// How a grammar's end of text is recorded when it is missing, and how it is named in the end.

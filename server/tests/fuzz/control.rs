@@ -11,6 +11,7 @@ use crate::texts::{anything, duration, name, one_of, session};
 pub(crate) struct Calls {
     description: Value,
     calls: Vec<Call>,
+    names: Vec<String>,
 }
 
 struct Call {
@@ -55,11 +56,20 @@ impl Calls {
             }
         }
         assert!(calls.len() > 30, "the calls are found");
-        Self { description, calls }
+        let names: Vec<_> = calls
+            .iter()
+            .map(|call| format!("{} {}", call.method, call.path))
+            .collect();
+        Self {
+            description,
+            names,
+            calls,
+        }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.calls.len()
+    /// The calls by their methods and paths.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// Draws one of the calls.

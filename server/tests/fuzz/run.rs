@@ -1,6 +1,6 @@
 //! Sending what was drawn, and seeing to it that the server stands.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
 use fastrand::Rng;
@@ -19,13 +19,15 @@ const SHOWN: usize = 400;
 /// For how many looks an answer may keep everybody waiting that is not expected to wait: five seconds.
 const PROMPT: usize = (5_000 / LOOK.as_millis()) as usize;
 /// For how many looks a busy machine may keep a request that nothing delays.
-const GENEROUS: usize = 12 * PROMPT;
+pub(crate) const GENEROUS: usize = 12 * PROMPT;
 
 /// A server under fire.
 pub(crate) struct Run {
     server: Server,
     routes: Vec<&'static str>,
     calls: Calls,
+    /// The routes and calls that were drawn.
+    drawn: BTreeSet<String>,
     /// Whether the control plane has been told something since it was last healed: requests may wait for a reason.
     is_tampered: bool,
     pub(crate) sent: u64,
@@ -38,7 +40,7 @@ pub(crate) struct Run {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Plane {
+pub(crate) enum Plane {
     Data,
     Control,
 }
@@ -58,12 +60,20 @@ impl Run {
             server,
             routes: routes(),
             calls,
+            drawn: BTreeSet::new(),
             is_tampered: false,
             sent: 0,
             statuses: BTreeMap::new(),
             recent: VecDeque::new(),
             memory: Vec::new(),
         }
+    }
+
+    /// The routes and calls that no request has gone to.
+    pub(crate) fn never_drawn(&self) -> Vec<String> {
+        let routes = self.routes.iter().map(|route| (*route).to_owned());
+        let all = routes.chain(self.calls.names().iter().cloned());
+        all.filter(|name| !self.drawn.contains(name)).collect()
     }
 
     /// The same with another process, for when this one is gone.
@@ -126,6 +136,7 @@ impl Run {
             Plane::Data => {
                 let route = self.routes[rng.usize(..self.routes.len())];
                 let host = self.server.data.to_string();
+                self.drawn.insert(route.to_owned());
                 Ok(request(rng, &host, route))
             }
             Plane::Control => {
@@ -133,7 +144,8 @@ impl Run {
                 if rng.u8(..20) == 0 {
                     return self.changed_state(rng, &host);
                 }
-                let place = rng.usize(..self.calls.len());
+                let place = rng.usize(..self.calls.names().len());
+                self.drawn.insert(self.calls.names()[place].clone());
                 Ok(self.calls.request(rng, &host, place))
             }
         }

@@ -1,6 +1,11 @@
 //! Limits of sizes and connections (kv.md 2.2, 6.4, 7.1; 1.22.md A2, A6).
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use proconsul::config::{Config, Listener};
 use proconsul::version::Version;
+use proconsul::{Address, Server};
 
 use crate::support::{Consul, Wire, request};
 
@@ -222,6 +227,37 @@ fn too_many_connections() {
         Connection: close\r\n\r\n\
         Your IP is issuing too many concurrent connections, please rate limit your calls\n"
     );
+}
+
+/// As in Consul, whose limit is the agent's, however many sockets it listens on.
+#[test]
+fn the_limit_of_connections_counts_all_sockets() {
+    let any = Listener::Tcp(([127, 0, 0, 1], 0).into());
+    let config = Config {
+        listeners: vec![any.clone(), any],
+        http_max_conns_per_client: 2,
+        ..Config::default()
+    };
+    let server = Server::builder().config(config).start();
+    let server = server.expect("two ports are free");
+    let ask = |address: &Address| {
+        let Address::Tcp(address) = address else {
+            panic!("{address} is no port");
+        };
+        let mut stream = TcpStream::connect(address).expect("the server listens");
+        let sent = stream.write_all(b"GET /v1/kv/a HTTP/1.1\r\nHost: x\r\n\r\n");
+        sent.expect("the server reads");
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).expect("the server answers");
+        (String::from_utf8_lossy(&status).into_owned(), stream)
+    };
+    let [first, second] = server.addresses() else {
+        panic!("the server has two sockets");
+    };
+    let kept = [ask(first), ask(second)];
+    assert!(kept.iter().all(|(status, _)| status == "HTTP/1.1 404"));
+    assert_eq!(ask(first).0, "HTTP/1.1 429");
+    assert_eq!(ask(second).0, "HTTP/1.1 429");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! contract that gives bytes. One module per topic, in the order of the contract.
 
 mod absent;
+mod accepting;
 mod agent_aliases;
 mod agent_checks;
 mod agent_clock;
@@ -14,6 +15,7 @@ mod blocking;
 mod catalog_kept;
 mod configured;
 mod consistency;
+mod deep;
 mod delete;
 mod events;
 mod field_kinds;

@@ -1,6 +1,6 @@
 //! Requests that arrive in pieces, and clients that wait to be asked for a body.
 
-use crate::support::{Consul, request};
+use crate::support::{Consul, Wire, request};
 
 /// Sends bytes one by one; the server has seen each before the next.
 fn trickle(consul: &Consul, bytes: &[u8], seen: impl Fn(usize)) {
@@ -66,6 +66,49 @@ fn a_body_that_waits_to_be_asked_for() {
         wire.send(&request("PUT", "/v1/kv/b", &headers, b""));
         wire.answer().is(200, "true");
     }
+}
+
+/// Go reads the body before it closes, where the connection would have been kept or the body comes in chunks, and where the
+/// body is no longer than 256 KiB (seen on 1.8.7).
+#[test]
+fn an_expectation_that_nobody_fulfils_waits_for_the_body() {
+    const KEPT: &str = "Connection: keep-alive";
+    const ENDS: &str = "Connection: close";
+    const CHUNKS: &str = "Transfer-Encoding: chunked";
+    for (headers, body, waits) in [
+        ([KEPT, "Content-Length: 3"], "xyz".to_owned(), true),
+        ([KEPT, "Content-Length: 262144"], "x".repeat(262_144), true),
+        ([KEPT, "Content-Length: 262145"], String::new(), false),
+        ([ENDS, "Content-Length: 3"], String::new(), false),
+        ([KEPT, CHUNKS], "3\r\nxyz\r\n0\r\n\r\n".to_owned(), true),
+        ([ENDS, CHUNKS], "3\r\nxyz\r\n0\r\n\r\n".to_owned(), true),
+    ] {
+        for consul in Consul::both() {
+            let mut wire = consul.connect();
+            let headers = [&headers[..], &["Expect: 200-ok"]].concat();
+            wire.send(&request("PUT", "/v1/kv/a", &headers, b""));
+            wire.answer().has_head(&[
+                "HTTP/1.1 417 Expectation Failed",
+                "Connection: close",
+                "Content-Length: 0",
+            ]);
+            assert_eq!(is_open(&consul, &mut wire), waits, "{headers:?}");
+            wire.send(body.as_bytes());
+            assert!(wire.is_closed(), "{headers:?}");
+            consul.get("/v1/kv/a").is(404, "");
+        }
+    }
+}
+
+/// Whether the server has not closed a connection by now, when it has done all that it had to do.
+fn is_open(consul: &Consul, wire: &mut Wire) -> bool {
+    if wire.has_something_to_read() {
+        return !wire.is_closed();
+    }
+    for _ in 0..3 {
+        consul.get("/v1/status/leader");
+    }
+    !wire.has_something_to_read() || !wire.is_closed()
 }
 
 #[test]

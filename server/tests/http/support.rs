@@ -281,7 +281,8 @@ impl Wire {
         self.stream.peek(&mut [0]).is_ok_and(|length| length > 0)
     }
 
-    fn has_something_to_read(&mut self) -> bool {
+    /// Whether something can be read at once, the end included.
+    pub(crate) fn has_something_to_read(&mut self) -> bool {
         let set = |nonblocking| self.stream.set_nonblocking(nonblocking);
         set(true).expect("a socket can be asked");
         let found = self.stream.peek(&mut [0]).is_ok();
