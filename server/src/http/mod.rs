@@ -144,6 +144,7 @@ impl Context {
             config: Arc::clone(&self.config),
             response_headers: self.response_headers.clone(),
             acl_policy: self.acl_policy.clone(),
+            connections: Arc::clone(&self.connections),
             unknown: Mutex::default(),
             reload: self.reload.clone(),
             left: Notify::new(),
