@@ -17,12 +17,14 @@ use crate::version::Version;
 pub struct Config {
     /// The emulated release. Default: [`Version::default`].
     pub version: Version,
-    /// What session ids, index salts and jitter are drawn from: the same seed gives the same bytes. Default: 0.
-    pub seed: u64,
+    /// What session ids, index salts and jitter are drawn from: the same seed gives the same bytes. Default: `None`, a
+    /// fresh seed for every server, which [`Control::seed`](crate::control::Control::seed) tells.
+    pub seed: Option<u64>,
 
     /// Name of the agent's node (`node_name`). Default: `proconsul`.
     pub node_name: String,
-    /// Id of the agent's node (`node_id`), a UUID in lower case. Default: [`Config::node_id_from_seed`] of seed 0.
+    /// Id of the agent's node (`node_id`), a UUID in lower case. Default: empty, which stands for
+    /// [`Config::node_id_from_seed`] of the server's seed.
     pub node_id: String,
     /// What the node says of itself (`node_meta`). Default: nothing.
     pub node_meta: BTreeMap<String, String>,
@@ -170,6 +172,18 @@ impl Config {
         wrong.map_or(Ok(()), |wrong| Err(wrong.text))
     }
 
+    /// Returns this configuration as a server with this seed runs with it: the seed is set, and so is the node id.
+    pub(crate) fn with_seed(&self, seed: u64) -> Config {
+        let mut config = Config {
+            seed: Some(seed),
+            ..self.clone()
+        };
+        if config.node_id.is_empty() {
+            config.node_id = Config::node_id_from_seed(seed);
+        }
+        config
+    }
+
     /// The node id that belongs to a seed: a version 4 UUID, so that every client takes it for one.
     pub fn node_id_from_seed(seed: u64) -> String {
         let high = (mixed(seed) & 0xffff_ffff_ffff_0fff) | 0x4000;
@@ -199,9 +213,9 @@ impl Default for Config {
         const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
         Config {
             version: Version::default(),
-            seed: 0,
+            seed: None,
             node_name: "proconsul".to_owned(),
-            node_id: Config::node_id_from_seed(0),
+            node_id: String::new(),
             node_meta: BTreeMap::new(),
             datacenter: "dc1".to_owned(),
             primary_datacenter: "dc1".to_owned(),

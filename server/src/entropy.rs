@@ -1,5 +1,6 @@
 //! The only source of chance: session ids and jitter, from a seed.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 /// A generator whose seed decides everything that it will ever give.
@@ -17,10 +18,22 @@ impl Entropy {
         }
     }
 
-    /// A seed that the machine chose, for runs that were not given one.
+    /// Returns a fresh seed from the operating system, for a run that was given none.
+    ///
+    /// It has 53 bits: JSON readers that keep numbers as doubles can then read it and send it back, and two of a million
+    /// servers share one with a probability of 1 in 18,000.
     #[must_use]
     pub fn machine_seed() -> u64 {
-        fastrand::Rng::new().u64(..)
+        // The keys of each state are the operating system's random bytes, or follow from them.
+        RandomState::new().build_hasher().finish() >> 11
+    }
+
+    /// Returns the seed of the server that was started `number`th on demand of a server with this seed: the same in
+    /// every run of that server.
+    #[must_use]
+    pub fn child_seed(seed: u64, number: u64) -> u64 {
+        let mut generator = fastrand::Rng::with_seed(seed ^ number.rotate_left(32));
+        generator.u64(..) >> 11
     }
 
     /// Sixteen random bytes, with no version in them: Consul's ids have none (session.md 1).
@@ -100,6 +113,23 @@ mod tests {
         };
         assert_eq!(shuffled(7), shuffled(7));
         assert_ne!(shuffled(7), shuffled(8));
+    }
+
+    #[test]
+    fn fresh_seeds_differ_and_are_exact_as_doubles() {
+        let seeds: std::collections::BTreeSet<u64> =
+            (0..1000).map(|_| Entropy::machine_seed()).collect();
+        assert_eq!(seeds.len(), 1000);
+        assert!(seeds.iter().all(|seed| *seed < 1 << 53));
+    }
+
+    #[test]
+    fn seeds_of_servers_on_demand_follow_from_the_first() {
+        let children = |seed| (1..100).map(move |number| Entropy::child_seed(seed, number));
+        assert!(children(7).eq(children(7)));
+        let all: std::collections::BTreeSet<u64> =
+            (0..100).flat_map(children).chain(0..100).collect();
+        assert_eq!(all.len(), 99 * 100 + 100, "no two are the same");
     }
 
     #[test]

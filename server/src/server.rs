@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use crate::clock::Clock;
 use crate::config::{Config, Listener};
 use crate::control::Control;
+use crate::entropy::Entropy;
 pub(crate) use crate::http::Reload;
 use crate::http::{self, Plane, Socket};
 use crate::probe;
@@ -180,9 +181,10 @@ impl Builder {
         self
     }
 
-    /// What session ids and jitter are made from: the same seed gives the same bytes. Default: 0.
+    /// What session ids, the node's id and jitter are made from: the same seed gives the same bytes. Default: a fresh
+    /// seed for every server, which [`Control::seed`] tells.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.config.seed = seed;
+        self.config.seed = Some(seed);
         self
     }
 
@@ -223,7 +225,9 @@ impl Builder {
         } else {
             Clock::running()
         };
-        let engine = new_engine(&self.config, clock);
+        let seed = self.config.seed.unwrap_or_else(Entropy::machine_seed);
+        let config = self.config.with_seed(seed);
+        let engine = new_engine(&config, seed, clock);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_io_events_per_tick(EVENTS_AT_ONCE)
@@ -233,20 +237,20 @@ impl Builder {
             let _entered = runtime.enter();
             let data = match self.listener {
                 Some(listener) => vec![adopt(listener)?],
-                None => bind(&self.config.listeners)?,
+                None => bind(&config.listeners)?,
             };
-            let control = bind_control(&self.config)?;
+            let control = bind_control(&config)?;
             Sockets { data, control }
         };
         let addresses = sockets.addresses();
         let control_address = sockets.control_address();
         let (stop, stopped) = oneshot::channel::<()>();
-        let control = Control::new(&engine, &self.config, launch);
+        let control = Control::new(&engine, &config, seed, launch);
         let served = control.clone();
         sockets.follow(&control);
-        let reload = reload_of(&engine, &self.config, None);
+        let reload = reload_of(&engine, &config, None);
         let serving = async move {
-            serve(self.config, served, sockets, reload, stopped).await;
+            serve(config, served, sockets, reload, stopped).await;
             // A client may have told the server to leave: nobody waits for it any more.
             engine.close();
         };
@@ -369,8 +373,10 @@ pub(crate) async fn run(
         data: bind(&config.listeners)?,
         control: bind_control(&config)?,
     };
-    let engine = new_engine(&config, Clock::running());
-    let control = Control::new(&engine, &config, launch);
+    let seed = config.seed.unwrap_or_else(Entropy::machine_seed);
+    let config = config.with_seed(seed);
+    let engine = new_engine(&config, seed, Clock::running());
+    let control = Control::new(&engine, &config, seed, launch);
     sockets.follow(&control);
     let addresses = sockets.addresses();
     let reload = reload_of(&engine, &config, Some(reread));

@@ -36,8 +36,9 @@ impl TestServer {
     )]
     fn tell(&self) {
         eprintln!(
-            "what happened on {}:\n{}",
+            "what happened on {} (seed {}):\n{}",
             self.0.url(),
+            self.0.seed(),
             self.0.history_text()
         );
     }

@@ -110,6 +110,22 @@ fn the_seed_decides_the_session_ids() {
     assert_ne!(id(7), id(8));
 }
 
+/// F11: servers shared session ids, so that one server's session could lock a key of another.
+#[test]
+fn two_servers_share_no_id_unless_they_share_a_seed() {
+    let own = |server: &Server| ask(server.addr(), "GET", "/v1/catalog/nodes", "").1;
+    let (first, second) = (Server::start(), Server::start());
+    assert_ne!(first.seed(), second.seed());
+    assert_ne!(own(&first), own(&second), "the node ids differ");
+    let session = create_session(&first, "{}");
+    assert_ne!(create_session(&second, "{}"), session);
+
+    let again = Server::builder().seed(first.seed()).start();
+    let again = again.expect("a free port");
+    assert_eq!((again.seed(), own(&again)), (first.seed(), own(&first)));
+    assert_eq!(create_session(&again, "{}"), session);
+}
+
 /// A lock that is lost to its TTL, guarded by the lock-delay and taken over: 35 s of Consul's time.
 #[test]
 fn time_can_be_skipped() {

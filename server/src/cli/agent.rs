@@ -17,6 +17,7 @@ use super::resolve::{Resolved, resolve};
 use super::signals::{Caught, Signals};
 use super::{banner, os_error, output};
 use crate::config::Config;
+use crate::entropy::Entropy;
 use crate::server::{self, Address, Reload};
 use crate::version::Behaviour;
 
@@ -35,7 +36,7 @@ pub(super) fn run(
         let checked = prepared.resolved.config.check_definitions();
         checked.map(|()| prepared).map_err(Stop::Refused)
     });
-    let prepared = match prepared {
+    let mut prepared = match prepared {
         Ok(prepared) => prepared,
         Err(Stop::Help) => {
             output::out(&format!(
@@ -54,6 +55,9 @@ pub(super) fn run(
             return ExitCode::FAILURE;
         }
     };
+    // Chosen here and not by the server, because the banner shows the node id that follows from it.
+    let config = &mut prepared.resolved.config;
+    *config = config.with_seed(config.seed.unwrap_or_else(Entropy::machine_seed));
     output::out(&banner::text(&prepared.resolved));
     Log::new(&prepared.resolved.config).install();
     prepared.remark();

@@ -172,8 +172,8 @@ fn take_node(
     warnings: &mut Vec<String>,
 ) -> Result<(), String> {
     config.node_name = node_name(settings, warnings);
-    config.seed = settings.seed.unwrap_or_default();
-    config.node_id = node_id(settings, config.seed)?;
+    config.seed = settings.seed;
+    config.node_id = node_id(settings)?;
     config.node_meta.clone_from(&settings.node_meta);
     let path = settings.pid_file.as_ref().filter(|path| !path.is_empty());
     config.pid_file = path.map(PathBuf::from);
@@ -488,9 +488,9 @@ fn node_name(settings: &Settings, warnings: &mut Vec<String>) -> String {
     name
 }
 
-fn node_id(settings: &Settings, seed: u64) -> Result<String, String> {
+fn node_id(settings: &Settings) -> Result<String, String> {
     let Some(id) = settings.node_id.as_ref().filter(|id| !id.is_empty()) else {
-        return Ok(Config::node_id_from_seed(seed));
+        return Ok(String::new());
     };
     let invalid =
         |reason: String| format!("failed to setup node ID: specified NodeID is invalid: {reason}");

@@ -32,6 +32,7 @@ pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoin
 #[derive(Clone, Debug)]
 pub struct Control {
     engine: Arc<Engine>,
+    seed: u64,
     /// The state in which the server was started.
     initial: Arc<Checkpoint>,
     faults: Arc<Faults>,
@@ -50,10 +51,11 @@ pub struct Control {
 
 impl Control {
     /// The controls of a server that has just been made.
-    pub(crate) fn new(engine: &Arc<Engine>, config: &Config, launch: Launch) -> Self {
+    pub(crate) fn new(engine: &Arc<Engine>, config: &Config, seed: u64, launch: Launch) -> Self {
         Self {
             initial: Arc::new(engine.initial()),
             engine: Arc::clone(engine),
+            seed,
             faults: Arc::default(),
             node_name: config.node_name.clone(),
             datacenter: config.datacenter.clone(),
@@ -70,6 +72,14 @@ impl Control {
     #[must_use]
     pub fn node_name(&self) -> &str {
         &self.node_name
+    }
+
+    /// The seed from which the server draws session ids, its node's id and jitter. Another server that is started with
+    /// it, by [`Builder::seed`](crate::Builder::seed), `--seed` or `PROCONSUL_SEED`, and is asked the same draws the
+    /// same.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Whether the control plane is served at a port of its own.

@@ -21,14 +21,14 @@ use crate::version::Behaviour;
 const FIRST_INDEX_DEV: Index = Index(10);
 const FIRST_INDEX: Index = Index(5);
 
-/// An engine in which the agent's own node is registered, so that sessions can be created.
-pub(super) fn new_engine(config: &Config, clock: Clock) -> Arc<Engine> {
+/// An engine in which the agent's own node is registered, so that sessions can be created. `config` has its node id.
+pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock) -> Arc<Engine> {
     let before = if config.dev {
         FIRST_INDEX_DEV
     } else {
         FIRST_INDEX
     };
-    let entropy = Entropy::seeded(config.seed);
+    let entropy = Entropy::seeded(seed);
     let history = if config.control {
         History::keeping(config.history_capacity.max(1))
     } else {
@@ -37,7 +37,7 @@ pub(super) fn new_engine(config: &Config, clock: Clock) -> Arc<Engine> {
     let store = Store::new(rules_of(config.version), before);
     let engine = Engine::over(store, clock, entropy, history);
     engine
-        .apply(agent_start(config))
+        .apply(agent_start(config, seed))
         .expect("the agent's own node is in order");
     register_definitions(config, &engine);
     Arc::new(engine)
@@ -89,12 +89,12 @@ pub(super) fn reload_of(engine: &Arc<Engine>, config: &Config, reread: Option<Re
 }
 
 /// The agent of a server with this configuration comes up.
-fn agent_start(config: &Config) -> Command {
+fn agent_start(config: &Config, seed: u64) -> Command {
     let [by_leader, by_agent] = own_registrations(config);
     let start = Start {
         by_leader,
         by_agent,
-        seed: config.seed,
+        seed,
         output_interval: config.check_update_interval,
     };
     Command::Agent(Box::new(AgentCommand::Start(Box::new(start))))

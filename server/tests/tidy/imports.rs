@@ -30,6 +30,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "clock",
             "config",
             "engine",
+            "entropy",
             "faults",
             "go",
             "history",
@@ -77,7 +78,15 @@ const PARTS: &[(&str, &[&str])] = &[
     ),
     (
         "cli",
-        &["clock", "config", "definition", "go", "server", "version"],
+        &[
+            "clock",
+            "config",
+            "definition",
+            "entropy",
+            "go",
+            "server",
+            "version",
+        ],
     ),
 ];
 

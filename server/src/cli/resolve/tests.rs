@@ -134,7 +134,7 @@ fn every_honoured_key_changes_its_value() {
         pid_file: Some(PathBuf::from("/p")),
         primary_datacenter: text("main"),
         response_headers: vec![(text("A"), text("2")), (text("B"), text("1"))],
-        seed: 0,
+        seed: None,
         serf_lan_port: 2,
         serf_wan_port: Some(3),
         server: true,

@@ -398,7 +398,7 @@ pub(super) fn start_server(control: &Control, call: &Call) -> Outcome {
         config.datacenter.clone_from(&name);
         config.primary_datacenter = name;
     }
-    config.seed = new.seed.unwrap_or(config.seed);
+    config.seed = new.seed;
     config.node_name = new.node.unwrap_or(config.node_name);
     config.session_ttl_min = new
         .session_ttl_min
