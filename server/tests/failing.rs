@@ -156,6 +156,7 @@ fn a_test_that_fails_tells_what_happened() -> Outcome {
         assert!(!output.status.success(), "{name}: {told}");
         let parts = [
             "what happened on http://127.0.0.1:",
+            " (seed ",
             "\"the/key/of/this/test\" written",
             says,
         ];

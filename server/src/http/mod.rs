@@ -166,6 +166,11 @@ impl Context {
         }
     }
 
+    /// Returns the id of the agent's node. Loading a state changes it.
+    pub(crate) fn node_id(&self) -> String {
+        self.engine.snapshot().agent().node_id()
+    }
+
     fn has(&self, behaviour: Behaviour) -> bool {
         self.config.version.has(behaviour)
     }

@@ -192,6 +192,7 @@ const READS: [&str; 32] = [
     "/v1/query/tail/explain",
     "/v1/event/list",
     "/v1/coordinate/nodes",
+    "/v1/operator/raft/configuration",
 ];
 
 /// Every read, as it is answered but for the machine's time.

@@ -16,6 +16,9 @@ use crate::timestamp::Timestamp;
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AgentState {
+    /// Of the agent's node. A server that loads a state without it keeps its own.
+    #[serde(default, skip_serializing_if = "unset")]
+    node_id: String,
     /// What the agent spreads its doings by.
     chance: Bits,
     registrations: u64,
@@ -44,6 +47,7 @@ impl From<AgentImage> for AgentState {
     fn from(image: AgentImage) -> Self {
         let moments = |times: Vec<Timestamp>| times.into_iter().map(Moment).collect();
         Self {
+            node_id: image.node_id,
             chance: Bits(image.chance),
             registrations: image.registrations,
             started: Moment(image.started),
@@ -65,6 +69,7 @@ impl From<AgentState> for AgentImage {
         let times = |moments: Vec<Moment>| moments.into_iter().map(|moment| moment.0).collect();
         let services = state.services.into_iter();
         Self {
+            node_id: state.node_id,
             chance: state.chance.0,
             registrations: state.registrations,
             started: state.started.0,

@@ -26,7 +26,7 @@ struct Configuration<'a> {
 #[serde(rename_all = "PascalCase")]
 struct Server<'a> {
     #[serde(rename = "ID")]
-    id: &'a str,
+    id: String,
     node: &'a str,
     address: String,
     leader: bool,
@@ -41,7 +41,7 @@ pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
     let config = &request.context.config;
     let configuration = Configuration {
         servers: [Server {
-            id: &config.node_id,
+            id: request.context.node_id(),
             node: &config.node_name,
             address: status::rpc_address(config),
             leader: true,

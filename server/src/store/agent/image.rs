@@ -11,9 +11,11 @@ use crate::store::image::{Flaw, HIGHEST, all_different};
 use crate::store::registration::NewService;
 use crate::timestamp::Timestamp;
 
-/// The agent's own state. How it is entered into the catalog is the configuration's matter.
+/// The agent's own state. How it is entered into the catalog, but for the id of its node, is the configuration's matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentImage {
+    /// The id of the agent's node; when empty, a store that is made of the image keeps the id that it has.
+    pub node_id: String,
     /// Where the sequence of numbers stands that the agent spreads its doings by.
     pub chance: u64,
     /// How many registrations of checks there were.
@@ -49,13 +51,15 @@ impl Agent {
         };
         let services = self.services().map(|local| local.service.clone());
         let sidecars = self.services().filter(|local| local.is_sidecar);
+        let own = self.own.as_ref();
         AgentImage {
+            node_id: own.map_or_else(String::new, |own| own.by_agent.node.id.clone()),
             sidecars: sidecars.map(|local| local.service.id.clone()).collect(),
             configured_services: self.configured.services.clone(),
             configured_checks: self.configured.checks.clone(),
             chance: self.chance.state(),
             registrations: self.registrations,
-            started: self.own.as_ref().map_or(Timestamp::ZERO, |own| own.started),
+            started: own.map_or(Timestamp::ZERO, |own| own.started),
             next_sync: self.next_sync,
             looks_for_critical: due(Due::Reap),
             looks_for_agent: due(Due::Reconcile),
@@ -71,9 +75,14 @@ impl Agent {
     /// An agent in the state of `image` that is entered as `like` is.
     pub(in crate::store) fn of(image: AgentImage, like: &Agent) -> Agent {
         let own = like.own.as_ref().map(|own| {
+            let (mut by_leader, mut by_agent) = (own.by_leader.clone(), own.by_agent.clone());
+            if !image.node_id.is_empty() {
+                by_leader.node.id.clone_from(&image.node_id);
+                by_agent.node.id = image.node_id;
+            }
             Arc::new(Own {
-                by_leader: own.by_leader.clone(),
-                by_agent: own.by_agent.clone(),
+                by_leader,
+                by_agent,
                 node: own.node.clone(),
                 started: image.started,
                 output_interval: own.output_interval,

@@ -75,6 +75,14 @@ struct Own {
 }
 
 impl Agent {
+    /// The id of the agent's node.
+    ///
+    /// # Panics
+    /// When the agent has not come up.
+    pub fn node_id(&self) -> String {
+        self.own().by_agent.node.id.clone()
+    }
+
     /// The services, in the order of their ids.
     pub fn services(&self) -> impl Iterator<Item = &Arc<LocalService>> {
         self.services.values()

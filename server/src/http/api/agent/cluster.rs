@@ -97,7 +97,7 @@ struct MachineHost<'a> {
     os: &'static str,
     #[serde(rename = "kernelArch")]
     kernel_arch: &'static str,
-    hostid: &'a str,
+    hostid: String,
 }
 
 /// What machine the agent runs on.
@@ -111,7 +111,7 @@ pub(crate) fn host(request: &Request) -> Reply {
             hostname: &config.node_name,
             os: std::env::consts::OS,
             kernel_arch: std::env::consts::ARCH,
-            hostid: &config.node_id,
+            hostid: request.context.node_id(),
         },
         disk: BTreeMap::new(),
         collection_time: u64::try_from(time).unwrap_or(u64::MAX),

@@ -164,7 +164,7 @@ struct OwnConfig<'a> {
     primary_datacenter: Option<&'a str>,
     node_name: &'a str,
     #[serde(rename = "NodeID")]
-    node_id: &'a str,
+    node_id: String,
     revision: &'static str,
     server: bool,
     version: String,
@@ -183,7 +183,7 @@ impl<'a> OwnConfig<'a> {
             primary_datacenter: has(Behaviour::JsonAgentSelfPrimaryDatacenter)
                 .then_some(config.primary_datacenter.as_str()),
             node_name: &config.node_name,
-            node_id: &config.node_id,
+            node_id: request.context.node_id(),
             revision: "",
             server: config.server,
             version: config.version.to_string(),
@@ -286,7 +286,7 @@ impl<'a> Member<'a> {
             "build": format!("{}:", config.version),
             "dc": config.datacenter,
             "ft_fs": "1",
-            "id": config.node_id,
+            "id": request.context.node_id(),
             "port": config.server_port.to_string(),
             "raft_vsn": "3",
             "role": "consul",
