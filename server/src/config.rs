@@ -124,9 +124,12 @@ pub struct Config {
     /// How many records the history of a server keeps that a test controls, at least 1; when there are more the oldest
     /// go, and who reads it is told. A record takes some hundred bytes. Default: 100,000.
     pub history_capacity: usize,
-    /// A port of 127.0.0.1 for the control plane alone, which faults never touch; 0 takes a free one. With none it is
-    /// served beside the API. Default: none.
+    /// A port for the control plane alone, which faults never touch; 0 takes a free one. Default: `None`, which serves
+    /// it beside the API.
     pub control_port: Option<u16>,
+    /// The addresses of that port. Default: empty, which stands for the addresses at which HTTP is served, and for
+    /// 127.0.0.1 where that is at Unix sockets only or nowhere.
+    pub control_addresses: Vec<IpAddr>,
 
     /// The least important lines that the log shows (`log_level`). Default: info.
     pub log_level: LogLevel,
@@ -182,6 +185,44 @@ impl Config {
             config.node_id = Config::node_id_from_seed(seed);
         }
         config
+    }
+
+    /// Returns what a server on demand of a server with this configuration inherits: everything, but for what two servers
+    /// cannot share. It has no seed, its node's id follows from the one that it gets, its ports are free ones, and the
+    /// pid file stays the process's. `addresses` are those at which its parent serves HTTP.
+    pub(crate) fn for_server_on_demand(&self, addresses: &[IpAddr]) -> Config {
+        let seed = self.seed.unwrap_or_default();
+        let node_id = if self.node_id == Config::node_id_from_seed(seed) {
+            String::new()
+        } else {
+            self.node_id.clone()
+        };
+        let free = |address: &IpAddr| Listener::Tcp(SocketAddr::new(*address, 0));
+        Config {
+            seed: None,
+            node_id,
+            listeners: addresses.iter().map(free).collect(),
+            control_port: self.control_port.map(|_| 0),
+            pid_file: None,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the addresses, without ports, at which HTTP is served over TCP, each once; 127.0.0.1 if there is none.
+    pub(crate) fn http_addresses(&self) -> Vec<IpAddr> {
+        let mut addresses = Vec::new();
+        for listener in &self.listeners {
+            match listener {
+                Listener::Tcp(address) if !addresses.contains(&address.ip()) => {
+                    addresses.push(address.ip());
+                }
+                Listener::Tcp(_) | Listener::Unix(_) => {}
+            }
+        }
+        if addresses.is_empty() {
+            addresses.push(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        }
+        addresses
     }
 
     /// The node id that belongs to a seed: a version 4 UUID, so that every client takes it for one.
@@ -253,6 +294,7 @@ impl Default for Config {
             control: true,
             history_capacity: DEFAULT_CAPACITY,
             control_port: None,
+            control_addresses: Vec::new(),
             strict: false,
             log_level: LogLevel::Info,
             log_json: false,

@@ -3,11 +3,10 @@
 mod agent;
 mod own_thread;
 
-use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdTcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener as StdTcpListener};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +18,8 @@ use tokio::sync::oneshot;
 
 use crate::clock::Clock;
 use crate::config::{Config, Listener};
-use crate::control::Control;
+use crate::control::{Control, Launched, OnDemand};
+use crate::engine::Engine;
 use crate::entropy::Entropy;
 pub(crate) use crate::http::Reload;
 use crate::http::{self, Plane, Socket};
@@ -239,13 +239,13 @@ impl Builder {
                 Some(listener) => vec![adopt(listener)?],
                 None => bind(&config.listeners)?,
             };
-            let control = bind_control(&config)?;
+            let control = bind_control(&config, &data)?;
             Sockets { data, control }
         };
         let addresses = sockets.addresses();
         let control_address = sockets.control_address();
         let (stop, stopped) = oneshot::channel::<()>();
-        let control = Control::new(&engine, &config, seed, launch);
+        let control = new_control(&engine, &config, seed, &sockets);
         let served = control.clone();
         sockets.follow(&control);
         let reload = reload_of(&engine, &config, None);
@@ -293,13 +293,14 @@ impl Server {
         tcp.expect("the server listens on TCP unless its configuration says otherwise")
     }
 
-    /// The URL of the server, without a slash at its end: `http://127.0.0.1:40123`.
+    /// The URL of the server, without a slash at its end: `http://127.0.0.1:40123`. A server that listens at all
+    /// addresses is asked at the loopback one.
     ///
     /// # Panics
     /// As [`Server::addr`].
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.addr())
+        format!("http://{}", reachable(self.addr()))
     }
 
     /// All addresses of the server.
@@ -315,7 +316,7 @@ impl Server {
     #[must_use]
     pub fn control_url(&self) -> String {
         let address = self.control_address.unwrap_or_else(|| self.addr());
-        format!("http://{address}/proconsul/v1")
+        format!("http://{}/proconsul/v1", reachable(address))
     }
 
     /// The controls of this server, which outlive neither its state nor its port.
@@ -348,6 +349,16 @@ impl Drop for Server {
     }
 }
 
+/// Returns an address that a client on this machine can connect to: the loopback one where `address` stands for all.
+pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
 fn remove_socket(address: &Address) {
     if let Address::Unix(path) = address {
         // Gone already is as good.
@@ -369,14 +380,13 @@ pub(crate) async fn run(
     ready: impl FnOnce(&[Address], Option<SocketAddr>, Reload),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
-    let sockets = Sockets {
-        data: bind(&config.listeners)?,
-        control: bind_control(&config)?,
-    };
+    let data = bind(&config.listeners)?;
+    let control = bind_control(&config, &data)?;
+    let sockets = Sockets { data, control };
     let seed = config.seed.unwrap_or_else(Entropy::machine_seed);
     let config = config.with_seed(seed);
     let engine = new_engine(&config, seed, Clock::running());
-    let control = Control::new(&engine, &config, seed, launch);
+    let control = new_control(&engine, &config, seed, &sockets);
     sockets.follow(&control);
     let addresses = sockets.addresses();
     let reload = reload_of(&engine, &config, Some(reread));
@@ -397,8 +407,8 @@ type Bound = (Address, Socket);
 /// All sockets of a server.
 struct Sockets {
     data: Vec<Bound>,
-    /// For the control plane alone.
-    control: Option<Bound>,
+    /// For the control plane alone; empty when it is served beside the API.
+    control: Vec<Bound>,
 }
 
 impl Sockets {
@@ -417,21 +427,90 @@ impl Sockets {
     }
 
     fn control_address(&self) -> Option<SocketAddr> {
-        match self.control.as_ref()? {
+        match self.control.first()? {
             (Address::Tcp(address), _) => Some(*address),
             (Address::Unix(_), _) => None,
         }
     }
 }
 
-fn bind_control(config: &Config) -> Result<Option<Bound>, StartError> {
-    let port = config.control_port.filter(|_| config.control);
-    let listener = |port| Listener::Tcp((Ipv4Addr::LOCALHOST, port).into());
-    port.map(|port| bind_one(&listener(port))).transpose()
+/// Returns the controls of a server with these sockets.
+fn new_control(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Sockets) -> Control {
+    let on_demand = OnDemand {
+        config: config.for_server_on_demand(&http_addresses(&sockets.data)),
+        launch,
+        amend: crate::cli::amended,
+    };
+    Control::new(engine, config, seed, on_demand)
 }
 
+/// Returns the addresses of these sockets, without ports, each once; 127.0.0.1 if none is a TCP socket.
+fn http_addresses(data: &[Bound]) -> Vec<IpAddr> {
+    let listeners = data.iter().map(|(address, _)| match address {
+        Address::Tcp(address) => Listener::Tcp(*address),
+        Address::Unix(path) => Listener::Unix(path.clone()),
+    });
+    let config = Config {
+        listeners: listeners.collect(),
+        ..Config::default()
+    };
+    config.http_addresses()
+}
+
+fn bind_control(config: &Config, data: &[Bound]) -> Result<Vec<Bound>, StartError> {
+    let Some(port) = config.control_port.filter(|_| config.control) else {
+        return Ok(Vec::new());
+    };
+    let addresses = if config.control_addresses.is_empty() {
+        http_addresses(data)
+    } else {
+        config.control_addresses.clone()
+    };
+    let listener = |address| Listener::Tcp(SocketAddr::new(address, port));
+    let listeners: Vec<_> = addresses.into_iter().map(listener).collect();
+    bind(&listeners)
+}
+
+/// How often a free port of one address is looked for that is free at the others, too.
+const PORTS_TRIED: usize = 20;
+
+/// Listens everywhere. Listeners at free ports of different addresses get the same port.
 fn bind(listeners: &[Listener]) -> Result<Vec<Bound>, StartError> {
-    listeners.iter().map(bind_one).collect()
+    let mut tried = 1;
+    loop {
+        match bind_at_one_port(listeners) {
+            Err(StartError::Listen { error, .. })
+                if error.kind() == io::ErrorKind::AddrInUse && tried < PORTS_TRIED =>
+            {
+                tried += 1;
+            }
+            bound => return bound,
+        }
+    }
+}
+
+fn bind_at_one_port(listeners: &[Listener]) -> Result<Vec<Bound>, StartError> {
+    let mut free_port = None;
+    let mut bound: Vec<Bound> = Vec::new();
+    for listener in listeners {
+        let next = match (listener, free_port) {
+            (Listener::Tcp(wanted), Some(port)) if wanted.port() == 0 => {
+                let same = SocketAddr::new(wanted.ip(), port);
+                let is_taken = bound
+                    .iter()
+                    .any(|(address, _)| *address == Address::Tcp(same));
+                bind_one(&Listener::Tcp(if is_taken { *wanted } else { same }))?
+            }
+            _ => bind_one(listener)?,
+        };
+        if let (Listener::Tcp(wanted), (Address::Tcp(address), _)) = (listener, &next)
+            && wanted.port() == 0
+        {
+            free_port.get_or_insert(address.port());
+        }
+        bound.push(next);
+    }
+    Ok(bound)
 }
 
 fn bind_one(listener: &Listener) -> Result<Bound, StartError> {
@@ -474,11 +553,16 @@ fn bind_unix(path: &Path) -> Result<Bound, StartError> {
 }
 
 /// Starts a server on demand of the control plane.
-fn launch(config: Config, frozen: bool) -> Result<(String, Box<dyn Any + Send>), String> {
+fn launch(config: Config, frozen: bool) -> Result<Launched, String> {
     let builder = Server::builder().config(config);
     let builder = if frozen { builder.frozen() } else { builder };
     let server = builder.start().map_err(|error| error.to_string())?;
-    Ok((server.url(), Box::new(server)))
+    Ok(Launched {
+        url: server.url(),
+        control: server.control_url(),
+        seed: server.seed(),
+        server: Box::new(server),
+    })
 }
 
 async fn serve(
@@ -491,17 +575,16 @@ async fn serve(
     let engine = control.shared_engine();
     let control = config.control.then_some(control);
     let mut tasks = tokio::task::JoinSet::new();
-    let has_own_port = sockets.control.is_some();
-    if let Some((_, socket)) = sockets.control {
+    let plane = if sockets.control.is_empty() {
+        Plane::Both
+    } else {
         let own = control.clone();
         let context = http::Context::new(Arc::clone(&engine), config.clone(), own, reload.clone());
         let context = Arc::new(context.serving(Plane::Control));
-        tasks.spawn(http::accept(context, socket));
-    }
-    let plane = if has_own_port {
+        for (_, socket) in sockets.control {
+            tasks.spawn(http::accept(Arc::clone(&context), socket));
+        }
         Plane::Consul
-    } else {
-        Plane::Both
     };
     let context = http::Context::new(Arc::clone(&engine), config, control, reload);
     let context = context.serving(plane);

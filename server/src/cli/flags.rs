@@ -205,9 +205,15 @@ pub(super) const FLAGS: &[Flag] = &[
         "Let tests control the server under /proconsul/v1/: time, faults, history, state (proconsul only).",
     ),
     own(
+        "control-addr",
+        |settings| Slot::Text(&mut settings.control_addr),
+        "The addresses of the control port, in place of those of -client; a free port unless -control-port gives one \
+         (proconsul only).",
+    ),
+    own(
         "control-port",
         |settings| Slot::Unsigned(&mut settings.control_port),
-        "Serve that at a port of 127.0.0.1 of its own, which faults never touch; 0 takes a free one (proconsul only).",
+        "Serve that at a port of its own, which faults never touch; 0 takes a free one (proconsul only).",
     ),
     ignored("data-dir", One),
     sets(
@@ -394,6 +400,7 @@ mod tests {
         let expected = [
             "PROCONSUL_AS_VERSION",
             "PROCONSUL_CONTROL",
+            "PROCONSUL_CONTROL_ADDR",
             "PROCONSUL_CONTROL_PORT",
             "PROCONSUL_HTTP_PORT_EPHEMERAL",
             "PROCONSUL_PORT_FILE",

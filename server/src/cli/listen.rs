@@ -79,6 +79,42 @@ pub(super) fn port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
         .ok()
 }
 
+/// The addresses of the control port, if it has any of its own; those at which HTTP is served else, and none where it has
+/// no port.
+///
+/// # Errors
+/// What is no list of addresses.
+pub(super) fn control_addresses(
+    settings: &Settings,
+    client_addresses: &[IpAddr],
+) -> Result<Vec<IpAddr>, String> {
+    let Some(text) = &settings.control_addr else {
+        let has_port = settings.control_port.is_some();
+        return Ok(if has_port {
+            client_addresses.to_vec()
+        } else {
+            Vec::new()
+        });
+    };
+    let expanded = address::expand(text).map_err(|error| format!("-control-addr: {error}"))?;
+    let address = |text: &str| {
+        let address = text.parse();
+        address.map_err(|_| {
+            format!("-control-addr: invalid ip address: {text}; the port is given by -control-port")
+        })
+    };
+    let addresses: Vec<_> = expanded
+        .split_whitespace()
+        .map(address)
+        .collect::<Result<_, _>>()?;
+    if addresses.is_empty() {
+        return Err(
+            "-control-addr: expected an ip address, or several with blanks between them".to_owned(),
+        );
+    }
+    Ok(addresses)
+}
+
 fn client_addresses(settings: &Settings, errors: &mut Errors) -> Result<Vec<IpAddr>, String> {
     let Some(text) = &settings.client_addr else {
         return Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]);

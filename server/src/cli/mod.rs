@@ -6,7 +6,7 @@
 //! | `keys`, `tree`, `hcl`, `sources` | the table of configuration keys; JSON and HCL; finding files |
 //! | `settings`, `slot`, `load` | what was said; how a value gets there; in which order |
 //! | `environment`, `address` | the variables of Consul's image; the addresses of this machine |
-//! | `resolve`, `listen` | what holds: a [`Config`] |
+//! | `resolve`, `listen`, `amend` | what holds: a [`Config`]; one laid over another |
 //! | `agent`, `banner`, `log`, `signals` | running, and all that is printed meanwhile |
 //! | `version`, `commands` | the other verbs: what is emulated; clients of a running server |
 //!
@@ -14,6 +14,7 @@
 
 mod address;
 mod agent;
+mod amend;
 mod banner;
 #[cfg(feature = "commands")]
 mod commands;
@@ -112,6 +113,15 @@ pub fn main() -> ExitCode {
 /// What the agent would say instead of starting.
 pub fn config(arguments: &[&str]) -> Result<Config, String> {
     agent::config(arguments)
+}
+
+/// Returns `config` with the settings of `text`, an object of Consul's configuration keys in JSON or HCL, as if a
+/// configuration file more had been read.
+///
+/// # Errors
+/// The sentence with which an agent would refuse to start, or one about a key that a server on demand cannot have.
+pub(crate) fn amended(config: Config, text: &str) -> Result<Config, String> {
+    amend::amended(config, text)
 }
 
 /// Verbs that are clients of a running server.

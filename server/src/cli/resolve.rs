@@ -71,18 +71,22 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
         Config::default()
     };
     let server = settings.server.unwrap_or(dev);
+    let control_port = control_port(settings)?;
     let mut config = Config {
         version: version(settings)?,
         server,
-        control: settings.control.unwrap_or(settings.control_port.is_some()),
-        control_port: control_port(settings)?,
+        control: settings.control.unwrap_or(control_port.is_some()),
+        control_port,
         strict: settings.strict.unwrap_or(false),
         ..base
     };
     let mut warnings = Vec::new();
 
     // The order of Consul's checks, of which only the first that fails is seen.
-    config.bind_address = bind_address(settings, dev)?;
+    if !dev {
+        config.bind_address = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    }
+    config.bind_address = bind_address(settings, config.bind_address)?;
     let mut errors = Errors::default();
     let port = listen::port(settings, &mut errors);
     config.advertise_address = advertise_address(settings, config.bind_address, &mut errors)?;
@@ -90,9 +94,19 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     let bootstrap = bootstrap(settings, &config, &mut warnings)?;
     take_primary_datacenter(settings, &mut config)?;
     check_node_meta(&settings.node_meta)?;
-    let client_addresses = take_collected(settings, port, errors, &mut config)?;
+    let http = listen::http(settings, port, &mut errors)?;
+    config.listeners = http.listeners;
+    let client_addresses = http.client_addresses;
+    config.control_addresses = listen::control_addresses(settings, &client_addresses)?;
+    take_collected(settings, errors, &mut config)?;
     config.log_level = log_level(settings, config.log_level)?;
-    take_node(settings, &mut config, &mut warnings)?;
+    config.node_name =
+        hostname::get().map_or(config.node_name, |name| name.to_string_lossy().into_owned());
+    take_node(settings, &mut config)?;
+    warnings.extend(undiscoverable(&config.node_name));
+    config.seed = settings.seed;
+    let path = settings.pid_file.as_ref().filter(|path| !path.is_empty());
+    config.pid_file = path.map(PathBuf::from);
     take_values(settings, &mut config);
     take_definitions(settings, &mut config)?;
 
@@ -109,21 +123,33 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     })
 }
 
+/// The port of the control plane; an address without one asks for a free one.
 fn control_port(settings: &Settings) -> Result<Option<u16>, String> {
-    let port = settings.control_port.map(|port| {
-        u16::try_from(port).map_err(|_| format!("-control-port: invalid port: {port}"))
-    });
-    port.transpose()
+    let free = settings.control_addr.as_ref().map(|_| 0);
+    let Some(port) = settings.control_port.or(free) else {
+        return Ok(None);
+    };
+    if settings.control == Some(false) {
+        return Err(
+            "-control=false contradicts -control-port and -control-addr: leave one of them out"
+                .to_owned(),
+        );
+    }
+    let port = u16::try_from(port).map_err(|_| format!("-control-port: invalid port: {port}"));
+    port.map(Some)
 }
 
-fn take_datacenter(settings: &Settings, config: &mut Config) -> Result<(), String> {
+pub(super) fn take_datacenter(settings: &Settings, config: &mut Config) -> Result<(), String> {
     if let Some(name) = &settings.datacenter {
         config.datacenter = name.to_lowercase();
     }
     check_datacenter("datacenter", &config.datacenter)
 }
 
-fn take_primary_datacenter(settings: &Settings, config: &mut Config) -> Result<(), String> {
+pub(super) fn take_primary_datacenter(
+    settings: &Settings,
+    config: &mut Config,
+) -> Result<(), String> {
     let primary = settings
         .primary_datacenter
         .as_ref()
@@ -132,16 +158,14 @@ fn take_primary_datacenter(settings: &Settings, config: &mut Config) -> Result<(
     check_datacenter("acl_datacenter", &config.primary_datacenter)
 }
 
-/// Everything of which Consul collects the errors. Returns `client_addr` for the banner.
-fn take_collected(
+/// Everything else of which Consul collects the errors.
+pub(super) fn take_collected(
     settings: &Settings,
-    port: Option<u16>,
     mut errors: Errors,
     config: &mut Config,
-) -> Result<Vec<IpAddr>, String> {
-    let http = listen::http(settings, port, &mut errors)?;
-    config.listeners = http.listeners;
-    config.allow_write_http_from = networks(&settings.allow_write_http_from, &mut errors);
+) -> Result<(), String> {
+    let networks = networks(&settings.allow_write_http_from, &mut errors);
+    config.allow_write_http_from.extend(networks);
     let mut duration = |key, text| duration_of(key, text, &mut errors);
     let default_query_time = duration("default_query_time", settings.default_query_time.as_deref());
     if let Some(time) = default_query_time.filter(|time| *time >= 0) {
@@ -162,26 +186,23 @@ fn take_collected(
     if let Some(time) = update {
         config.check_update_interval = nanoseconds(time);
     }
-    errors.into_result()?;
-    Ok(http.client_addresses)
+    errors.into_result()
 }
 
-fn take_node(
-    settings: &Settings,
-    config: &mut Config,
-    warnings: &mut Vec<String>,
-) -> Result<(), String> {
-    config.node_name = node_name(settings, warnings);
-    config.seed = settings.seed;
-    config.node_id = node_id(settings)?;
-    config.node_meta.clone_from(&settings.node_meta);
-    let path = settings.pid_file.as_ref().filter(|path| !path.is_empty());
-    config.pid_file = path.map(PathBuf::from);
+pub(super) fn take_node(settings: &Settings, config: &mut Config) -> Result<(), String> {
+    let name = settings.node_name.as_deref().map(str::trim);
+    if let Some(name) = name.filter(|name| !name.is_empty()) {
+        name.clone_into(&mut config.node_name);
+    }
+    if let Some(id) = settings.node_id.as_ref().filter(|id| !id.is_empty()) {
+        config.node_id = node_id(id)?;
+    }
+    config.node_meta.extend(settings.node_meta.clone());
     Ok(())
 }
 
 /// The services and checks of the configuration, as far as they can be registered.
-fn take_definitions(settings: &Settings, config: &mut Config) -> Result<(), String> {
+pub(super) fn take_definitions(settings: &Settings, config: &mut Config) -> Result<(), String> {
     let mut errors = Errors::default();
     for tree in &settings.services {
         match definitions::service(tree) {
@@ -199,7 +220,7 @@ fn take_definitions(settings: &Settings, config: &mut Config) -> Result<(), Stri
 }
 
 /// What needs no check.
-fn take_values(settings: &Settings, config: &mut Config) {
+pub(super) fn take_values(settings: &Settings, config: &mut Config) {
     fn take<T: Copy>(place: &mut T, value: Option<T>) {
         *place = value.unwrap_or(*place);
     }
@@ -255,11 +276,17 @@ fn take_values(settings: &Settings, config: &mut Config) {
     );
     take(&mut config.ui, settings.ui);
     take(&mut config.log_json, settings.log_json);
-    config.block_endpoints.clone_from(&settings.block_endpoints);
+    config
+        .block_endpoints
+        .extend(settings.block_endpoints.clone());
     if let Some(policy) = &settings.acl_default_policy {
         config.acl_default_policy.clone_from(policy);
     }
-    config.response_headers = settings.response_headers.clone().into_iter().collect();
+    let mut headers: BTreeMap<_, _> = std::mem::take(&mut config.response_headers)
+        .into_iter()
+        .collect();
+    headers.extend(settings.response_headers.clone());
+    config.response_headers = headers.into_iter().collect();
 }
 
 /// What is wrong, as Consul collects it.
@@ -302,7 +329,7 @@ fn check_datacenter(key: &str, name: &str) -> Result<(), String> {
 }
 
 /// The limits that Consul sets to what a node says of itself.
-fn check_node_meta(meta: &BTreeMap<String, String>) -> Result<(), String> {
+pub(super) fn check_node_meta(meta: &BTreeMap<String, String>) -> Result<(), String> {
     if meta.len() > 64 {
         return Err(
             "node_meta invalid: Node metadata cannot contain more than 64 key/value pairs"
@@ -379,13 +406,9 @@ fn bootstrap(
     Ok(bootstrap)
 }
 
-fn bind_address(settings: &Settings, dev: bool) -> Result<IpAddr, String> {
+pub(super) fn bind_address(settings: &Settings, default: IpAddr) -> Result<IpAddr, String> {
     let Some(text) = &settings.bind_addr else {
-        return Ok(IpAddr::V4(if dev {
-            Ipv4Addr::LOCALHOST
-        } else {
-            Ipv4Addr::UNSPECIFIED
-        }));
+        return Ok(default);
     };
     let expanded = address::expand(text).map_err(|error| format!("bind_addr: {error}"))?;
     match expanded.split_whitespace().collect::<Vec<_>>()[..] {
@@ -395,7 +418,7 @@ fn bind_address(settings: &Settings, dev: bool) -> Result<IpAddr, String> {
     }
 }
 
-fn advertise_address(
+pub(super) fn advertise_address(
     settings: &Settings,
     bind_address: IpAddr,
     errors: &mut Errors,
@@ -463,35 +486,18 @@ fn port(port: Option<i64>) -> Option<u16> {
         .filter(|port| *port > 0)
 }
 
-fn node_name(settings: &Settings, warnings: &mut Vec<String>) -> String {
-    let given = settings
-        .node_name
-        .as_deref()
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
-    let name = match given {
-        Some(name) => name.to_owned(),
-        None => hostname::get().map_or_else(
-            |_| "proconsul".to_owned(),
-            |name| name.to_string_lossy().into_owned(),
-        ),
-    };
-    if !name
-        .chars()
-        .all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
-    {
-        warnings.push(format!(
+fn undiscoverable(name: &str) -> Option<String> {
+    let allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let warning = || {
+        format!(
             "Node name {name:?} will not be discoverable via DNS due to invalid characters. \
              Valid characters include all alpha-numerics and dashes."
-        ));
-    }
-    name
+        )
+    };
+    (!name.chars().all(allowed)).then(warning)
 }
 
-fn node_id(settings: &Settings) -> Result<String, String> {
-    let Some(id) = settings.node_id.as_ref().filter(|id| !id.is_empty()) else {
-        return Ok(String::new());
-    };
+fn node_id(id: &str) -> Result<String, String> {
     let invalid =
         |reason: String| format!("failed to setup node ID: specified NodeID is invalid: {reason}");
     if id.len() != 36 {

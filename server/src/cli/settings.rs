@@ -21,6 +21,7 @@ pub(super) struct Settings {
     // Our own flags.
     pub(super) as_version: Option<String>,
     pub(super) control: Option<bool>,
+    pub(super) control_addr: Option<String>,
     pub(super) control_port: Option<u64>,
     pub(super) http_port_ephemeral: Option<bool>,
     pub(super) port_file: Option<String>,

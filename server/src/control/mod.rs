@@ -25,7 +25,7 @@ pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
 pub use dump::LoadError;
 pub use export::ImportError;
-pub(crate) use servers::Launch;
+pub(crate) use servers::{Launched, NewServer, NotStarted, OnDemand};
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
 
 /// The controls of one server. Clones control the same server.
@@ -45,13 +45,18 @@ pub struct Control {
     version: String,
     doors: Arc<Doors>,
     has_own_port: bool,
-    launch: Launch,
+    on_demand: Arc<OnDemand>,
     servers: Arc<SharedServers>,
 }
 
 impl Control {
     /// The controls of a server that has just been made.
-    pub(crate) fn new(engine: &Arc<Engine>, config: &Config, seed: u64, launch: Launch) -> Self {
+    pub(crate) fn new(
+        engine: &Arc<Engine>,
+        config: &Config,
+        seed: u64,
+        on_demand: OnDemand,
+    ) -> Self {
         Self {
             initial: Arc::new(engine.initial()),
             engine: Arc::clone(engine),
@@ -63,7 +68,7 @@ impl Control {
             version: config.version.to_string(),
             doors: Arc::default(),
             has_own_port: config.control_port.is_some(),
-            launch,
+            on_demand: Arc::new(on_demand),
             servers: Arc::default(),
         }
     }

@@ -2,27 +2,107 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 
 use parking_lot::Mutex;
 
 use super::Control;
-use crate::config::Config;
+use crate::config::{Config, Listener};
+use crate::entropy::Entropy;
+use crate::version::Version;
 
-/// A server that was started, with its URL. It stops when it is dropped.
-pub(crate) type Launched = (String, Box<dyn Any + Send>);
+/// A server that was started on demand. It stops when it is dropped.
+pub(crate) struct Launched {
+    pub(crate) url: String,
+    /// Where its control plane is served.
+    pub(crate) control: String,
+    pub(crate) seed: u64,
+    /// What keeps it running.
+    pub(crate) server: Box<dyn Any + Send>,
+}
 
-/// Starts a server, with a clock that stands still if the flag says so.
-pub(crate) type Launch = fn(Config, bool) -> Result<Launched, String>;
+/// How servers are started on demand, which another part knows.
+#[derive(Debug)]
+pub(crate) struct OnDemand {
+    /// What each of them inherits: see [`Config::for_server_on_demand`].
+    pub(crate) config: Config,
+    /// Starts a server, with a clock that stands still if the flag says so.
+    pub(crate) launch: fn(Config, bool) -> Result<Launched, String>,
+    /// Lays a piece of configuration, JSON or HCL of Consul's keys, over a configuration; or says what is wrong with it.
+    pub(crate) amend: fn(Config, &str) -> Result<Config, String>,
+}
+
+/// What a server on demand has that its parent has not; everything that is left unset is inherited.
+///
+/// The parent's version, node name, datacenter, addresses, limits, services, checks, strictness and all other settings are
+/// inherited. Its seed, its ports, its pid file and its state are not: a server on demand has a seed that follows from
+/// its parent's and its own number, and listens at a free port of all addresses at which its parent serves HTTP. If
+/// the parent has a port for its control plane, so has the new server, a free one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NewServer {
+    /// Settings as a configuration file gives them: an object of Consul's keys, in JSON or HCL, such as
+    /// `{"node_name": "n2", "limits": {"kv_max_value_size": 10}}`. Lists grow and maps are merged as with one file
+    /// more; keys that Consul does not know are refused, and so are keys that concern the process (`log_level`,
+    /// `pid_file`). What the fields below say wins.
+    pub(crate) settings: Option<String>,
+    /// The emulated release.
+    pub(crate) version: Option<Version>,
+    /// The seed.
+    pub(crate) seed: Option<u64>,
+    /// Whether its clock stands still from the start on.
+    pub(crate) frozen: bool,
+    /// Whether what is not emulated is answered as an unknown path.
+    pub(crate) strict: Option<bool>,
+    /// How many records its history keeps, at least 1.
+    pub(crate) history_capacity: Option<usize>,
+    /// The one address at which it serves HTTP, and its control plane if that has a port of its own.
+    pub(crate) address: Option<IpAddr>,
+    /// The port at which it serves HTTP; 0 takes a free one.
+    pub(crate) http_port: Option<u16>,
+    /// The port of its control plane, also where its parent has none; 0 takes a free one.
+    pub(crate) control_port: Option<u16>,
+}
+
+/// A server that was started on demand, for whoever asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Started {
+    /// The number by which it is stopped.
+    pub(crate) id: u64,
+    /// Its URL. Where it listens at all addresses of the machine, that of the loopback address.
+    pub(crate) url: String,
+    /// The URL of its control plane.
+    pub(crate) control: String,
+    /// Its seed.
+    pub(crate) seed: u64,
+}
+
+/// Why a server was not started on demand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NotStarted {
+    /// The settings are wrong; a sentence says what.
+    Settings(String),
+    /// The machine did not let it listen, or had no thread to give; with the error's text.
+    Start(String),
+}
+
+impl fmt::Display for NotStarted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotStarted::Settings(text) | NotStarted::Start(text) => formatter.write_str(text),
+        }
+    }
+}
 
 /// The servers that were started on demand.
 #[derive(Default)]
 pub(super) struct Servers {
     last: u64,
-    running: BTreeMap<u64, Launched>,
+    running: BTreeMap<u64, (Started, Box<dyn Any + Send>)>,
 }
 
-impl std::fmt::Debug for Servers {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Servers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} servers", self.running.len())
     }
 }
@@ -30,26 +110,64 @@ impl std::fmt::Debug for Servers {
 pub(super) type SharedServers = Mutex<Servers>;
 
 impl Control {
-    /// Starts another server in this process, and returns its number and its URL.
-    pub(crate) fn start_server(
-        &self,
-        config: Config,
-        frozen: bool,
-    ) -> Result<(u64, String), String> {
-        let launched = (self.launch)(config, frozen)?;
-        let url = launched.0.clone();
-        let mut servers = self.servers.lock();
-        servers.last += 1;
-        let id = servers.last;
-        servers.running.insert(id, launched);
-        Ok((id, url))
+    /// Starts another server in this process.
+    ///
+    /// # Errors
+    /// See [`NotStarted`]; then nothing was started.
+    pub(crate) fn start_server(&self, new: &NewServer) -> Result<Started, NotStarted> {
+        let mut config = self.config_of(new).map_err(NotStarted::Settings)?;
+        let id = {
+            let mut servers = self.servers.lock();
+            servers.last += 1;
+            servers.last
+        };
+        let seed = new
+            .seed
+            .unwrap_or_else(|| Entropy::child_seed(self.seed, id));
+        config.seed = Some(seed);
+        let launched = (self.on_demand.launch)(config, new.frozen).map_err(NotStarted::Start)?;
+        let started = Started {
+            id,
+            url: launched.url,
+            control: launched.control,
+            seed: launched.seed,
+        };
+        let running = (started.clone(), launched.server);
+        self.servers.lock().running.insert(id, running);
+        Ok(started)
     }
 
-    /// The numbers and URLs of the servers that were started on demand.
-    pub(crate) fn servers(&self) -> Vec<(u64, String)> {
+    /// The configuration of a new server, but for its seed.
+    fn config_of(&self, new: &NewServer) -> Result<Config, String> {
+        let mut config = self.on_demand.config.clone();
+        // First, since it decides which keys there are.
+        config.version = new.version.unwrap_or(config.version);
+        if let Some(settings) = &new.settings {
+            config = (self.on_demand.amend)(config, settings)?;
+        }
+        config.strict = new.strict.unwrap_or(config.strict);
+        config.history_capacity = new.history_capacity.unwrap_or(config.history_capacity);
+        config.control_port = new.control_port.or(config.control_port);
+        if let Some(address) = new.address {
+            config.control_addresses.clear();
+            config.listeners = vec![Listener::Tcp(SocketAddr::new(address, 0))];
+        }
+        if let Some(port) = new.http_port {
+            for listener in &mut config.listeners {
+                if let Listener::Tcp(address) = listener {
+                    address.set_port(port);
+                }
+            }
+        }
+        config.check_definitions()?;
+        Ok(config)
+    }
+
+    /// The servers that were started on demand and still run.
+    pub(crate) fn servers(&self) -> Vec<Started> {
         let servers = self.servers.lock();
-        let running = servers.running.iter();
-        running.map(|(id, (url, _))| (*id, url.clone())).collect()
+        let running = servers.running.values();
+        running.map(|(started, _)| started.clone()).collect()
     }
 
     /// Stops one of them. Whether there was one.

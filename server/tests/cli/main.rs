@@ -5,6 +5,7 @@ mod commands;
 mod configuration;
 mod consumers;
 mod lock;
+mod on_demand;
 mod output;
 mod service_files;
 mod signals;

@@ -324,8 +324,14 @@ fn the_same_seed_gives_the_same_ids() {
         let node = agent.wait_for("Node ID: ");
         (node, agent.put("/v1/session/create", ""))
     });
-    assert_ne!(fresh[0].0, fresh[1].0, "F11: each start has its own node id");
-    assert_ne!(fresh[0].1, fresh[1].1, "F11: each start has its own sessions");
+    assert_ne!(
+        fresh[0].0, fresh[1].0,
+        "F11: each start has its own node id"
+    );
+    assert_ne!(
+        fresh[0].1, fresh[1].1,
+        "F11: each start has its own sessions"
+    );
     assert_eq!(ids("seed-a", "7"), ids("seed-b", "7"));
     assert_ne!(ids("seed-c", "7").1, ids("seed-d", "8").1);
     assert_ne!(ids("seed-e", "7").0, ids("seed-f", "8").0);

@@ -36,6 +36,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "history",
             "store",
             "timestamp",
+            "version",
         ],
     ),
     (
@@ -62,7 +63,9 @@ const PARTS: &[(&str, &[&str])] = &[
     ("target", &["clock", "control", "test"]),
     (
         "server",
+        // Of the command line, how settings are read: a server on demand is given them as a file would.
         &[
+            "cli",
             "clock",
             "config",
             "control",

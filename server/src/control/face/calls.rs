@@ -1,17 +1,15 @@
 //! The calls, each of which is a method of [`Control`].
 
-use std::num::NonZeroUsize;
-
 use serde_json::{Value, json};
 
 use super::input::{
-    AtRate, By, ByIndexes, Clients, DelayWakes, Left, LoseLeader, Name, NewRule, NewServer,
+    AtRate, By, ByIndexes, Clients, DelayWakes, Left, LoseLeader, Name, NewRule, NewServerBody,
     OneCheck, OneNode, OneSession, Prefix, RestartWith, Safety, WaitBlocked, WaitEvent, WaitIdle,
     body, filter, no_body,
 };
 use super::{Answer, Call, Outcome, Refused, show};
 use crate::clock::Rate;
-use crate::control::{Control, Restart};
+use crate::control::{Control, NotStarted, Restart};
 use crate::engine::{BlockedOn, Unmet};
 use crate::faults::RuleId;
 use crate::history::Record;
@@ -378,41 +376,26 @@ pub(super) fn servers(control: &Control, call: &Call) -> Outcome {
     call.parameters(&[])?;
     let servers = control.servers().into_iter();
     let servers: Value = servers
-        .map(|(id, url)| json!({ "id": id, "url": url }))
+        .map(|started| json!({ "id": started.id, "url": started.url }))
         .collect();
     Ok(Answer::json(json!({ "servers": servers })))
 }
 
 pub(super) fn start_server(control: &Control, call: &Call) -> Outcome {
-    let new: NewServer = if call.body.is_empty() {
-        NewServer::default()
+    let new: NewServerBody = if call.body.is_empty() {
+        NewServerBody::default()
     } else {
         body(call)?
     };
-    let mut config = crate::config::Config::default();
-    if let Some(version) = new.version {
-        let parsed = version.parse();
-        config.version = parsed.map_err(|error| Refused::input(format!("version: {error}")))?;
-    }
-    if let Some(name) = new.datacenter {
-        config.datacenter.clone_from(&name);
-        config.primary_datacenter = name;
-    }
-    config.seed = new.seed;
-    config.node_name = new.node.unwrap_or(config.node_name);
-    config.session_ttl_min = new
-        .session_ttl_min
-        .map_or(config.session_ttl_min, |span| span.0);
-    config.history_capacity = new
-        .history_capacity
-        .map_or(config.history_capacity, NonZeroUsize::get);
-    let (id, url) = control
-        .start_server(config, new.frozen)
-        .map_err(|error| Refused(500, error))?;
+    let new = new.read()?;
+    let started = control.start_server(&new).map_err(|error| match error {
+        NotStarted::Settings(text) => Refused::input(text),
+        NotStarted::Start(text) => Refused(500, text),
+    })?;
     Ok(Answer::json(json!({
-        "id": id,
-        "url": url,
-        "control": format!("{url}/proconsul/v1"),
+        "id": started.id,
+        "url": started.url,
+        "control": started.control,
     })))
 }
 

@@ -1,5 +1,6 @@
 //! What calls say, checked: unknown fields are refused, and so is what cannot be.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -9,6 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::{Call, Refused};
+use crate::control::NewServer;
 use crate::faults::{ConsulError, Cut, Effect, LeaderLoss, Phase, ReportedIndex, Rule};
 use crate::go::duration::{self, DurationQuotes};
 use crate::history::{Filter, Interval, Kind};
@@ -423,13 +425,38 @@ fn phases(list: Vec<NewPhase>) -> Result<LeaderLoss, Refused> {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewServer {
-    pub(super) version: Option<String>,
-    pub(super) seed: Option<u64>,
+pub(super) struct NewServerBody {
+    version: Option<String>,
+    seed: Option<u64>,
     #[serde(default)]
-    pub(super) frozen: bool,
-    pub(super) node: Option<String>,
-    pub(super) datacenter: Option<String>,
-    pub(super) session_ttl_min: Option<Span>,
-    pub(super) history_capacity: Option<NonZeroUsize>,
+    frozen: bool,
+    node: Option<String>,
+    datacenter: Option<String>,
+    session_ttl_min: Option<String>,
+    history_capacity: Option<NonZeroUsize>,
+}
+
+impl NewServerBody {
+    /// Reads what the new server is to have.
+    pub(super) fn read(self) -> Result<NewServer, Refused> {
+        let version = self.version.map(|version| version.parse()).transpose();
+        let version = version.map_err(|error| Refused::input(format!("version: {error}")))?;
+        let named = [
+            ("node_name", self.node),
+            ("datacenter", self.datacenter),
+            ("session_ttl_min", self.session_ttl_min),
+        ];
+        let given = named
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
+        let settings: BTreeMap<_, _> = given.collect();
+        Ok(NewServer {
+            settings: Some(serde_json::json!(settings).to_string()),
+            version,
+            seed: self.seed,
+            frozen: self.frozen,
+            history_capacity: self.history_capacity.map(NonZeroUsize::get),
+            ..NewServer::default()
+        })
+    }
 }
