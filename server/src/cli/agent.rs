@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use tracing::{error, info, warn};
 
-use super::environment::Image;
+use super::environment::{Image, Variables};
 use super::flags::{FLAGS, Flag};
 use super::go_flags::{self, Given, Refusal};
 use super::load::{Loaded, load};
@@ -27,12 +27,8 @@ const SYNOPSIS: &str = "agent [options]\n\n  Starts a stand-in for a Consul agen
                         its log.\n";
 
 /// Runs the verb.
-pub(super) fn run(
-    program: &str,
-    arguments: &[String],
-    variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
-) -> ExitCode {
-    let prepared = prepare(arguments, &variable).and_then(|prepared| {
+pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> ExitCode {
+    let prepared = prepare(arguments, &variables).and_then(|prepared| {
         let checked = prepared.resolved.config.check_definitions();
         checked.map(|()| prepared).map_err(Stop::Refused)
     });
@@ -58,11 +54,14 @@ pub(super) fn run(
     // Chosen here and not by the server, because the banner shows the node id that follows from it.
     let config = &mut prepared.resolved.config;
     *config = config.with_seed(config.seed.unwrap_or_else(Entropy::machine_seed));
+    if let Some(line) = prepared.loaded.without_effect() {
+        output::err(&line);
+    }
     output::out(&banner::text(&prepared.resolved));
     Log::new(&prepared.resolved.config).install();
     prepared.remark();
     let arguments = arguments.to_vec();
-    let reread = move || match prepare(&arguments, &variable) {
+    let reread = move || match prepare(&arguments, &variables) {
         Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
         Err(Stop::Help) => Err("the flags ask for help".to_owned()),
         Ok(prepared) => Ok(prepared.resolved.config),
@@ -84,7 +83,7 @@ pub(super) fn run(
 /// Why there would be none.
 pub(super) fn config(arguments: &[&str]) -> Result<Config, String> {
     let arguments: Vec<String> = arguments.iter().copied().map(str::to_owned).collect();
-    match prepare(&arguments, &|_: &str| None) {
+    match prepare(&arguments, &Variables::default()) {
         Ok(prepared) => Ok(prepared.resolved.config),
         Err(Stop::Help) => Err("arguments that ask for help start no agent".to_owned()),
         Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
@@ -106,11 +105,8 @@ struct Prepared {
     resolved: Resolved,
 }
 
-fn prepare(
-    arguments: &[String],
-    variable: &impl Fn(&str) -> Option<String>,
-) -> Result<Prepared, Stop> {
-    let image = Image::read(variable).map_err(Stop::Refused)?;
+fn prepare(arguments: &[String], variables: &Variables) -> Result<Prepared, Stop> {
+    let image = Image::read(variables).map_err(Stop::Refused)?;
     // As the image's start script does: the user's arguments come later, and win.
     let arguments = [&image.arguments[..], arguments].concat();
     let given: Given<Flag> =
@@ -124,13 +120,13 @@ fn prepare(
             given.rest.join(" ")
         )));
     }
-    let loaded = load(&given, &image, variable).map_err(Stop::Refused)?;
+    let loaded = load(&given, &image, variables).map_err(Stop::Refused)?;
     let resolved = resolve(&loaded.settings).map_err(Stop::Refused)?;
     Ok(Prepared { loaded, resolved })
 }
 
 impl Prepared {
-    /// Says in the log what Consul would warn of, and once what has no effect here.
+    /// Says in the log what Consul would warn of.
     fn remark(&self) {
         for file in &self.loaded.skipped {
             warn!(
@@ -140,16 +136,6 @@ impl Prepared {
         }
         for warning in &self.resolved.warnings {
             warn!(target: "agent", "{warning}");
-        }
-        let remarks = &self.loaded.remarks;
-        let ignored = [&self.loaded.ignored_flags[..], &remarks.ignored[..]].concat();
-        if !ignored.is_empty() {
-            let names = ignored.join(" ");
-            warn!(target: "agent", names, "Accepted and ignored: proconsul does nothing about these");
-        }
-        if !remarks.unknown.is_empty() {
-            let names = remarks.unknown.join(" ");
-            warn!(target: "agent", names, "Unknown configuration keys, which Consul refuses");
         }
     }
 }

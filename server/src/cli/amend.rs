@@ -18,8 +18,13 @@ pub(super) fn amended(config: Config, text: &str) -> Result<Config, String> {
         text: text.to_owned(),
     };
     let (mut settings, mut remarks) = (Settings::default(), Remarks::default());
-    keys::take_document(&source.parse()?, &mut settings, &mut remarks)
-        .map_err(|errors| source.failed(&errors))?;
+    keys::take_document(
+        &source.parse()?,
+        config.version,
+        &mut settings,
+        &mut remarks,
+    )
+    .map_err(|errors| source.failed(&errors))?;
     check_scope(&settings)?;
     take(&settings, config)
 }
@@ -46,6 +51,7 @@ fn check_scope(settings: &Settings) -> Result<(), String> {
 
 /// Checks in the order of [`resolve::resolve`].
 fn take(settings: &Settings, mut config: Config) -> Result<Config, String> {
+    resolve::check_acls(settings)?;
     let mut errors = Errors::default();
     config.server = settings.server.unwrap_or(config.server);
     config.bind_address = resolve::bind_address(settings, config.bind_address)?;

@@ -1,8 +1,92 @@
 //! The variables that Consul's container image honours, so that proconsul can stand in that image without its start
 //! script.
 
+use std::collections::BTreeMap;
+
 use super::address;
 use super::sources::LocalConfig;
+
+/// Variables of the environment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Variables(BTreeMap<String, String>);
+
+/// Variables of ours that the agent does not read: other programs of this repository do.
+const OF_OTHERS: &[&str] = &[
+    "PROCONSUL_CONTENTION_SECONDS",
+    "PROCONSUL_CONTENTION_SEED",
+    "PROCONSUL_INTEROP",
+    "PROCONSUL_SAFETY_RUNS",
+    "PROCONSUL_SAFETY_SEED",
+    "PROCONSUL_TARGET",
+    "PROCONSUL_TEST_FAILS_BY",
+];
+
+/// How alike two names are, from 0 to 1, so that one may be a misspelling of the other.
+const ALIKE: f64 = 0.5;
+
+impl Variables {
+    /// Returns those of this process.
+    pub(super) fn of_process() -> Self {
+        let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+        let variables = std::env::vars_os();
+        Self(
+            variables
+                .map(|(name, value)| (text(name), text(value)))
+                .collect(),
+        )
+    }
+
+    /// Returns the value of a variable; an empty one counts as unset.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let value = self.0.get(name)?;
+        (!value.is_empty()).then_some(value)
+    }
+
+    /// Checks that each variable whose name begins with `PROCONSUL_` is one of `known` or belongs to somebody else.
+    ///
+    /// # Errors
+    /// A sentence about the first that is not, with the nearest of `known`.
+    pub(super) fn check_own(&self, known: &[String]) -> Result<(), String> {
+        let unknown = self.0.iter().find(|(name, value)| {
+            name.starts_with("PROCONSUL_")
+                && !known.contains(name)
+                && !OF_OTHERS.contains(&&name[..])
+                && !is_service_link(name, value)
+        });
+        let Some((name, _)) = unknown else {
+            return Ok(());
+        };
+        // What all of them begin with says nothing.
+        let own = |name: &str| name.trim_start_matches("PROCONSUL_").to_owned();
+        let likeness =
+            |known: &&String| strsim::normalized_damerau_levenshtein(&own(known), &own(name));
+        let nearest = known
+            .iter()
+            .max_by(|left, right| likeness(left).total_cmp(&likeness(right)))
+            .filter(|nearest| likeness(nearest) >= ALIKE);
+        Err(match nearest {
+            Some(nearest) => format!("{name}: unknown variable; {nearest} is meant?"),
+            None => format!("{name}: unknown variable; known are {}", known.join(", ")),
+        })
+    }
+}
+
+/// Whether Kubernetes or Docker has set a variable because some service or container is called proconsul.
+fn is_service_link(name: &str, value: &str) -> bool {
+    let rest = name.trim_start_matches("PROCONSUL_");
+    let is_url = ["tcp://", "udp://", "sctp://"]
+        .iter()
+        .any(|scheme| value.starts_with(scheme));
+    match rest.strip_prefix("PORT") {
+        Some("") => is_url,
+        Some(rest) => {
+            rest.starts_with(|letter: char| letter.is_ascii_digit())
+                || rest.starts_with("_")
+                    && rest[1..].starts_with(|letter: char| letter.is_ascii_digit())
+        }
+        None => rest == "SERVICE_HOST" || rest.starts_with("SERVICE_PORT"),
+    }
+}
 
 /// What the variables say: arguments that go before the user's, and a piece of configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,8 +100,8 @@ impl Image {
     ///
     /// # Errors
     /// An interface that is asked for and has no address.
-    pub(super) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Image, String> {
-        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+    pub(super) fn read(variables: &Variables) -> Result<Image, String> {
+        let variable = |name: &str| variables.get(name).map(str::to_owned);
         let mut image = Image::default();
         if let Some(directory) = variable("CONSUL_DATA_DIR") {
             image.arguments.push(format!("-data-dir={directory}"));
@@ -50,10 +134,47 @@ mod tests {
     use super::*;
 
     fn read(variables: &[(&str, &str)]) -> Result<Image, String> {
-        Image::read(|wanted| {
-            let (_, value) = variables.iter().find(|(name, _)| *name == wanted)?;
-            Some((*value).to_owned())
-        })
+        Image::read(&of(variables))
+    }
+
+    fn of(variables: &[(&str, &str)]) -> Variables {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Variables(variables.iter().map(owned).collect())
+    }
+
+    #[test]
+    fn a_misspelt_variable_is_named_with_the_nearest_known_one() {
+        let known = ["PROCONSUL_AS_VERSION", "PROCONSUL_SEED"].map(str::to_owned);
+        let check = |name, value| of(&[(name, value)]).check_own(&known);
+        for (name, value) in [
+            ("PROCONSUL_SEED", "1"),
+            ("PROCONSUL_TARGET", "x"),
+            ("CONSUL_SEDE", "1"),
+            ("PROCONSUL_SERVICE_HOST", "10.0.0.1"),
+            ("PROCONSUL_SERVICE_PORT_HTTP", "8500"),
+            ("PROCONSUL_PORT", "tcp://10.0.0.1:8500"),
+            ("PROCONSUL_PORT_8500_TCP_ADDR", "10.0.0.1"),
+        ] {
+            assert_eq!(check(name, value), Ok(()), "{name}");
+        }
+        let rows = [
+            (
+                "PROCONSUL_SEDE",
+                "unknown variable; PROCONSUL_SEED is meant?",
+            ),
+            (
+                "PROCONSUL_VERSION",
+                "unknown variable; PROCONSUL_AS_VERSION is meant?",
+            ),
+            (
+                "PROCONSUL_WHATEVER_ELSE",
+                "unknown variable; known are PROCONSUL_AS_VERSION, PROCONSUL_SEED",
+            ),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(check(name, "1"), Err(format!("{name}: {expected}")));
+        }
+        assert!(check("PROCONSUL_PORT", "8500").is_err());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! What is not in the table is refused with Go's text. `-x v`, `-x=v`, `--x v` and `--x=v` are the same: see
 //! [`go_flags`](super::go_flags).
 
+use super::environment::Variables;
 use super::go_flags::GoFlag;
 use super::settings::Settings;
 use super::slot::Slot;
@@ -24,8 +25,10 @@ pub(super) enum Effect {
     /// The same, and Consul does not know it. `PROCONSUL_` and the name in capitals is an environment variable that
     /// says the same, for harnesses that do not let their users choose the arguments.
     Own(fn(&mut Settings) -> Slot<'_>),
-    /// Accepted without effect, and named at the start. Its argument is looked at no further.
+    /// Accepted, and not emulated: named at the start, and refused by `--strict`. Its argument is looked at no further.
     Ignored(Argument),
+    /// Accepted and named at the start, and it would change nothing for clients of a server that has no disk and no peers.
+    Moot(Argument),
 }
 
 /// Whether a flag without effect takes an argument.
@@ -43,7 +46,7 @@ impl Flag {
                 "PROCONSUL_{}",
                 self.name.to_uppercase().replace('-', "_")
             )),
-            Effect::Sets(_) | Effect::Ignored(_) => None,
+            Effect::Sets(_) | Effect::Ignored(_) | Effect::Moot(_) => None,
         }
     }
 
@@ -53,9 +56,32 @@ impl Flag {
     /// Go's text about an argument that does not fit.
     pub(super) fn take(&self, argument: &str, settings: &mut Settings) -> Result<(), String> {
         match self.effect {
-            Effect::Sets(slot) | Effect::Own(slot) => slot(settings).take_text(self.name, argument),
-            Effect::Ignored(_) => Ok(()),
+            Effect::Sets(slot) | Effect::Own(slot) => {
+                settings.by_variable.remove(self.name);
+                slot(settings).take_text(self.name, argument)
+            }
+            Effect::Ignored(_) | Effect::Moot(_) => Ok(()),
         }
+    }
+
+    /// Takes the value of the environment variable that stands in for the flag.
+    ///
+    /// # Errors
+    /// A sentence about a value that does not fit.
+    fn take_variable(
+        &self,
+        variable: &str,
+        value: &str,
+        settings: &mut Settings,
+    ) -> Result<(), String> {
+        let expected = match self.effect {
+            Effect::Sets(slot) | Effect::Own(slot) => slot(settings).expected(),
+            Effect::Ignored(_) | Effect::Moot(_) => return Ok(()),
+        };
+        self.take(value, settings)
+            .map_err(|_| format!("{variable}: expected {expected}, not {value:?}"))?;
+        settings.by_variable.insert(self.name);
+        Ok(())
     }
 }
 
@@ -71,7 +97,7 @@ impl GoFlag for Flag {
     fn is_switch(&self) -> bool {
         match self.effect {
             Effect::Sets(slot) | Effect::Own(slot) => slot(&mut Settings::default()).is_switch(),
-            Effect::Ignored(argument) => argument == Argument::None,
+            Effect::Ignored(argument) | Effect::Moot(argument) => argument == Argument::None,
         }
     }
 
@@ -108,25 +134,41 @@ const fn ignored(name: &'static str, argument: Argument) -> Flag {
     }
 }
 
-/// Takes the environment variables that stand in for our own flags; an empty one counts as none.
+const fn moot(name: &'static str, argument: Argument) -> Flag {
+    Flag {
+        name,
+        effect: Effect::Moot(argument),
+        usage: "Accepted, without effect.",
+    }
+}
+
+/// Takes the environment variables that stand in for our own flags; an empty one counts as unset.
 ///
 /// # Errors
-/// As [`Flag::take`].
+/// A sentence about a value that does not fit.
 pub(super) fn take_variables(
     table: &[Flag],
-    variable: impl Fn(&str) -> Option<String>,
+    variables: &Variables,
     settings: &mut Settings,
 ) -> Result<(), String> {
     for flag in table {
-        let value = flag
-            .variable()
-            .and_then(|name| variable(&name))
-            .filter(|value| !value.is_empty());
-        if let Some(value) = value {
-            flag.take(&value, settings)?;
+        let Some(name) = flag.variable() else {
+            continue;
+        };
+        if let Some(value) = variables.get(&name) {
+            flag.take_variable(&name, value, settings)?;
         }
     }
     Ok(())
+}
+
+/// Returns how the person who set one of our own flags has called it: by the flag, or by its variable.
+pub(super) fn called(name: &str, settings: &Settings) -> String {
+    let flag = FLAGS.iter().find(|flag| flag.name == name);
+    let variable = flag.and_then(Flag::variable);
+    variable
+        .filter(|_| settings.by_variable.contains(name))
+        .unwrap_or_else(|| format!("-{name}"))
 }
 
 use Argument::{None as NoArgument, One};
@@ -215,7 +257,7 @@ pub(super) const FLAGS: &[Flag] = &[
         |settings| Slot::Unsigned(&mut settings.control_port),
         "Serve that at a port of its own, which faults never touch; 0 takes a free one (proconsul only).",
     ),
-    ignored("data-dir", One),
+    moot("data-dir", One),
     sets(
         "datacenter",
         |settings| Slot::Text(&mut settings.datacenter),
@@ -231,8 +273,8 @@ pub(super) const FLAGS: &[Flag] = &[
         |settings| Slot::Bool(&mut settings.dev),
         "Development mode: a server on 127.0.0.1 with pretty JSON, the page at /ui/ and a talkative log.",
     ),
-    ignored("disable-host-node-id", NoArgument),
-    ignored("disable-keyring-file", NoArgument),
+    moot("disable-host-node-id", NoArgument),
+    moot("disable-keyring-file", NoArgument),
     sets(
         "dns-port",
         |settings| Slot::Integer(&mut settings.ports.dns),
@@ -280,8 +322,8 @@ pub(super) const FLAGS: &[Flag] = &[
         |settings| Slot::Integer(&mut settings.ports.https),
         "Shown; HTTPS is not served.",
     ),
-    ignored("join", One),
-    ignored("join-wan", One),
+    moot("join", One),
+    moot("join-wan", One),
     ignored("log-file", One),
     sets(
         "log-json",
@@ -293,9 +335,9 @@ pub(super) const FLAGS: &[Flag] = &[
         |settings| Slot::Text(&mut settings.log_level),
         "The least important lines to print.",
     ),
-    ignored("log-rotate-bytes", One),
-    ignored("log-rotate-duration", One),
-    ignored("log-rotate-max-files", One),
+    moot("log-rotate-bytes", One),
+    moot("log-rotate-duration", One),
+    moot("log-rotate-max-files", One),
     sets(
         "max-query-time",
         |settings| Slot::Text(&mut settings.max_query_time),
@@ -328,33 +370,33 @@ pub(super) const FLAGS: &[Flag] = &[
         "Serve HTTP at a free port unless one is given, and write one line of JSON into this file that says which \
          (proconsul only).",
     ),
-    ignored("primary-gateway", One),
-    ignored("protocol", One),
-    ignored("raft-protocol", One),
+    moot("primary-gateway", One),
+    moot("protocol", One),
+    moot("raft-protocol", One),
     ignored("read-replica", NoArgument),
     ignored("recursor", One),
-    ignored("rejoin", NoArgument),
-    ignored("retry-interval", One),
-    ignored("retry-interval-wan", One),
-    ignored("retry-join", One),
-    ignored("retry-join-wan", One),
-    ignored("retry-max", One),
-    ignored("retry-max-wan", One),
+    moot("rejoin", NoArgument),
+    moot("retry-interval", One),
+    moot("retry-interval-wan", One),
+    moot("retry-join", One),
+    moot("retry-join-wan", One),
+    moot("retry-max", One),
+    moot("retry-max-wan", One),
     own(
         "seed",
         |settings| Slot::Unsigned(&mut settings.seed),
         "What ids and jitter are drawn from: the same seed gives the same (proconsul only).",
     ),
     ignored("segment", One),
-    ignored("serf-lan-allowed-cidrs", One),
-    ignored("serf-lan-bind", One),
+    moot("serf-lan-allowed-cidrs", One),
+    moot("serf-lan-bind", One),
     sets(
         "serf-lan-port",
         |settings| Slot::Integer(&mut settings.ports.serf_lan),
         "Shown; nothing listens.",
     ),
-    ignored("serf-wan-allowed-cidrs", One),
-    ignored("serf-wan-bind", One),
+    moot("serf-wan-allowed-cidrs", One),
+    moot("serf-wan-bind", One),
     sets(
         "serf-wan-port",
         |settings| Slot::Integer(&mut settings.ports.serf_wan),

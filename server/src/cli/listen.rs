@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::address;
+use super::flags::called;
 use super::resolve::Errors;
 use super::settings::Settings;
 use crate::config::Listener;
@@ -96,11 +97,12 @@ pub(super) fn control_addresses(
             Vec::new()
         });
     };
-    let expanded = address::expand(text).map_err(|error| format!("-control-addr: {error}"))?;
+    let name = called("control-addr", settings);
+    let expanded = address::expand(text).map_err(|error| format!("{name}: {error}"))?;
     let address = |text: &str| {
         let address = text.parse();
         address.map_err(|_| {
-            format!("-control-addr: invalid ip address: {text}; the port is given by -control-port")
+            format!("{name}: invalid ip address: {text}; the port is given by -control-port")
         })
     };
     let addresses: Vec<_> = expanded
@@ -108,9 +110,9 @@ pub(super) fn control_addresses(
         .map(address)
         .collect::<Result<_, _>>()?;
     if addresses.is_empty() {
-        return Err(
-            "-control-addr: expected an ip address, or several with blanks between them".to_owned(),
-        );
+        return Err(format!(
+            "{name}: expected an ip address, or several with blanks between them"
+        ));
     }
     Ok(addresses)
 }

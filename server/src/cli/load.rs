@@ -1,22 +1,75 @@
 //! All sources of configuration, laid over each other in Consul's order.
 
-use super::environment::Image;
+use super::environment::{Image, Variables};
 use super::flags::{self, Effect, FLAGS, Flag};
 use super::go_flags::Given;
 
 use super::keys::{self, Remarks};
-use super::settings::Settings;
+use super::resolve;
+use super::settings::{Ports, Settings};
 use super::sources::{self, Language, Source};
+use crate::version::Version;
 
 /// What was said, and what about it is worth a remark.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     pub(super) settings: Settings,
     pub(super) remarks: Remarks,
-    /// Flags that have no effect.
-    pub(super) ignored_flags: Vec<String>,
     /// Files that were not read, because nothing says in which language they are.
     pub(super) skipped: Vec<String>,
+}
+
+impl Loaded {
+    /// Refuses what is not emulated where `--strict` says so.
+    fn check_strict(&self) -> Result<(), String> {
+        let ignored = &self.remarks.ignored;
+        if self.settings.strict != Some(true) || ignored.is_empty() {
+            return Ok(());
+        }
+        let strict = flags::called("strict", &self.settings);
+        Err(format!(
+            "{strict}: proconsul does not emulate what {} ask{} for: leave {} out, or start without {strict}",
+            ignored.join(", "),
+            if ignored.len() == 1 { "s" } else { "" },
+            if ignored.len() == 1 { "it" } else { "them" },
+        ))
+    }
+
+    /// One line about what was said and has no effect; `None` when all has.
+    pub(super) fn without_effect(&self) -> Option<String> {
+        let Remarks { ignored, moot } = &self.remarks;
+        let mut names = [&ignored[..], &moot[..]].concat();
+        names.sort();
+        if names.is_empty() {
+            return None;
+        }
+        let refused = if ignored.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "; not emulated, and refused by --strict: {}",
+                ignored.join(" ")
+            )
+        };
+        Some(format!(
+            "proconsul: without effect here: {}{refused}\n",
+            names.join(" ")
+        ))
+    }
+}
+
+/// The ports that are asked for and that nothing listens at.
+fn unserved_ports(ports: &Ports) -> impl Iterator<Item = String> {
+    let asked = [
+        ("dns", ports.dns),
+        ("grpc", ports.grpc),
+        ("grpc_tls", ports.grpc_tls),
+        ("https", ports.https),
+    ];
+    let asked = asked
+        .into_iter()
+        .filter(|(_, port)| port.is_some_and(|port| port > 0));
+    asked.map(|(name, _)| format!("ports.{name}"))
 }
 
 /// Reads our own variables, then files, then flags, then the pieces of `-hcl`: the later wins.
@@ -26,12 +79,15 @@ pub(super) struct Loaded {
 pub(super) fn load(
     given: &Given<Flag>,
     image: &Image,
-    variable: impl Fn(&str) -> Option<String>,
+    variables: &Variables,
 ) -> Result<Loaded, String> {
     let mut loaded = Loaded::default();
-    flags::take_variables(FLAGS, variable, &mut loaded.settings)?;
-    let mut by_flags = Settings::default();
+    let known: Vec<String> = FLAGS.iter().filter_map(Flag::variable).collect();
+    variables.check_own(&known)?;
+    flags::take_variables(FLAGS, variables, &mut loaded.settings)?;
+    let mut by_flags = loaded.settings.clone();
     take_flags(given, &mut by_flags)?;
+    let version = resolve::version(&by_flags)?;
 
     let format = by_flags
         .config_format
@@ -41,7 +97,7 @@ pub(super) fn load(
         .transpose()?;
     let found = sources::find(&by_flags.config_paths, format, image.local_config.as_ref())?;
     for source in &found.sources {
-        take_source(source, &mut loaded)?;
+        take_source(source, version, &mut loaded)?;
     }
     take_flags(given, &mut loaded.settings)?;
     for (index, text) in by_flags.hcl.into_iter().enumerate() {
@@ -50,23 +106,24 @@ pub(super) fn load(
             language: Language::Hcl,
             text,
         };
-        take_source(&source, &mut loaded)?;
+        take_source(&source, version, &mut loaded)?;
     }
 
     loaded.skipped = found.skipped;
-    let ignored = given
-        .flags
-        .iter()
-        .filter(|(flag, _)| matches!(flag.effect, Effect::Ignored(_)));
-    loaded.ignored_flags = ignored.map(|(flag, _)| format!("-{}", flag.name)).collect();
-    for names in [
-        &mut loaded.ignored_flags,
-        &mut loaded.remarks.ignored,
-        &mut loaded.remarks.unknown,
-    ] {
+    let Remarks { ignored, moot } = &mut loaded.remarks;
+    for (flag, _) in &given.flags {
+        match flag.effect {
+            Effect::Ignored(_) => ignored.push(format!("-{}", flag.name)),
+            Effect::Moot(_) => moot.push(format!("-{}", flag.name)),
+            Effect::Sets(_) | Effect::Own(_) => {}
+        }
+    }
+    ignored.extend(unserved_ports(&loaded.settings.ports));
+    for names in [ignored, moot] {
         names.sort();
         names.dedup();
     }
+    loaded.check_strict()?;
     Ok(loaded)
 }
 
@@ -77,8 +134,8 @@ fn take_flags(given: &Given<Flag>, settings: &mut Settings) -> Result<(), String
         .try_for_each(|(flag, argument)| flag.take(argument, settings))
 }
 
-fn take_source(source: &Source, loaded: &mut Loaded) -> Result<(), String> {
+fn take_source(source: &Source, version: Version, loaded: &mut Loaded) -> Result<(), String> {
     let tree = source.parse()?;
-    keys::take_document(&tree, &mut loaded.settings, &mut loaded.remarks)
+    keys::take_document(&tree, version, &mut loaded.settings, &mut loaded.remarks)
         .map_err(|errors| source.failed(&errors))
 }

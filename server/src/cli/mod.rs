@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `flags`, `go_flags` | the table of flags; Go's way of cutting arguments |
-//! | `keys`, `tree`, `hcl`, `sources` | the table of configuration keys; JSON and HCL; finding files |
+//! | `keys`, `shape`, `tree`, `hcl`, `sources` | the table of configuration keys, and of what is below them; JSON and HCL; finding files |
 //! | `settings`, `slot`, `load` | what was said; how a value gets there; in which order |
 //! | `environment`, `address` | the variables of Consul's image; the addresses of this machine |
 //! | `resolve`, `listen`, `amend` | what holds: a [`Config`]; one laid over another |
@@ -31,6 +31,7 @@ mod os_error;
 mod output;
 mod resolve;
 mod settings;
+mod shape;
 mod signals;
 mod slot;
 mod sources;
@@ -40,6 +41,7 @@ mod version;
 use std::path::Path;
 use std::process::ExitCode;
 
+use self::environment::Variables;
 use self::flags::VERSION_FLAGS;
 use self::go_flags::Refusal;
 use self::settings::Settings;
@@ -79,16 +81,14 @@ pub fn main() -> ExitCode {
         .file_name()
         .map_or("proconsul".into(), |name| name.to_string_lossy());
     let arguments: Vec<String> = arguments.collect();
-    let variable =
-        |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     let Some((verb, rest)) = arguments.split_first() else {
         output::err(&help(&program));
         return ExitCode::from(NOT_UNDERSTOOD);
     };
     match &verb[..] {
-        "agent" => agent::run(&program, rest, variable),
-        "version" => print_version(&program, rest, variable),
-        "-v" | "-version" | "--version" => print_version(&program, &[], variable),
+        "agent" => agent::run(&program, rest, Variables::of_process()),
+        "version" => print_version(&program, rest),
+        "-v" | "-version" | "--version" => print_version(&program, &[]),
         verb if go_flags::asks_for_help(verb) => {
             output::out(&help(&program));
             ExitCode::SUCCESS
@@ -161,12 +161,8 @@ fn help(program: &str) -> String {
     )
 }
 
-fn print_version(
-    program: &str,
-    arguments: &[String],
-    variable: impl Fn(&str) -> Option<String>,
-) -> ExitCode {
-    match version_text(program, arguments, variable) {
+fn print_version(program: &str, arguments: &[String]) -> ExitCode {
+    match version_text(program, arguments, &Variables::of_process()) {
         Ok(text) => {
             output::out(&text);
             ExitCode::SUCCESS
@@ -182,7 +178,7 @@ fn print_version(
 fn version_text(
     program: &str,
     arguments: &[String],
-    variable: impl Fn(&str) -> Option<String>,
+    variables: &Variables,
 ) -> Result<String, String> {
     let given = match go_flags::cut(arguments, &[VERSION_FLAGS]) {
         Ok(given) => given,
@@ -198,7 +194,7 @@ fn version_text(
         }
     };
     let mut settings = Settings::default();
-    flags::take_variables(VERSION_FLAGS, variable, &mut settings)?;
+    flags::take_variables(VERSION_FLAGS, variables, &mut settings)?;
     for (flag, argument) in &given.flags {
         flag.take(argument, &mut settings)?;
     }

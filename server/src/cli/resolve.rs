@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::address::{self, IpVersion};
 use super::definitions;
+use super::flags::called;
 use super::listen;
 use super::settings::{Ports, Settings};
 use crate::config::{Config, LogLevel, Network};
@@ -54,7 +55,7 @@ pub(super) fn version(settings: &Settings) -> Result<Version, String> {
     match &settings.as_version {
         Some(text) => text
             .parse()
-            .map_err(|error| format!("-as-version: {error}")),
+            .map_err(|error| format!("{}: {error}", called("as-version", settings))),
         None => Ok(Version::default()),
     }
 }
@@ -70,6 +71,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     } else {
         Config::default()
     };
+    check_acls(settings)?;
     let server = settings.server.unwrap_or(dev);
     let control_port = control_port(settings)?;
     let mut config = Config {
@@ -123,6 +125,21 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     })
 }
 
+/// Refuses ACLs: a server on which everything is allowed is not what who asks for them tests with.
+pub(super) fn check_acls(settings: &Settings) -> Result<(), String> {
+    // acl.md 1.7: the old key switches them on by itself.
+    let by_old_key = settings.acl_enabled.is_none() && settings.acl_datacenter.is_some();
+    let key = match settings.acl_enabled {
+        Some(true) => "acl.enabled",
+        _ if by_old_key => "acl_datacenter",
+        _ => return Ok(()),
+    };
+    Err(format!(
+        "{key} switches ACLs on, which proconsul does not emulate yet: it would allow every request. Leave it out to test \
+         without ACLs (tokens are then accepted and ignored), or test with a real Consul"
+    ))
+}
+
 /// The port of the control plane; an address without one asks for a free one.
 fn control_port(settings: &Settings) -> Result<Option<u16>, String> {
     let free = settings.control_addr.as_ref().map(|_| 0);
@@ -130,12 +147,22 @@ fn control_port(settings: &Settings) -> Result<Option<u16>, String> {
         return Ok(None);
     };
     if settings.control == Some(false) {
-        return Err(
-            "-control=false contradicts -control-port and -control-addr: leave one of them out"
-                .to_owned(),
-        );
+        let name = if settings.control_port.is_some() {
+            "control-port"
+        } else {
+            "control-addr"
+        };
+        return Err(format!(
+            "{} is false, and {} asks for the control plane: leave one of them out",
+            called("control", settings),
+            called(name, settings)
+        ));
     }
-    let port = u16::try_from(port).map_err(|_| format!("-control-port: invalid port: {port}"));
+    let invalid = |_| {
+        let name = called("control-port", settings);
+        format!("{name}: invalid port: {port}, expected 0 to 65535")
+    };
+    let port = u16::try_from(port).map_err(invalid);
     port.map(Some)
 }
 
@@ -153,6 +180,7 @@ pub(super) fn take_primary_datacenter(
     let primary = settings
         .primary_datacenter
         .as_ref()
+        .or(settings.acl_datacenter.as_ref())
         .unwrap_or(&config.datacenter);
     config.primary_datacenter = primary.to_lowercase();
     check_datacenter("acl_datacenter", &config.primary_datacenter)

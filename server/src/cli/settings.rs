@@ -1,6 +1,6 @@
 //! What flags and configuration files have said so far, before it is resolved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::Tree;
 
@@ -19,6 +19,8 @@ pub(super) struct Settings {
     pub(super) hcl: Vec<String>,
 
     // Our own flags.
+    /// Which of them a variable has set, and no flag has set again.
+    pub(super) by_variable: BTreeSet<&'static str>,
     pub(super) as_version: Option<String>,
     pub(super) control: Option<bool>,
     pub(super) control_addr: Option<String>,
@@ -29,7 +31,9 @@ pub(super) struct Settings {
     pub(super) strict: Option<bool>,
 
     // Consul's configuration keys, under their names.
+    pub(super) acl_datacenter: Option<String>,
     pub(super) acl_default_policy: Option<String>,
+    pub(super) acl_enabled: Option<bool>,
     pub(super) addresses_http: Option<String>,
     pub(super) advertise_addr: Option<String>,
     pub(super) allow_write_http_from: Vec<String>,

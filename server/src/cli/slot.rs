@@ -29,6 +29,17 @@ impl Slot<'_> {
         matches!(self, Slot::Bool(_))
     }
 
+    /// What a text has to be, for who sets a variable.
+    pub(super) fn expected(&self) -> &'static str {
+        match self {
+            Slot::Bool(_) => "true or false",
+            Slot::Integer(_) => "a whole number",
+            Slot::Unsigned(_) => "a whole number from 0 to 18446744073709551615",
+            Slot::Text(_) | Slot::List(_) | Slot::Map(_) => "a text",
+            Slot::Tree(_) | Slot::Trees(_) => "a definition",
+        }
+    }
+
     /// Takes the text of the flag `name`.
     ///
     /// # Errors

@@ -57,11 +57,12 @@ impl LocalConfig {
     /// The name of the file that the image's start script would write.
     const NAME: &'static str = "local.json";
 
-    fn source(&self, name: String) -> Source {
+    fn source(&self) -> Source {
         Source {
-            name,
             language: Language::Json,
             text: self.text.clone(),
+            // What the user wrote, and not the file that the image's start script would make of it.
+            name: "CONSUL_LOCAL_CONFIG".to_owned(),
         }
     }
 }
@@ -90,9 +91,7 @@ pub(super) fn find(
         },
     ) = local
     {
-        found
-            .sources
-            .push(local.source(LocalConfig::NAME.to_owned()));
+        found.sources.push(local.source());
     }
     for path in paths {
         let metadata = fs::metadata(path).map_err(|error| open_failed(path, &error))?;
@@ -128,7 +127,7 @@ fn find_in_directory(
             .to_string_lossy()
             .into_owned();
         match local {
-            Some(local) if name == LocalConfig::NAME => found.sources.push(local.source(path)),
+            Some(local) if name == LocalConfig::NAME => found.sources.push(local.source()),
             _ if fs::metadata(&path).is_ok_and(|metadata| metadata.is_dir()) => {}
             _ => read_file(&path, format, found)?,
         }

@@ -350,6 +350,8 @@ behaviours! {
     CliWatchProbe = "cli.watch_probe", [onward(1, 10, 2)], None, "S D";
     /// Consul's own client sends a Content-Type with every request.
     CliClientContentType = "cli.client_content_type", [onward(1, 20, 2)], None, "S D";
+    /// Configuration keys that 1.8.7 refuses are known.
+    CliLaterKeys = "cli.later_keys", [onward(1, 9, 0)], None, "V I";
     /// What an agent prints at its start has one line for each sort of encryption.
     CliBannerLong = "cli.banner", [onward(1, 12, 0)], None, "S I";
     /// `Consul agent running!` is a line of the log; before, `==> Consul agent running!` outside of it.

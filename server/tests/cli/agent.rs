@@ -72,6 +72,12 @@ impl Run {
         &self.folder
     }
 
+    /// Starts an agent whose standard error is kept for [`Agent::errors`].
+    pub(crate) fn start_with_errors(mut self) -> Agent {
+        self.command.stderr(Stdio::piped());
+        self.start()
+    }
+
     /// Starts an agent.
     pub(crate) fn start(mut self) -> Agent {
         let mut child = self
@@ -269,6 +275,13 @@ impl Agent {
         while fs::read_to_string(&state).is_ok_and(|state| !state.contains(") T ")) {
             thread::yield_now();
         }
+    }
+
+    /// Everything on standard error, after the end.
+    pub(crate) fn errors(mut self) -> String {
+        let errors = self.child.stderr.take();
+        let errors = read_in_background(errors.expect("it was started with errors"));
+        errors.recv_timeout(BOUND).expect("it ends")
     }
 
     /// Waits for the end, and returns the exit code and everything that was printed.

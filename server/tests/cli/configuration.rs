@@ -100,42 +100,94 @@ fn what_a_file_says_reaches_the_server() {
     assert!(status.contains(" 413 "), "{status}");
 }
 
+/// F15: `-log-level=err` hid them.
 #[test]
-fn keys_and_flags_without_effect_are_named_once() {
+fn keys_and_flags_without_effect_are_named_once_on_standard_error() {
     let arguments = [
         "-dev",
+        "-log-level=err",
         "-data-dir",
         "d",
         "-retry-join=a",
         "-retry-join=b",
+        "-dns-port=8600",
         "-config-file",
         "c.json",
     ];
-    let config = r#"{"performance": {"raft_multiplier": 1}, "zork": 1, "limits": {"zork": 2}, "retry_join": ["c"]}"#;
+    let config = r#"{"performance": {"raft_multiplier": 1}, "retry_join": ["c"], "encrypt": "k", "segments": null,
+        "addresses": {}, "ports": {"https": -1, "grpc": 8502}}"#;
     let run = Run::agent("named", &arguments)
         .file("c.json", config)
         .at_a_free_port();
-    let agent = run.start().ready();
-    let lines = |text: &str| {
-        let lines: Vec<String> = agent
-            .log()
-            .lines()
-            .filter(|line| line.contains(text))
-            .map(str::to_owned)
-            .collect();
-        lines.join("\n")
-    };
-    let ignored = lines("Accepted and ignored");
-    assert!(
-        ignored.ends_with(": names=\"-data-dir -retry-join performance retry_join\""),
-        "{ignored}"
+    let mut agent = run.start_with_errors();
+    agent.address();
+    agent.signal("INT");
+    assert_eq!(
+        agent.errors(),
+        "proconsul: without effect here: -data-dir -retry-join encrypt performance ports.dns ports.grpc retry_join; \
+         not emulated, and refused by --strict: encrypt ports.dns ports.grpc\n"
     );
-    let unknown = lines("Unknown configuration keys");
-    assert!(
-        unknown.ends_with(": names=\"limits.zork zork\""),
-        "{unknown}"
+}
+
+/// F15: they were named in the log, and the agent started.
+#[test]
+fn strict_refuses_what_consul_knows_and_proconsul_does_not_honour() {
+    let run = |name: &str, arguments: &[&str]| Run::agent(name, &[&["-dev"], arguments].concat());
+    let refused = run("strict-one", &["--strict", "-hcl", "encrypt = \"k\""]).refusal();
+    assert_eq!(
+        refused,
+        "==> -strict: proconsul does not emulate what encrypt asks for: leave it out, or start without -strict\n"
     );
-    assert_eq!((ignored.lines().count(), unknown.lines().count()), (1, 1));
+    let two = run("strict-two", &["-domain=x", "-hcl", "encrypt = \"k\""]);
+    assert_eq!(
+        two.variable("PROCONSUL_STRICT", "true").refusal(),
+        "==> PROCONSUL_STRICT: proconsul does not emulate what -domain, encrypt ask for: leave them out, or start \
+         without PROCONSUL_STRICT\n"
+    );
+    let arguments = [
+        "--strict",
+        "-data-dir=d",
+        "-hcl",
+        "performance { raft_multiplier = 1 }",
+    ];
+    let run = run("strict-moot", &arguments).at_a_free_port();
+    run.start().ready();
+}
+
+/// F14: the server started, allowed everything, and said in every answer that it denied.
+#[test]
+fn acls_are_refused_in_every_spelling() {
+    let rows: [(&str, &[&str], &str); 5] = [
+        ("", &["-hcl", "acl { enabled = true }"], "acl.enabled"),
+        (
+            "",
+            &["-hcl", "acl = { enabled = true default_policy = \"deny\" }"],
+            "acl.enabled",
+        ),
+        ("", &["-config-file=acl.json"], "acl.enabled"),
+        ("", &["-hcl", "acl_datacenter = \"dc1\""], "acl_datacenter"),
+        (r#"{"ACL": {"Enabled": true}}"#, &[], "acl.enabled"),
+    ];
+    for (index, (local, arguments, key)) in rows.into_iter().enumerate() {
+        let run = Run::agent(&format!("acl-{index}"), &[&["-dev"], arguments].concat())
+            .file(
+                "acl.json",
+                r#"{"acl": {"enabled": true, "tokens": {"master": "x"}}}"#,
+            )
+            .variable("CONSUL_LOCAL_CONFIG", local);
+        let expected = format!(
+            "==> {key} switches ACLs on, which proconsul does not emulate yet: it would allow every request. Leave it \
+             out to test without ACLs (tokens are then accepted and ignored), or test with a real Consul\n"
+        );
+        assert_eq!(run.refusal(), expected, "{arguments:?}");
+    }
+    let off = "acl { enabled = false default_policy = \"deny\" } acl_datacenter = \"dc1\"";
+    let mut agent = Run::agent("acl-off", &["-dev", "-hcl", off])
+        .at_a_free_port()
+        .start()
+        .ready();
+    let (head, _) = agent.exchange("GET", "/v1/status/leader", "");
+    assert!(head.contains("X-Consul-Default-Acl-Policy: deny"), "{head}");
 }
 
 #[test]
@@ -164,6 +216,20 @@ fn what_consul_refuses_is_refused_in_its_words() {
              * 'ports.http' expected type 'int', got unconvertible type 'string'\n",
         ),
         (
+            &["-config-file=unknown.json", "-hcl", "zork = 1"],
+            "failed to parse unknown.json: 3 errors occurred:\n\t* invalid config key limits.zork\n\
+             \t* invalid config key node_nam\n\t* invalid config key service.prot\n\n\n",
+        ),
+        (
+            &["-hcl", "ports { htp = 5 }"],
+            "failed to parse flags-0.hcl: 1 error occurred:\n\t* invalid config key ports.htp\n\n\n",
+        ),
+        (
+            &["-hcl", "acl { enabled = \"true\" }"],
+            "failed to parse flags-0.hcl: 1 error(s) decoding:\n\n\
+             * 'acl.enabled' expected type 'bool', got unconvertible type 'string'\n",
+        ),
+        (
             &["-hcl", "server = true", "-hcl", "server = yes"],
             "failed to parse flags-1.hcl: At 1:10: Unknown token: 1:10 IDENT yes\n",
         ),
@@ -190,16 +256,68 @@ fn what_consul_refuses_is_refused_in_its_words() {
             &[&["-dev"], *arguments].concat(),
         )
         .file("bad.json", "{ nope")
+        .file(
+            "unknown.json",
+            r#"{"node_nam": 1, "limits": {"zork": 2}, "service": {"name": "a", "prot": 80}}"#,
+        )
         .file("typed.json", r#"{"node_name": 5, "ports": {"http": "x"}}"#);
         assert_eq!(run.refusal(), format!("==> {expected}"), "{arguments:?}");
     }
 }
 
+/// F15: `PROCONSUL_CONTROL=yes` blamed `-control` with strconv.ParseBool, and what was misspelt was silent.
 #[test]
-fn a_variable_that_does_not_fit_is_refused_as_its_flag_is() {
-    let run = Run::agent("bad-variable", &["-dev"]).variable("PROCONSUL_SEED", "x");
-    let expected = "==> invalid value \"x\" for flag -seed: strconv.ParseUint: parsing \"x\": invalid syntax\n";
-    assert_eq!(run.refusal(), expected);
+fn a_variable_that_does_not_fit_or_is_unknown_is_named() {
+    let rows = [
+        (
+            "PROCONSUL_CONTROL",
+            "yes",
+            "PROCONSUL_CONTROL: expected true or false, not \"yes\"",
+        ),
+        (
+            "PROCONSUL_SEED",
+            "x",
+            "PROCONSUL_SEED: expected a whole number from 0 to 18446744073709551615, not \"x\"",
+        ),
+        (
+            "PROCONSUL_AS_VERSION",
+            "0.9",
+            "PROCONSUL_AS_VERSION: Consul 0.9.0 is not emulated (1.8.0 to 1.22 are)",
+        ),
+        (
+            "PROCONSUL_CONTROL_PORT",
+            "70000",
+            "PROCONSUL_CONTROL_PORT: invalid port: 70000, expected 0 to 65535",
+        ),
+        (
+            "PROCONSUL_CONTROL_ADDR",
+            "localhost",
+            "PROCONSUL_CONTROL_ADDR: invalid ip address: localhost; the port is given by -control-port",
+        ),
+        (
+            "PROCONSUL_SEDE",
+            "1",
+            "PROCONSUL_SEDE: unknown variable; PROCONSUL_SEED is meant?",
+        ),
+        (
+            "PROCONSUL_VERSION",
+            "1.8.7",
+            "PROCONSUL_VERSION: unknown variable; PROCONSUL_AS_VERSION is meant?",
+        ),
+        (
+            "CONSUL_LOCAL_CONFIG",
+            "{\"zork\": 1}",
+            "failed to parse CONSUL_LOCAL_CONFIG: 1 error occurred:\n\t* invalid config key zork\n\n",
+        ),
+    ];
+    for (index, (name, value, expected)) in rows.into_iter().enumerate() {
+        let run = Run::agent(&format!("bad-variable-{index}"), &["-dev"]).variable(name, value);
+        assert_eq!(run.refusal(), format!("==> {expected}\n"));
+    }
+    // Who says it by a flag after all is told of the flag.
+    let run = Run::agent("bad-flag-value", &["-dev", "--as-version=0.9"]);
+    let refused = run.variable("PROCONSUL_AS_VERSION", "1.8.7").refusal();
+    assert!(refused.starts_with("==> -as-version: "), "{refused}");
 }
 
 #[test]

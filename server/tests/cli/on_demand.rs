@@ -142,11 +142,11 @@ fn a_control_address_that_is_none_is_refused() {
         ),
         (
             &["--control-port=70000"],
-            "-control-port: invalid port: 70000",
+            "-control-port: invalid port: 70000, expected 0 to 65535",
         ),
         (
             &["--control=false", "--control-port=0"],
-            "-control=false contradicts -control-port and -control-addr: leave one of them out",
+            "-control is false, and -control-port asks for the control plane: leave one of them out",
         ),
     ];
     for (index, (arguments, expected)) in rows.into_iter().enumerate() {

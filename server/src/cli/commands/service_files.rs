@@ -9,6 +9,7 @@ use crate::cli::resolve::Errors;
 use crate::cli::settings::Settings;
 use crate::cli::sources::{self, Source};
 use crate::cli::tree::Tree;
+use crate::version::Version;
 
 /// A service of a file.
 pub(super) struct Service {
@@ -160,7 +161,7 @@ pub(super) fn read(paths: &[String]) -> Result<Vec<Service>, String> {
     }
     // All files are understood before their values are checked.
     let mut errors = Errors::default();
-    for tree in trees.iter().flat_map(services_of).map(|(_, tree)| tree) {
+    for tree in trees.iter().flat_map(services_of) {
         if let Err(error) = definitions::service(tree) {
             errors.push(error);
         }
@@ -170,13 +171,12 @@ pub(super) fn read(paths: &[String]) -> Result<Vec<Service>, String> {
 }
 
 fn of_source(source: &Source, tree: &Tree) -> Result<Vec<Service>, String> {
-    let mut remarks = Remarks::default();
-    keys::take_document(tree, &mut Settings::default(), &mut remarks)
+    let (mut settings, mut remarks) = (Settings::default(), Remarks::default());
+    keys::take_document(tree, Version::default(), &mut settings, &mut remarks)
         .map_err(|errors| source.failed(&errors))?;
-    let mut unknown = remarks.unknown;
     let mut services = Vec::new();
-    for (path, tree) in services_of(tree) {
-        let body = members(&path, tree, SERVICE, &mut unknown);
+    for tree in services_of(tree) {
+        let body = members(tree, SERVICE);
         let text = |field: &str| {
             body.get(field)
                 .and_then(Value::as_str)
@@ -189,18 +189,11 @@ fn of_source(source: &Source, tree: &Tree) -> Result<Vec<Service>, String> {
             body: Value::Object(body.clone()).to_string(),
         });
     }
-    let mut errors = Errors::default();
-    for key in unknown {
-        errors.push(format!("invalid config key {key}"));
-    }
-    errors
-        .into_result()
-        .map_err(|errors| source.failed(&errors))?;
     Ok(services)
 }
 
-/// The services of a document, each with its place in it.
-fn services_of(tree: &Tree) -> Vec<(String, &Tree)> {
+/// The services of a document.
+fn services_of(tree: &Tree) -> Vec<&Tree> {
     let Tree::Object(document) = tree.unwrapped() else {
         return Vec::new();
     };
@@ -210,13 +203,8 @@ fn services_of(tree: &Tree) -> Vec<(String, &Tree)> {
             .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
     };
     let list = field("services").map_or(&[][..], |(_, tree)| items(tree));
-    let mut services: Vec<(String, &Tree)> = list
-        .iter()
-        .enumerate()
-        .map(|(index, tree)| (format!("services[{index}]"), tree))
-        .collect();
-    services.extend(field("service").map(|(_, tree)| ("service".to_owned(), tree)));
-    services
+    let one = field("service").map(|(_, tree)| tree);
+    list.iter().chain(one).collect()
 }
 
 /// The items of a list; of what is none, itself.
@@ -228,33 +216,27 @@ fn items(tree: &Tree) -> &[Tree] {
     }
 }
 
-fn members(
-    path: &str,
-    tree: &Tree,
-    fields: &[Field],
-    unknown: &mut Vec<String>,
-) -> Map<String, Value> {
+/// The fields of an object as the API calls them.
+fn members(tree: &Tree, fields: &[Field]) -> Map<String, Value> {
     let mut members = Map::new();
     let Tree::Object(object) = tree.unwrapped() else {
         return members;
     };
     for (name, tree) in object {
-        let path = format!("{path}.{name}");
         let simple = name.to_lowercase().replace('_', "");
         let Some((name, shape)) = fields.iter().find(|(known, _)| *known == simple) else {
-            unknown.push(path);
             continue;
         };
         let name = match shape {
             CheckId => "CheckID",
             Plain | List | Labels | Labelled(_) | Members(_) | Each(_) | Sidecar => *name,
         };
-        members.insert(name.to_owned(), value(&path, tree, *shape, unknown));
+        members.insert(name.to_owned(), value(tree, *shape));
     }
     members
 }
 
-fn value(path: &str, tree: &Tree, shape: Shape, unknown: &mut Vec<String>) -> Value {
+fn value(tree: &Tree, shape: Shape) -> Value {
     match shape {
         Plain | CheckId | Labels => json(tree.unwrapped()),
         List => items(tree).iter().map(json).collect(),
@@ -262,20 +244,16 @@ fn value(path: &str, tree: &Tree, shape: Shape, unknown: &mut Vec<String>) -> Va
             let Tree::Object(object) = tree.unwrapped() else {
                 return Value::Null;
             };
-            let each = object.iter().map(|(label, tree)| {
-                let path = format!("{path}[{label}]");
-                (label.clone(), members(&path, tree, fields, unknown).into())
-            });
+            let each = object.iter();
+            let each = each.map(|(label, tree)| (label.clone(), members(tree, fields).into()));
             Value::Object(each.collect())
         }
-        Members(fields) => members(path, tree, fields, unknown).into(),
+        Members(fields) => members(tree, fields).into(),
         Each(fields) => {
-            let each = items(tree).iter().enumerate();
-            each.map(|(index, tree)| members(&format!("{path}[{index}]"), tree, fields, unknown))
-                .map(Value::Object)
-                .collect()
+            let each = items(tree).iter().map(|tree| members(tree, fields));
+            each.map(Value::Object).collect()
         }
-        Sidecar => members(path, tree, SERVICE, unknown).into(),
+        Sidecar => members(tree, SERVICE).into(),
     }
 }
 

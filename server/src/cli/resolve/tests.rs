@@ -19,8 +19,13 @@ fn dev(document: &str) -> Result<Resolved, String> {
 
 fn resolved(mut settings: Settings, document: &str) -> Result<Resolved, String> {
     let tree = hcl::parse(document).expect("the test gives HCL");
-    take_document(&tree, &mut settings, &mut Remarks::default())
-        .expect("the test gives values that fit");
+    take_document(
+        &tree,
+        Version::default(),
+        &mut settings,
+        &mut Remarks::default(),
+    )
+    .expect("the test gives values that fit");
     resolve(&settings)
 }
 
