@@ -393,11 +393,13 @@ pub(crate) async fn run(
     ready(&addresses, sockets.control_address(), reload.clone());
     let (keep, stopped) = oneshot::channel::<()>();
     tokio::select! {
-        () = serve(config, control, sockets, reload, stopped) => {}
+        () = serve(config, control.clone(), sockets, reload, stopped) => {}
         () = stop => drop(keep),
     }
     // The waits of the control plane end now; each would keep the process for as long as its patience is.
     engine.close();
+    // Servers on demand end with the process. Stopping them one after the other would wait for what they do.
+    std::mem::forget(control);
     addresses.iter().for_each(remove_socket);
     Ok(())
 }

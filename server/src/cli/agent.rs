@@ -1,9 +1,9 @@
 //! `agent`: a server in this process, until a signal ends it.
 
 use std::cell::RefCell;
-use std::fs;
+use std::io;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use tracing::{error, info, warn};
@@ -13,6 +13,7 @@ use super::flags::{FLAGS, Flag};
 use super::go_flags::{self, Given, Refusal};
 use super::load::{Loaded, load};
 use super::log::Log;
+use super::own_file::{self, OwnFile};
 use super::resolve::{Resolved, resolve};
 use super::signals::{Caught, Signals};
 use super::{banner, os_error, output};
@@ -156,24 +157,23 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| os_error::text(&error))?;
-    let _pid_file = config.pid_file.as_deref().map(write_pid_file).transpose()?;
-    let port_file = resolved
-        .port_file
-        .as_deref()
-        .map(PortFile::claim)
-        .transpose()?;
-
+    check_files(resolved)?;
+    // Both are written when the server can be reached, and go away with this function.
+    let own_files = RefCell::new(Vec::new());
     let addresses = RefCell::new(Vec::new());
     let unwritten = RefCell::new(None);
     let caught = RefCell::new(None);
     let reload = RefCell::new(None);
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let mut signals = Signals::listen().map_err(|error| os_error::text(&error))?;
         let ready = |bound: &[Address], control: Option<SocketAddr>, reloads: Reload| {
             *reload.borrow_mut() = Some(reloads);
             bound.clone_into(&mut addresses.borrow_mut());
-            match announce_port(resolved, port_file.as_ref(), bound, control) {
-                Ok(()) => announce(config, bound),
+            match announce_port(resolved, bound, control) {
+                Ok(files) => {
+                    *own_files.borrow_mut() = files;
+                    announce(config, bound);
+                }
                 Err(text) => *unwritten.borrow_mut() = Some(text),
             }
         };
@@ -186,7 +186,10 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
         server::run(config.clone(), reread, ready, stop)
             .await
             .map_err(|error| error.to_string())
-    })?;
+    });
+    // Calls of the control plane may wait, for as long as they ask for: nobody needs their answers any more.
+    runtime.shutdown_background();
+    served?;
     if let Some(text) = unwritten.into_inner() {
         return Err(text);
     }
@@ -280,95 +283,51 @@ fn described(address: &Address) -> (String, &'static str) {
     }
 }
 
-/// Tells the address of HTTP to whoever asked for it: one line of JSON, `{"http":"127.0.0.1:43211"}`. Where the control
-/// plane has a port of its own, that is `control`.
+/// Refuses files that cannot be written, before anything is done.
+fn check_files(resolved: &Resolved) -> Result<(), String> {
+    if let Some(path) = &resolved.config.pid_file {
+        own_file::check(path).map_err(|error| no_pid_file(path, &error))?;
+    }
+    if let Some((path, name)) = &resolved.port_file {
+        own_file::check(path).map_err(|error| no_port_file(path, name, &error))?;
+    }
+    Ok(())
+}
+
+/// Consul's text.
+fn no_pid_file(path: &Path, error: &io::Error) -> String {
+    let (path, error) = (path.display(), os_error::text(error));
+    format!("Could not open pid file: open {path}: {error}")
+}
+
+fn no_port_file(path: &Path, name: &str, error: &io::Error) -> String {
+    format!("{name}: {}: {}", path.display(), os_error::text(error))
+}
+
+/// Writes the file with the process's id, and tells the address of HTTP to whoever asked for it: one line of JSON,
+/// `{"http":"127.0.0.1:43211"}`. Where the control plane has a port of its own, that is `control`. Returns the files.
 fn announce_port(
     resolved: &Resolved,
-    file: Option<&PortFile>,
     addresses: &[Address],
     control: Option<SocketAddr>,
-) -> Result<(), String> {
+) -> Result<Vec<OwnFile>, String> {
+    let mut files = Vec::new();
+    if let Some(path) = &resolved.config.pid_file {
+        let file = OwnFile::write(path, &std::process::id().to_string());
+        files.push(file.map_err(|error| no_pid_file(path, &error))?);
+    }
     let address = addresses.first().map(ToString::to_string);
     let mut ports = serde_json::json!({ "http": address });
     if let Some(control) = control {
         ports["control"] = control.to_string().into();
     }
     let line = format!("{ports}\n");
-    if let Some(file) = file {
-        file.write(&line)?;
+    if let Some((path, name)) = &resolved.port_file {
+        let file = OwnFile::write(path, &line);
+        files.push(file.map_err(|error| no_port_file(path, name, &error))?);
     }
     if resolved.print_port {
         output::out(&line);
     }
-    Ok(())
-}
-
-/// A file that goes away with the agent.
-struct OwnFile(PathBuf);
-
-impl Drop for OwnFile {
-    fn drop(&mut self) {
-        // Gone already is as good.
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-fn write_pid_file(path: &Path) -> Result<OwnFile, String> {
-    match fs::write(path, std::process::id().to_string()) {
-        Ok(()) => Ok(OwnFile(path.to_owned())),
-        Err(error) => {
-            let path = path.display();
-            Err(format!(
-                "Could not open pid file: open {path}: {}",
-                os_error::text(&error)
-            ))
-        }
-    }
-}
-
-/// The file for the address of HTTP. It exists only while the agent can be reached there, and is never seen half.
-struct PortFile(OwnFile);
-
-impl PortFile {
-    /// Takes away what an earlier agent left.
-    fn claim(path: &Path) -> Result<PortFile, String> {
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(format!(
-                "-port-file: {}: {}",
-                path.display(),
-                os_error::text(&error)
-            )),
-            _ => Ok(PortFile(OwnFile(path.to_owned()))),
-        }
-    }
-
-    fn write(&self, line: &str) -> Result<(), String> {
-        let path = &self.0.0;
-        let mut unfinished = path.clone().into_os_string();
-        unfinished.push(".new");
-        fs::write(&unfinished, line)
-            .and_then(|()| fs::rename(&unfinished, path))
-            .map_err(|error| format!("-port-file: {}: {}", path.display(), os_error::text(&error)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_an_earlier_agent_left_is_gone_before_this_one_listens() {
-        let path = std::env::temp_dir().join(format!("proconsul-port-file-{}", std::process::id()));
-        fs::write(&path, "{\"http\":\"127.0.0.1:1\"}\n")
-            .expect("the machine has a folder for this");
-        let file = PortFile::claim(&path).expect("the file can be removed");
-        assert!(
-            !path.exists(),
-            "nobody reads the address of an agent that is gone"
-        );
-        file.write("{}\n").expect("the file can be written");
-        assert!(path.exists());
-        drop(file);
-        assert!(!path.exists());
-    }
+    Ok(files)
 }

@@ -7,7 +7,7 @@
 //! | `settings`, `slot`, `load` | what was said; how a value gets there; in which order |
 //! | `environment`, `address` | the variables of Consul's image; the addresses of this machine |
 //! | `resolve`, `listen`, `amend` | what holds: a [`Config`]; one laid over another |
-//! | `agent`, `banner`, `log`, `signals` | running, and all that is printed meanwhile |
+//! | `agent`, `banner`, `log`, `own_file`, `signals` | running, and all that is printed and written meanwhile |
 //! | `version`, `commands` | the other verbs: what is emulated; clients of a running server |
 //!
 //! Only here are the environment and files read.
@@ -29,6 +29,7 @@ mod load;
 mod log;
 mod os_error;
 mod output;
+mod own_file;
 mod resolve;
 mod settings;
 mod shape;

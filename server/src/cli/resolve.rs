@@ -27,8 +27,8 @@ pub(super) struct Resolved {
     /// Whether SIGINT, and whether SIGTERM, lets the agent leave with exit code 0.
     pub(super) leave_on_interrupt: bool,
     pub(super) leave_on_terminate: bool,
-    /// Where the address of HTTP is written to.
-    pub(super) port_file: Option<PathBuf>,
+    /// Where the address of HTTP is written to, and how whoever said so has called it.
+    pub(super) port_file: Option<(PathBuf, String)>,
     /// Whether that address is printed.
     pub(super) print_port: bool,
     /// Warnings for the log.
@@ -119,7 +119,10 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
         bootstrap,
         leave_on_interrupt: !settings.skip_leave_on_interrupt.unwrap_or(server),
         leave_on_terminate: settings.leave_on_terminate.unwrap_or(!server),
-        port_file: settings.port_file.as_ref().map(PathBuf::from),
+        port_file: settings
+            .port_file
+            .as_ref()
+            .map(|path| (PathBuf::from(path), called("port-file", settings))),
         print_port: settings.http_port_ephemeral.unwrap_or(false),
         warnings,
     })

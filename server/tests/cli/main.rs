@@ -7,5 +7,6 @@ mod consumers;
 mod lock;
 mod on_demand;
 mod output;
+mod own_files;
 mod service_files;
 mod signals;

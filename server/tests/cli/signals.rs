@@ -1,5 +1,8 @@
 //! How an agent ends, and by what it does not.
 
+use std::io::Write;
+use std::net::TcpStream;
+
 use crate::agent::Run;
 
 fn dev(name: &str) -> crate::agent::Agent {
@@ -30,10 +33,56 @@ fn interrupt_and_terminate_end_a_server_with_exit_code_1() {
         for (line, expected) in lines[lines.len() - expected.len()..].iter().zip(&expected) {
             assert!(line.ends_with(expected), "{line:?} is {expected:?}");
         }
-        assert!(
-            std::net::TcpStream::connect(address).is_err(),
-            "the port is free"
+        assert!(TcpStream::connect(address).is_err(), "the port is free");
+    }
+}
+
+/// F2: SIGTERM waited for calls of the control plane, which may wait for a day.
+#[test]
+fn nothing_that_waits_holds_up_the_end() {
+    for signal in ["INT", "TERM"] {
+        let run = Run::agent(&format!("end-waiting-{signal}"), &["-dev", "--control"]);
+        let mut agent = run.at_a_free_port().start().ready();
+        agent.put(
+            "/v1/agent/check/register",
+            r#"{"Name": "often", "TCP": "127.0.0.1:1", "Interval": "1s", "Timeout": "1s"}"#,
         );
+        let child = agent.exchange("POST", "/proconsul/v1/servers", "").1;
+        assert!(child.contains("url"), "{child}");
+        let waits = [
+            ("GET", "/v1/kv/none?index=100&wait=10m", ""),
+            (
+                "POST",
+                "/proconsul/v1/wait/blocked",
+                r#"{"prefix": "nobody/", "count": 9, "timeout": "10h"}"#,
+            ),
+            ("POST", "/proconsul/v1/wait/idle", r#"{"timeout": "10h"}"#),
+            (
+                "POST",
+                "/proconsul/v1/clock/advance",
+                r#"{"by": "1000000h"}"#,
+            ),
+        ];
+        let open = waits.map(|(method, path, body)| {
+            let mut connection = TcpStream::connect(agent.address()).expect("the agent listens");
+            let length = body.len();
+            let head =
+                format!("{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n");
+            let sent = connection.write_all((head + body).as_bytes());
+            sent.expect("the agent reads");
+            connection
+        });
+        // What was sent before has been taken up, or will be.
+        while !agent
+            .exchange("GET", "/proconsul/v1/blocked", "")
+            .1
+            .contains("none")
+        {}
+        agent.signal(signal);
+        let (code, log) = agent.end();
+        assert_eq!(code, Some(1), "{signal}: {log}");
+        assert!(log.contains("agent: Exit code: code=1"), "{log}");
+        drop(open);
     }
 }
 

@@ -1,0 +1,269 @@
+//! Files that the agent writes for other programs: its process id, and where it can be reached.
+
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// How often a name for the unfinished file is looked for that nobody has.
+const NAMES_TRIED: u32 = 100;
+
+/// A file that was written, and goes away with the agent if it is still there. What somebody else has put in its place
+/// stays.
+#[derive(Debug)]
+pub(super) struct OwnFile {
+    path: PathBuf,
+    /// `None` for what was not created here.
+    identity: Option<Identity>,
+}
+
+/// What tells a file from another one at its path, and from itself after it was changed. The number alone does not: a
+/// new file may get that of a deleted one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    number: u64,
+    length: u64,
+    modified: (i64, i64),
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            number: metadata.ino(),
+            length: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
+}
+
+/// Checks that something can be written at `path`, and touches nothing.
+///
+/// # Errors
+/// What is there is neither a file nor something to write into.
+pub(super) fn check(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(metadata) => kind_of(path, &metadata).map(drop),
+        // Whether one can be made is seen when it is.
+        Err(_) => Ok(()),
+    }
+}
+
+/// What is at a path.
+enum Kind {
+    /// A file, which is replaced.
+    File,
+    /// A terminal and the like, which is written into.
+    Stream,
+    /// The same, and opening it takes until somebody reads it.
+    Fifo,
+}
+
+fn kind_of(path: &Path, metadata: &Metadata) -> io::Result<Kind> {
+    let kind: FileType = metadata.file_type();
+    // A file that a descriptor is open on, such as a redirected /dev/stdout, is another program's.
+    let descriptors = ["/dev/fd", "/dev/stderr", "/dev/stdout", "/proc"];
+    let is_descriptor = descriptors.iter().any(|place| path.starts_with(place));
+    let wrong = if kind.is_fifo() {
+        return Ok(Kind::Fifo);
+    } else if kind.is_char_device() || kind.is_file() && is_descriptor {
+        return Ok(Kind::Stream);
+    } else if kind.is_file() {
+        return Ok(Kind::File);
+    } else if kind.is_dir() {
+        "a directory"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a block device"
+    };
+    Err(io::Error::other(format!(
+        "this is {wrong}; expected a file, a FIFO or a character device"
+    )))
+}
+
+impl OwnFile {
+    /// Writes `text` at `path`: beside a file, which it then replaces, so that nobody ever reads a part of it; into
+    /// anything else. A FIFO that nobody reads yet is written when somebody does.
+    ///
+    /// # Errors
+    /// See [`check`]; and what the operating system says. Then all is as it was.
+    pub(super) fn write(path: &Path, text: &str) -> io::Result<OwnFile> {
+        match fs::metadata(path) {
+            Ok(metadata) => match kind_of(path, &metadata)? {
+                // The end of a symbolic link: the link is somebody's.
+                Kind::File => replace(&fs::canonicalize(path)?, text),
+                Kind::Stream => {
+                    pour(path, text)?;
+                    Ok(OwnFile::of_others(path))
+                }
+                Kind::Fifo => {
+                    let (fifo, text) = (path.to_owned(), text.to_owned());
+                    // Whoever has stopped reading wants nothing any more.
+                    let wait = move || drop(pour(&fifo, &text));
+                    std::thread::Builder::new()
+                        .name("fifo".to_owned())
+                        .spawn(wait)?;
+                    Ok(OwnFile::of_others(path))
+                }
+            },
+            Err(error) if error.kind() == ErrorKind::NotFound => replace(path, text),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What was there before, and stays.
+    fn of_others(path: &Path) -> OwnFile {
+        OwnFile {
+            path: path.to_owned(),
+            identity: None,
+        }
+    }
+}
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        let there = fs::metadata(&self.path).ok();
+        let there = there.as_ref().map(Identity::of);
+        if self.identity.is_some() && there == self.identity {
+            // Gone already is as good.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Writes a new file and moves it to `path`.
+fn replace(path: &Path, text: &str) -> io::Result<OwnFile> {
+    let (unfinished, mut file) = create_beside(path)?;
+    let written = file
+        .write_all(text.as_bytes())
+        .and_then(|()| file.metadata())
+        .and_then(|metadata| fs::rename(&unfinished, path).map(|()| metadata));
+    match written {
+        Ok(metadata) => Ok(OwnFile {
+            path: path.to_owned(),
+            identity: Some(Identity::of(&metadata)),
+        }),
+        Err(error) => {
+            // The first error is the one that says what to do.
+            let _ = fs::remove_file(&unfinished);
+            Err(error)
+        }
+    }
+}
+
+/// Creates a file in the same folder under a name that nobody has.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| io::Error::other("expected the name of a file"))?;
+    let mut number = 0;
+    loop {
+        let mut unfinished = name.to_owned();
+        unfinished.push(format!(".{}.{number}.new", std::process::id()));
+        let unfinished = path.with_file_name(unfinished);
+        let created = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&unfinished);
+        match created {
+            Ok(file) => return Ok((unfinished, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < NAMES_TRIED => {
+                number += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Writes into what is there.
+fn pour(path: &Path, text: &str) -> io::Result<()> {
+    let mut stream = OpenOptions::new().append(true).open(path)?;
+    stream.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty folder of this test.
+    fn folder(name: &str) -> PathBuf {
+        let name = format!("proconsul-own-file-{}-{name}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        // What an earlier run left.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("the machine has a folder for this");
+        folder
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("the folder is there");
+        let name = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry.expect("the folder can be read");
+            entry.file_name().to_string_lossy().into_owned()
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_goes_away_with_its_owner() {
+        let folder = folder("replaced");
+        let path = folder.join("port");
+        fs::write(&path, "left by another").expect("the folder can be written");
+        let own = OwnFile::write(&path, "line\n").expect("the folder can be written");
+        assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("line\n"));
+        drop(own);
+        assert!(names(&folder).is_empty());
+    }
+
+    #[test]
+    fn what_has_taken_its_place_stays() {
+        let folder = folder("taken");
+        let path = folder.join("port");
+        let own = OwnFile::write(&path, "first").expect("the folder can be written");
+        let other = OwnFile::write(&path, "second").expect("the folder can be written");
+        drop(own);
+        assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("second"));
+        drop(other);
+        assert!(names(&folder).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_stays_and_nothing_is_left_beside_it() {
+        let folder = folder("stays");
+        let path = folder.join("folder");
+        fs::create_dir(&path).expect("the folder can be written");
+        let refused = OwnFile::write(&path, "x").expect_err("it is a folder");
+        assert_eq!(
+            refused.to_string(),
+            "this is a directory; expected a file, a FIFO or a character device"
+        );
+        let socket = folder.join("socket");
+        let listener = std::os::unix::net::UnixListener::bind(&socket).expect("a short path");
+        let refused = check(&socket).expect_err("it is a socket");
+        assert!(
+            refused.to_string().starts_with("this is a socket"),
+            "{refused}"
+        );
+        drop(listener);
+        assert_eq!(names(&folder), ["folder", "socket"]);
+        // What is renamed onto a folder fails after it was written.
+        replace(&path, "x").expect_err("it is a folder");
+        assert_eq!(names(&folder), ["folder", "socket"]);
+    }
+
+    #[test]
+    fn the_end_of_a_link_is_replaced() {
+        let folder = folder("link");
+        let (file, link) = (folder.join("file"), folder.join("link"));
+        fs::write(&file, "old").expect("the folder can be written");
+        std::os::unix::fs::symlink(&file, &link).expect("the folder can be written");
+        let own = OwnFile::write(&link, "new").expect("the folder can be written");
+        assert_eq!(fs::read_to_string(&file).ok().as_deref(), Some("new"));
+        drop(own);
+        assert_eq!(names(&folder), ["link"]);
+    }
+}
