@@ -195,6 +195,22 @@ impl Patience {
     }
 }
 
+/// How long something takes in the machine's time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts.
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Returns the time since the start.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 /// Lets the machine's time pass, for tests against a Consul whose clock nobody can move.
 pub(crate) fn pass_for_real(duration: Duration) {
     std::thread::sleep(duration);

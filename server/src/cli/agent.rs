@@ -59,7 +59,13 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
         output::err(&line);
     }
     output::out(&banner::text(&prepared.resolved));
-    Log::new(&prepared.resolved.config).install();
+    let log = Log::new(&prepared.resolved.config);
+    let dropped = log.line_about_dropped();
+    if let Err(error) = output::write_in_background(dropped) {
+        output::err(&format!("==> {}\n", os_error::text(&error)));
+        return ExitCode::FAILURE;
+    }
+    log.install();
     prepared.remark();
     let arguments = arguments.to_vec();
     let reread = move || match prepare(&arguments, &variables) {
@@ -75,6 +81,7 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
         }
     };
     info!(target: "agent", code, "Exit code");
+    output::finish();
     ExitCode::from(code)
 }
 
@@ -172,6 +179,7 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
             match announce_port(resolved, bound, control) {
                 Ok(files) => {
                     *own_files.borrow_mut() = files;
+                    introduce(config, bound, control);
                     announce(config, bound);
                 }
                 Err(text) => *unwritten.borrow_mut() = Some(text),
@@ -221,6 +229,28 @@ async fn wait(signals: &mut Signals, config: &Config, reload: Option<&Reload>) -
             }
         }
     }
+}
+
+/// One line about what this is, and all that a tester wants to know of it.
+fn introduce(config: &Config, addresses: &[Address], control: Option<SocketAddr>) {
+    let http = addresses.iter().find_map(|address| match address {
+        Address::Tcp(address) => Some(server::reachable(*address)),
+        Address::Unix(_) => None,
+    });
+    let url = |is_on: bool, address: Option<SocketAddr>, path: &str| match address {
+        Some(address) if is_on => format!("http://{address}{path}"),
+        _ => "off".to_owned(),
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let emulates = config.version.to_string();
+    let seed = config.seed;
+    let page = url(config.ui, http, "/ui/");
+    let control = url(
+        config.control,
+        control.map(server::reachable).or(http),
+        "/proconsul/v1/",
+    );
+    info!(target: "agent", version, emulates, seed, page, control, "This is proconsul, a stand-in for Consul in tests");
 }
 
 /// The lines that harnesses wait for.

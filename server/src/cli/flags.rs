@@ -278,7 +278,7 @@ pub(super) const FLAGS: &[Flag] = &[
     sets(
         "dns-port",
         |settings| Slot::Integer(&mut settings.ports.dns),
-        "Shown; DNS is not served.",
+        "Accepted; DNS is not served.",
     ),
     ignored("domain", One),
     sets(
@@ -295,12 +295,12 @@ pub(super) const FLAGS: &[Flag] = &[
     sets(
         "grpc-port",
         |settings| Slot::Integer(&mut settings.ports.grpc),
-        "Shown; gRPC is not served.",
+        "Accepted; gRPC is not served.",
     ),
     sets(
         "grpc-tls-port",
         |settings| Slot::Integer(&mut settings.ports.grpc_tls),
-        "Shown; gRPC is not served.",
+        "Accepted; gRPC is not served.",
     ),
     sets(
         "hcl",
@@ -320,7 +320,7 @@ pub(super) const FLAGS: &[Flag] = &[
     sets(
         "https-port",
         |settings| Slot::Integer(&mut settings.ports.https),
-        "Shown; HTTPS is not served.",
+        "Accepted; HTTPS is not served.",
     ),
     moot("join", One),
     moot("join-wan", One),

@@ -7,7 +7,7 @@
 //! | `settings`, `slot`, `load` | what was said; how a value gets there; in which order |
 //! | `environment`, `address` | the variables of Consul's image; the addresses of this machine |
 //! | `resolve`, `listen`, `amend` | what holds: a [`Config`]; one laid over another |
-//! | `agent`, `banner`, `log`, `own_file`, `signals` | running, and all that is printed and written meanwhile |
+//! | `agent`, `banner`, `log`, `output`, `writer`, `own_file`, `signals` | running, and all that is printed and written meanwhile |
 //! | `version`, `commands` | the other verbs: what is emulated; clients of a running server |
 //!
 //! Only here are the environment and files read.
@@ -38,6 +38,7 @@ mod slot;
 mod sources;
 mod tree;
 mod version;
+mod writer;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -12,7 +12,7 @@ use super::listen;
 use super::settings::{Ports, Settings};
 use crate::config::{Config, LogLevel, Network};
 use crate::go::duration::{self, DurationQuotes};
-use crate::version::{Behaviour, Version};
+use crate::version::Version;
 
 /// What an agent is started with.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,14 +35,10 @@ pub(super) struct Resolved {
     pub(super) warnings: Vec<String>,
 }
 
-/// All ports of an agent.
+/// The ports that the banner shows. Those for DNS, gRPC and HTTPS are off, whatever the settings say: nothing listens there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShownPorts {
-    pub(super) dns: i64,
-    pub(super) grpc: i64,
-    pub(super) grpc_tls: i64,
     pub(super) http: i64,
-    pub(super) https: i64,
     pub(super) serf_lan: i64,
     pub(super) serf_wan: i64,
 }
@@ -113,7 +109,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     take_definitions(settings, &mut config)?;
 
     Ok(Resolved {
-        ports: shown_ports(&settings.ports, port, &config),
+        ports: shown_ports(&settings.ports, port),
         config,
         client_addresses,
         bootstrap,
@@ -569,22 +565,13 @@ fn log_level(settings: &Settings, default: LogLevel) -> Result<LogLevel, String>
     }
 }
 
-fn shown_ports(ports: &Ports, http: Option<u16>, config: &Config) -> ShownPorts {
+fn shown_ports(ports: &Ports, http: Option<u16>) -> ShownPorts {
     let shown = |port: Option<i64>, default: i64| match port.unwrap_or(default) {
         off if off <= 0 => -1,
         port => port,
     };
-    let grpc_tls = if config.server && config.version.has(Behaviour::PortGrpcTls) {
-        8503
-    } else {
-        -1
-    };
     ShownPorts {
-        dns: shown(ports.dns, 8600),
-        grpc: shown(ports.grpc, if config.dev { 8502 } else { -1 }),
-        grpc_tls: shown(ports.grpc_tls, grpc_tls),
         http: http.map_or(-1, i64::from),
-        https: shown(ports.https, -1),
         serf_lan: shown(ports.serf_lan, 8301),
         serf_wan: shown(ports.serf_wan, 8302),
     }

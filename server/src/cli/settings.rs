@@ -76,7 +76,8 @@ pub(super) struct Settings {
     pub(super) use_streaming_backend: Option<bool>,
 }
 
-/// `ports`: only HTTP is served; the others are shown where Consul shows them.
+/// `ports`: only HTTP is served. Those of the servers among each other are shown where Consul shows them; the others are
+/// accepted, and named as without effect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ports {
     pub(super) dns: Option<i64>,

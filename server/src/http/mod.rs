@@ -12,11 +12,12 @@ mod failure;
 mod fault;
 mod reply;
 mod request;
+mod request_log;
 mod route;
 mod server;
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use http::header::{
@@ -40,9 +41,10 @@ use crate::go::url::Target;
 use crate::history::CallId;
 use crate::version::Behaviour;
 use failure::Failure;
-use reply::Reply;
 use reply::body::Body;
+use reply::{Content, Reply};
 use request::Request;
+use request_log::RequestLog;
 use route::{Found, Route};
 use server::{Answer, Ending, Head, Incoming, Protocol};
 
@@ -63,6 +65,8 @@ pub(crate) struct Context {
     connections: Arc<server::OpenConnections>,
     /// The unknown paths that the log has named, up to a bound.
     unknown: Mutex<BTreeSet<String>>,
+    /// The endpoints that are not emulated and that the log has named.
+    absent: Mutex<BTreeSet<&'static str>>,
     /// What a reload does.
     pub(crate) reload: Reload,
     /// Told when a client makes the agent leave.
@@ -130,6 +134,7 @@ impl Context {
             config: Arc::new(config),
             connections: Arc::default(),
             unknown: Mutex::default(),
+            absent: Mutex::default(),
             reload,
             left: Notify::new(),
         }
@@ -146,6 +151,7 @@ impl Context {
             acl_policy: self.acl_policy.clone(),
             connections: Arc::clone(&self.connections),
             unknown: Mutex::default(),
+            absent: Mutex::default(),
             reload: self.reload.clone(),
             left: Notify::new(),
         }
@@ -163,6 +169,18 @@ impl Context {
         let mut unknown = self.unknown.lock();
         if unknown.len() < UNKNOWN_PATHS_NAMED && unknown.insert(path.clone()) {
             tracing::warn!(target: "agent.http", %path, "Request for a path that is not emulated");
+        }
+    }
+
+    /// Says in the log, once for each endpoint, that it is not emulated.
+    fn note_absent(&self, endpoint: &'static str) {
+        if self.absent.lock().insert(endpoint) {
+            tracing::warn!(
+                target: "agent.http",
+                endpoint,
+                status = 501,
+                "Request for an endpoint of Consul's that is not emulated"
+            );
         }
     }
 
@@ -187,7 +205,7 @@ impl Context {
 /// Answers one request: the steps of kv.md section 0, in its order.
 async fn respond(
     context: Arc<Context>,
-    peer: Option<IpAddr>,
+    peer: Option<SocketAddr>,
     head: Head,
     body: Incoming,
 ) -> Answer {
@@ -195,7 +213,7 @@ async fn respond(
     let is_controlled = control_plane::is_meant(&context, target.as_bytes());
     let engine = &context.engine;
     let mut call = (!is_controlled)
-        .then(|| engine.begin_call(peer, head.method.as_str(), &target))
+        .then(|| engine.begin_call(peer.map(|peer| peer.ip()), head.method.as_str(), &target))
         .flatten();
     drop(target);
     let id = call.as_ref().map(OpenCall::id);
@@ -223,7 +241,7 @@ impl From<Answer> for Early {
 /// The answer, or the answer of the step that ended the request early.
 async fn steps(
     context: Arc<Context>,
-    peer: Option<IpAddr>,
+    peer: Option<SocketAddr>,
     call: Option<CallId>,
     head: Head,
     body: Incoming,
@@ -240,6 +258,8 @@ async fn steps(
         return Ok(control_plane::answer(&context, &head, &target, body).await);
     }
     let (route, rest) = find_route(&context, &head.method, &target)?;
+    // Dropped at the end, whichever that is: then the line is written.
+    let logged = RequestLog::new(&head, &context, peer);
     let accepts_gzip = accepts_gzip(&head.headers);
     let semicolons = if context.has(Behaviour::HttpSemicolonRefused) {
         Semicolons::Refused
@@ -251,9 +271,9 @@ async fn steps(
     };
     let request = Request {
         context: Arc::clone(&context),
-        peer,
+        peer: peer.map(|peer| peer.ip()),
         call,
-        method: head.method,
+        method: head.method.clone(),
         route: route.path,
         rest,
         query,
@@ -270,7 +290,12 @@ async fn steps(
                 Err(failure) if context.config.strict && failure.is_absence() => {
                     return Ok(unknown_path(&context, target.path()));
                 }
-                Err(failure) => Reply::failure(&failure, context.config.version),
+                Err(failure) => {
+                    if failure.is_absence() {
+                        context.note_absent(route.path);
+                    }
+                    Reply::failure(&failure, context.config.version)
+                }
             };
             Reply {
                 ending: outcome.cut.map_or(Ending::Whole, Ending::from),
@@ -278,6 +303,9 @@ async fn steps(
             }
         }
     };
+    if let (true, Content::Whole(text)) = (reply.is_error, &reply.content) {
+        logged.error(&String::from_utf8_lossy(text));
+    }
     Ok(reply::finish(&context, accepts_gzip, reply))
 }
 

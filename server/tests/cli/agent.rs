@@ -79,7 +79,12 @@ impl Run {
     }
 
     /// Starts an agent.
-    pub(crate) fn start(mut self) -> Agent {
+    pub(crate) fn start(self) -> Agent {
+        self.start_and_read_after(|| {})
+    }
+
+    /// Starts an agent whose output nobody reads before `wait` has returned.
+    pub(crate) fn start_and_read_after(mut self, wait: impl FnOnce() + Send + 'static) -> Agent {
         let mut child = self
             .command
             .stdout(Stdio::piped())
@@ -88,6 +93,7 @@ impl Run {
         let stdout = child.stdout.take().expect("the output is piped");
         let (sender, lines) = channel();
         thread::spawn(move || {
+            wait();
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
                     return;

@@ -5,6 +5,7 @@ mod commands;
 mod configuration;
 mod consumers;
 mod lock;
+mod log;
 mod on_demand;
 mod output;
 mod own_files;

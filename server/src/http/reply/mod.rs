@@ -53,6 +53,8 @@ pub(crate) struct Reply {
     /// Other headers.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) content: Content,
+    /// Whether it is the error of a handler, which Consul names in its log.
+    pub(crate) is_error: bool,
 }
 
 /// What the body of an answer is made from.
@@ -89,6 +91,7 @@ impl Reply {
             ending: Ending::Whole,
             headers: Vec::new(),
             content: Content::Empty,
+            is_error: false,
         }
     }
 
@@ -156,6 +159,7 @@ impl Reply {
             type_was_guessed,
             headers,
             content: Content::Whole(text.into()),
+            is_error: failure.is_error_value(version),
             ..Self::empty(failure.status(version))
         }
     }

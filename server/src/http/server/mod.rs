@@ -172,11 +172,11 @@ async fn accept_tcp(context: &Arc<Context>, listener: &TcpListener) -> io::Resul
     let (stream, peer) = listener.accept().await?;
     // Latency matters more than packets, and Go sets it too.
     let _ = stream.set_nodelay(true);
-    let peer = peer.ip().to_canonical();
+    let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
     let limit = context.config.http_max_conns_per_client;
     let context = Arc::clone(context);
-    match context.connections.admit(peer, limit) {
-        Some(place) => tokio::spawn(Box::pin(serve(context, Some(place), stream))),
+    match context.connections.admit(peer.ip(), limit) {
+        Some(place) => tokio::spawn(Box::pin(serve(context, Some((peer, place)), stream))),
         None => tokio::spawn(refuse(context, stream)),
     };
     Ok(())
@@ -202,9 +202,10 @@ fn keep_alive(listener: &TcpListener) {
     let _ = SockRef::from(listener).set_tcp_keepalive(&how);
 }
 
-/// Serves one connection until either side closes it. One of a TCP socket has a place in the count of its peer.
-async fn serve(context: Arc<Context>, place: Option<Place>, stream: impl Stream) {
-    let peer = place.as_ref().map(|place| place.peer);
+/// Serves one connection until either side closes it. One of a TCP socket has a peer, and a place in the count of its
+/// address.
+async fn serve(context: Arc<Context>, place: Option<(SocketAddr, Place)>, stream: impl Stream) {
+    let peer = place.as_ref().map(|(peer, _)| *peer);
     let settings = Settings {
         head_limit: context.config.max_header_bytes + HEAD_SLACK,
         rules: Rules::of(context.config.version),

@@ -1,0 +1,223 @@
+//! Writing lines without waiting for whoever reads them: a thread takes them from a queue.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+/// How many bytes may wait to be written before lines are dropped that nobody waits for.
+const ROOM: usize = 1 << 20;
+
+/// For how long lines are gathered that nobody waits for. They are then written at once, which costs as much as one.
+const GATHERED_FOR: Duration = Duration::from_millis(5);
+
+/// What becomes of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Importance {
+    /// Somebody may wait for it: it is written at once, and never dropped.
+    Awaited,
+    /// It is one of very many: it is written soon, and dropped where there is no more room.
+    Droppable,
+}
+
+/// A queue of text, and the thread that writes it.
+#[derive(Debug)]
+pub(super) struct Writer(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    /// Told when there is something to write.
+    filled: Condvar,
+    /// Told when all is written.
+    drained: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    text: Vec<u8>,
+    /// How many lines were dropped since the last that was written.
+    dropped: u64,
+    /// Whether somebody waits for a line in `text`.
+    is_awaited: bool,
+    /// Whether the thread writes what it has taken.
+    is_writing: bool,
+    /// Whether nothing comes any more.
+    is_closed: bool,
+}
+
+impl Queue {
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.dropped == 0
+    }
+}
+
+impl Writer {
+    /// Starts the thread. `dropped` makes a line of the number of lines that were dropped.
+    ///
+    /// # Errors
+    /// The operating system gives no thread.
+    pub(super) fn start(
+        to: impl Write + Send + 'static,
+        dropped: impl Fn(u64) -> String + Send + 'static,
+    ) -> io::Result<Writer> {
+        let shared = Arc::new(Shared::default());
+        let own = Arc::clone(&shared);
+        std::thread::Builder::new()
+            .name("output".to_owned())
+            .spawn(move || own.write(to, dropped))?;
+        Ok(Writer(shared))
+    }
+
+    /// Adds text to the queue.
+    pub(super) fn push(&self, text: &str, importance: Importance) {
+        let mut queue = self.0.queue.lock();
+        if importance == Importance::Droppable && queue.text.len() + text.len() > ROOM {
+            queue.dropped += 1;
+            return;
+        }
+        // The thread that gathers lines looks again by itself.
+        let is_told = queue.is_empty() || importance == Importance::Awaited;
+        queue.is_awaited |= importance == Importance::Awaited;
+        queue.text.extend_from_slice(text.as_bytes());
+        drop(queue);
+        if is_told {
+            self.0.filled.notify_one();
+        }
+    }
+
+    /// Waits until all is written, for `limit` at most.
+    pub(super) fn drain(&self, limit: Duration) {
+        let mut queue = self.0.queue.lock();
+        queue.is_awaited = true;
+        self.0.filled.notify_one();
+        let unwritten = |queue: &mut Queue| queue.is_writing || !queue.is_empty();
+        self.0.drained.wait_while_for(&mut queue, unwritten, limit);
+    }
+}
+
+impl Drop for Writer {
+    /// What was added is still written.
+    fn drop(&mut self) {
+        self.0.queue.lock().is_closed = true;
+        self.0.filled.notify_one();
+    }
+}
+
+impl Shared {
+    fn write(&self, mut to: impl Write, dropped: impl Fn(u64) -> String) {
+        // Two buffers, one of which is filled while the other is written.
+        let mut text = Vec::new();
+        loop {
+            let missing = {
+                let mut queue = self.queue.lock();
+                self.filled
+                    .wait_while(&mut queue, |queue| queue.is_empty() && !queue.is_closed);
+                if queue.is_empty() {
+                    return;
+                }
+                let gathers = |queue: &mut Queue| !queue.is_awaited && !queue.is_closed;
+                self.filled
+                    .wait_while_for(&mut queue, gathers, GATHERED_FOR);
+                text.clear();
+                std::mem::swap(&mut queue.text, &mut text);
+                queue.is_awaited = false;
+                queue.is_writing = true;
+                std::mem::take(&mut queue.dropped)
+            };
+            if missing > 0 {
+                text.extend_from_slice(dropped(missing).as_bytes());
+            }
+            // Whoever has gone reads nothing: that is no reason to stop.
+            let _ = to.write_all(&text).and_then(|()| to.flush());
+            self.queue.lock().is_writing = false;
+            self.drained.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+    use super::*;
+
+    /// Longer than anything takes on the slowest machine.
+    const BOUND: Duration = Duration::from_secs(30);
+
+    /// A reader that takes one piece each time when it is asked for one, as a pipe does that is full.
+    struct Pipe(SyncSender<String>);
+
+    impl Write for Pipe {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            self.0.send(text).map_err(io::Error::other)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn writer() -> (Writer, Receiver<String>) {
+        let (sender, receiver) = sync_channel(0);
+        let dropped = |number| format!("{number} dropped\n");
+        let writer = Writer::start(Pipe(sender), dropped).expect("a thread");
+        (writer, receiver)
+    }
+
+    #[test]
+    fn lines_come_in_their_order() {
+        let (writer, read) = writer();
+        let mut expected = String::new();
+        for number in 0..100 {
+            let (text, importance) = if number % 10 == 9 {
+                (format!("awaited {number}\n"), Importance::Awaited)
+            } else {
+                (format!("line {number}\n"), Importance::Droppable)
+            };
+            writer.push(&text, importance);
+            expected += &text;
+        }
+        drop(writer);
+        let found: String = read.iter().collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_reader_and_what_is_awaited_is_never_dropped() {
+        let (writer, read) = writer();
+        let long = "x".repeat(1023) + "\n";
+        let pushed = 5 * ROOM / long.len();
+        for _ in 0..pushed {
+            writer.push(&long, Importance::Droppable);
+        }
+        writer.push("awaited\n", Importance::Awaited);
+        writer.drain(Duration::from_millis(1));
+        drop(writer);
+        let found: String = read.iter().collect();
+        assert!(found.contains("awaited\n"));
+        let written = found.matches(&long).count();
+        // What is being written makes room once.
+        assert!(written <= 2 * ROOM / long.len(), "{written} lines are kept");
+        let said: usize = found
+            .lines()
+            .filter_map(|line| line.strip_suffix(" dropped"))
+            .map(|number| number.parse::<usize>().expect("a number"))
+            .sum();
+        assert_eq!(written + said, pushed, "no line is lost without a word");
+    }
+
+    #[test]
+    fn draining_waits_until_all_is_written() {
+        let (writer, read) = writer();
+        let reader = std::thread::spawn(move || read.recv_timeout(BOUND));
+        writer.push("last words\n", Importance::Droppable);
+        writer.drain(BOUND);
+        assert!(writer.0.queue.lock().is_empty());
+        let found = reader.join().expect("the reader does not panic");
+        assert_eq!(found.as_deref(), Ok("last words\n"));
+    }
+}

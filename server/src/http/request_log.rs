@@ -1,0 +1,159 @@
+//! The lines of the log about requests, as Consul has them: `Request finished` at the level of debug for every request to an
+//! endpoint, and `Request error` before it where the handler returned an error (seen on 1.8.7).
+
+use std::fmt::Write;
+use std::net::SocketAddr;
+
+use tracing::Level;
+
+use super::Context;
+use super::server::Head;
+use crate::clock::Stopwatch;
+use crate::go::duration;
+use crate::go::query::{Query, Semicolons};
+use crate::version::Behaviour;
+
+/// What stands in a log in place of a token.
+const HIDDEN: &str = "<hidden>";
+
+/// A request that is being answered. When this is dropped it is finished, also where the client has gone.
+pub(super) struct RequestLog {
+    method: http::Method,
+    target: bytes::Bytes,
+    semicolons: Semicolons,
+    peer: Option<SocketAddr>,
+    /// `None` where the log does not show when requests are finished.
+    started: Option<Stopwatch>,
+}
+
+impl RequestLog {
+    pub(super) fn new(head: &Head, context: &Context, peer: Option<SocketAddr>) -> Self {
+        let is_shown = tracing::enabled!(target: "agent.http", Level::DEBUG);
+        let refuses = context.has(Behaviour::HttpSemicolonRefused);
+        Self {
+            method: head.method.clone(),
+            target: head.target.clone(),
+            semicolons: if refuses {
+                Semicolons::Refused
+            } else {
+                Semicolons::Separate
+            },
+            peer,
+            started: is_shown.then(Stopwatch::start),
+        }
+    }
+
+    /// Says that the handler returned this error.
+    pub(super) fn error(&self, error: &str) {
+        if tracing::enabled!(target: "agent.http", Level::ERROR) {
+            let (method, url, from) = (self.method.as_str(), self.url(), self.from());
+            tracing::error!(target: "agent.http", method, url, from, error, "Request error");
+        }
+    }
+
+    /// The target with its tokens hidden.
+    fn url(&self) -> String {
+        let url = printed(&self.target);
+        let Some((_, query)) = url.split_once('?') else {
+            return url;
+        };
+        if !query.contains("token=") {
+            return url;
+        }
+        let Ok(query) = Query::parse(query.as_bytes(), self.semicolons) else {
+            return url;
+        };
+        let tokens = query.pairs().filter(|(name, _)| name == &b"token");
+        let tokens: Vec<String> = tokens
+            .map(|(_, token)| String::from_utf8_lossy(token).into_owned())
+            .collect();
+        tokens.iter().fold(url, |url, token| {
+            if token.is_empty() {
+                url.replace("token=", &format!("token={HIDDEN}"))
+            } else {
+                // Wherever it stands, as Consul does.
+                url.replace(token, HIDDEN)
+            }
+        })
+    }
+
+    fn from(&self) -> String {
+        // What Go prints of a client at a Unix socket.
+        let from = self.peer.map(|peer| peer.to_string());
+        from.unwrap_or_else(|| "@".to_owned())
+    }
+}
+
+impl Drop for RequestLog {
+    fn drop(&mut self) {
+        let Some(started) = self.started else { return };
+        let latency = i64::try_from(started.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        let latency = duration::format(latency);
+        let (method, url, from) = (self.method.as_str(), self.url(), self.from());
+        tracing::debug!(target: "agent.http", method, url, from, latency, "Request finished");
+    }
+}
+
+/// A target as one word of a line: what Go's URLs escape in a path is escaped.
+fn printed(target: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(byte);
+    let path = target
+        .split(|byte| *byte == b'?')
+        .next()
+        .unwrap_or_default();
+    if path.iter().all(is_plain) {
+        return String::from_utf8_lossy(target).into_owned();
+    }
+    let mut printed = String::with_capacity(target.len() + 16);
+    for byte in path {
+        if is_plain(byte) {
+            printed.push(char::from(*byte));
+        } else {
+            write!(printed, "%{byte:02X}").expect("a string takes any text");
+        }
+    }
+    printed + &String::from_utf8_lossy(&target[path.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log_of(target: &'static str) -> RequestLog {
+        RequestLog {
+            method: http::Method::GET,
+            target: target.into(),
+            semicolons: Semicolons::Separate,
+            peer: None,
+            started: None,
+        }
+    }
+
+    /// Observed on 1.8.7.
+    #[test]
+    fn tokens_are_hidden() {
+        let rows = [
+            (
+                "/v1/kv/a%20b?flags=3&token=secret",
+                "/v1/kv/a%20b?flags=3&token=<hidden>",
+            ),
+            ("/v1/kv/abc?token=abc", "/v1/kv/<hidden>?token=<hidden>"),
+            ("/v1/kv/x?token=", "/v1/kv/x?token=<hidden>"),
+            (
+                "/v1/kv/x?token=a1&token=b2",
+                "/v1/kv/x?token=<hidden>&token=<hidden>",
+            ),
+            ("/v1/kv/x?Token=q", "/v1/kv/x?Token=q"),
+            ("/v1/kv/a?x=%22q%22", "/v1/kv/a?x=%22q%22"),
+            ("/v1/kv/a\"b?x=<>", "/v1/kv/a%22b?x=<>"),
+        ];
+        for (target, expected) in rows {
+            assert_eq!(log_of(target).url(), expected);
+        }
+    }
+
+    #[test]
+    fn a_client_at_a_unix_socket_has_no_address() {
+        assert_eq!(log_of("/").from(), "@");
+    }
+}
