@@ -8,6 +8,7 @@
 mod consul_error;
 mod leadership;
 mod plan;
+mod response;
 mod rule;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::timestamp::Timestamp;
 pub use consul_error::ConsulError;
 pub use leadership::{LeaderLoss, Phase};
 pub use plan::{Cut, Hold, Past, Plan, ReportedIndex, Shown, Stop};
+pub use response::Response;
 pub use rule::{Effect, Rule, RuleError};
 
 /// A request, as far as faults look at it.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::consul_error::ConsulError;
+use super::response::Response;
 use super::rule::Effect;
 use super::{RuleId, rule};
 use crate::store::Store;
@@ -76,6 +77,8 @@ pub enum Stop {
     NoLeaderName,
     /// There are no servers: the answer of `status/peers`.
     NoPeers,
+    /// Any response.
+    Respond(Response),
     /// No answer.
     Cut(Cut),
 }
@@ -142,6 +145,7 @@ impl Plan {
                 plan.stop = Some(Stop::Error(error.clone()));
                 plan.hold = Hold::For(*hold);
             }
+            Effect::Respond(response) => plan.stop = Some(Stop::Respond(response.clone())),
             Effect::DelayBefore(delay) => plan.hold = Hold::For(*delay),
             Effect::DelayAfter(delay) => plan.hold_answer = Some(*delay),
             Effect::Hang => plan.hold = Hold::Forever,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::consul_error::ConsulError;
 use super::plan::{Cut, ReportedIndex};
+use super::response::Response;
 use super::{Asked, RuleId};
 use crate::timestamp::Timestamp;
 
@@ -16,6 +17,8 @@ pub enum Effect {
     Error(ConsulError),
     /// The same after another time of the server's clock.
     ErrorAfter(ConsulError, Duration),
+    /// Any response at all, as a proxy between client and Consul gives it. Nothing is applied.
+    Respond(Response),
     /// The request is held before it is applied.
     DelayBefore(Duration),
     /// The request is applied, and its answer is held.
@@ -98,6 +101,16 @@ pub enum RuleError {
     Hidden(RuleId),
     /// There is no checkpoint of this name.
     Checkpoint(String),
+    /// A response cannot have this status.
+    Status(u16),
+    /// A response with this status has no body.
+    StatusWithoutBody(u16),
+    /// A header of a response cannot have this name.
+    HeaderName(String),
+    /// The server itself gives this header.
+    OwnHeader(String),
+    /// The value of this header has characters that no header has.
+    HeaderValue(String),
 }
 
 impl fmt::Display for RuleError {
@@ -154,6 +167,40 @@ impl fmt::Display for RuleError {
                 id.0
             ),
             Self::Checkpoint(name) => write!(formatter, "there is no checkpoint {name:?}"),
+            Self::Status(_)
+            | Self::StatusWithoutBody(_)
+            | Self::HeaderName(_)
+            | Self::OwnHeader(_)
+            | Self::HeaderValue(_) => self.fmt_response(formatter),
+        }
+    }
+}
+
+impl RuleError {
+    /// What is wrong with a response.
+    fn fmt_response(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(status) => write!(
+                formatter,
+                "the status of a response is from 200 to 999, not {status}"
+            ),
+            Self::StatusWithoutBody(status) => write!(
+                formatter,
+                "a response with status {status} has no body; leave it out"
+            ),
+            Self::HeaderName(name) => write!(
+                formatter,
+                "{name:?} cannot be the name of a response's header"
+            ),
+            Self::OwnHeader(name) => write!(
+                formatter,
+                "the header {name:?} of a response is the server's own; leave it out"
+            ),
+            Self::HeaderValue(name) => write!(
+                formatter,
+                "the value of the header {name:?} has characters that no header can have"
+            ),
+            _ => Ok(()),
         }
     }
 }
@@ -307,6 +354,9 @@ impl Rule {
         {
             return Err(RuleError::ReadsOnly(method.to_owned()));
         }
+        if let Effect::Respond(response) = &self.effect {
+            response.check()?;
+        }
         self.check_counts()?;
         match self.window {
             Some((from, to)) if to <= from => Err(RuleError::WindowEmpty),
@@ -399,6 +449,11 @@ pub(super) fn in_words(effect: &Effect) -> String {
     match effect {
         Effect::Error(error) => error.name().to_owned(),
         Effect::ErrorAfter(error, hold) => format!("{} after {hold:?}", error.name()),
+        Effect::Respond(response) => format!(
+            "status {} and {} bytes",
+            response.status(),
+            response.content().len()
+        ),
         Effect::DelayBefore(delay) => format!("held for {delay:?}"),
         Effect::DelayAfter(delay) => format!("applied, answer held for {delay:?}"),
         Effect::Hang => "hangs".to_owned(),

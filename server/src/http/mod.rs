@@ -284,6 +284,9 @@ async fn steps(
         Some(reply) => reply,
         None => {
             let outcome = fault::handle_with_faults(route.handler, request, target.path()).await;
+            if let Some(foreign) = outcome.foreign {
+                return Ok(foreign);
+            }
             let reply = match outcome.reply {
                 Ok(reply) => reply,
                 Err(Failure::Dropped) => return Ok(Answer::silence()),

@@ -7,15 +7,18 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::server::Ending;
+use super::server::{Answer, Ending};
 use crate::control::Control;
-use crate::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Stop};
+use crate::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Response, Stop};
 use crate::history::CallId;
 use crate::http::Context;
 use crate::http::failure::Failure;
 use crate::http::fault::leader::LeaderPatience;
+use crate::http::reply::body::Body;
 use crate::http::reply::{self, Content, Reply};
 use crate::http::request::{Consistency, Request};
 use crate::http::route::Handler;
@@ -25,6 +28,8 @@ pub(crate) struct Outcome {
     pub(crate) reply: Result<Reply, Failure>,
     /// How its answer is cut short.
     pub(crate) cut: Option<Cut>,
+    /// A response that is sent as it is: not Consul's, and without what all of Consul's have.
+    pub(crate) foreign: Option<Answer>,
 }
 
 impl From<Cut> for Ending {
@@ -39,7 +44,11 @@ impl From<Cut> for Ending {
 
 impl From<Result<Reply, Failure>> for Outcome {
     fn from(reply: Result<Reply, Failure>) -> Self {
-        Self { reply, cut: None }
+        Self {
+            reply,
+            cut: None,
+            foreign: None,
+        }
     }
 }
 
@@ -135,8 +144,8 @@ pub(crate) async fn handle_with_faults(
         control.engine().hold(seen.call, Some(hold)).await;
     }
     Outcome {
-        reply: reply.map(|reply| reply::shown(reply, plan.shown)),
         cut: plan.cut,
+        ..reply.map(|reply| reply::shown(reply, plan.shown)).into()
     }
 }
 
@@ -223,10 +232,31 @@ fn stopped(request: &Request, seen: &Seen, stop: &Stop) -> Outcome {
         Stop::Error(error) => failed(&request.context, seen, error),
         Stop::NoLeaderName => Ok(Reply::json(request, "")).into(),
         Stop::NoPeers => Ok(Reply::json(request, &[(); 0])).into(),
-        Stop::Cut(cut) => Outcome {
-            reply: Ok(Reply::empty(StatusCode::OK)),
-            cut: Some(*cut),
+        Stop::Respond(response) => Outcome {
+            foreign: Some(foreign(response)),
+            ..Ok(Reply::empty(StatusCode::OK)).into()
         },
+        Stop::Cut(cut) => Outcome {
+            cut: Some(*cut),
+            ..Ok(Reply::empty(StatusCode::OK)).into()
+        },
+    }
+}
+
+/// A response of a rule on the wire. What cannot be sent was refused with its rule.
+fn foreign(response: &Response) -> Answer {
+    let header = |(name, value): &(String, String)| {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        Some((name, HeaderValue::from_bytes(value.as_bytes()).ok()?))
+    };
+    let mut headers: Vec<_> = response.headers().iter().filter_map(header).collect();
+    let body = Bytes::copy_from_slice(response.content());
+    headers.push((CONTENT_LENGTH, reply::number(body.len() as u64)));
+    let status = StatusCode::from_u16(response.status());
+    Answer {
+        headers,
+        body: Body::Whole(body),
+        ..Answer::empty(status.expect("a rule is checked when it is installed"))
     }
 }
 
@@ -234,8 +264,8 @@ fn failed(context: &Context, seen: &Seen, error: &ConsulError) -> Outcome {
     let config = &context.config;
     if error.is_silent(config.version) {
         return Outcome {
-            reply: Ok(Reply::empty(StatusCode::OK)),
             cut: Some(Cut::Close),
+            ..Ok(Reply::empty(StatusCode::OK)).into()
         };
     }
     let server = format!("{}:{}", config.advertise_address, config.server_port);
