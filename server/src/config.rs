@@ -131,6 +131,10 @@ pub struct Config {
     /// 127.0.0.1 where that is at Unix sockets only or nowhere.
     pub control_addresses: Vec<IpAddr>,
 
+    /// Names of hosts under which the control plane may be called, beside IP addresses, `localhost` and names that
+    /// nobody can register. A page in a browser that comes from elsewhere is refused. Default: none.
+    pub allow_hosts: Vec<String>,
+
     /// The least important lines that the log shows (`log_level`). Default: info.
     pub log_level: LogLevel,
     /// Whether log lines are JSON objects (`log_json`). Default: false.
@@ -295,6 +299,7 @@ impl Default for Config {
             history_capacity: DEFAULT_CAPACITY,
             control_port: None,
             control_addresses: Vec::new(),
+            allow_hosts: Vec::new(),
             strict: false,
             log_level: LogLevel::Info,
             log_json: false,

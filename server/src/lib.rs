@@ -34,6 +34,9 @@
 //! * Faults are asked for at the edge, before a handler and before a reply, never inside.
 //! * The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 
+// Some of what the control plane over HTTP uses nobody else does.
+#![cfg_attr(not(feature = "control-http"), allow(dead_code, unused_imports))]
+
 pub mod blocking;
 pub mod cli;
 pub mod clock;

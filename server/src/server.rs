@@ -22,10 +22,9 @@ use crate::control::{Control, Launched, OnDemand};
 use crate::engine::Engine;
 use crate::entropy::Entropy;
 pub(crate) use crate::http::Reload;
-use crate::http::{self, Plane, Socket};
+use crate::http::{self, Socket};
 use crate::probe;
-use crate::store::Rules;
-use crate::version::{Behaviour, Version};
+use crate::version::Version;
 use agent::{new_engine, reload_of};
 
 /// How many ready connections a server in a test takes from the operating system at once. The runtime keeps a place for
@@ -313,8 +312,13 @@ impl Server {
     ///
     /// # Panics
     /// As [`Server::addr`], unless the control plane has a port of its own.
+    #[cfg(feature = "control-http")]
     #[must_use]
     pub fn control_url(&self) -> String {
+        self.url_of_control_plane()
+    }
+
+    fn url_of_control_plane(&self) -> String {
         let address = self.control_address.unwrap_or_else(|| self.addr());
         format!("http://{}/proconsul/v1", reachable(address))
     }
@@ -463,6 +467,12 @@ fn bind_control(config: &Config, data: &[Bound]) -> Result<Vec<Bound>, StartErro
     let Some(port) = config.control_port.filter(|_| config.control) else {
         return Ok(Vec::new());
     };
+    if cfg!(not(feature = "control-http")) {
+        return Err(StartError::Listen {
+            address: Address::Tcp((Ipv4Addr::LOCALHOST, port).into()),
+            error: io::Error::other("this build has no control plane (feature `control-http`)"),
+        });
+    }
     let addresses = if config.control_addresses.is_empty() {
         http_addresses(data)
     } else {
@@ -561,7 +571,7 @@ fn launch(config: Config, frozen: bool) -> Result<Launched, String> {
     let server = builder.start().map_err(|error| error.to_string())?;
     Ok(Launched {
         url: server.url(),
-        control: server.control_url(),
+        control: server.url_of_control_plane(),
         seed: server.seed(),
         server: Box::new(server),
     })
@@ -577,20 +587,22 @@ async fn serve(
     let engine = control.shared_engine();
     let control = config.control.then_some(control);
     let mut tasks = tokio::task::JoinSet::new();
-    let plane = if sockets.control.is_empty() {
-        Plane::Both
-    } else {
-        let own = control.clone();
-        let context = http::Context::new(Arc::clone(&engine), config.clone(), own, reload.clone());
-        let context = Arc::new(context.serving(Plane::Control));
+    let has_own_port = !sockets.control.is_empty();
+    #[cfg(feature = "control-http")]
+    if let Some(control) = control.as_ref().filter(|_| has_own_port) {
+        let router = crate::control::http::router(control.clone(), &config.allow_hosts);
         for (_, socket) in sockets.control {
-            tasks.spawn(http::accept(Arc::clone(&context), socket));
+            if let Socket::Tcp(listener) = socket {
+                tasks.spawn(crate::control::http::serve(listener, router.clone()));
+            }
         }
-        Plane::Consul
-    };
+    }
     let context = http::Context::new(Arc::clone(&engine), config, control, reload);
-    let context = context.serving(plane);
-    let context = Arc::new(context);
+    let context = Arc::new(if has_own_port {
+        context.without_control_plane()
+    } else {
+        context
+    });
     for (_, socket) in sockets.data {
         tasks.spawn(http::accept(Arc::clone(&context), socket));
     }
@@ -603,18 +615,8 @@ async fn serve(
     }
 }
 
-/// What the store does in a version.
-pub(crate) fn rules_of(version: Version) -> Rules {
-    Rules {
-        session_ids_are_uuids: !version.has(Behaviour::SessionMalformedIdIsUnknown),
-        missing_keeps_blocking: version.has(Behaviour::KvMissingKeyBlocks),
-        unknown_verb_fails_pre_check: version.has(Behaviour::TxnUnknownVerbEarly),
-        identical_check_moves_index: !version.has(Behaviour::CatalogCheckUnchangedKeepsIndex),
-        session_checks: version.has(Behaviour::SessionChecks),
-        empty_service_fails_pre_check: version.has(Behaviour::CatalogServiceEmptyText),
-        index_per_node: version.has(Behaviour::CatalogNodeIndex),
-    }
-}
+#[cfg(test)]
+pub(crate) use agent::rules_of;
 
 #[cfg(test)]
 mod tests;

@@ -197,6 +197,12 @@ pub(super) const FLAGS: &[Flag] = &[
         "The address that the node is registered with.",
     ),
     ignored("advertise-wan", One),
+    own(
+        "allow-host",
+        |settings| Slot::List(&mut settings.allow_hosts),
+        "A name under which the control plane may be called; names with a dot are refused else, since a web page could \
+         have chosen them. May be repeated (proconsul only).",
+    ),
     sets(
         "allow-write-http-from",
         |settings| Slot::List(&mut settings.allow_write_http_from),
@@ -440,6 +446,7 @@ mod tests {
     fn only_our_own_flags_have_variables() {
         let variables: Vec<_> = FLAGS.iter().filter_map(Flag::variable).collect();
         let expected = [
+            "PROCONSUL_ALLOW_HOST",
             "PROCONSUL_AS_VERSION",
             "PROCONSUL_CONTROL",
             "PROCONSUL_CONTROL_ADDR",

@@ -75,6 +75,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
         server,
         control: settings.control.unwrap_or(control_port.is_some()),
         control_port,
+        allow_hosts: allow_hosts(settings)?,
         strict: settings.strict.unwrap_or(false),
         ..base
     };
@@ -137,6 +138,24 @@ pub(super) fn check_acls(settings: &Settings) -> Result<(), String> {
         "{key} switches ACLs on, which proconsul does not emulate yet: it would allow every request. Leave it out to test \
          without ACLs (tokens are then accepted and ignored), or test with a real Consul"
     ))
+}
+
+/// The names under which the control plane may be called; one argument may hold several.
+fn allow_hosts(settings: &Settings) -> Result<Vec<String>, String> {
+    let names = settings
+        .allow_hosts
+        .iter()
+        .flat_map(|names| names.split(','));
+    let name = |name: &str| {
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        if name.is_empty() || !name.bytes().all(letter) {
+            return Err(format!(
+                "-allow-host: {name:?} is not the name of a host; expected one such as consul.example, without a port"
+            ));
+        }
+        Ok(name.to_owned())
+    };
+    names.map(|text| name(text.trim())).collect()
 }
 
 /// The port of the control plane; an address without one asks for a free one.

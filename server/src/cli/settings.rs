@@ -21,6 +21,7 @@ pub(super) struct Settings {
     // Our own flags.
     /// Which of them a variable has set, and no flag has set again.
     pub(super) by_variable: BTreeSet<&'static str>,
+    pub(super) allow_hosts: Vec<String>,
     pub(super) as_version: Option<String>,
     pub(super) control: Option<bool>,
     pub(super) control_addr: Option<String>,

@@ -7,6 +7,8 @@ mod agent;
 mod catalog;
 mod proxy;
 mod rows;
+#[cfg(feature = "control-http")]
+mod schema;
 mod value;
 
 use std::fmt;
@@ -24,34 +26,51 @@ use value::Moment;
 /// What the format of a state is called. It is another number whenever a state of before cannot be loaded any more.
 const FORMAT: u64 = 1;
 
-/// A state.
+/// A whole state, as `GET /state` gives it and `PUT /state` takes it.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct State {
-    /// [`FORMAT`].
+#[cfg_attr(feature = "control-http", derive(schemars::JsonSchema))]
+pub(super) struct State {
+    /// Which form of state this is. Other forms than the server's own are refused.
     format: u64,
-    /// The emulated release: others keep other indexes.
+    /// The emulated release, which must be the server's own: others keep other indexes.
     version: String,
-    /// The name of the agent's node.
+    /// The name of the agent's node, which must be the server's own.
     node: String,
+    /// The name of the datacenter, which must be the server's own.
     datacenter: String,
-    /// Of the last change.
+    /// The index of the last change.
     #[serde(with = "value::index")]
+    #[cfg_attr(feature = "control-http", schemars(with = "u64"))]
     index: Index,
+    /// The index of the last change of each table, and of each node and service.
     table_indexes: TableIndexes,
+    /// The keys with their values, in byte order.
     keys: Vec<Key>,
+    /// Which keys nobody can acquire, and for how long.
     lock_delays: Vec<LockDelay>,
+    /// The keys and prefixes that were deleted, as far as they are remembered.
     tombstones: Vec<Tombstone>,
+    /// When tombstones are forgotten, and which.
     reaps: Vec<Reap>,
-    /// Reaps come at multiples of half a minute after this.
+    /// The moment after which reaps come at multiples of half a minute: a duration in Go's form from the moment of the
+    /// dump, negative for what was before it.
     reaps_counted_from: Moment,
+    /// The sessions, and what is left of their TTLs.
     sessions: Vec<Session>,
+    /// The nodes of the catalog.
     nodes: Vec<Node>,
+    /// The services of the catalog.
     services: Vec<Service>,
+    /// The checks of the catalog.
     checks: Vec<Check>,
+    /// The prepared queries.
     prepared_queries: Vec<PreparedQuery>,
+    /// The events that the agent remembers.
     events: Vec<Event>,
+    /// How many events have been fired.
     events_fired: u64,
+    /// The agent's own services and checks, and when it does what.
     agent: AgentState,
 }
 

@@ -9,17 +9,22 @@ use serde::{Deserialize, Serialize};
 use super::state::Keys;
 use crate::store::{Content, KvVerb};
 
-/// A key in the file.
+/// A key as `consul kv export` prints it.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Exported {
+#[cfg_attr(feature = "control-http", derive(schemars::JsonSchema))]
+pub(super) struct Exported {
+    /// The key, which is not empty.
     key: String,
+    /// The flags that clients keep with the key.
     flags: u64,
+    /// The value as base64.
     value: String,
-    /// Written by Consul Enterprise and by newer releases; there is only one of each here.
+    /// Written by Consul Enterprise and by newer releases, and not used: there is one namespace.
     #[serde(default, skip_serializing)]
     #[expect(dead_code, reason = "accepted and not used")]
     namespace: Option<String>,
+    /// Written by Consul Enterprise and by newer releases, and not used: there is one partition.
     #[serde(default, skip_serializing)]
     #[expect(dead_code, reason = "accepted and not used")]
     partition: Option<String>,

@@ -6,9 +6,10 @@
 mod doors;
 mod dump;
 mod export;
-pub(crate) mod face;
 mod fault;
 mod history;
+#[cfg(feature = "control-http")]
+pub(crate) mod http;
 mod servers;
 mod state;
 mod time;
@@ -25,7 +26,7 @@ pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
 pub use dump::LoadError;
 pub use export::ImportError;
-pub(crate) use servers::{Launched, NewServer, NotStarted, OnDemand};
+pub(crate) use servers::{Launched, NotStarted, OnDemand};
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
 
 /// The controls of one server. Clones control the same server.

@@ -16,6 +16,14 @@ macro_rules! errors {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$error),*];
 
+            /// What Consul answers, in a sentence.
+            #[must_use]
+            pub fn meaning(&self) -> &'static str {
+                match self {
+                    $(Self::$error => $doc,)*
+                }
+            }
+
             /// Its name, as the control plane spells it.
             #[must_use]
             pub fn name(&self) -> &'static str {

@@ -17,6 +17,14 @@ macro_rules! kinds {
             /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
 
+            /// What a record of this kind says, in a sentence.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $doc,)*
+                }
+            }
+
             /// The name of the kind, as the control plane spells it.
             #[must_use]
             pub fn name(self) -> &'static str {

@@ -1,79 +1,150 @@
-//! The control plane on the wire: its calls are carried out aside, since some of them wait.
+//! The control plane beside Consul's API: its router is called on connections of our own HTTP server.
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
-
-use super::reply::body::Body;
-use super::server::{Answer as Response, Head, Incoming, Read};
-use super::{Context, Plane, reply};
-use crate::control::face::{self, Answer, Call, Content};
+use super::Context;
+use super::server::Head;
 use crate::go::url::Target;
 
-/// What its paths begin with.
-const PREFIX: &str = "/proconsul/";
+#[cfg(not(feature = "control-http"))]
+pub(crate) use absent::ControlPlane;
+#[cfg(feature = "control-http")]
+pub(crate) use present::ControlPlane;
 
-/// The longest body of a call in bytes: a state of many keys.
-const BODY_LIMIT: u64 = 1 << 30;
+/// What the paths of the control plane begin with. No Consul has any.
+const PREFIX: &[u8] = b"/proconsul/";
 
-/// Whether a path is the control plane's on this socket.
-pub(super) fn is_meant(context: &Context, path: &[u8]) -> bool {
-    let has_prefix = path.starts_with(PREFIX.as_bytes());
-    context.control.is_some()
-        && match context.plane {
-            Plane::Consul => false,
-            Plane::Control => true,
-            Plane::Both => has_prefix,
+/// The control plane of a server, if a request is meant for it. The path is looked at as it is decoded, and without
+/// the origin that a proxy's client sends before it.
+pub(super) fn meant<'a>(context: &'a Context, head: &Head) -> Option<&'a ControlPlane> {
+    let plane = context.control_plane.as_ref()?;
+    // Nearly all requests: they need no second look.
+    if head.target.starts_with(b"/v1/") {
+        return None;
+    }
+    let target = Target::parse(&head.target).ok()?;
+    target.path().starts_with(PREFIX).then_some(plane)
+}
+
+#[cfg(feature = "control-http")]
+mod present {
+    use std::sync::OnceLock;
+
+    use axum::Router;
+    use axum::body::Body as RouterBody;
+    use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+    use axum::http::{Request, StatusCode};
+    use axum::response::Response;
+    use tower_service::Service;
+
+    use crate::control::Control;
+    use crate::control::http::{self, LocalSocket};
+    use crate::go::url::Target;
+    use crate::http::reply;
+    use crate::http::reply::body::Body;
+    use crate::http::server::{Answer, Head, Incoming, Read};
+
+    /// The longest body of a call in bytes: a state of many keys.
+    const BODY_LIMIT: u64 = 1 << 30;
+
+    /// The router of a server, made when it is called for the first time: most servers never are.
+    #[derive(Debug)]
+    pub(crate) struct ControlPlane {
+        control: Control,
+        allowed: Vec<String>,
+        router: OnceLock<Router>,
+    }
+
+    impl ControlPlane {
+        pub(crate) fn new(control: Control, allowed: &[String]) -> Self {
+            Self {
+                control,
+                allowed: allowed.to_vec(),
+                router: OnceLock::new(),
+            }
         }
+
+        /// Carries out a call. Dropping the future ends it: the client is gone.
+        pub(crate) async fn answer(
+            &self,
+            head: &Head,
+            mut body: Incoming,
+            is_local_socket: bool,
+        ) -> Answer {
+            let Some(Read {
+                bytes,
+                failure: None,
+            }) = body.read(BODY_LIMIT).await
+            else {
+                return refused("the body cannot be read\n");
+            };
+            let Some(mut request) = request(head, bytes.into()) else {
+                return refused("the target cannot be read\n");
+            };
+            if is_local_socket {
+                request.extensions_mut().insert(LocalSocket);
+            }
+            let router = || http::router(self.control.clone(), &self.allowed);
+            let mut router = self.router.get_or_init(router).clone();
+            match router.call(request).await {
+                Ok(response) => answer(response).await,
+                Err(never) => match never {},
+            }
+        }
+    }
+
+    fn request(head: &Head, body: RouterBody) -> Option<Request<RouterBody>> {
+        let target = Target::parse(&head.target).ok()?;
+        let mut request = Request::new(body);
+        *request.uri_mut() = http::uri_of(target.path(), target.raw_query()).ok()?;
+        *request.method_mut() = head.method.clone();
+        *request.headers_mut() = head.headers.clone();
+        Some(request)
+    }
+
+    /// The whole response. One that is a stream of events will need a body that is sent while it comes.
+    async fn answer(response: Response) -> Answer {
+        let (parts, body) = response.into_parts();
+        let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
+            return Answer::silence();
+        };
+        let mut headers: Vec<_> = parts
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        if !parts.headers.contains_key(CONTENT_LENGTH) {
+            headers.push((CONTENT_LENGTH, reply::number(bytes.len() as u64)));
+        }
+        Answer {
+            headers,
+            body: Body::Whole(bytes),
+            ..Answer::empty(parts.status)
+        }
+    }
+
+    fn refused(sentence: &'static str) -> Answer {
+        Answer {
+            headers: vec![
+                (CONTENT_LENGTH, reply::number(sentence.len() as u64)),
+                (CONTENT_TYPE, reply::TEXT),
+            ],
+            body: Body::Whole(sentence.into()),
+            ..Answer::empty(StatusCode::BAD_REQUEST)
+        }
+    }
 }
 
-/// Carries out a call.
-pub(super) async fn answer(
-    context: &Context,
-    head: &Head,
-    target: &Target<'_>,
-    mut body: Incoming,
-) -> Response {
-    let Some(control) = context.control.clone() else {
-        unreachable!("only the control plane's paths lead here");
-    };
-    let path = String::from_utf8_lossy(target.path()).into_owned();
-    let Some(path) = path.strip_prefix(face::PREFIX) else {
-        let text = format!(
-            "there is no {path:?}; the control plane is under {}",
-            face::PREFIX
-        );
-        return shown(Answer::missing(text));
-    };
-    let Some(Read {
-        bytes,
-        failure: None,
-    }) = body.read(BODY_LIMIT).await
-    else {
-        return shown(Answer::bad("the body cannot be read"));
-    };
-    let call = Call {
-        method: head.method.to_string(),
-        path: path.to_owned(),
-        query: target.raw_query().to_vec(),
-        body: bytes.to_vec(),
-    };
-    let done = tokio::task::spawn_blocking(move || face::answer(&control, &call)).await;
-    shown(done.unwrap_or_else(|_| Answer::failed("the call panicked; the server's log says why")))
-}
+/// A build without the control plane: its paths are nobody's.
+#[cfg(not(feature = "control-http"))]
+mod absent {
+    use crate::control::Control;
+    use crate::http::server::{Answer, Head, Incoming};
 
-fn shown(answer: Answer) -> Response {
-    let (content_type, text) = match answer.content {
-        Content::Json(value) => ("application/json", value.to_string()),
-        Content::Written(text) => ("application/json", text),
-        Content::Text(text) => ("text/plain; charset=utf-8", text),
-    };
-    let status = StatusCode::from_u16(answer.status).expect("calls have statuses");
-    Response {
-        headers: vec![
-            (CONTENT_LENGTH, reply::number(text.len() as u64)),
-            (CONTENT_TYPE, HeaderValue::from_static(content_type)),
-        ],
-        body: Body::Whole(text.into()),
-        ..Response::empty(status)
+    #[derive(Debug)]
+    pub(crate) enum ControlPlane {}
+
+    impl ControlPlane {
+        pub(crate) async fn answer(&self, _: &Head, _: Incoming, _: bool) -> Answer {
+            match *self {}
+        }
     }
 }

@@ -40,6 +40,7 @@ use crate::go::query::{Query, Semicolons};
 use crate::go::url::Target;
 use crate::history::CallId;
 use crate::version::Behaviour;
+use control_plane::ControlPlane;
 use failure::Failure;
 use reply::body::Body;
 use reply::{Content, Reply};
@@ -54,8 +55,8 @@ pub(crate) struct Context {
     pub(crate) engine: Arc<Engine>,
     /// What a test may do to the server, if it may do anything.
     pub(crate) control: Option<Control>,
-    /// What its sockets serve.
-    pub(crate) plane: Plane,
+    /// The control plane, where it is served beside Consul's API.
+    control_plane: Option<ControlPlane>,
     pub(crate) config: Arc<Config>,
     /// The configured headers of all answers, sorted.
     response_headers: Vec<(HeaderName, HeaderValue)>,
@@ -95,17 +96,6 @@ impl std::fmt::Debug for Reload {
     }
 }
 
-/// What a socket serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Plane {
-    /// Consul's API alone.
-    Consul,
-    /// The control plane alone: no fault ever touches it.
-    Control,
-    /// Both.
-    Both,
-}
-
 /// How many unknown paths are named in the log.
 const UNKNOWN_PATHS_NAMED: usize = 100;
 
@@ -127,8 +117,8 @@ impl Context {
         response_headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
         Self {
             engine,
+            control_plane: control_plane(control.as_ref(), &config),
             control,
-            plane: Plane::Both,
             response_headers,
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config: Arc::new(config),
@@ -145,7 +135,7 @@ impl Context {
         Self {
             engine: Arc::new(engine),
             control: None,
-            plane: self.plane,
+            control_plane: None,
             config: Arc::clone(&self.config),
             response_headers: self.response_headers.clone(),
             acl_policy: self.acl_policy.clone(),
@@ -157,9 +147,9 @@ impl Context {
         }
     }
 
-    /// The same for sockets that serve something else.
-    pub(crate) fn serving(mut self, plane: Plane) -> Self {
-        self.plane = plane;
+    /// The same for sockets that serve Consul's API alone, since the control plane has a port of its own.
+    pub(crate) fn without_control_plane(mut self) -> Self {
+        self.control_plane = None;
         self
     }
 
@@ -202,6 +192,16 @@ impl Context {
     }
 }
 
+#[cfg(feature = "control-http")]
+fn control_plane(control: Option<&Control>, config: &Config) -> Option<ControlPlane> {
+    control.map(|control| ControlPlane::new(control.clone(), &config.allow_hosts))
+}
+
+#[cfg(not(feature = "control-http"))]
+fn control_plane(_: Option<&Control>, _: &Config) -> Option<ControlPlane> {
+    None
+}
+
 /// Answers one request: the steps of kv.md section 0, in its order.
 async fn respond(
     context: Arc<Context>,
@@ -209,12 +209,15 @@ async fn respond(
     head: Head,
     body: Incoming,
 ) -> Answer {
+    // Told apart once, before the request is counted: what counts requests must not wait for itself.
+    if let Some(plane) = control_plane::meant(&context, &head) {
+        return plane.answer(&head, body, peer.is_none()).await;
+    }
     let target = String::from_utf8_lossy(&head.target);
-    let is_controlled = control_plane::is_meant(&context, target.as_bytes());
-    let engine = &context.engine;
-    let mut call = (!is_controlled)
-        .then(|| engine.begin_call(peer.map(|peer| peer.ip()), head.method.as_str(), &target))
-        .flatten();
+    let mut call =
+        context
+            .engine
+            .begin_call(peer.map(|peer| peer.ip()), head.method.as_str(), &target);
     drop(target);
     let id = call.as_ref().map(OpenCall::id);
     let mut answer = match steps(context, peer, id, head, body).await {
@@ -253,9 +256,6 @@ async fn steps(
     check_printable(&context, &target)?;
     if let Some(page) = pages(&context, &head.method, &target) {
         return Ok(page);
-    }
-    if control_plane::is_meant(&context, target.path()) {
-        return Ok(control_plane::answer(&context, &head, &target, body).await);
     }
     let (route, rest) = find_route(&context, &head.method, &target)?;
     // Dropped at the end, whichever that is: then the line is written.

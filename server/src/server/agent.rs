@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::Reread;
-use super::rules_of;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::definition::Defined;
@@ -12,9 +11,10 @@ use crate::entropy::Entropy;
 use crate::history::History;
 use crate::http::Reload;
 use crate::store::{
-    AgentCommand, Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Start, Store,
+    AgentCommand, Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules,
+    Start, Store,
 };
-use crate::version::Behaviour;
+use crate::version::{Behaviour, Version};
 
 /// The index of the last entry that a Consul writes before it registers itself; raft's own entries come first.
 /// The first write of a user then gets the index that it gets there (kv.md 4.1); nobody should count on it.
@@ -180,4 +180,17 @@ fn node_meta(config: &Config) -> Labels {
 fn labels(pairs: &[(&str, &str)]) -> Labels {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     pairs.iter().map(owned).collect()
+}
+
+/// What the store does in a version.
+pub(crate) fn rules_of(version: Version) -> Rules {
+    Rules {
+        session_ids_are_uuids: !version.has(Behaviour::SessionMalformedIdIsUnknown),
+        missing_keeps_blocking: version.has(Behaviour::KvMissingKeyBlocks),
+        unknown_verb_fails_pre_check: version.has(Behaviour::TxnUnknownVerbEarly),
+        identical_check_moves_index: !version.has(Behaviour::CatalogCheckUnchangedKeepsIndex),
+        session_checks: version.has(Behaviour::SessionChecks),
+        empty_service_fails_pre_check: version.has(Behaviour::CatalogServiceEmptyText),
+        index_per_node: version.has(Behaviour::CatalogNodeIndex),
+    }
 }

@@ -7,12 +7,13 @@ use jsonschema::Validator;
 use proconsul::history::Kind;
 use serde_json::{Value, json};
 
-use crate::face::{call, parsed, prepared, with_control_port};
-use crate::support::{Answer, SECOND, ask, background, frozen, join};
+use crate::face::{call, parsed, prepared};
+use crate::support::{Answer, SECOND, ask, background, exchange, frozen, get, join, parse};
 
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
-    let text = include_str!("../../src/control/face/openapi.json");
-    serde_json::from_str(text).expect("the description is JSON")
+    let server = frozen();
+    let answer = get(&server, "/proconsul/v1/openapi.json");
+    serde_json::from_str(&answer.body).expect("the description is JSON")
 });
 
 /// What the answers to each method and path of the description have to be, by their types.
@@ -101,11 +102,10 @@ fn every_call_is_answered_as_described() {
         let (method, path) = operation.split_once(' ').expect("a method and a path");
         let described = &DESCRIPTION["paths"][path][method.to_lowercase()];
         let example = &described["requestBody"]["content"]["application/json"]["example"];
-        let (server, body) = if example.is_null() {
-            (with_control_port(), String::new())
-        } else {
-            prepared(example)
-        };
+        let (server, mut body) = prepared(example);
+        if example.is_null() {
+            body.clear();
+        }
         let mut path = path.to_owned();
         if path.ends_with("/{id}") {
             let collection = path.trim_end_matches("/{id}");
@@ -115,6 +115,8 @@ fn every_call_is_answered_as_described() {
             path = path.replace("{id}", &id);
         } else if ["/timeline", "/explain"].contains(&&path[..]) {
             path += "?key=job";
+        } else if operation == "DELETE /state/checkpoint" {
+            path += "?name=before";
         }
         let answer = call(&server, method, &path, &body);
         assert_eq!(answer.status, 200, "{operation} {body}: {}", answer.body);
@@ -167,4 +169,124 @@ fn every_kind_of_record_is_described() {
         assert!(records.iter().any(is_there), "no {}", kind.name());
     }
     assert_eq!(call(&server, "GET", "/history?format=text", "").status, 200);
+}
+
+/// Calls `look` with everything in a description that a reader meets by its name: properties, parameters and variants.
+fn each_named(value: &Value, path: &str, look: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                each_named(item, &format!("{path}/{place}"), look);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields.iter().filter(|(name, _)| *name != "example") {
+                let path = format!("{path}/{name}");
+                match (name.as_str(), field) {
+                    ("properties", Value::Object(properties)) => {
+                        for (property, schema) in properties {
+                            look(&format!("{path}/{property}"), schema);
+                        }
+                    }
+                    ("oneOf" | "parameters", Value::Array(items)) => {
+                        for (place, item) in items.iter().enumerate() {
+                            look(&format!("{path}/{place}"), item);
+                        }
+                    }
+                    _ => {}
+                }
+                each_named(field, &path, look);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_property_parameter_or_variant_lacks_a_description() {
+    let mut count = 0;
+    let mut lacking = Vec::new();
+    each_named(&DESCRIPTION, "", &mut |path, schema| {
+        count += 1;
+        let description = schema["description"].as_str().unwrap_or_default();
+        if !description.ends_with('.') {
+            lacking.push(format!("{path}: {description:?}"));
+        }
+    });
+    assert!(count > 200, "they are found: {count}");
+    assert!(lacking.is_empty(), "{lacking:#?}");
+}
+
+/// The schema of a field of the body of a call.
+fn field<'a>(path: &str, name: &str) -> &'a Value {
+    let body = &DESCRIPTION["paths"][path]["post"]["requestBody"]["content"]["application/json"];
+    &body["schema"]["properties"][name]
+}
+
+#[test]
+fn every_effect_scenario_and_phase_says_what_happens() {
+    let effects = field("/faults", "effect")["oneOf"].as_array();
+    let effects = effects.expect("an effect is one of several");
+    let kinds: Vec<_> = effects
+        .iter()
+        .map(|effect| &effect["properties"]["kind"]["const"])
+        .collect();
+    assert_eq!(kinds.len(), 13, "{kinds:?}");
+    let scenarios = named(&field("/leader/lose", "scenario").to_string());
+    for name in ["never-elected", "leader-killed", "quorum-lost", "starting"] {
+        assert!(scenarios.contains(&name.to_owned()), "{scenarios:?}");
+    }
+    let phases = named(&field("/leader/lose", "phases").to_string());
+    assert_eq!(phases.len(), 5, "{phases:?}");
+}
+
+/// The names in a schema that is one of several.
+fn named(schema: &str) -> Vec<String> {
+    let names = schema.split("\"const\":\"").skip(1);
+    names
+        .map(|rest| rest.split('"').next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// One request for the reference, with this `Accept`.
+fn reference(server: &proconsul::Server, accept: &str) -> Answer {
+    let lines = [format!("Accept: {accept}")];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let text = crate::support::request("GET", "/proconsul/v1/", &lines, "");
+    parse(&exchange(server.addr(), &text).expect("an answer comes"))
+}
+
+#[test]
+fn people_get_a_page_and_tools_get_json() {
+    let server = frozen();
+    let page = reference(&server, "text/html,application/xhtml+xml,*/*;q=0.8");
+    assert_eq!(
+        page.header("Content-Type"),
+        Some("text/html; charset=utf-8")
+    );
+    assert_eq!(page.header("Vary"), Some("Accept"));
+    for (path, methods) in DESCRIPTION["paths"].as_object().expect("it has paths") {
+        for method in methods.as_object().expect("a path has methods").keys() {
+            let heading = format!(
+                "<code>{} /proconsul/v1{path}</code></h2>",
+                method.to_uppercase()
+            );
+            assert!(page.body.contains(&heading), "{heading}");
+        }
+    }
+    for text in [
+        "<code>leader-killed</code>",
+        "<code>applied-then-reset</code>",
+        "Which error.",
+    ] {
+        assert!(page.body.contains(text), "{text}");
+    }
+    let without_slash = get(&server, "/proconsul/v1");
+    assert_eq!(without_slash.status, 308);
+    assert_eq!(without_slash.header("Location"), Some("/proconsul/v1/"));
+    for accept in ["*/*", "application/json"] {
+        let json = reference(&server, accept);
+        let value: Value = serde_json::from_str(&json.body).expect("it is JSON");
+        assert_eq!(value, *DESCRIPTION);
+    }
 }

@@ -2,17 +2,21 @@
 
 mod async_twins;
 mod barriers;
+mod calls;
 mod described;
 mod determinism;
 mod dump;
 mod face;
 mod faults;
+mod guarded;
 mod history;
 mod indexes;
 mod leader_loss;
+mod responses;
 mod rules;
 mod safety;
 mod scenarios;
+mod servers;
 mod service_wakes;
 mod state;
 mod support;

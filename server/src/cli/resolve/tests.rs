@@ -438,3 +438,34 @@ fn a_version_that_is_not_emulated_is_refused() {
     let expected = "-as-version: Consul 1.7.0 is not emulated (1.8.0 to 1.22 are)";
     assert_eq!(resolve(&settings).map(|_| ()), Err(expected.to_owned()));
 }
+
+#[test]
+fn the_hosts_of_the_control_plane_are_names() {
+    let with = |argument: &str| {
+        let settings = Settings {
+            dev: Some(true),
+            allow_hosts: vec![argument.to_owned()],
+            ..Settings::default()
+        };
+        let resolved = resolve(&settings);
+        resolved.map(|resolved| resolved.config.allow_hosts)
+    };
+    let names = with("consul.example, other.example");
+    assert_eq!(
+        names,
+        Ok(vec![
+            "consul.example".to_owned(),
+            "other.example".to_owned()
+        ])
+    );
+    for wrong in [
+        "",
+        "a,,b",
+        "consul.example:8500",
+        "http://consul.example",
+        "*",
+    ] {
+        let refused = with(wrong).expect_err("it is not a name");
+        assert!(refused.starts_with("-allow-host: "), "{refused}");
+    }
+}

@@ -30,7 +30,7 @@ pub(crate) use body::{Incoming, Read};
 pub(crate) use chunks::BodyFailure;
 pub(crate) use head::{Head, Protocol};
 
-use super::{Context, Plane};
+use super::Context;
 use crate::clock;
 use crate::control::Doors;
 use crate::version::{Behaviour, Version};
@@ -87,11 +87,7 @@ impl Rules {
 
 /// Accepts connections for ever, and serves each in a task of its own.
 pub(crate) async fn accept(context: Arc<Context>, mut socket: Socket) {
-    let Some(control) = context
-        .control
-        .clone()
-        .filter(|_| context.plane != Plane::Control)
-    else {
+    let Some(control) = context.control.clone() else {
         return accept_on(&context, &socket).await;
     };
     let doors = control.doors();
@@ -219,11 +215,11 @@ async fn serve(context: Arc<Context>, place: Option<(SocketAddr, Place)>, stream
         super::respond(Arc::clone(&context), peer, head, body)
     }));
     match &context.control {
-        Some(control) if context.plane != Plane::Control => tokio::select! {
+        Some(control) => tokio::select! {
             () = serving => {}
             () = control.doors().are(false) => {}
         },
-        Some(_) | None => serving.await,
+        None => serving.await,
     }
 }
 

@@ -1,0 +1,158 @@
+//! What a rule does to a request, as a call gives it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use crate::control::http::call::{Refused, Span};
+use crate::control::http::records::one_of;
+use crate::faults::{ConsulError, Cut, Effect, ReportedIndex, Response};
+
+/// What happens to a request that a rule hits.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
+pub(super) enum NewEffect {
+    /// Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
+    Error {
+        /// Which error.
+        error: ErrorName,
+        /// After how long on the server's clock, in place of Consul's time: a duration such as `0s` or `250ms`. `0s`
+        /// answers at once; on a clock that stands still every other time lasts until the clock is moved.
+        after: Option<Span>,
+    },
+    /// Answers with any status, headers and body, as a proxy between client and Consul does. Nothing is applied.
+    Respond {
+        /// The status, from 200 to 999.
+        status: u16,
+        /// The headers, by name. `Content-Length`, `Transfer-Encoding` and `Date` are the server's own and refused.
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+        /// The body, as text. Without any the body is empty.
+        body: Option<String>,
+        /// The body as base64, for one that is not text. At most one of the two is given.
+        body_base64: Option<String>,
+    },
+    /// Holds the request before it is applied.
+    DelayBefore {
+        /// For how long on the server's clock: a duration such as `20s` or `250ms`.
+        by: Span,
+    },
+    /// Applies the request, and holds its answer.
+    DelayAfter {
+        /// For how long on the server's clock: a duration such as `20s` or `250ms`.
+        by: Span,
+    },
+    /// Never answers. Nothing is applied.
+    Hang {},
+    /// Resets the connection without an answer. Nothing is applied.
+    Reset {},
+    /// Closes the connection without an answer. Nothing is applied.
+    EmptyReply {},
+    /// Applies the request, and resets the connection without an answer.
+    AppliedThenReset {},
+    /// Applies the request, and closes the connection without an answer.
+    AppliedThenEmptyReply {},
+    /// Applies the request, and closes the connection within the body of the answer.
+    Truncate {
+        /// How many bytes of the body are sent.
+        bytes: usize,
+    },
+    /// Lets a read report another `X-Consul-Index` than the true one.
+    Index {
+        /// The index that is reported; 0 is one that no Consul reports.
+        index: u64,
+    },
+    /// Lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1.
+    IndexBack {
+        /// By how much.
+        by: u64,
+    },
+    /// Answers reads with `?stale` from a checkpoint, as a server that has fallen behind does.
+    ReadFrom {
+        /// The name of the checkpoint.
+        checkpoint: String,
+        /// What `X-Consul-LastContact` says: a duration such as `20s` or `250ms`.
+        last_contact: Span,
+    },
+}
+
+impl NewEffect {
+    /// # Errors
+    /// The body of a response is given twice, or is not base64.
+    pub(super) fn into_effect(self) -> Result<Effect, Refused> {
+        Ok(match self {
+            Self::Error { error, after } => match after {
+                Some(Span(hold)) => Effect::ErrorAfter(error.0, hold),
+                None => Effect::Error(error.0),
+            },
+            Self::Respond {
+                status,
+                headers,
+                body,
+                body_base64,
+            } => {
+                let response = Response::new(status).body(response_body(body, body_base64)?);
+                let headers = headers.into_iter();
+                Effect::Respond(headers.fold(response, |response, (name, value)| {
+                    response.header(name, value)
+                }))
+            }
+            Self::DelayBefore { by } => Effect::DelayBefore(by.0),
+            Self::DelayAfter { by } => Effect::DelayAfter(by.0),
+            Self::Hang {} => Effect::Hang,
+            Self::Reset {} => Effect::Cut(Cut::Reset),
+            Self::EmptyReply {} => Effect::Cut(Cut::Close),
+            Self::AppliedThenReset {} => Effect::AppliedThen(Cut::Reset),
+            Self::AppliedThenEmptyReply {} => Effect::AppliedThen(Cut::Close),
+            Self::Truncate { bytes } => Effect::AppliedThen(Cut::After(bytes)),
+            Self::Index { index } => Effect::ReportIndex(ReportedIndex::Exactly(index)),
+            Self::IndexBack { by } => Effect::ReportIndex(ReportedIndex::Back(by)),
+            Self::ReadFrom {
+                checkpoint,
+                last_contact,
+            } => Effect::ReadFrom {
+                checkpoint,
+                last_contact: last_contact.0,
+            },
+        })
+    }
+}
+
+fn response_body(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refused> {
+    match (text, base64) {
+        (Some(_), Some(_)) => Err(Refused::input(
+            "expected at most one of body and body_base64",
+        )),
+        (text, None) => Ok(text.unwrap_or_default().into_bytes()),
+        (None, Some(base64)) => BASE64_STANDARD
+            .decode(base64)
+            .map_err(|error| Refused::input(format!("body_base64 is not base64: {error}"))),
+    }
+}
+
+/// An error of Consul's, by its name.
+pub(super) struct ErrorName(ConsulError);
+
+impl<'de> Deserialize<'de> for ErrorName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for ErrorName {
+    fn schema_name() -> Cow<'static, str> {
+        "ErrorName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let errors = ConsulError::ALL.iter();
+        let errors = errors.map(|error| (error.name(), error.meaning()));
+        one_of("An error of Consul's.", errors)
+    }
+}

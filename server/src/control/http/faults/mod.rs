@@ -1,0 +1,174 @@
+//! Faults: rules that hit requests, and wakes that come late or for nothing.
+
+mod effect;
+pub(super) mod leader;
+mod rule;
+
+use axum::Json;
+use axum::http::Method;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::call::{Body, Call, Nothing, Number, Refused, Span, call};
+use super::records::Done;
+use crate::control::Control;
+use crate::faults::{Installed, RuleId};
+use rule::NewRule;
+
+type Answer<T> = Result<Json<T>, Refused>;
+
+pub(super) fn calls() -> Vec<Call> {
+    vec![
+        call(
+            Method::GET,
+            "/faults",
+            "faults",
+            "The rules, in the order in which they are tried, with how often they have hit.",
+            list,
+        ),
+        call(
+            Method::POST,
+            "/faults",
+            "installFault",
+            "Installs a rule behind those that there are: the first that matches a request wins.",
+            install,
+        )
+        .example(json!({
+            "effect": { "kind": "error", "error": "no-cluster-leader", "after": "0s" },
+            "key_prefix": "nobody/",
+            "times": 1,
+        })),
+        call(
+            Method::DELETE,
+            "/faults",
+            "clearFaults",
+            "Takes all rules away; wakes come in time, and there is a leader.",
+            clear,
+        ),
+        call(
+            Method::DELETE,
+            "/faults/{id}",
+            "removeFault",
+            "Takes a rule away.",
+            remove,
+        )
+        .refuses(404, "There is no such rule."),
+        call(
+            Method::POST,
+            "/wakes/spurious",
+            "wake",
+            "Answers requests that are blocked on keys under a prefix, though nothing has changed.",
+            wake,
+        )
+        .example(json!({ "prefix": "nobody/" })),
+        call(
+            Method::POST,
+            "/wakes/delay",
+            "delayWakes",
+            "Lets the wakes of requests that are blocked on keys under a prefix come late.",
+            delay_wakes,
+        )
+        .example(json!({ "prefix": "nobody/", "by": "1s", "times": 1 })),
+    ]
+}
+
+/// The rules that are installed.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Rules {
+    /// The rules, in the order in which they are tried.
+    rules: Vec<InstalledRule>,
+}
+
+/// A rule that is installed.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct InstalledRule {
+    /// The rule's id, for `DELETE /faults/{id}`.
+    id: u64,
+    /// What the rule does, in words.
+    effect: String,
+    /// How often it has hit a request.
+    hits: u64,
+}
+
+impl From<&Installed> for InstalledRule {
+    fn from(installed: &Installed) -> Self {
+        Self {
+            id: installed.id.0,
+            effect: installed.rule.in_words(),
+            hits: installed.hits,
+        }
+    }
+}
+
+/// A rule was installed.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Id {
+    /// The id of the new rule, for `DELETE /faults/{id}`.
+    id: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Prefix {
+    /// What the keys begin with; all keys when it is empty.
+    prefix: String,
+}
+
+/// Requests were woken.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Woken {
+    /// How many requests looked again.
+    woken: usize,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DelayWakes {
+    /// What the keys begin with; all keys when it is empty.
+    prefix: String,
+    /// How late the wakes come on the server's clock: a duration such as `20s` or `250ms`.
+    by: Span,
+    /// How many wakes come late, at least 1; all of them when it is left out.
+    times: Option<u64>,
+}
+
+async fn list(control: Control, _: Nothing) -> Answer<Rules> {
+    let rules = control.faults().iter().map(InstalledRule::from).collect();
+    Ok(Json(Rules { rules }))
+}
+
+async fn install(control: Control, Body(new): Body<NewRule>) -> Answer<Id> {
+    let guard = control.fault(new.into_rule()?);
+    let guard = guard.map_err(|error| Refused::input(error.to_string()))?;
+    Ok(Json(Id { id: guard.keep().0 }))
+}
+
+async fn clear(control: Control, _: Nothing) -> Answer<Done> {
+    control.clear_faults();
+    Ok(Json(Done {}))
+}
+
+async fn remove(control: Control, Number(id): Number) -> Answer<Done> {
+    if !control.remove_fault(RuleId(id)) {
+        return Err(Refused::missing(format!("there is no rule {id}")));
+    }
+    Ok(Json(Done {}))
+}
+
+async fn wake(control: Control, Body(Prefix { prefix }): Body<Prefix>) -> Answer<Woken> {
+    let woken = control.wake(prefix);
+    Ok(Json(Woken { woken }))
+}
+
+async fn delay_wakes(control: Control, Body(delay): Body<DelayWakes>) -> Answer<Done> {
+    if delay.times == Some(0) {
+        return Err(Refused::input("expected times to be at least 1"));
+    }
+    control.delay_wakes(delay.prefix, delay.by.0, delay.times);
+    Ok(Json(Done {}))
+}

@@ -1,0 +1,280 @@
+//! The history: what happened, why, and whether a lock was safe.
+
+use axum::Json;
+use axum::http::Method;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
+
+use super::aside;
+use super::call::{Body, Call, Nothing, Parameters, Refused, Shown, Text, call};
+use super::records::{Blocked, Done, KindName, Record, about, at, at_ms, millis, records};
+use crate::control::Control;
+use crate::engine;
+use crate::history::{Filter, Interval};
+
+type Answer<T> = Result<Json<T>, Refused>;
+
+pub(super) fn calls() -> Vec<Call> {
+    vec![
+        call(
+            Method::GET,
+            "/history",
+            "history",
+            "What happened, in order, and why. `lost` says how many of the oldest records are gone because there were \
+             more than the history keeps.",
+            history,
+        ),
+        call(
+            Method::DELETE,
+            "/history",
+            "clearHistory",
+            "Forgets the history so far.",
+            clear,
+        ),
+        call(
+            Method::GET,
+            "/timeline",
+            "timeline",
+            "The life of one key, for people.",
+            timeline,
+        ),
+        call(
+            Method::GET,
+            "/explain",
+            "explain",
+            "Who holds a key, since when, what keeps others from it, and who waits.",
+            explain,
+        ),
+        call(
+            Method::POST,
+            "/safety",
+            "safety",
+            "Whether a lock was safe: in the history, and in what programs believed.",
+            safety,
+        )
+        .example(json!({ "key": "job", "beliefs": [] })),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// Only records of this kind. May be repeated.
+    #[serde(default)]
+    kind: Vec<KindName>,
+    /// Only records about this key.
+    key: Option<String>,
+    /// Only records about this session.
+    session: Option<String>,
+    /// Only records after the one with this number.
+    after: Option<RecordNumber>,
+    /// In which form: `json`, which is the default, or `text`.
+    #[serde(default)]
+    format: Format,
+}
+
+/// The number of a record.
+#[derive(JsonSchema)]
+struct RecordNumber(u64);
+
+impl<'de> Deserialize<'de> for RecordNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let error = |_| D::Error::custom(format!("after is the number of a record, not {text:?}"));
+        text.parse().map(Self).map_err(error)
+    }
+}
+
+/// The form of a history.
+#[derive(Default, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+enum Format {
+    /// Records as objects.
+    #[default]
+    Json,
+    /// A line for each record.
+    Text,
+}
+
+impl<'de> Deserialize<'de> for Format {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "json" => Ok(Self::Json),
+            "text" => Ok(Self::Text),
+            other => Err(D::Error::custom(format!(
+                "a format is json or text, not {other:?}"
+            ))),
+        }
+    }
+}
+
+/// Records of the history.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct History {
+    /// The records, oldest first.
+    records: Vec<Record>,
+    /// How many older records are gone because there were more than the history keeps.
+    lost: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OfKey {
+    /// The key.
+    key: String,
+}
+
+/// Who holds a key, and who waits for it.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Explanation {
+    /// The key.
+    key: String,
+    /// Whether the key exists.
+    exists: bool,
+    /// The session that holds it; null when none does.
+    holder: Option<String>,
+    /// Since when, in milliseconds of the server's clock; null where the history does not go back so far.
+    held_since_ms: Option<u64>,
+    /// How long the holder's session lives unless it is renewed, in milliseconds; null without a TTL.
+    lapses_in_ms: Option<u64>,
+    /// How often the key was acquired.
+    lock_index: u64,
+    /// For how long nobody can acquire it, in milliseconds; null when anybody can.
+    lock_delay_left_ms: Option<u64>,
+    /// Who waits for it to change.
+    waiting: Vec<Blocked>,
+    /// What last happened to the lock, in words; null when nothing did.
+    last: Option<String>,
+    /// All of it in words.
+    text: String,
+}
+
+impl From<&engine::Explanation> for Explanation {
+    fn from(explanation: &engine::Explanation) -> Self {
+        Self {
+            key: explanation.key.to_string(),
+            exists: explanation.exists,
+            holder: explanation.holder.clone(),
+            held_since_ms: explanation.held_since.map(at_ms),
+            lapses_in_ms: explanation.lapses_in.map(millis),
+            lock_index: explanation.lock_index,
+            lock_delay_left_ms: explanation.lock_delay_left.map(millis),
+            waiting: explanation.waiting.iter().map(Blocked::from).collect(),
+            last: explanation.last.clone(),
+            text: explanation.to_string(),
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Beliefs {
+    /// The key of the lock.
+    key: String,
+    /// When programs believed that they held the lock. Without any, the history alone is checked.
+    #[serde(default)]
+    beliefs: Vec<Belief>,
+}
+
+/// That a program believed to hold the lock.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Belief {
+    /// The session with which the program acquired the lock.
+    session: String,
+    /// Since when it believed to hold it, in milliseconds of the server's clock.
+    from_ms: u64,
+    /// Until when, in milliseconds of the server's clock; not before `from_ms`.
+    to_ms: u64,
+}
+
+impl Belief {
+    fn interval(self) -> Result<Interval, Refused> {
+        if self.to_ms < self.from_ms {
+            return Err(Refused::input(
+                "a belief ends at to_ms, which is not before from_ms",
+            ));
+        }
+        Ok(Interval {
+            session: self.session,
+            from: at(self.from_ms),
+            to: at(self.to_ms),
+        })
+    }
+}
+
+/// Whether a lock was safe.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Safety {
+    /// Whether there are no violations.
+    safe: bool,
+    /// What was wrong, a sentence each.
+    violations: Vec<String>,
+    /// The life of the key, for people.
+    timeline: String,
+}
+
+async fn history(
+    control: Control,
+    Parameters(wanted): Parameters<Wanted>,
+) -> Result<Shown<History>, Refused> {
+    let kinds = wanted.kind.iter().map(|kind| kind.0);
+    let filter = kinds.fold(Filter::all(), Filter::or);
+    let filter = about(filter, wanted.key, wanted.session);
+    let filter = filter.after(wanted.after.map_or(0, |number| number.0));
+    aside(move || {
+        let found = control.history(&filter);
+        match wanted.format {
+            Format::Json => Shown::Json(History {
+                records: records(&found),
+                lost: control.lost_records(),
+            }),
+            Format::Text => {
+                let lines = found.iter().map(|record| format!("{record}\n"));
+                Shown::Text(control.lost_in_words() + &lines.collect::<String>())
+            }
+        }
+    })
+    .await
+}
+
+async fn clear(control: Control, _: Nothing) -> Answer<Done> {
+    control.clear_history();
+    Ok(Json(Done {}))
+}
+
+async fn timeline(
+    control: Control,
+    Parameters(OfKey { key }): Parameters<OfKey>,
+) -> Result<Text, Refused> {
+    aside(move || Text(control.timeline(key))).await
+}
+
+async fn explain(
+    control: Control,
+    Parameters(OfKey { key }): Parameters<OfKey>,
+) -> Answer<Explanation> {
+    let explanation = aside(move || control.explain(key)).await?;
+    Ok(Json(Explanation::from(&explanation)))
+}
+
+async fn safety(control: Control, Body(checked): Body<Beliefs>) -> Answer<Safety> {
+    let Beliefs { key, beliefs } = checked;
+    let intervals = beliefs.into_iter().map(Belief::interval);
+    let intervals: Vec<Interval> = intervals.collect::<Result<_, _>>()?;
+    let (violations, timeline) = aside(move || {
+        let violations = control.check_lock_safety(&key, &intervals).err();
+        (violations.unwrap_or_default(), control.timeline(&key))
+    })
+    .await?;
+    Ok(Json(Safety {
+        safe: violations.is_empty(),
+        violations: violations.iter().map(ToString::to_string).collect(),
+        timeline,
+    }))
+}

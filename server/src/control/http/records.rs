@@ -1,0 +1,299 @@
+//! Records of the history and requests that wait, as answers show them.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::control::Control;
+use crate::engine;
+use crate::history::{self, Filter, Happened, Kind};
+use crate::timestamp::Timestamp;
+
+/// Something that happened. Which fields a record has beyond the first five depends on its kind.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Record {
+    /// The record's place in the history, counted from 1.
+    number: u64,
+    /// When it happened, in milliseconds of the server's clock.
+    at_ms: u64,
+    /// The index of the state after it.
+    index: u64,
+    /// What kind of record this is.
+    kind: KindName,
+    /// All of it in one line.
+    text: String,
+    /// The key that the record is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// The session that the record is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    /// The number of the request, of the kinds `request`, `answer`, `blocked` and `woken`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<u64>,
+    /// The address that a request came from; null for one through a Unix socket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<Option<String>>,
+    /// A request's method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
+    /// A request's path and parameters, as sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// The status of an answer; null when none was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Option<u16>>,
+    /// The fault that hit a request, in words; null when none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<Option<String>>,
+    /// The index that a blocking query waits to be passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_index: Option<u64>,
+    /// Why: of a wake, a refusal, a release, or the end of a session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+    /// How long a lock-delay lasts, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lasts_ms: Option<u64>,
+    /// The name of a session that was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The node of a session that was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<String>,
+    /// The TTL of a session that was created, in milliseconds; 0 for a session without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_ms: Option<u64>,
+}
+
+impl From<&history::Record> for Record {
+    fn from(record: &history::Record) -> Self {
+        let mut shown = Self {
+            number: record.number,
+            at_ms: at_ms(record.at),
+            index: record.index.0,
+            kind: KindName(record.what.kind()),
+            text: record.what.to_string(),
+            key: record.what.key().map(ToString::to_string),
+            session: record.what.session().map(str::to_owned),
+            request: None,
+            client: None,
+            method: None,
+            target: None,
+            status: None,
+            fault: None,
+            min_index: None,
+            cause: None,
+            lasts_ms: None,
+            name: None,
+            node: None,
+            ttl_ms: None,
+        };
+        shown.add_details(&record.what);
+        shown
+    }
+}
+
+impl Record {
+    /// Adds what only records of this kind say.
+    fn add_details(&mut self, what: &Happened) {
+        match what {
+            Happened::Request {
+                call,
+                client,
+                method,
+                target,
+            } => {
+                self.request = Some(call.0);
+                self.client = Some(client.map(|client| client.to_string()));
+                self.method = Some(method.clone());
+                self.target = Some(target.clone());
+            }
+            Happened::Answer {
+                call,
+                status,
+                fault,
+            } => {
+                self.request = Some(call.0);
+                self.status = Some(*status);
+                self.fault = Some(fault.clone());
+            }
+            Happened::Blocked {
+                call, min_index, ..
+            } => {
+                self.request = Some(call.0);
+                self.min_index = Some(min_index.0);
+            }
+            Happened::Woken { call, by } => {
+                self.request = Some(call.0);
+                self.cause = Some(by.to_string());
+            }
+            Happened::AcquireRefused { reason, .. } => self.cause = Some(reason.to_string()),
+            Happened::Released { cause, .. } => self.cause = Some(cause.to_string()),
+            Happened::SessionEnded { cause, .. } => self.cause = Some(cause.to_string()),
+            Happened::SessionRefused { reason, .. } => self.cause = Some(reason.clone()),
+            Happened::LockDelayBegan { lasts, .. } => self.lasts_ms = Some(millis(*lasts)),
+            Happened::SessionCreated {
+                name, node, ttl, ..
+            } => {
+                self.name = Some(name.clone());
+                self.node = Some(node.clone());
+                self.ttl_ms = Some(millis(*ttl));
+            }
+            Happened::KeyWritten { .. }
+            | Happened::KeyDeleted { .. }
+            | Happened::WriteRefused { .. }
+            | Happened::Acquired { .. }
+            | Happened::ReleaseRefused { .. }
+            | Happened::LockDelayEnded { .. }
+            | Happened::SessionRenewed { .. }
+            | Happened::CatalogChanged { .. }
+            | Happened::TombstonesReaped { .. }
+            | Happened::Control { .. } => {}
+        }
+    }
+}
+
+/// The records in order.
+pub(super) fn records(list: &[history::Record]) -> Vec<Record> {
+    list.iter().map(Record::from).collect()
+}
+
+/// Only records about this key and this session, where they are given.
+pub(super) fn about(filter: Filter, key: Option<String>, session: Option<String>) -> Filter {
+    let filter = match key {
+        Some(key) => filter.key(key),
+        None => filter,
+    };
+    match session {
+        Some(session) => filter.session(session),
+        None => filter,
+    }
+}
+
+/// A kind of record, by its name.
+#[derive(Clone, Copy)]
+pub(super) struct KindName(pub(super) Kind);
+
+impl Serialize for KindName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for KindName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for KindName {
+    fn schema_name() -> Cow<'static, str> {
+        "Kind".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let kinds = Kind::ALL.iter().map(|kind| (kind.name(), kind.meaning()));
+        one_of("A kind of record.", kinds)
+    }
+}
+
+/// The schema of a name among several, each of which has a meaning.
+pub(super) fn one_of(
+    what: &str,
+    names: impl IntoIterator<Item = (&'static str, &'static str)>,
+) -> Schema {
+    let names = names.into_iter();
+    let names: Value = names
+        .map(|(name, meaning)| json!({ "const": name, "description": meaning }))
+        .collect();
+    json_schema!({ "type": "string", "description": what, "oneOf": names })
+}
+
+/// A request that waits for a change.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Blocked {
+    /// The number of the request.
+    request: u64,
+    /// The address that it came from; null for one through a Unix socket.
+    client: Option<String>,
+    /// Its path and parameters, as sent.
+    target: String,
+    /// What it reads, in words.
+    read: String,
+    /// The index that it waits to be passed.
+    min_index: u64,
+    /// When its wait ends, in milliseconds of the server's clock.
+    until_ms: u64,
+}
+
+impl From<&engine::Blocked> for Blocked {
+    fn from(blocked: &engine::Blocked) -> Self {
+        Self {
+            request: blocked.call.0,
+            client: blocked.client.map(|client| client.to_string()),
+            target: blocked.target.clone(),
+            read: engine::in_words(&blocked.query),
+            min_index: blocked.min_index.0,
+            until_ms: at_ms(blocked.until),
+        }
+    }
+}
+
+/// Requests that wait.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Waiting {
+    /// The requests, oldest first.
+    blocked: Vec<Blocked>,
+}
+
+impl Waiting {
+    pub(super) fn of(blocked: &[engine::Blocked]) -> Self {
+        Self {
+            blocked: blocked.iter().map(Blocked::from).collect(),
+        }
+    }
+}
+
+/// It was done; there is nothing to say.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Done {}
+
+/// The index of the state.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct AtIndex {
+    /// The index of the last change, now.
+    index: u64,
+}
+
+impl AtIndex {
+    pub(super) fn of(control: &Control) -> Self {
+        Self {
+            index: control.index().0,
+        }
+    }
+}
+
+/// Milliseconds of the server's clock.
+pub(super) fn at_ms(at: Timestamp) -> u64 {
+    at.as_nanos() / 1_000_000
+}
+
+/// The point in time that a call means.
+pub(super) fn at(milliseconds: u64) -> Timestamp {
+    Timestamp::ZERO.plus(Duration::from_millis(milliseconds))
+}
+
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,138 @@
+//! The description of the control plane itself.
+
+use axum::Json;
+use axum::extract::{FromRequest, Request};
+use axum::http::header::{ACCEPT, VARY};
+use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::response::{Html, IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::call::{Call, Input, Nothing, Output, Refused, Written, call};
+use super::describe::{self, Schemas};
+use crate::control::Control;
+
+pub(super) fn calls() -> Vec<Call> {
+    vec![
+        call(
+            Method::GET,
+            "/",
+            "reference",
+            "This description: a page for people, who take `text/html`, and JSON for everybody else.",
+            reference,
+        ),
+        call(
+            Method::GET,
+            "/openapi.json",
+            "openapi",
+            "This description, as JSON.",
+            openapi,
+        ),
+        call(
+            Method::GET,
+            "/server",
+            "server",
+            "What this server is, and the seed with which it can be started again.",
+            server,
+        ),
+    ]
+}
+
+/// An OpenAPI document.
+#[derive(JsonSchema, Serialize)]
+struct OpenApi {
+    /// The version of OpenAPI.
+    openapi: String,
+    /// What is described.
+    info: Value,
+    /// The calls, by path and method.
+    paths: Map<String, Value>,
+}
+
+/// Whether the caller is a person with a browser.
+struct WantsPage(bool);
+
+impl FromRequest<Control> for WantsPage {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
+        let wants_page = takes_html(request.headers());
+        Nothing::from_request(request, control).await?;
+        Ok(Self(wants_page))
+    }
+}
+
+impl Input for WantsPage {
+    fn describe(_: &mut Schemas, _: &mut Map<String, Value>) {}
+}
+
+fn takes_html(headers: &HeaderMap) -> bool {
+    let mut accepted = headers.get_all(ACCEPT).iter();
+    accepted.any(|value| value.as_bytes().windows(9).any(|part| part == b"text/html"))
+}
+
+/// The description in either form.
+enum Reference {
+    Json,
+    Page,
+}
+
+impl IntoResponse for Reference {
+    fn into_response(self) -> Response {
+        let mut response = match self {
+            Self::Json => Written::<OpenApi>::new(describe::openapi().to_owned()).into_response(),
+            Self::Page => Html(describe::html()).into_response(),
+        };
+        let varies = HeaderValue::from_static("Accept");
+        response.headers_mut().insert(VARY, varies);
+        response
+    }
+}
+
+impl Output for Reference {
+    fn contents(schemas: &mut Schemas) -> Value {
+        json!({
+            "application/json": { "schema": schemas.given::<OpenApi>() },
+            "text/html": {},
+        })
+    }
+}
+
+async fn reference(_: Control, WantsPage(wants_page): WantsPage) -> Result<Reference, Refused> {
+    Ok(if wants_page {
+        Reference::Page
+    } else {
+        Reference::Json
+    })
+}
+
+async fn openapi(_: Control, _: Nothing) -> Result<Written<OpenApi>, Refused> {
+    Ok(Written::new(describe::openapi().to_owned()))
+}
+
+/// What a server is.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct About {
+    /// The version of proconsul.
+    proconsul: String,
+    /// The emulated release of Consul.
+    version: String,
+    /// The seed from which session ids, the node's id and jitter are drawn; `--seed` and `POST /servers` take it.
+    seed: u64,
+    /// The name of the agent's node.
+    node: String,
+    /// The name of the datacenter.
+    datacenter: String,
+}
+
+async fn server(control: Control, _: Nothing) -> Result<Json<About>, Refused> {
+    Ok(Json(About {
+        proconsul: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: control.seed,
+        version: control.version,
+        node: control.node_name,
+        datacenter: control.datacenter,
+    }))
+}
