@@ -73,6 +73,10 @@ impl Lowerings {
     }
 }
 
+#[expect(
+    clippy::print_stdout,
+    reason = "the output of a test is shown when it fails"
+)]
 #[test]
 fn no_write_that_was_acknowledged_is_lost() {
     let seconds = number_of("PROCONSUL_WRITERS_SECONDS").unwrap_or(4);

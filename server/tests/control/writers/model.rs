@@ -141,7 +141,7 @@ impl Replay<'_> {
         match &record.what {
             Happened::KeyWritten { key } => {
                 self.ending = ending;
-                self.write(key.to_string(), index, ending.is_some());
+                self.write(&key.to_string(), index, ending.is_some());
             }
             Happened::KeyDeleted { key } => {
                 self.ending = ending;
@@ -171,16 +171,16 @@ impl Replay<'_> {
         }
     }
 
-    fn write(&mut self, key: String, index: u64, by_the_end_of_a_session: bool) {
-        let row = self.now.keys.entry(key.clone()).or_default();
+    fn write(&mut self, key: &str, index: u64, by_the_end_of_a_session: bool) {
+        let row = self.now.keys.entry(key.to_owned()).or_default();
         row.modify_index = index;
-        if by_the_end_of_a_session || !has_one_writer(&key) {
+        if by_the_end_of_a_session || !has_one_writer(key) {
             return;
         }
-        let place = self.writes.entry(key.clone()).or_default();
+        let place = self.writes.entry(key.to_owned()).or_default();
         let value = self
             .written
-            .get(&key)
+            .get(key)
             .and_then(|written| written.values.get(*place));
         let value = value.unwrap_or_else(|| panic!("{key}: nobody wrote it so often"));
         row.value = Some(value.clone());
