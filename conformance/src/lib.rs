@@ -21,6 +21,7 @@ pub mod feature;
 pub mod fixtures;
 pub mod history;
 pub mod json;
+pub mod left_out;
 pub mod mutate;
 pub mod normalize;
 pub mod report;
