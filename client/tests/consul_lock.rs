@@ -1,6 +1,6 @@
 //! The recipes and the command `consul lock` of a real Consul exclude each other, on the emulator and on a real Consul.
 
-use std::io::{BufRead as _, BufReader, Write as _, stderr};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -8,6 +8,7 @@ use proconsul::Server;
 use proconsul_client::recipes::{Keeper, Lock};
 use proconsul_client::{Client, NewSession};
 use proconsul_conformance::consul::{self, Agent};
+use proconsul_conformance::left_out;
 
 /// `consul lock` with a program that says that it started, and ends when its input does.
 fn consul_lock(binary: &Path, address: &str, options: &[&str]) -> Command {
@@ -53,11 +54,7 @@ async fn exclude_each_other(binary: &Path, address: &str) {
 
 #[tokio::test]
 async fn consul_lock_and_the_recipe_exclude_each_other() {
-    let Some(binary) = consul::find() else {
-        let skipped = "skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)\n";
-        stderr()
-            .write_all(skipped.as_bytes())
-            .expect("standard error is open");
+    let Some(binary) = left_out::consul() else {
         return;
     };
     let emulator = Server::start();

@@ -1,13 +1,14 @@
 //! The examples, as programs: what Consul's guides promise of them happens, on a frozen server and on a real Consul.
 
-use std::io::{BufRead, BufReader, Lines, Write, stderr};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use proconsul::Server;
 use proconsul_client::{Behavior, Client, Error, Pair, Session};
+use proconsul_conformance::built;
 use proconsul_conformance::consul::{self, Agent};
+use proconsul_conformance::left_out;
 use proconsul_conformance::target::Target;
 use proconsul_conformance::time::{Clock, RealClock};
 
@@ -19,22 +20,8 @@ struct Program {
 
 impl Program {
     fn start(address: &str, name: &str, arguments: &[&str]) -> Self {
-        // A run of this test alone does not build them.
-        let built = Command::new(env!("CARGO"))
-            .args([
-                "build",
-                "--quiet",
-                "-p",
-                "proconsul-client",
-                "--example",
-                name,
-            ])
-            .status();
-        assert!(built.expect("cargo runs").success(), "the example {name}");
-        let own = std::env::current_exe().expect("this test is a file");
-        let profile = own.parent().and_then(Path::parent);
-        let examples = profile.expect("a test stands in a folder of the profile");
-        let mut child = Command::new(examples.join("examples").join(name))
+        let program = built::example(name).expect("it was there before");
+        let mut child = Command::new(program)
             .args(arguments)
             .env("CONSUL_HTTP_ADDR", address)
             .stdin(Stdio::piped())
@@ -155,14 +142,15 @@ impl Host {
 /// Of the programs' sessions.
 const TTL: Duration = Duration::from_secs(15);
 
-/// Runs a test on a server of its own of every kind.
-fn on_each_host(test: impl Fn(&Host)) {
+/// Runs a test of an example on a server of its own of every kind.
+fn on_each_host(example: &str, test: impl Fn(&Host)) {
+    // A run of this test target alone does not build the examples.
+    if let Err(command) = built::example(example) {
+        return left_out::test(&command);
+    }
     let server = Server::builder().frozen().start().expect("a free port");
     test(&Host::Frozen(server));
-    let Some(binary) = consul::find() else {
-        let skipped = "skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)";
-        // Past the capture of the test harness: it must be seen.
-        writeln!(stderr(), "{skipped}").expect("standard error is open");
+    let Some(binary) = left_out::consul() else {
         return;
     };
     let agent = consul::start(&binary, &Agent::default());
@@ -176,7 +164,7 @@ fn on_each_host(test: impl Fn(&Host)) {
 
 #[test]
 fn a_kept_session_goes_with_its_program() {
-    on_each_host(|host| {
+    on_each_host("session_keeper", |host| {
         let mut keeper = host.start("session_keeper", &[]);
         let said = keeper.says();
         let sessions = host.sessions();
@@ -191,7 +179,7 @@ fn a_kept_session_goes_with_its_program() {
 
 #[test]
 fn a_second_worker_is_refused_also_right_after_the_first_one_died() {
-    on_each_host(|host| {
+    on_each_host("exclusive_worker", |host| {
         let mut first = host.start("exclusive_worker", &[]);
         assert_eq!(first.says(), "working");
         let session = &host.sessions()[0];
@@ -224,7 +212,7 @@ fn a_second_worker_is_refused_also_right_after_the_first_one_died() {
 
 #[test]
 fn a_worker_that_is_done_or_interrupted_cleans_up_and_its_lock_delay_refuses_the_next() {
-    on_each_host(|host| {
+    on_each_host("exclusive_worker", |host| {
         let refused = || {
             let mut program = host.start("exclusive_worker", &[]);
             assert_eq!(program.says(), "somebody else does it");
@@ -248,7 +236,7 @@ fn a_worker_that_is_done_or_interrupted_cleans_up_and_its_lock_delay_refuses_the
 
 #[test]
 fn a_candidate_follows_when_the_leader_resigns_and_stops_when_its_session_is_ended() {
-    on_each_host(|host| {
+    on_each_host("leader_election", |host| {
         let mut first = host.start("leader_election", &["one"]);
         assert_eq!(first.says(), "leading");
         let mut second = host.start("leader_election", &["two"]);
@@ -266,7 +254,7 @@ fn a_candidate_follows_when_the_leader_resigns_and_stops_when_its_session_is_end
 
 #[test]
 fn an_observer_sees_one_leader_after_the_other() {
-    on_each_host(|host| {
+    on_each_host("leader_observer", |host| {
         let mut program = host.start("leader_observer", &[]);
         assert_eq!(program.says(), "nobody leads");
         assert_eq!(program.says(), "one leads");
@@ -287,7 +275,7 @@ fn an_observer_sees_one_leader_after_the_other() {
 
 #[test]
 fn a_semaphore_of_two_has_no_third_slot_and_forgets_who_died() {
-    on_each_host(|host| {
+    on_each_host("semaphore", |host| {
         let start = || host.start("semaphore", &[]);
         let (mut first, mut second) = (start(), start());
         assert_eq!(

@@ -7,6 +7,7 @@
 //! All test binaries of one `cargo test` have the same cargo process above them. Its id and its start time name the file, so
 //! that two runs at the same time, and a run after one that failed halfway, do not see each other's lines.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write, stderr};
@@ -103,6 +104,20 @@ pub fn inapplicable(part: &str, why: &str) {
     say(what, Why::Inapplicable(why.to_owned()));
 }
 
+/// Says for which reasons cases of the suite are not run on a target, and how many they are: one line for each reason.
+///
+/// # Panics
+/// As [`test()`].
+pub fn cases(target: &str, reasons: impl IntoIterator<Item = String>) {
+    let mut counts = BTreeMap::<String, usize>::new();
+    for reason in reasons {
+        *counts.entry(reason).or_default() += 1;
+    }
+    for (reason, count) in counts {
+        inapplicable(&format!("{count} cases on {target}"), &reason);
+    }
+}
+
 /// The real Consul of this machine; where there is none, that part of the running test is left out.
 ///
 /// # Panics
@@ -111,10 +126,7 @@ pub fn inapplicable(part: &str, why: &str) {
 pub fn consul() -> Option<PathBuf> {
     let binary = consul::find();
     if binary.is_none() {
-        part(
-            "on a real Consul",
-            "a Consul: conformance/fetch-consul, or CONSUL_BIN",
-        );
+        part("on a real Consul", "conformance/fetch-consul or CONSUL_BIN");
     }
     binary
 }
@@ -173,6 +185,20 @@ pub fn succeeds(command: &mut Command) -> bool {
 /// When the file of this run cannot be read or deleted.
 pub fn take() -> std::io::Result<Vec<Line>> {
     take_from(&file())
+}
+
+/// The end of a run as people and `.ci/run` read it: the lines, sorted, and how many things are left out.
+#[must_use]
+pub fn summary(lines: &[Line]) -> String {
+    let mut told: Vec<String> = lines.iter().map(Line::to_string).collect();
+    told.sort();
+    let count = lines.iter().filter(|line| line.is_left_out()).count();
+    told.push(match count {
+        0 => "nothing was left out".to_owned(),
+        1 => "1 thing was left out: its line above says what it needs".to_owned(),
+        _ => format!("{count} things were left out: their lines above say what they need"),
+    });
+    told.join("\n")
 }
 
 fn say(what: String, why: Why) {
@@ -300,17 +326,14 @@ mod tests {
             note(&file, &Line { what, why }).expect("the temporary folder can be written");
         }
         let taken = take_from(&file).expect("it was just written");
-        let told: Vec<String> = taken.iter().map(Line::to_string).collect();
-        let expected = [
-            "left out: b (needs a tab)",
-            "left out: a (needs a tab)",
-            "does not apply: c (it is so)",
-        ];
-        assert_eq!(told, expected);
+        let expected = "does not apply: c (it is so)\nleft out: a (needs a tab)\nleft out: b (needs a tab)\n\
+                        2 things were left out: their lines above say what they need";
+        assert_eq!(summary(&taken), expected);
+        let first = taken.first().map(Line::to_string);
+        assert_eq!(first.as_deref(), Some("left out: b (needs a tab)"));
         assert_eq!(
-            taken.iter().filter(|line| line.is_left_out()).count(),
-            2,
-            "{taken:?}"
+            summary(&taken[2..]),
+            "does not apply: c (it is so)\nnothing was left out"
         );
         assert_eq!(take_from(&file).expect("it is gone"), []);
         fs::remove_dir_all(file.parent().expect("a folder")).expect("it can be deleted");

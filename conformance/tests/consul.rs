@@ -12,6 +12,7 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Failed, Trial};
 use proconsul_conformance::consul::{self, Agent};
 use proconsul_conformance::feature::Feature;
+use proconsul_conformance::left_out;
 use proconsul_conformance::report::console;
 use proconsul_conformance::skips::wrongly_skipped;
 use proconsul_conformance::{Case, Runner, State, Target, cases};
@@ -32,12 +33,7 @@ fn main() -> ExitCode {
             .collect();
         return libtest_mimic::run(&arguments, trials).exit_code();
     }
-    let Some(binary) = consul::find() else {
-        writeln!(
-            stdout(),
-            "skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)"
-        )
-        .expect("standard output is open");
+    let Some(binary) = left_out::consul() else {
         return ExitCode::SUCCESS;
     };
     let target = match consul::start(&binary, &Agent::default()) {
@@ -48,14 +44,20 @@ fn main() -> ExitCode {
         }
     };
     let facts = target.facts().clone();
-    let trials = cases::all().into_iter().map(|case| {
+    let reason = |case: &Case| match is_for_a_plain_agent(case) {
+        true if case.is_of_another_version(facts.version) => {
+            Some(format!("of another version than {}", facts.version))
+        }
+        true => None,
+        false => case.skip_reason(&facts),
+    };
+    let (inapplicable, run): (Vec<&Case>, Vec<&Case>) = cases::all()
+        .into_iter()
+        .partition(|case| reason(case).is_some());
+    left_out::cases("a real Consul", inapplicable.into_iter().filter_map(reason));
+    let trials = run.into_iter().map(|case| {
         let (target, binary): (Arc<Target>, _) = (Arc::clone(&target), binary.clone());
         let plain = is_for_a_plain_agent(case);
-        let skipped = if plain {
-            case.is_of_another_version(target.facts().version)
-        } else {
-            case.skip_reason(target.facts()).is_some()
-        };
         Trial::test(case.id, move || {
             let result = if plain {
                 let agent = Agent {
@@ -77,7 +79,6 @@ fn main() -> ExitCode {
                 }
             }
         })
-        .with_ignored_flag(skipped)
     });
     let skips = Trial::test("suite/skips", move || {
         let complaints = wrongly_skipped(&facts, &cases::all(), &ABSENT);

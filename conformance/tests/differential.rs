@@ -8,6 +8,7 @@ use std::io::{Write, stderr};
 use proconsul::config::Config;
 use proconsul::version::Version;
 use proconsul_conformance::consul::{self, Agent};
+use proconsul_conformance::left_out;
 use proconsul_conformance::sequence::{self, Side};
 use proconsul_conformance::wire::Address;
 
@@ -41,8 +42,7 @@ fn emulator(version: Version) -> (proconsul::Server, Side) {
 
 #[test]
 fn the_emulator_answers_as_a_real_consul() {
-    let Some(binary) = consul::find() else {
-        say("skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)");
+    let Some(binary) = left_out::consul() else {
         return;
     };
     let target = consul::start(&binary, &Agent::default());

@@ -1,11 +1,11 @@
 //! The same test body on a frozen server and on a real Consul: a lock that is lost by TTL, guarded by the lock-delay and
 //! taken over happens in the same order on both, at once on the one and in half a minute on the other.
 
-use std::io::{Write, stderr};
 use std::time::Duration;
 
 use proconsul::control::Control;
 use proconsul_conformance::consul::{self, Agent};
+use proconsul_conformance::left_out;
 use proconsul_conformance::time::{Clock, RealClock};
 use proconsul_conformance::wire::{self, Address, Outcome, Request};
 
@@ -73,9 +73,7 @@ fn on_a_frozen_server() {
 
 #[test]
 fn on_a_real_consul() {
-    let Some(binary) = consul::find() else {
-        let line = "skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)";
-        writeln!(stderr(), "{line}").expect("standard error is open");
+    let Some(binary) = left_out::consul() else {
         return;
     };
     let target = consul::start(&binary, &Agent::default());

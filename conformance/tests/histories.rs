@@ -2,10 +2,9 @@
 //!
 //! `CONFORMANCE_HISTORIES` sets how many times (default 2).
 
-use std::io::{Write, stderr};
-
 use proconsul::version::Version;
 use proconsul_conformance::consul::{self, Agent};
+use proconsul_conformance::left_out;
 use proconsul_conformance::{Runner, Selection, Target};
 
 mod in_process;
@@ -27,9 +26,7 @@ fn hold(target: &Target) {
 
 #[test]
 fn of_a_real_consul() {
-    let Some(binary) = consul::find() else {
-        let line = "skipped: no consul (run conformance/fetch-consul or set CONSUL_BIN)";
-        writeln!(stderr(), "{line}").expect("standard error is open");
+    let Some(binary) = left_out::consul() else {
         return;
     };
     let target = consul::start(&binary, &Agent::default());

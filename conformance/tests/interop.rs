@@ -1,12 +1,16 @@
 //! Clients in other languages, on the emulator and on a real Consul: `interop/README.md` says which.
+//!
+//! They are installed by their packagers, from the network, which only `PROCONSUL_INTEROP=1` allows. Whatever cannot be installed is
+//! left out, and fails nothing.
 
 mod hosts;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hosts::{has, has_with, hosts, say};
+use hosts::hosts;
 use proconsul::config::Config;
+use proconsul_conformance::left_out;
 
 fn folder(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -21,6 +25,25 @@ fn installed(what: &str) -> PathBuf {
         .join(what);
     std::fs::create_dir_all(&path).expect("the target folder can be written");
     path
+}
+
+/// Runs a packager; where it fails, what it was to install for is left out.
+fn install(part: &str, packager: &mut Command) -> bool {
+    let why = match packager.output() {
+        Ok(output) if output.status.success() => return true,
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            let mut lines = said.lines().filter(|line| !line.trim().is_empty());
+            lines.next_back().unwrap_or("it failed").trim().to_owned()
+        }
+        Err(error) => error.to_string(),
+    };
+    let words = [packager.get_program()].into_iter();
+    let words = words.chain(packager.get_args().take(3));
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let command = words.join(" ");
+    left_out::part(part, &format!("what `{command}` installs; it says: {why}"));
+    false
 }
 
 fn run(command: &mut Command, what: &str) {
@@ -45,7 +68,12 @@ fn on_all_hosts(what: &str, command: impl Fn() -> Command) {
 
 #[test]
 fn the_go_client_and_programs_built_on_it_work() {
-    if !has_with("go", "version") {
+    if !left_out::may_install() || !left_out::has("go", "version") {
+        return;
+    }
+    let mut packager = Command::new("go");
+    packager.args(["mod", "download"]).current_dir(folder("go"));
+    if !install("consul/api", &mut packager) {
         return;
     }
     on_all_hosts("go", || {
@@ -57,77 +85,78 @@ fn the_go_client_and_programs_built_on_it_work() {
     });
 }
 
-/// Whether what `consulrs` cannot do without is there.
-fn has_openssl() -> bool {
+/// What `consulrs` cannot do without, as `cargo` features; left out where the system's OpenSSL is missing.
+fn features() -> &'static [&'static str] {
     let mut search = Command::new("pkg-config");
-    let found = !cfg!(target_os = "linux")
-        || search
-            .args(["--exists", "openssl"])
-            .status()
-            .is_ok_and(|status| status.success());
-    if !found {
-        say("skipped: no OpenSSL for consulrs");
+    if cfg!(target_os = "linux") && !left_out::succeeds(search.args(["--exists", "openssl"])) {
+        left_out::part("consulrs", "pkg-config and the headers of OpenSSL");
+        return &[];
     }
-    found
+    &["--features=consulrs"]
 }
 
 #[test]
 fn the_rust_clients_work() {
+    if !left_out::may_install() {
+        return;
+    }
     let manifest = folder("rust").join("Cargo.toml");
     let cargo = |command: &str| {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([command, "--quiet", "--manifest-path"]);
+        cargo.args([command, "--locked", "--quiet", "--manifest-path"]);
         cargo.arg(&manifest);
         cargo
     };
-    // Of a machine without a network nothing is asked but what is on it.
-    if !cargo("fetch")
-        .output()
-        .is_ok_and(|got| got.status.success())
-    {
-        say("skipped: no network, for the crates of interop/rust");
+    if !install("rs-consul and consulrs", &mut cargo("fetch")) {
         return;
     }
-    let features: &[&str] = if has_openssl() {
-        &["--features=consulrs"]
-    } else {
-        &[]
-    };
-    let place = installed("rust");
+    let (features, place) = (features(), installed("rust"));
     on_all_hosts("rust", || {
         let mut tests = cargo("test");
         // With the benchmark, which does not measure here, but runs.
-        tests.args(["--lib", "--tests", "--benches"]);
+        tests.args(["--offline", "--lib", "--tests", "--benches"]);
         tests.args(features).arg("--target-dir").arg(&place);
         tests
     });
 }
 
+/// A Python environment with the packages of a list; `None` when it cannot be made here.
+fn environment(client: &str) -> Option<PathBuf> {
+    let place = installed(client);
+    let python = place.join("bin/python");
+    let requirements = folder("python").join(format!("{client}.txt"));
+    let mut make = Command::new("python3");
+    let mut pip = Command::new(&python);
+    // Without a network it gives up soon.
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--retries=1",
+        "--timeout=15",
+    ]);
+    let made = install(client, make.args(["-m", "venv"]).arg(&place))
+        && install(client, pip.arg("--requirement").arg(requirements));
+    made.then_some(python)
+}
+
 #[test]
 fn the_python_clients_work() {
-    if !has("python3") {
+    if !left_out::may_install() || !left_out::has("python3", "--version") {
         return;
+    }
+    if !left_out::succeeds(Command::new("python3").args(["-c", "import venv, ensurepip"])) {
+        return left_out::test("the module venv of python3 (Debian: python3-venv)");
     }
     for (client, tests) in [
         ("py-consul", "test_clients.py"),
         ("python-consul2", "test_clients.py"),
         ("patroni", "test_patroni.py"),
     ] {
-        let environment = installed(client);
-        let python = environment.join("bin/python");
-        let requirements = folder("python").join(format!("{client}.txt"));
-        run(
-            Command::new("python3")
-                .args(["-m", "venv"])
-                .arg(&environment),
-            "python3 -m venv",
-        );
-        run(
-            Command::new(&python)
-                .args(["-m", "pip", "install", "--quiet", "--requirement"])
-                .arg(&requirements),
-            &format!("pip install {client}"),
-        );
+        let Some(python) = environment(client) else {
+            continue;
+        };
         on_all_hosts(client, || {
             let mut command = Command::new(&python);
             command.arg(folder("python").join(tests));
@@ -138,7 +167,8 @@ fn the_python_clients_work() {
 
 #[test]
 fn the_node_client_works() {
-    if !has("node") || !has("npm") {
+    let has = |program| left_out::has(program, "--version");
+    if !left_out::may_install() || !has("node") || !has("npm") {
         return;
     }
     let place = installed("node");
@@ -146,8 +176,10 @@ fn the_node_client_works() {
         let copied = std::fs::copy(folder("node").join(file), place.join(file));
         copied.expect("the target folder can be written");
     }
-    let npm = ["ci", "--no-audit", "--no-fund", "--silent"];
-    run(Command::new("npm").args(npm).current_dir(&place), "npm ci");
+    let npm = ["ci", "--no-audit", "--no-fund", "--fetch-retries=1"];
+    if !install("consul", Command::new("npm").args(npm).current_dir(&place)) {
+        return;
+    }
     on_all_hosts("node", || {
         let mut tests = Command::new("node");
         tests

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hosts::{Host, consul_binary, has, hosts};
+use hosts::{Host, hosts};
 use proconsul::config::Config;
+use proconsul_conformance::left_out;
 
 fn run_guide(guide: &str) {
-    if !has("bash") || !has("curl") {
+    if !left_out::has("bash", "--version") || !left_out::has("curl", "--version") {
         return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -108,7 +109,7 @@ impl CommandLine<'_> {
 
 /// Runs `test` with Consul's command line on every host, if there is a Consul.
 fn with_command_line(test: impl Fn(&CommandLine<'_>)) {
-    let Some(binary) = consul_binary() else {
+    let Some(binary) = left_out::consul() else {
         return;
     };
     for host in hosts(&Config::dev()) {

@@ -7,7 +7,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-use proconsul_conformance::left_out::{self, Line};
+use proconsul_conformance::left_out;
 
 fn main() -> ExitCode {
     // Tools that look for tests find none here.
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     }
     match left_out::take() {
         Ok(lines) => {
-            tell(&summary(&lines));
+            tell(&left_out::summary(&lines));
             ExitCode::SUCCESS
         }
         Err(error) => failure(&format!("what was left out cannot be read: {error}")),
@@ -37,19 +37,6 @@ fn tell(text: &str) {
 fn failure(why: &str) -> ExitCode {
     tell(why);
     ExitCode::FAILURE
-}
-
-/// A line for each, and the number of those that another machine would run. `.ci/run` reads the last line.
-fn summary(lines: &[Line]) -> String {
-    let mut told: Vec<String> = lines.iter().map(Line::to_string).collect();
-    told.sort();
-    let count = lines.iter().filter(|line| line.is_left_out()).count();
-    told.push(match count {
-        0 => "nothing was left out".to_owned(),
-        1 => "1 thing was left out: the line above says what it needs".to_owned(),
-        _ => format!("{count} things were left out: the lines above say what they need"),
-    });
-    told.join("\n")
 }
 
 /// A test target or a package that cargo runs after this one.

@@ -3,14 +3,16 @@
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+use proconsul_conformance::{built, consul, left_out};
 
 use super::Mode;
-use super::hosts::{consul_binary, has, has_with};
 
 /// What contenders are made of.
 pub(crate) struct Programs {
     rust: PathBuf,
-    go: PathBuf,
+    go: Option<PathBuf>,
     consul: Option<PathBuf>,
 }
 
@@ -31,29 +33,23 @@ pub(crate) struct Contender {
 }
 
 impl Programs {
-    /// Builds what has to be built; `None` when something is missing, which is said aloud.
+    /// Finds them; `None` when there are too few, and the running test is left out.
+    ///
+    /// Only the Go contender is built here, because cargo does not: it is left out unless packages may be installed.
     pub(crate) fn find() -> Option<Self> {
-        if !has_with("go", "version") || !has("python3") || !has("bash") {
-            return None;
-        }
-        let go = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contender-go");
-        let mut build = Command::new("go");
-        build.args(["build", "-o"]).arg(&go).arg("./contender");
-        succeed(build.current_dir(interop("go")));
-        let mut build = Command::new(env!("CARGO"));
-        succeed(
-            build
-                .args(["build", "--quiet", "-p", "proconsul-client"])
-                .args(["--example", "contender"]),
-        );
-        // Beside this test's own folder `deps`.
-        let own = std::env::current_exe().expect("this test is a file");
-        let profile = own.parent().and_then(Path::parent);
-        let profile = profile.expect("a test stands in a folder of the profile");
-        Some(Self {
-            rust: profile.join("examples/contender"),
-            go,
-            consul: consul_binary(),
+        let rust = match built::example("contender") {
+            Ok(program) => program,
+            Err(command) => {
+                left_out::test(&command);
+                return None;
+            }
+        };
+        let has = |program| left_out::has(program, "--version");
+        (has("python3") && has("bash")).then(|| Self {
+            rust,
+            go: go(),
+            // The hosts say where there is none.
+            consul: consul::find(),
         })
     }
 
@@ -68,11 +64,14 @@ impl Programs {
         let arguments = [mode.word(), prefix, place];
         let mut rust = Command::new(&self.rust);
         rust.args(arguments);
-        let mut go = Command::new(&self.go);
-        go.args(arguments);
         let mut python = Command::new("python3");
         python.arg(interop("python/contender.py")).args(arguments);
-        let mut all = vec![("rust", rust), ("go", go), ("python", python)];
+        let mut all = vec![("rust", rust), ("python", python)];
+        if let Some(go) = &self.go {
+            let mut go = Command::new(go);
+            go.args(arguments);
+            all.push(("go", go));
+        }
         if let Some(consul) = &self.consul {
             // `exec`: `consul lock` signals the shell that it starts, and not what that shell has started.
             // Ends with the place, should this test be killed.
@@ -102,11 +101,39 @@ pub(crate) fn lawless(place: &str) -> Contender {
     Contender::start("lawless", command, "")
 }
 
-fn succeed(command: &mut Command) {
-    let status = command
-        .status()
-        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    assert!(status.success(), "{command:?}: {status}");
+/// The Go contender; `None` when it is left out.
+fn go() -> Option<PathBuf> {
+    const PART: &str = "the Go contender";
+    /// Built once for all tests of this process.
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    if !left_out::installs() {
+        left_out::part(PART, "PROCONSUL_INTEROP=1");
+        return None;
+    }
+    let built = BUILT.get_or_init(build_go).clone();
+    if built.is_none() {
+        left_out::part(PART, "go, and a network for `go mod download`");
+    }
+    built
+}
+
+/// `None` when its packages cannot be installed here.
+fn build_go() -> Option<PathBuf> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contender-go");
+    let go = |arguments: &[&str]| {
+        let mut go = Command::new("go");
+        go.args(arguments).current_dir(interop("go"));
+        go
+    };
+    if !left_out::succeeds(&mut go(&["mod", "download"])) {
+        return None;
+    }
+    let built = go(&["build", "-o"])
+        .arg(&program)
+        .arg("./contender")
+        .status();
+    assert!(built.expect("go runs").success(), "it cannot be built");
+    Some(program)
 }
 
 fn interop(file: &str) -> PathBuf {
