@@ -27,23 +27,28 @@ fn installed(what: &str) -> PathBuf {
     path
 }
 
-/// Runs a packager; where it fails, what it was to install for is left out.
-fn install(part: &str, packager: &mut Command) -> bool {
+/// Runs a packager, which `name` calls as people do; where it fails, what it was to install for is left out.
+fn install(part: &str, name: &str, packager: &mut Command) -> bool {
     let why = match packager.output() {
         Ok(output) if output.status.success() => return true,
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            let mut lines = said.lines().filter(|line| !line.trim().is_empty());
-            lines.next_back().unwrap_or("it failed").trim().to_owned()
-        }
+        Ok(output) => reason(&String::from_utf8_lossy(&output.stderr)),
         Err(error) => error.to_string(),
     };
-    let words = [packager.get_program()].into_iter();
-    let words = words.chain(packager.get_args().take(3));
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    let command = words.join(" ");
-    left_out::part(part, &format!("what `{command}` installs; it says: {why}"));
+    left_out::part(part, &format!("`{name}` to succeed, which said: {why}"));
     false
+}
+
+/// The line of a packager's complaint that says most.
+fn reason(complaint: &str) -> String {
+    let mut lines = complaint.lines().filter(|line| !line.trim().is_empty());
+    let is_error = |line: &&str| line.to_lowercase().contains("error");
+    let error = lines.clone().find(is_error).or_else(|| lines.next_back());
+    error
+        .unwrap_or("nothing")
+        .trim()
+        .chars()
+        .take(200)
+        .collect()
 }
 
 fn run(command: &mut Command, what: &str) {
@@ -73,7 +78,7 @@ fn the_go_client_and_programs_built_on_it_work() {
     }
     let mut packager = Command::new("go");
     packager.args(["mod", "download"]).current_dir(folder("go"));
-    if !install("consul/api", &mut packager) {
+    if !install("consul/api", "go mod download", &mut packager) {
         return;
     }
     on_all_hosts("go", || {
@@ -107,7 +112,7 @@ fn the_rust_clients_work() {
         cargo.arg(&manifest);
         cargo
     };
-    if !install("rs-consul and consulrs", &mut cargo("fetch")) {
+    if !install("rs-consul and consulrs", "cargo fetch", &mut cargo("fetch")) {
         return;
     }
     let (features, place) = (features(), installed("rust"));
@@ -136,8 +141,15 @@ fn environment(client: &str) -> Option<PathBuf> {
         "--retries=1",
         "--timeout=15",
     ]);
-    let made = install(client, make.args(["-m", "venv"]).arg(&place))
-        && install(client, pip.arg("--requirement").arg(requirements));
+    let made = install(
+        client,
+        "python3 -m venv",
+        make.args(["-m", "venv"]).arg(&place),
+    ) && install(
+        client,
+        "pip install",
+        pip.arg("--requirement").arg(requirements),
+    );
     made.then_some(python)
 }
 
@@ -176,8 +188,9 @@ fn the_node_client_works() {
         let copied = std::fs::copy(folder("node").join(file), place.join(file));
         copied.expect("the target folder can be written");
     }
-    let npm = ["ci", "--no-audit", "--no-fund", "--fetch-retries=1"];
-    if !install("consul", Command::new("npm").args(npm).current_dir(&place)) {
+    let mut packager = Command::new("npm");
+    packager.args(["ci", "--no-audit", "--no-fund", "--fetch-retries=1"]);
+    if !install("consul", "npm ci", packager.current_dir(&place)) {
         return;
     }
     on_all_hosts("node", || {

@@ -171,16 +171,16 @@ impl Contender {
     /// Ends it, and everything that it has started.
     pub(crate) fn die(&mut self, death: Death) {
         let signal = match death {
-            Death::Kill => "-KILL",
-            Death::Terminate => "-TERM",
+            Death::Kill => "KILL",
+            Death::Terminate => "TERM",
         };
-        let group = format!("-{}", self.running.id());
-        // `kill` complains of a group that is gone already.
-        let sent = Command::new("kill")
-            .args([signal, "--", &group])
+        let kill = format!("kill -s {signal} -- -{}", self.running.id());
+        // The shell's own: not every machine has a program of that name. It complains of a group that is gone already.
+        let sent = Command::new("sh")
+            .args(["-c", &kill])
             .stderr(Stdio::null())
             .status();
-        sent.expect("kill is there");
+        sent.expect("sh is there");
         self.running.wait().expect("it was started here");
     }
 
