@@ -41,7 +41,7 @@ use crate::go::url::Target;
 use crate::history::CallId;
 use crate::version::Behaviour;
 use control_plane::ControlPlane;
-use failure::Failure;
+use failure::{Failure, Kind};
 use reply::body::Body;
 use reply::{Content, Reply};
 use request::Request;
@@ -289,12 +289,12 @@ async fn steps(
             }
             let reply = match outcome.reply {
                 Ok(reply) => reply,
-                Err(Failure::Dropped) => return Ok(Answer::silence()),
-                Err(failure) if context.config.strict && failure.is_absence() => {
+                Err(failure) if failure.kind == Kind::Dropped => return Ok(Answer::silence()),
+                Err(failure) if context.config.strict && failure.kind == Kind::NotEmulated => {
                     return Ok(unknown_path(&context, target.path()));
                 }
                 Err(failure) => {
-                    if failure.is_absence() {
+                    if failure.kind == Kind::NotEmulated {
                         context.note_absent(route.path);
                     }
                     Reply::failure(&failure, context.config.version)
@@ -499,7 +499,7 @@ fn early(request: &Request, route: &Route, path: &[u8]) -> Option<Reply> {
     let failure = |failure| Some(Reply::failure(&failure, config.version));
     let blocked = |prefix: &String| path.starts_with(prefix.as_bytes());
     if config.block_endpoints.iter().any(blocked) {
-        return failure(Failure::EndpointBlocked);
+        return failure(Failure::endpoint_blocked());
     }
     let looks_itself = route.methods.is_empty();
     if request.method == Method::OPTIONS && !looks_itself {
@@ -511,16 +511,14 @@ fn early(request: &Request, route: &Route, path: &[u8]) -> Option<Reply> {
         return Some(reply);
     }
     if !looks_itself && !route.methods.contains(&request.method) {
-        return failure(Failure::Method {
-            method: request.method.to_string(),
-            allow: route::allow(route.methods),
-        });
+        let allow = reply::allow(&route::allow(route.methods));
+        return failure(Failure::method_not_allowed(&request.method, allow));
     }
     let from = &config.allow_write_http_from;
     let writes = !matches!(request.method, Method::GET | Method::HEAD);
     let allowed = |peer: IpAddr| from.iter().any(|network| network.contains(peer));
     if writes && !from.is_empty() && !request.peer.is_some_and(allowed) {
-        return failure(Failure::AccessRestricted);
+        return failure(Failure::access_restricted());
     }
     None
 }

@@ -1,7 +1,8 @@
 //! Endpoints of Consul that are not emulated: they say so with 501.
 
-use crate::http::failure::Failure;
-use crate::http::failure::query::PlainFailure;
+use http::Method;
+
+use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::{ANY, Handler::AtOnce, Route, route};
@@ -18,11 +19,10 @@ pub(crate) const ROUTES: &[Route] = &[
     route("/v1/snapshot", ANY, AtOnce(endpoint)),
 ];
 
-impl Failure {
-    /// Whether this is the answer to what is not emulated.
-    pub(crate) fn is_absence(&self) -> bool {
-        matches!(self, Failure::Plain(PlainFailure::NotEmulated { .. }))
-    }
+failures! {
+    /// Consul does what the request asks for, and this server does not.
+    not_emulated(method: &Method, path: &str) => 501 NotEmulated,
+        format!("{method} {path} is not emulated by proconsul");
 }
 
 /// An endpoint of Consul that is not emulated.
@@ -32,6 +32,5 @@ pub(crate) fn endpoint(request: &Request) -> Result<Reply, Failure> {
 
 /// The answer to what is not emulated of an endpoint that is.
 pub(crate) fn failure(request: &Request) -> Failure {
-    let (method, path) = (request.method.to_string(), request.path_text());
-    Failure::Plain(PlainFailure::NotEmulated { method, path })
+    not_emulated(&request.method, &request.path_text())
 }

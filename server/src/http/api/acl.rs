@@ -3,12 +3,10 @@
 
 use http::Method;
 
-use crate::http::failure::Failure;
-use crate::http::failure::query::PlainFailure;
+use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route};
-
 use crate::version::Behaviour;
 
 const POST: &[Method] = &[Method::POST];
@@ -51,10 +49,15 @@ pub(crate) const ROUTES: &[Route] = &[
     acl("/v1/acl/list", GET).until(Behaviour::AclLegacyRemoved),
 ];
 
+failures! {
+    /// ACLs are disabled.
+    acl_disabled() => 401, "ACL support disabled";
+}
+
 const fn acl(path: &'static str, methods: &'static [Method]) -> Route {
     route(path, methods, AtOnce(disabled))
 }
 
 fn disabled(_: &Request) -> Result<Reply, Failure> {
-    Err(Failure::Plain(PlainFailure::AclDisabled))
+    Err(acl_disabled())
 }

@@ -4,8 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::http::api::absent;
-use crate::http::failure::Failure;
-use crate::http::failure::query::PlainFailure;
+use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::{Handler::AtOnce, PUT, Route, route};
@@ -37,6 +36,19 @@ const KINDS: &[(&str, Version)] = &[
     ("api-gateway", Version::new(1, 15, 0)),
 ];
 
+failures! {
+    /// A read names an unknown kind.
+    unknown_kind(kind: &str) => 500, format!("invalid config entry kind: {kind}");
+    /// A deletion names an unknown kind.
+    unknown_kind_to_delete(kind: &str) => 400, format!("invalid config entry kind: {kind}");
+    /// A deletion lacks the name.
+    missing_name() => 404, "Must provide both a kind and name to delete";
+    /// The configuration entry does not exist.
+    entry_not_found(kind: &str, name: &str, version: Version) => 404, format!(
+        "Config entry not found for {} / {}", quoted(kind, version), quoted(name, version)
+    );
+}
+
 /// `PUT /v1/config`: an entry cannot be made.
 pub(crate) fn apply(request: &Request) -> Result<Reply, Failure> {
     Err(absent::failure(request))
@@ -51,11 +63,10 @@ pub(crate) fn entries(request: &Request) -> Result<Reply, Failure> {
     let known = KINDS
         .iter()
         .any(|(known, since)| *known == kind && version >= *since);
-    let plain = |failure| Err(Failure::Plain(failure));
     if request.method == Method::DELETE {
         return match (known, name) {
-            (_, "") => plain(PlainFailure::ConfigNameMissing),
-            (false, _) => plain(PlainFailure::ConfigKindToDelete(kind.to_owned())),
+            (_, "") => Err(missing_name()),
+            (false, _) => Err(unknown_kind_to_delete(kind)),
             (true, _) => Ok(Reply::json(request, &json!({}))),
         };
     }
@@ -64,15 +75,12 @@ pub(crate) fn entries(request: &Request) -> Result<Reply, Failure> {
         return Ok(Reply::failed_read(&request.context, &failure));
     }
     if !known && !kind.is_empty() {
-        return plain(PlainFailure::ConfigKind(kind.to_owned()));
+        return Err(unknown_kind(kind));
     }
     if name.is_empty() {
         let none: [Value; 0] = [];
         return Ok(Reply::json(request, &none).with_index(request, Index(1)));
     }
-    let missing = PlainFailure::ConfigEntryMissing {
-        kind: kind.to_owned(),
-        name: name.to_owned(),
-    };
-    Ok(Reply::failure(&Failure::Plain(missing), version).with_index(request, Index(1)))
+    let missing = entry_not_found(kind, name, version);
+    Ok(Reply::failure(&missing, version).with_index(request, Index(1)))
 }

@@ -3,8 +3,7 @@
 use crate::blocking;
 use crate::go::regexp::Regexp;
 use crate::http::api::query::wire::Event;
-use crate::http::failure::Failure;
-use crate::http::failure::query::PlainFailure;
+use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::{GET, PUT, Route, route, waits};
@@ -32,17 +31,34 @@ const LONG_TEXT: usize = 32;
 /// The service that Consul's servers are, which no agent knows of.
 const CONSUL: &str = "consul";
 
+failures! {
+    /// A filter of an event is not a regular expression; in Go's words.
+    invalid_event_filter(which: &str, words: &str) => 500, format!("Invalid {which} filter: {words}");
+    /// The event has a filter for tags and none for services.
+    tag_without_service() => 500, "Cannot provide tag filter without service filter";
+    /// The event is larger than a gossip message.
+    event_too_large() => 500, "1 error occurred:\n\t* error broadcasting event to segment \"\": \
+        user event exceeds configured limit of 512 bytes before encoding\n\n";
+    /// The payload is too large (since 1.22).
+    payload_too_large(length: u64) => 413, format!(
+        "Event payload too large, received {length} bytes, max size: 300 bytes. \
+         User events should be kept small for efficient gossip propagation."
+    );
+    /// The payload has an unknown length (since 1.22).
+    missing_payload() => 400, "Event payload size must be greater than zero";
+}
+
 /// Fires an event. The answer shows it without its place among the others.
 pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
     let name: Box<[u8]> = request.rest.as_slice().into();
     if name.is_empty() {
-        return Err(Failure::Missing("name"));
+        return Err(Failure::missing("name"));
     }
     if request.has(Behaviour::EventLimit) {
         match request.content_length() {
-            None => return Err(Failure::Plain(PlainFailure::EventEmpty)),
+            None => return Err(missing_payload()),
             Some(length) if length > LARGEST_PAYLOAD => {
-                return Err(Failure::Plain(PlainFailure::EventPayload(length)));
+                return Err(payload_too_large(length));
             }
             Some(_) => {}
         }
@@ -50,9 +66,9 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
     request.check_datacenter()?;
     let payload = request.read_whole().await;
     if let Some(failure) = payload.failure {
-        return Err(Failure::BodyUnreadable(failure));
+        return Err(Failure::unreadable_body(&failure));
     }
-    let filters = Filters::new(&request).map_err(Failure::Plain)?;
+    let filters = Filters::new(&request)?;
     // Filters are UTF-8, or they were refused.
     let parameter = |name: &str| String::from_utf8_lossy(request.query.get(name)).into_owned();
     let event = NewEvent {
@@ -65,7 +81,7 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
         concerns_agent: filters.concern_agent(&request),
     };
     if message_length(&event) > LARGEST_MESSAGE {
-        return Err(Failure::Plain(PlainFailure::EventTooLarge));
+        return Err(event_too_large());
     }
     let command = Command::Fire(Box::new(event.clone()));
     let applied = request.context.engine.apply(command);
@@ -96,14 +112,14 @@ struct Filters {
 }
 
 impl Filters {
-    fn new(request: &Request) -> Result<Self, PlainFailure> {
+    fn new(request: &Request) -> Result<Self, Failure> {
         let compile = |which| {
             let regexp = Regexp::new(request.query.get(which));
-            regexp.map_err(|error| PlainFailure::EventFilter(which, error.to_string()))
+            regexp.map_err(|error| invalid_event_filter(which, &error.to_string()))
         };
         let is_given = |which| !request.query.get(which).is_empty();
         if !is_given("service") && is_given("tag") {
-            return Err(PlainFailure::EventTagAlone);
+            return Err(tag_without_service());
         }
         let node = compile("node")?;
         let service = compile("service")?;

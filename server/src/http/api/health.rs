@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::http::api::catalog::wire::{Check, HealthEntry};
 use crate::http::api::catalog::{NOTHING, instances, read, read_options, reply, service_name};
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::filter_fields::{CHECK, HEALTH_SERVICE};
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
@@ -22,6 +22,11 @@ pub(crate) const ROUTES: &[Route] = &[
     route("/v1/health/ingress/", GET, AtOnce(ingress)),
     route("/v1/health/state/", GET, waits!(&state)),
 ];
+
+failures! {
+    /// `?passing` is not a boolean.
+    invalid_passing() => 400, "Invalid value for ?passing";
+}
 
 /// The checks of a node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
@@ -105,7 +110,7 @@ fn only_passing(request: &Request) -> Result<bool, Failure> {
         None => Ok(false),
         Some(b"" | b"1" | b"t" | b"T" | b"TRUE" | b"true" | b"True") => Ok(true),
         Some(b"0" | b"f" | b"F" | b"FALSE" | b"false" | b"False") => Ok(false),
-        Some(_) => Err(Failure::Passing),
+        Some(_) => Err(invalid_passing()),
     }
 }
 
@@ -117,7 +122,7 @@ async fn checks(
     let options = read_options(request)?;
     let name = request.rest_text();
     if name.is_empty() {
-        return Err(Failure::Missing(what));
+        return Err(Failure::missing(what));
     }
     let (answer, filter) = match read(request, query(name), options, CHECK).await {
         Ok(answer) => answer,

@@ -8,20 +8,22 @@ use http::{Method, StatusCode};
 
 use crate::blocking;
 use crate::go::json::encode::Text;
+use crate::go::number::NumberError;
+use crate::go::printable::Unicode;
 use crate::go::url::path_unescape;
 use crate::go::{number, path};
 use crate::history::RefusedBecause;
-use crate::http::failure::{Failure, KeyRule};
+use crate::http::failure::{Failure, failures};
 use crate::http::reply::body::JsonList;
 use crate::http::reply::wire::KvEntry;
 use crate::http::reply::{self, Content as ReplyContent, Reply};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::{Route, route, waits};
 use crate::store::{
-    AcquireRefused, Answer, Command, Content, Index, Key, KvVerb, KvWrite, Query, Reply as Applied,
-    Rows,
+    AcquireRefused, Answer, Command, Content, Index, Key, KvVerb, KvWrite, Query, Refusal,
+    Reply as Applied, Rows,
 };
-use crate::version::Behaviour;
+use crate::version::{Behaviour, Version};
 
 /// The routes of this page.
 pub(crate) const ROUTES: &[Route] = &[route(
@@ -29,6 +31,34 @@ pub(crate) const ROUTES: &[Route] = &[route(
     &[Method::GET, Method::PUT, Method::DELETE],
     waits!(kv),
 )];
+
+failures! {
+    /// The path names no key.
+    missing_key_name() => 400, "Missing key name";
+    /// A write has more than one of `cas`, `acquire` and `release`, or a delete both `recurse` and `cas`.
+    conflicting_flags(query: &str, version: Version) => 400 Direct, {
+        let newline = if version.has(Behaviour::KvConflictNewline) { "\n" } else { "" };
+        format!("Conflicting flags: {query}{newline}")
+    };
+    /// A parameter is not a number.
+    invalid_number(error: &NumberError, version: Version) => 500, error.message(Unicode::of(version));
+    /// The key does not match the pattern of 1.21.5 (1.22.md A1.6b).
+    key_outside_pattern() => 500,
+        r#"invalid key name, keys should respect the "^[a-zA-Z0-9,_./\\-?&=]+$" format"#;
+    /// The key begins or ends with a space (since 1.22.0).
+    key_with_outer_spaces() => 500, "invalid key name, leading/trailing spaces are not allowed";
+    /// The key has a segment `..` (since 1.22.0).
+    key_with_traversal() => 500, "invalid key name, path traversal is not allowed";
+    /// A chunked value is longer than the limit (since 1.22.0).
+    chunked_value_too_large(limit: u64) => 413,
+        format!("Request body too large. Max allowed is {limit} bytes.");
+}
+
+/// The error for a KV call that the store refused.
+fn refused(refusal: &Refusal, version: Version) -> Failure {
+    let named = version.has(Behaviour::KvApplyErrorPrefix);
+    Failure::refused(refusal, version).at_step("raft apply", named)
+}
 
 /// Only where tests may control the server.
 const REFUSED: HeaderName = HeaderName::from_static("x-proconsul-refused");
@@ -71,12 +101,11 @@ fn clean_key(request: &Request) -> Cow<'_, [u8]> {
 
 /// Checks a key's name (1.22.md A1.6b). Where the check is switched off, the warning that goes with the answer.
 fn validate_key(request: &Request, key: &[u8]) -> Result<Option<HeaderValue>, Failure> {
-    let Some(rule) = broken_rule(request, key) else {
+    let Some(failure) = broken_rule(request, key) else {
         return Ok(None);
     };
-    let failure = Failure::KeyName(rule);
     let config = &request.context.config;
-    if rule == KeyRule::Pattern {
+    if request.has(Behaviour::KvKeyPattern) {
         if config.disable_http_unprintable_char_filter {
             return Ok(None);
         }
@@ -92,35 +121,35 @@ fn validate_key(request: &Request, key: &[u8]) -> Result<Option<HeaderValue>, Fa
     Ok(HeaderValue::from_str(&warning).ok())
 }
 
-fn broken_rule(request: &Request, key: &[u8]) -> Option<KeyRule> {
+fn broken_rule(request: &Request, key: &[u8]) -> Option<Failure> {
     if key.is_empty() {
         return None;
     }
     if request.has(Behaviour::KvKeyPattern) {
         let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b",_./-?&=".contains(byte);
         let dots = key.windows(2).any(|pair| pair == b"..");
-        return (dots || !key.iter().all(allowed)).then_some(KeyRule::Pattern);
+        return (dots || !key.iter().all(allowed)).then(key_outside_pattern);
     }
     if !request.has(Behaviour::KvKeyRules) {
         return None;
     }
     if key.starts_with(b" ") || key.ends_with(b" ") {
-        return Some(KeyRule::Spaces);
+        return Some(key_with_outer_spaces());
     }
     if key
         .split(|byte| *byte == b'/')
         .any(|segment| segment == b"..")
     {
-        return Some(KeyRule::Traversal);
+        return Some(key_with_traversal());
     }
     // A key that is still percent-encoded is judged by what it would become.
     let decoded = path_unescape(key)
         .ok()
         .filter(|decoded| **decoded != *key)?;
     if decoded.windows(2).any(|pair| pair == b"..") {
-        return Some(KeyRule::Traversal);
+        return Some(key_with_traversal());
     }
-    decoded.contains(&b' ').then_some(KeyRule::Spaces)
+    decoded.contains(&b' ').then(key_with_outer_spaces)
 }
 
 async fn get(request: &Request, key: Key, options: ReadOptions) -> Result<Reply, Failure> {
@@ -129,7 +158,7 @@ async fn get(request: &Request, key: Key, options: ReadOptions) -> Result<Reply,
     }
     let recurse = request.query.has("recurse");
     if key.is_empty() && !recurse {
-        return Err(Failure::MissingKeyName);
+        return Err(missing_key_name());
     }
     let query = if recurse {
         Query::KvList(key)
@@ -155,7 +184,7 @@ async fn read(request: &Request, query: Query, options: ReadOptions) -> Result<A
     request.check_tenancy()?;
     request.check_datacenter()?;
     let answer = blocking::answer(&request.context.engine, &query, options.wait).await;
-    answer.map_err(Failure::KvRefused)
+    answer.map_err(|refusal| refused(&refusal, request.version()))
 }
 
 /// A value as it is (kv.md 1.5).
@@ -238,7 +267,7 @@ fn up_to_separator<'a>(
 async fn put(request: &mut Request, key: Key) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     if key.is_empty() {
-        return Err(Failure::MissingKeyName);
+        return Err(missing_key_name());
     }
     check_conflicts(request, &["cas", "acquire", "release"])?;
     let flags = number_parameter(request, "flags")?.unwrap_or(0);
@@ -270,7 +299,7 @@ fn delete(request: &Request, key: Key) -> Result<Reply, Failure> {
     check_conflicts(request, &["recurse", "cas"])?;
     let recurse = request.query.has("recurse");
     if key.is_empty() && !recurse {
-        return Err(Failure::MissingKeyName);
+        return Err(missing_key_name());
     }
     let cas = number_parameter(request, "cas")?;
     request.check_datacenter()?;
@@ -296,7 +325,7 @@ fn write(request: &Request, key: Key, verb: KvVerb) -> Result<Reply, Failure> {
             Ok(reply)
         }
         Ok(_) => unreachable!("a KV write is answered with whether it took place"),
-        Err(refusal) => Err(Failure::KvRefused(refusal)),
+        Err(refusal) => Err(refused(&refusal, request.version())),
     }
 }
 
@@ -310,7 +339,10 @@ fn refused_header(reason: &AcquireRefused) -> HeaderValue {
 fn check_conflicts(request: &Request, names: &[&str]) -> Result<(), Failure> {
     let present = names.iter().filter(|name| request.query.has(name));
     if present.count() > 1 {
-        return Err(Failure::ConflictingFlags(request.query.encode()));
+        return Err(conflicting_flags(
+            &request.query.encode(),
+            request.version(),
+        ));
     }
     Ok(())
 }
@@ -319,18 +351,20 @@ fn check_conflicts(request: &Request, names: &[&str]) -> Result<(), Failure> {
 fn number_parameter(request: &Request, name: &str) -> Result<Option<u64>, Failure> {
     let text = request.query.first(name);
     let number = text.map(number::parse_uint).transpose();
-    number.map_err(Failure::Number)
+    number.map_err(|error| invalid_number(&error, request.version()))
 }
 
 /// The value of a PUT, within the limits of the version (kv.md 2.2, 1.22.md A2).
 async fn read_value(request: &mut Request) -> Result<Bytes, Failure> {
     let limit = request.context.config.kv_max_value_size;
     if let Some(length) = request.content_length().filter(|length| *length > limit) {
-        return Err(Failure::BodyTooLarge {
-            length: Some(length),
+        let version = request.version();
+        return Err(Failure::body_too_large(
+            Some(length),
             limit,
-            setting: "kv_max_value_size",
-        });
+            "kv_max_value_size",
+            version,
+        ));
     }
     // One byte more generous than it says, as Consul is.
     let read_limit = request
@@ -338,7 +372,7 @@ async fn read_value(request: &mut Request) -> Result<Bytes, Failure> {
         .then_some(limit.saturating_add(1));
     let body = request.read_body(read_limit).await;
     body.map_err(|error| match error {
-        BodyError::TooLarge => Failure::ChunkedValueTooLarge { limit },
-        BodyError::Unreadable(failure) => Failure::BodyUnreadable(failure),
+        BodyError::TooLarge => chunked_value_too_large(limit),
+        BodyError::Unreadable(failure) => Failure::unreadable_body(&failure),
     })
 }

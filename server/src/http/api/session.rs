@@ -8,13 +8,15 @@ use crate::go::json::context::{EmbeddedNames, Rules, UnknownFields};
 use crate::go::json::decode::{Decoder, Field, Object, field};
 use crate::http::body::check_ids::CheckId;
 use crate::http::body::durations::{self, AnyDuration};
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::wire::{Session, SessionCreated};
 use crate::http::request::Request;
 use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
-use crate::store::{Behavior, Command, NewSession, Query, Reply as Applied, Rows, ServiceCheck};
-use crate::version::Behaviour;
+use crate::store::{
+    Behavior, Command, NewSession, Query, Refusal, Reply as Applied, Rows, ServiceCheck,
+};
+use crate::version::{Behaviour, Version};
 
 /// The routes of this page.
 pub(crate) const ROUTES: &[Route] = &[
@@ -136,6 +138,29 @@ impl Object for ServiceCheckBody {
     }
 }
 
+failures! {
+    /// The node of a new session has no name.
+    missing_node() => 500, "Must provide Node";
+    /// The behavior is neither `release` nor `delete`.
+    unknown_behavior(behavior: &str) => 500, format!("Invalid Behavior setting '{behavior}'");
+    /// The TTL is not a duration; in Go's words.
+    invalid_ttl(ttl: &str, words: &str) => 500, format!("Session TTL '{ttl}' invalid: {words}");
+    /// The TTL, in nanoseconds, is outside the range; `minimum` is a Go duration.
+    ttl_out_of_range(nanoseconds: i64, minimum: &str) => 500,
+        format!("Invalid Session TTL '{nanoseconds}', must be between [{minimum}=24h0m0s]");
+}
+
+/// The error for a session call that the store refused.
+fn refused(refusal: &Refusal, version: Version) -> Failure {
+    // The others are refused before raft.
+    let by_raft = matches!(
+        refusal,
+        Refusal::MissingNode | Refusal::MissingCheck(_) | Refusal::CriticalCheck(_)
+    );
+    let named = by_raft && version.has(Behaviour::SessionApplyErrorPrefix);
+    Failure::refused(refusal, version).at_step("apply", named)
+}
+
 /// Creates a session.
 pub(crate) async fn create(mut request: Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
@@ -152,7 +177,7 @@ pub(crate) async fn create(mut request: Request) -> Result<Reply, Failure> {
             Ok(Reply::json(&request, &SessionCreated { id }))
         }
         Ok(_) => unreachable!("a session is created or refused"),
-        Err(refusal) => Err(Failure::SessionRefused(refusal)),
+        Err(refusal) => Err(refused(&refusal, request.version())),
     }
 }
 
@@ -168,7 +193,7 @@ async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
             go_type: None,
         };
         let decoded = request.decode(sent, &mut body, rules);
-        decoded.map_err(Failure::Decode)?;
+        decoded.map_err(|words| Failure::undecodable(&words))?;
     }
     body.reconcile_checks();
     Ok(body)
@@ -177,12 +202,12 @@ async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
 /// What is checked before raft, in Consul's order: node, behavior, TTL (session.md 1.1).
 fn new_session(request: &Request, body: CreateBody) -> Result<NewSession, Failure> {
     if body.node.is_empty() {
-        return Err(Failure::NodeEmpty);
+        return Err(missing_node());
     }
     let behavior = match body.behavior.as_str() {
         "" | "release" => Behavior::Release,
         "delete" => Behavior::Delete,
-        _ => return Err(Failure::Behavior(body.behavior)),
+        _ => return Err(unknown_behavior(&body.behavior)),
     };
     let ttl = ttl(request, &body.ttl)?;
     let service_check = |check: ServiceCheckBody| ServiceCheck {
@@ -211,8 +236,7 @@ fn ttl(request: &Request, text: &str) -> Result<Duration, Failure> {
         return Ok(Duration::ZERO);
     }
     let invalid = |error: duration::DurationError| {
-        let quotes = durations::quotes(request.context.config.version);
-        Failure::TtlInvalid(text.to_owned(), error.message(quotes))
+        invalid_ttl(text, &error.message(durations::quotes(request.version())))
     };
     let nanoseconds = duration::parse(text).map_err(invalid)?;
     let minimum = request.context.config.session_ttl_min;
@@ -221,7 +245,7 @@ fn ttl(request: &Request, text: &str) -> Result<Duration, Failure> {
         Ok(ttl) if ttl.is_zero() || (minimum..=LONGEST_TTL).contains(&ttl) => Ok(ttl),
         _ => {
             let minimum = i64::try_from(minimum.as_nanos()).unwrap_or(i64::MAX);
-            Err(Failure::TtlRange(nanoseconds, duration::format(minimum)))
+            Err(ttl_out_of_range(nanoseconds, &duration::format(minimum)))
         }
     }
 }
@@ -232,7 +256,7 @@ pub(crate) fn destroy(request: &Request) -> Result<Reply, Failure> {
     let id = session_id(request)?;
     request.check_datacenter()?;
     let applied = request.context.engine.apply(Command::SessionDestroy { id });
-    applied.map_err(Failure::SessionRefused)?;
+    applied.map_err(|refusal| refused(&refusal, request.version()))?;
     Ok(Reply::boolean(request, true))
 }
 
@@ -245,7 +269,7 @@ pub(crate) fn renew(request: &Request) -> Result<Reply, Failure> {
     match request.context.engine.apply(Command::SessionRenew { id }) {
         Ok(Applied::Session(row)) => Ok(Reply::json(request, &[Session::new(&row)])),
         Ok(_) => unreachable!("a session is renewed or refused"),
-        Err(refusal) => Err(Failure::SessionRefused(refusal)),
+        Err(refusal) => Err(refused(&refusal, request.version())),
     }
 }
 
@@ -270,7 +294,7 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let node = request.rest_text();
     if node.is_empty() {
-        return Err(Failure::Missing("node name"));
+        return Err(Failure::missing("node name"));
     }
     read(request, Query::SessionNode(node), options).await
 }
@@ -278,7 +302,7 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
 fn session_id(request: &Request) -> Result<String, Failure> {
     let id = request.rest_text();
     if id.is_empty() {
-        return Err(Failure::Missing("session"));
+        return Err(Failure::missing("session"));
     }
     Ok(id)
 }
@@ -295,7 +319,7 @@ async fn read(
     let answer = match blocking::answer(engine, &query, options.wait).await {
         Ok(answer) => answer,
         Err(refusal) => {
-            let failure = Failure::SessionRefused(refusal);
+            let failure = refused(&refusal, request.version());
             return Ok(Reply::failed_read(&request.context, &failure));
         }
     };

@@ -1,362 +1,237 @@
-//! Every refusal that a client can cause, with its status and its exact text: the one table (design rule 8).
+//! A request that is answered with an error. Every error that a client can cause is one row of a table of
+//! [`failures!`]: its status and its exact text. What several pages share stands here, the store's refusals in
+//! `refusal.rs`, and what one page alone answers in that page's file or `failure.rs`.
 
-pub(crate) mod query;
+mod refusal;
 
-use http::StatusCode;
+use http::header::CONNECTION;
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 
-use self::query::{PlainFailure, prepared_query_text};
+pub(crate) use self::refusal::{invalid_hex_byte, node_name_text};
 use super::server::BodyFailure;
-use crate::go::number::NumberError;
 use crate::go::printable::Unicode;
-use crate::go::quote::{Quoted, QuotedBy};
-use crate::http::api::agent::failure::AgentFailure;
-use crate::http::api::catalog::failure::{
-    RegisterFailure, catalog_refusal_text, node_lookup_text, node_name_text, subject_text,
-    txn_refusal_text, unknown_verb_text,
-};
-use crate::store::{IdError, PreparedQueryRefusal, Refusal, TxnError, TxnRefusal};
+use crate::go::quote::QuotedBy;
 use crate::version::{Behaviour, Version};
 
-/// A request that is answered with a text instead of what it asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// `http_config.block_endpoints` names the path.
-    EndpointBlocked,
-    /// The endpoint does not take this method.
-    Method {
-        /// As sent.
-        method: String,
-        /// For the `Allow` header.
-        allow: String,
-    },
-    /// `http_config.allow_write_http_from` does not name the client.
-    AccessRestricted,
-    /// `?stale&consistent`.
-    StaleAndConsistent,
-    /// `?cached&consistent`.
-    CachedAndConsistent,
-    /// `?max_stale` is no duration.
-    MaxStale(String),
-    /// The `Cache-Control` header has a bad number.
-    CacheControl,
-    /// `?wait` is no duration.
-    Wait,
-    /// `?index` is no number.
-    Index,
-    /// A tenancy parameter of Consul Enterprise.
-    Enterprise {
-        /// `query parameter` or `header`.
-        place: &'static str,
-        /// `ns`, `X-Consul-Namespace` and so on.
-        name: &'static str,
-        /// `Namespaces` or `Partitions`.
-        feature: &'static str,
-    },
-    /// Another datacenter than the only one there is.
-    Datacenter,
-    /// A KV request without a key.
-    MissingKeyName,
-    /// `cas`, `acquire` and `release` exclude each other, as do `recurse` and `cas` of a delete.
-    ConflictingFlags(String),
-    /// A number in a KV parameter.
-    Number(NumberError),
-    /// The key breaks the rules of 1.21.5 or of 1.22.0.
-    KeyName(KeyRule),
-    /// `Content-Length` says that the body is too large.
-    BodyTooLarge {
-        /// The length; none where the body was cut off while it was read.
-        length: Option<u64>,
-        /// The limit.
-        limit: u64,
-        /// The setting that the text links to.
-        setting: &'static str,
-    },
-    /// A chunked value is too large (since 1.22.0).
-    ChunkedValueTooLarge {
-        /// The limit.
-        limit: u64,
-    },
-    /// A value inside a transaction is too large.
-    TxnValueTooLarge {
-        /// The key.
-        key: Vec<u8>,
-        /// The size of the value.
-        size: usize,
-        /// The limit.
-        limit: u64,
-    },
-    /// Too many operations in a transaction.
-    TxnTooManyOperations {
-        /// How many came.
-        count: usize,
-        /// How many are allowed.
-        limit: usize,
-    },
-    /// A transaction's body does not parse; with Go's words.
-    TxnParse(String),
-    /// A body does not parse; with Go's words.
-    Decode(String),
-    /// A path that names nothing: `session`, `node name` and so on.
-    Missing(&'static str),
-    /// A session for a node without a name.
-    NodeEmpty,
-    /// The behavior of a session is neither release nor delete.
-    Behavior(String),
-    /// The TTL of a session is no duration; with Go's words.
-    TtlInvalid(String, String),
-    /// The TTL of a session is out of range: in nanoseconds, and the minimum as a Go duration.
-    TtlRange(i64, String),
-    /// The store refused a KV write.
-    KvRefused(Refusal),
-    /// The store refused a session call.
-    SessionRefused(Refusal),
-    /// The body ended before its time, or was no HTTP body at all.
-    BodyUnreadable(BodyFailure),
-    /// A registration is refused before it reaches the store.
-    Register(RegisterFailure),
-    /// The store refused a change of the catalog.
-    CatalogRefused(Refusal),
-    /// `?passing` is neither true nor false.
-    Passing,
-    /// What a fault makes of the request.
-    Injected {
-        /// The status.
-        status: StatusCode,
-        /// The text.
-        text: String,
-    },
-    /// The agent does not do what it is told.
-    Agent(AgentFailure),
-    /// A prepared query is refused by the store.
-    PreparedQuery(PreparedQueryRefusal),
-    /// What prepared queries, events and filters are refused for.
-    Plain(PlainFailure),
-    /// No answer: the connection is closed, as Consul's is when a handler dies.
+/// An error as the client sees it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) status: StatusCode,
+    /// Headers beside those of every error.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) kind: Kind,
+    /// Without the prefix of 1.12.
+    text: String,
+}
+
+/// How an error is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The handler returns the error, and what all handlers share writes it.
+    Returned,
+    /// The same from the check for features of Consul Enterprise, which the log of every release names.
+    Enterprise,
+    /// The handler writes the error itself. Its text never gets the prefix of 1.12, and its type is guessed.
+    Direct,
+    /// Consul has the endpoint and this server does not.
+    NotEmulated,
+    /// No answer: the connection is closed, as Consul's is when a handler panics.
     Dropped,
 }
 
-/// Which rule a key's name breaks (1.22.md A1.6b).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeyRule {
-    /// 1.21.5: the name does not match the pattern.
-    Pattern,
-    /// Since 1.22.0: a space at either end.
-    Spaces,
-    /// Since 1.22.0: a way out of the tree.
-    Traversal,
+/// Declares errors, one per row: when it occurs, its name and the values in its text, its status, and its exact text.
+/// The status may be followed by a [`Kind`] other than [`Kind::Returned`].
+///
+/// Each row becomes a function that returns the [`Failure`].
+macro_rules! failures {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident($($value:ident: $type:ty),*) => $status:tt $($kind:ident)?, $text:expr;
+    )*) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name($($value: $type),*) -> $crate::http::failure::Failure {
+            let status = $crate::http::failure::status!($status);
+            $crate::http::failure::Failure::new(status, $text)
+                $(.of_kind($crate::http::failure::Kind::$kind))?
+        }
+    )*};
 }
 
+/// The status with a number; only those that Consul answers errors with.
+macro_rules! status {
+    (400) => {
+        ::http::StatusCode::BAD_REQUEST
+    };
+    (401) => {
+        ::http::StatusCode::UNAUTHORIZED
+    };
+    (403) => {
+        ::http::StatusCode::FORBIDDEN
+    };
+    (404) => {
+        ::http::StatusCode::NOT_FOUND
+    };
+    (405) => {
+        ::http::StatusCode::METHOD_NOT_ALLOWED
+    };
+    (413) => {
+        ::http::StatusCode::PAYLOAD_TOO_LARGE
+    };
+    (415) => {
+        ::http::StatusCode::UNSUPPORTED_MEDIA_TYPE
+    };
+    (500) => {
+        ::http::StatusCode::INTERNAL_SERVER_ERROR
+    };
+    (501) => {
+        ::http::StatusCode::NOT_IMPLEMENTED
+    };
+}
+
+pub(crate) use {failures, status};
+
+/// The errors that several pages share. Consul answers with 500 whatever it has no status for (kv.md 6.4).
 impl Failure {
-    /// The status of the answer.
-    pub(crate) fn status(&self, version: Version) -> StatusCode {
-        match self {
-            Failure::Agent(failure) => failure.status(version),
-            Failure::EndpointBlocked | Failure::AccessRestricted => StatusCode::FORBIDDEN,
-            Failure::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
-            Failure::StaleAndConsistent
-            | Failure::CachedAndConsistent
-            | Failure::MaxStale(_)
-            | Failure::CacheControl
-            | Failure::Wait
-            | Failure::Index
-            | Failure::Enterprise { .. }
-            | Failure::MissingKeyName
-            | Failure::ConflictingFlags(_)
-            | Failure::TxnParse(_)
-            | Failure::Decode(_)
-            | Failure::Missing(_)
-            | Failure::Passing => StatusCode::BAD_REQUEST,
-            Failure::BodyTooLarge { .. }
-            | Failure::ChunkedValueTooLarge { .. }
-            | Failure::TxnValueTooLarge { .. }
-            | Failure::TxnTooManyOperations { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Failure::SessionRefused(Refusal::SessionNotFound(_))
-            | Failure::PreparedQuery(PreparedQueryRefusal::NotFound) => StatusCode::NOT_FOUND,
-            // Consul answers with 500 whatever it has no status for (kv.md 6.4).
-            Failure::Datacenter
-            | Failure::Number(_)
-            | Failure::KeyName(_)
-            | Failure::NodeEmpty
-            | Failure::Behavior(_)
-            | Failure::TtlInvalid(..)
-            | Failure::TtlRange(..)
-            | Failure::KvRefused(_)
-            | Failure::SessionRefused(_)
-            | Failure::BodyUnreadable(_)
-            | Failure::Register(_)
-            | Failure::CatalogRefused(_)
-            | Failure::PreparedQuery(_)
-            | Failure::Dropped => StatusCode::INTERNAL_SERVER_ERROR,
-            Failure::Plain(failure) => failure.status(),
-            Failure::Injected { status, .. } => *status,
-        }
+    failures! {
+        /// `http_config.block_endpoints` names the path.
+        endpoint_blocked() => 403, "Endpoint is blocked by agent configuration";
+        /// `http_config.allow_write_http_from` does not name the client.
+        access_restricted() => 403, "Access is restricted";
+        /// Both `?stale` and `?consistent` are present.
+        stale_and_consistent() => 400 Direct,
+            "Cannot specify ?stale with ?consistent, conflicting semantics.";
+        /// Both `?cached` and `?consistent` are present.
+        cached_and_consistent() => 400 Direct,
+            "Cannot specify ?cached with ?consistent, conflicting semantics.";
+        /// `?max_stale` is not a duration.
+        invalid_max_stale(value: &str, version: Version) => 400 Direct,
+            format!("Invalid max_stale value {}", quoted(value, version));
+        /// The `Cache-Control` header has an invalid number.
+        invalid_cache_control() => 400 Direct, "Invalid Cache-Control header.";
+        /// `?wait` is not a duration.
+        invalid_wait() => 400 Direct, "Invalid wait time";
+        /// `?index` is not a number.
+        invalid_index() => 400 Direct, "Invalid index";
+        /// The request names another datacenter than the only one.
+        unknown_datacenter() => 500, "No path to datacenter";
+        /// The path lacks its last part: `session`, `node name` and so on.
+        missing(what: &str) => 400, format!("Missing {what}");
+        /// The body is not the expected JSON, in Go's words.
+        undecodable(words: &str) => 400, format!("Request decode failed: {words}");
+        /// The body ends early, or violates the chunked encoding.
+        unreadable_body(failure: &BodyFailure) => 500, failure.to_string();
+        /// The handler panics in Consul.
+        dropped() => 500 Dropped, "";
     }
 
-    /// Whether the handler writes the text itself: it never gets the prefix of 1.12, and its type is guessed.
-    pub(crate) fn is_direct(&self) -> bool {
-        matches!(
-            self,
-            Failure::StaleAndConsistent
-                | Failure::CachedAndConsistent
-                | Failure::MaxStale(_)
-                | Failure::CacheControl
-                | Failure::Wait
-                | Failure::Index
-                | Failure::ConflictingFlags(_)
-        )
+    /// The endpoint does not take this method; `allow` is the header that lists those it takes.
+    pub(crate) fn method_not_allowed(method: &Method, allow: (HeaderName, HeaderValue)) -> Self {
+        let failure = Self::new(status!(405), format!("method {method} not allowed"));
+        failure.with_header(allow)
     }
 
-    /// Whether Consul's handler returns it as an error, which the log then names, and does not write it itself. Seen on
-    /// 1.8.7, which writes most answers of 400 and 404 itself; since 1.12 only a few are written so.
-    pub(crate) fn is_error_value(&self, version: Version) -> bool {
-        if self.is_direct() || self.is_absence() {
-            return false;
-        }
-        let status = self.status(version);
-        version.has(Behaviour::HttpBadRequestPrefix)
-            || version.has(Behaviour::HttpNamespaceErrorUnprefixed)
-            || matches!(self, Failure::Enterprise { .. })
-            || status.is_server_error()
-            || matches!(
-                status,
-                StatusCode::FORBIDDEN | StatusCode::METHOD_NOT_ALLOWED
-            )
+    /// The request uses a feature of Consul Enterprise: `place` is `query parameter` or `header`, `name` its name there,
+    /// `feature` is `Namespaces` or `Partitions`. The text has the prefix before 1.13, from 1.12 on as all of status 400.
+    pub(crate) fn enterprise(place: &str, name: &str, feature: &str, version: Version) -> Self {
+        let text =
+            format!("Invalid {place}: \"{name}\" - {feature} are a Consul Enterprise feature");
+        let newer = version.has(Behaviour::HttpBadRequestPrefix)
+            || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
+        Self::new(status!(400), if newer { text } else { prefixed(&text) })
+            .of_kind(Kind::Enterprise)
     }
 
-    /// The text of the answer.
-    pub(crate) fn text(&self, version: Version) -> String {
-        let text = self.bare_text(version);
-        let prefixed = match self {
-            Failure::Enterprise { .. } => !version.has(Behaviour::HttpNamespaceErrorUnprefixed),
-            _ => {
-                version.has(Behaviour::HttpBadRequestPrefix)
-                    && self.status(version) == StatusCode::BAD_REQUEST
-                    && !self.is_direct()
-            }
-        };
-        if prefixed {
-            format!("Bad request: {text}")
+    /// Until 1.13 Consul does not recognize this error as the client's, and answers 500 with the prefix in the text.
+    pub(crate) fn late_bad_request(text: &str, version: Version) -> Self {
+        if version.has(Behaviour::HttpNamespaceErrorUnprefixed) {
+            Self::new(status!(400), text)
         } else {
-            text
+            Self::new(status!(500), prefixed(text))
         }
     }
 
-    fn bare_text(&self, version: Version) -> String {
-        match self {
-            Failure::EndpointBlocked => "Endpoint is blocked by agent configuration".into(),
-            Failure::Method { method, .. } => format!("method {method} not allowed"),
-            Failure::AccessRestricted => "Access is restricted".into(),
-            Failure::StaleAndConsistent => {
-                "Cannot specify ?stale with ?consistent, conflicting semantics.".into()
-            }
-            Failure::CachedAndConsistent => {
-                "Cannot specify ?cached with ?consistent, conflicting semantics.".into()
-            }
-            Failure::MaxStale(value) => max_stale_text(value, version),
-            Failure::CacheControl => "Invalid Cache-Control header.".into(),
-            Failure::Wait => "Invalid wait time".into(),
-            Failure::Index => "Invalid index".into(),
-            Failure::Enterprise {
-                place,
-                name,
-                feature,
-            } => format!("Invalid {place}: \"{name}\" - {feature} are a Consul Enterprise feature"),
-            Failure::Datacenter => "No path to datacenter".into(),
-            Failure::MissingKeyName => "Missing key name".into(),
-            Failure::ConflictingFlags(query) => conflict_text(query, version),
-            Failure::Number(error) => error.message(Unicode::of(version)),
-            Failure::KeyName(rule) => rule.text().into(),
-            Failure::BodyTooLarge {
-                length,
-                limit,
-                setting,
-            } => body_too_large_text(*length, *limit, setting, version),
-            Failure::ChunkedValueTooLarge { limit } => {
-                format!("Request body too large. Max allowed is {limit} bytes.")
-            }
-            Failure::TxnValueTooLarge { key, size, limit } => {
-                format!(
-                    "Value for key {} is too large ({size} > {limit} bytes)",
-                    quoted(key, version)
-                )
-            }
-            Failure::TxnTooManyOperations { count, limit } => {
-                format!("Transaction contains too many operations ({count} > {limit})")
-            }
-            Failure::TxnParse(words) => format!("Failed to parse body: {words}"),
-            Failure::Decode(words) => format!("Request decode failed: {words}"),
-            Failure::Missing(what) => format!("Missing {what}"),
-            Failure::NodeEmpty => "Must provide Node".into(),
-            Failure::Behavior(behavior) => format!("Invalid Behavior setting '{behavior}'"),
-            Failure::TtlInvalid(ttl, words) => format!("Session TTL '{ttl}' invalid: {words}"),
-            Failure::TtlRange(nanoseconds, minimum) => ttl_range_text(*nanoseconds, minimum),
-            Failure::KvRefused(refusal) => prefixed_text(
-                refusal,
-                "raft apply",
-                version.has(Behaviour::KvApplyErrorPrefix),
-            ),
-            Failure::SessionRefused(refusal) => {
-                let prefixed = version.has(Behaviour::SessionApplyErrorPrefix);
-                prefixed_text(refusal, "apply", prefixed && refusal.comes_from_raft())
-            }
-            Failure::BodyUnreadable(failure) => failure.to_string(),
-            Failure::Register(failure) => failure.text(version),
-            Failure::CatalogRefused(refusal) => catalog_refusal_text(refusal, version),
-            Failure::Passing => "Invalid value for ?passing".into(),
-            Failure::Injected { text, .. } => text.clone(),
-            Failure::Agent(failure) => failure.text(version),
-            Failure::PreparedQuery(refusal) => query::refusal_text(refusal, version),
-            Failure::Plain(failure) => failure.text(version),
-            Failure::Dropped => String::new(),
+    /// The body is longer than `limit`, which `setting` configures. `length` is `None` where Go notices it only while
+    /// reading, which ends the connection.
+    pub(crate) fn body_too_large(
+        length: Option<u64>,
+        limit: u64,
+        setting: &str,
+        version: Version,
+    ) -> Self {
+        let bytes = length.map_or_else(String::new, |length| format!("({length} bytes)"));
+        let link = limit_link(version);
+        let text = format!(
+            "Request body{bytes} too large, max size: {limit} bytes. See {link}#{setting}."
+        );
+        let failure = Self::new(status!(413), text);
+        if length.is_some() {
+            return failure;
+        }
+        failure.with_header((CONNECTION, HeaderValue::from_static("close")))
+    }
+
+    /// An error with this status and text.
+    pub(crate) fn new(status: StatusCode, text: impl Into<String>) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            kind: Kind::Returned,
+            text: text.into(),
         }
     }
-}
 
-/// The text of a refusal of the store, since some release with what failed before it.
-fn prefixed_text(refusal: &Refusal, what: &str, prefixed: bool) -> String {
-    let text = refusal_text(refusal);
-    if prefixed {
-        return format!("{what} failed: {text}");
+    pub(crate) fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
     }
-    text
-}
 
-impl KeyRule {
-    fn text(self) -> &'static str {
-        match self {
-            KeyRule::Pattern => {
-                r#"invalid key name, keys should respect the "^[a-zA-Z0-9,_./\\-?&=]+$" format"#
+    fn with_header(mut self, header: (HeaderName, HeaderValue)) -> Self {
+        self.headers.push(header);
+        self
+    }
+
+    /// The same with the name of the step that failed before its text, if `applies`.
+    pub(crate) fn at_step(mut self, step: &str, applies: bool) -> Self {
+        if applies {
+            self.text = format!("{step} failed: {}", self.text);
+        }
+        self
+    }
+
+    /// Whether the log names the error: Consul's handler returns it and does not write it itself. Seen on 1.8.7, which
+    /// writes most answers of 400 and 404 itself; since 1.12 only a few are written so.
+    pub(crate) fn is_logged(&self, version: Version) -> bool {
+        let returns_all = version.has(Behaviour::HttpBadRequestPrefix)
+            || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
+        match self.kind {
+            Kind::Direct | Kind::NotEmulated => false,
+            Kind::Enterprise => true,
+            Kind::Returned | Kind::Dropped => {
+                returns_all
+                    || self.status.is_server_error()
+                    || matches!(
+                        self.status,
+                        StatusCode::FORBIDDEN | StatusCode::METHOD_NOT_ALLOWED
+                    )
             }
-            KeyRule::Spaces => "invalid key name, leading/trailing spaces are not allowed",
-            KeyRule::Traversal => "invalid key name, path traversal is not allowed",
+        }
+    }
+
+    /// The text of the answer, with the prefix that 1.12 puts before those of status 400.
+    pub(crate) fn text(&self, version: Version) -> String {
+        let prefixes = version.has(Behaviour::HttpBadRequestPrefix);
+        if prefixes && self.status == StatusCode::BAD_REQUEST && self.kind != Kind::Direct {
+            prefixed(&self.text)
+        } else {
+            self.text.clone()
         }
     }
 }
 
-fn ttl_range_text(nanoseconds: i64, minimum: &str) -> String {
-    format!("Invalid Session TTL '{nanoseconds}', must be between [{minimum}=24h0m0s]")
+fn prefixed(text: &str) -> String {
+    format!("Bad request: {text}")
 }
 
-fn max_stale_text(value: &str, version: Version) -> String {
-    let value = quoted(value.as_bytes(), version);
-    format!("Invalid max_stale value {value}")
-}
-
-fn conflict_text(query: &str, version: Version) -> String {
-    let newline = version.has(Behaviour::KvConflictNewline);
-    format!(
-        "Conflicting flags: {query}{}",
-        if newline { "\n" } else { "" }
-    )
-}
-
-fn body_too_large_text(length: Option<u64>, limit: u64, setting: &str, version: Version) -> String {
-    let length = length.map_or_else(String::new, |length| format!("({length} bytes)"));
-    let link = limit_link(version);
-    format!("Request body{length} too large, max size: {limit} bytes. See {link}#{setting}.")
-}
-
-/// The page that a refusal for size links to (`kv.413_link`).
+/// The page that an error about a size links to (`kv.413_link`).
 fn limit_link(version: Version) -> &'static str {
     if version.has(Behaviour::KvLimitLinkDeveloperHost) {
         "https://developer.hashicorp.com/docs/agent/config/config-files"
@@ -367,136 +242,7 @@ fn limit_link(version: Version) -> &'static str {
     }
 }
 
-impl Refusal {
-    /// Whether a session call is refused by the replicated state machine, and not before.
-    fn comes_from_raft(&self) -> bool {
-        matches!(
-            self,
-            Refusal::MissingNode | Refusal::MissingCheck(_) | Refusal::CriticalCheck(_)
-        )
-    }
-}
-
 /// A text in quotes, as the Go of this release quotes it.
-pub(crate) fn quoted(text: &[u8], version: Version) -> QuotedBy<'_> {
-    QuotedBy(Unicode::of(version), text)
-}
-
-/// The text of a refusal of the store, without any prefix.
-pub(crate) fn refusal_text(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::MissingSession => "missing session".into(),
-        Refusal::InvalidSession(id) => format!("invalid session {}", Quoted(id.as_bytes())),
-        Refusal::MalformedSessionId(error) => {
-            format!(
-                "failed session lookup: index error: {}",
-                id_error_text(*error)
-            )
-        }
-        Refusal::SessionNotFound(id) => format!("Session id '{id}' not found"),
-        Refusal::MissingNode => "Missing node registration".into(),
-        Refusal::MissingCheck(check) => format!("Missing check '{check}' registration"),
-        Refusal::CriticalCheck(check) => format!("Check '{check}' is in critical state"),
-        Refusal::PreparedQuery(refusal) => prepared_query_text(refusal),
-        Refusal::MissingService { node, .. } => {
-            format!("failed inserting check: Missing service registration on node \"{node}\"")
-        }
-        Refusal::NodeNameTaken {
-            by,
-            renamed,
-            holder,
-        } => {
-            format!(
-                "failed inserting node: {}",
-                node_name_text(by, *renamed, holder)
-            )
-        }
-        Refusal::AgentServiceUnknown(_)
-        | Refusal::AgentCheckUnknown(_)
-        | Refusal::AgentCheckNotTtl(_)
-        | Refusal::AgentCheckServiceUnknown(_)
-        | Refusal::AgentNoSidecarPort(_) => {
-            unreachable!("what the agent refuses has texts of its own")
-        }
-    }
-}
-
-pub(crate) fn id_error_text(error: IdError) -> String {
-    match error {
-        IdError::Length => "UUID must be 36 characters".into(),
-        IdError::Hyphens(count) => {
-            format!("UUID should have maximum of 4 \"-\"; got {count}")
-        }
-        IdError::OddLength => "Input (without hyphens) must be even length".into(),
-        IdError::InvalidByte(byte) => format!(
-            "Invalid UUID: encoding/hex: invalid byte: U+{byte:04X} '{}'",
-            char::from(byte)
-        ),
-    }
-}
-
-/// The `What` of a failed operation of a transaction (kv.md 7.3).
-pub(crate) fn txn_error_text(error: &TxnError, version: Version) -> String {
-    let key = quoted(error.key.as_bytes(), version);
-    match &error.refusal {
-        TxnRefusal::EmptyKey => "Must provide key".into(),
-        TxnRefusal::UnknownVerb(verb) => {
-            if version.has(Behaviour::TxnUnknownVerbEarly) {
-                format!("unknown KV operation: {verb}")
-            } else {
-                format!("unknown KV verb {}", quoted(verb.as_bytes(), version))
-            }
-        }
-        TxnRefusal::LockDelay => format!("failed to lock key {key} due to lock delay"),
-        TxnRefusal::LockHeld => format!("failed to lock key {key}, lock is already held"),
-        TxnRefusal::NotHolder => {
-            format!("failed to unlock key {key}, lock isn't held, or is held by another session")
-        }
-        TxnRefusal::StaleSet => format!("failed to set key {key}, index is stale"),
-        TxnRefusal::StaleDelete => format!("failed to delete key {key}, index is stale"),
-        TxnRefusal::KeyMissing => format!("key {key} doesn't exist"),
-        TxnRefusal::CheckIndexMissing => format!("failed to check index, key {key} doesn't exist"),
-        TxnRefusal::CheckIndex { current, expected } => format!(
-            "failed index check for key {key}, current modify index {current} != {expected}"
-        ),
-        TxnRefusal::CheckSessionMissing => {
-            format!("failed to check session, key {key} doesn't exist")
-        }
-        TxnRefusal::CheckSession { current, expected } => format!(
-            "failed session check for key {key}, current session {} != {}",
-            quoted(current.as_bytes(), version),
-            quoted(expected.as_bytes(), version)
-        ),
-        TxnRefusal::KeyExists => format!("key {key} exists"),
-        TxnRefusal::Session(refusal) | TxnRefusal::Catalog(refusal) => txn_refusal_text(refusal),
-        TxnRefusal::UnknownCatalogVerb { kind, verb } => unknown_verb_text(kind, verb, version),
-        TxnRefusal::NodeNameMissing => RegisterFailure::Node.text(version),
-        TxnRefusal::NodeIdMalformed(flaw) => RegisterFailure::NodeId(*flaw).text(version),
-        TxnRefusal::NodeLookup { id, flaw } => node_lookup_text(id, *flaw),
-        TxnRefusal::ServiceNameMissing => RegisterFailure::ServiceName.text(version),
-        TxnRefusal::ServiceKeyMissing if version.has(Behaviour::CatalogServiceEmptyText) => {
-            RegisterFailure::ServiceEmpty.text(version)
-        }
-        TxnRefusal::ServiceKeyMissing => {
-            "failed inserting service: object missing primary index".into()
-        }
-        TxnRefusal::CheckKeyMissing => {
-            "failed inserting check: object missing primary index".into()
-        }
-        TxnRefusal::CatalogMissing(subject) => {
-            format!("{} doesn't exist", subject_text(subject, version))
-        }
-        TxnRefusal::CatalogStaleSet(subject) => {
-            format!(
-                "failed to set {}, index is stale",
-                subject_text(subject, version)
-            )
-        }
-        TxnRefusal::CatalogStaleDelete(subject) => {
-            format!(
-                "failed to delete {}, index is stale",
-                subject_text(subject, version)
-            )
-        }
-    }
+pub(crate) fn quoted<T: AsRef<[u8]> + ?Sized>(text: &T, version: Version) -> QuotedBy<'_> {
+    QuotedBy(Unicode::of(version), text.as_ref())
 }

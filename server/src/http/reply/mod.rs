@@ -4,7 +4,7 @@ pub(crate) mod body;
 pub(crate) mod wire;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::faults::Shown;
 use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::Context;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Kind};
 use crate::http::reply::body::{Body, JsonList};
 use crate::http::request::{Consistency, Request};
 use crate::store::Index;
@@ -33,7 +33,6 @@ pub(crate) const JSON_UTF_8: HeaderValue =
 pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
-const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
 
 /// How many headers an answer has, about.
@@ -140,16 +139,8 @@ impl Reply {
     /// The text of a failure.
     pub(crate) fn failure(failure: &Failure, version: Version) -> Self {
         let text = failure.text(version);
-        let mut headers = Vec::new();
-        if let Failure::Method { allow, .. } = failure {
-            headers.push(self::allow(allow));
-        }
-        // Go's limit on what is read of a body ends the connection, as if the handler had set the header.
-        if matches!(failure, Failure::BodyTooLarge { length: None, .. }) {
-            headers.push((CONNECTION, CLOSE));
-        }
         let type_was_guessed =
-            failure.is_direct() || !version.has(Behaviour::HttpErrorContentTypeFirst);
+            failure.kind == Kind::Direct || !version.has(Behaviour::HttpErrorContentTypeFirst);
         Self {
             content_type: Some(if type_was_guessed {
                 guessed_type(text.as_bytes())
@@ -157,10 +148,10 @@ impl Reply {
                 TEXT
             }),
             type_was_guessed,
-            headers,
+            headers: failure.headers.clone(),
             content: Content::Whole(text.into()),
-            is_error: failure.is_error_value(version),
-            ..Self::empty(failure.status(version))
+            is_error: failure.is_logged(version),
+            ..Self::empty(failure.status)
         }
     }
 

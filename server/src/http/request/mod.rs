@@ -20,7 +20,7 @@ use crate::history::CallId;
 use crate::http::Context;
 use crate::http::failure::Failure;
 use crate::store::Index;
-use crate::version::Behaviour;
+use crate::version::{Behaviour, Version};
 
 /// A kind of tenancy of Consul Enterprise, and where a request can name one.
 struct Tenancy {
@@ -93,9 +93,14 @@ impl Consistency {
 }
 
 impl Request {
+    /// The emulated version.
+    pub(crate) fn version(&self) -> Version {
+        self.context.config.version
+    }
+
     /// Whether the emulated version behaves in this way.
     pub(crate) fn has(&self, behaviour: Behaviour) -> bool {
-        self.context.config.version.has(behaviour)
+        self.version().has(behaviour)
     }
 
     /// The whole path as text, cleaned and decoded.
@@ -122,7 +127,7 @@ impl Request {
         let limit = self.wait()?;
         let min_index = match self.query.get("index") {
             b"" => 0,
-            text => number::parse_uint(text).map_err(|_| Failure::Index)?,
+            text => number::parse_uint(text).map_err(|_| Failure::invalid_index())?,
         };
         Ok((min_index > 0).then_some(Wait {
             min_index: Index(min_index),
@@ -143,13 +148,14 @@ impl Request {
             .first("max_stale")
             .filter(|text| !text.is_empty())
         {
+            let version = self.version();
             let limit = duration::parse(text)
-                .map_err(|_| Failure::MaxStale(String::from_utf8_lossy(text).into_owned()))?;
+                .map_err(|_| Failure::invalid_max_stale(&String::from_utf8_lossy(text), version))?;
             stale |= limit > 0;
         }
         match (stale, consistent) {
-            (true, true) => Err(Failure::StaleAndConsistent),
-            (false, true) if cached => Err(Failure::CachedAndConsistent),
+            (true, true) => Err(Failure::stale_and_consistent()),
+            (false, true) if cached => Err(Failure::cached_and_consistent()),
             (false, true) => Ok(Consistency::Consistent),
             (true, false) if !leader => Ok(Consistency::Stale),
             (_, false) => Ok(Consistency::Leader),
@@ -165,7 +171,7 @@ impl Request {
         for directive in value.split(',') {
             let (name, number) = directive.trim().split_once('=').unwrap_or_default();
             if matches!(name, "max-age" | "stale-if-error") && number.parse::<i64>().is_err() {
-                return Err(Failure::CacheControl);
+                return Err(Failure::invalid_cache_control());
             }
         }
         Ok(())
@@ -177,7 +183,7 @@ impl Request {
         let config = &self.context.config;
         let asked = match self.query.get("wait") {
             b"" => 0,
-            text => duration::parse(text).map_err(|_| Failure::Wait)?,
+            text => duration::parse(text).map_err(|_| Failure::invalid_wait())?,
         };
         let asked = u64::try_from(asked).unwrap_or(0);
         Ok(if asked == 0 {
@@ -211,7 +217,7 @@ impl Request {
         if asked.is_empty() || asked == own {
             Ok(())
         } else {
-            Err(Failure::Datacenter)
+            Err(Failure::unknown_datacenter())
         }
     }
 
@@ -230,11 +236,8 @@ impl Request {
     }
 
     fn refuse(&self, tenancy: &Tenancy) -> Result<(), Failure> {
-        let failure = |place, name| Failure::Enterprise {
-            place,
-            name,
-            feature: tenancy.feature,
-        };
+        let failure =
+            |place, name| Failure::enterprise(place, name, tenancy.feature, self.version());
         let header = self.headers.get(&tenancy.header);
         if header.is_some_and(|value| !value.is_empty()) {
             return Err(failure("header", tenancy.header_as_documented));

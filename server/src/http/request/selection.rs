@@ -1,13 +1,18 @@
 //! What of a read's rows is shown, and in which order: `filter`, `node-meta`, `near` (session.md 4.5).
 
 use crate::filter::{Field, Filter};
-use crate::http::failure::Failure;
-use crate::http::failure::query::PlainFailure;
+use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
 use crate::store::Labels;
 
 /// Stands for the agent's own node in `near`.
 const NEAR_AGENT: &str = "_agent";
+
+failures! {
+    /// `?filter` is not an expression, or does not fit the rows of the endpoint; with what is wrong.
+    invalid_filter(error: &str) => 500,
+        format!("Failed to create boolean expression evaluator: {error}");
+}
 
 /// The filter of a request for rows with these fields; the first `filter` counts.
 pub(crate) fn filter<T: 'static>(
@@ -15,7 +20,7 @@ pub(crate) fn filter<T: 'static>(
     fields: &'static [Field<T>],
 ) -> Result<Filter<T>, Failure> {
     let filter = Filter::new(request.query.get("filter"), fields);
-    filter.map_err(|error| Failure::Plain(PlainFailure::Filter(error)))
+    filter.map_err(|error| invalid_filter(&error))
 }
 
 /// The meta data that a node must have: `node-meta=name:value`, of one name the last.

@@ -1,7 +1,7 @@
 //! `/v1/agent/`: what clients tell the agent of its services and checks (session.md 4.4, 1.22.md B4.4).
 
 use crate::http::api::agent::bodies::{CheckBody, ServiceBody, UpdateBody};
-use crate::http::api::agent::failure::AgentFailure;
+use crate::http::api::agent::failure;
 use crate::http::api::catalog::register::read_strictly;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -14,9 +14,9 @@ pub(crate) async fn register_service(mut request: Request) -> Result<Reply, Fail
     request.check_tenancy()?;
     let mut body = ServiceBody::default();
     read_strictly(&mut request, &mut body).await?;
-    let definition = body.into_definition().ok_or(Failure::Dropped)?;
+    let definition = body.into_definition().ok_or_else(Failure::dropped)?;
     let spec = definition.into_spec(request.context.config.definition_rules());
-    let spec = spec.map_err(|error| Failure::Agent(AgentFailure::Definition(error)))?;
+    let spec = spec.map_err(|error| failure::invalid_definition(&error, request.version()))?;
     let command = AgentCommand::RegisterService {
         spec: Box::new(spec),
         replace_checks: matches!(
@@ -36,7 +36,7 @@ pub(crate) async fn register_check(mut request: Request) -> Result<Reply, Failur
     let spec = body
         .into_definition()
         .alone(request.context.config.definition_rules());
-    let spec = spec.map_err(|error| Failure::Agent(AgentFailure::Definition(error)))?;
+    let spec = spec.map_err(|error| failure::invalid_definition(&error, request.version()))?;
     apply(&request, AgentCommand::RegisterCheck(Box::new(spec)))?;
     Ok(Reply::done(&request))
 }
@@ -46,7 +46,7 @@ pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     request.check_tenancy()?;
     if id.is_empty() && !request.has(Behaviour::AgentUnknownService404) {
-        return Err(Failure::Agent(AgentFailure::ServiceIdMissing));
+        return Err(failure::missing_service_id());
     }
     let result = request
         .context
@@ -64,7 +64,7 @@ pub(crate) fn deregister_check(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     request.check_tenancy()?;
     if id.is_empty() && !request.has(Behaviour::AgentUnknownCheck500) {
-        return Err(Failure::Agent(AgentFailure::CheckIdMissing));
+        return Err(failure::missing_check_id());
     }
     let result = request
         .context
@@ -81,7 +81,7 @@ fn ignoring_unknown(
 ) -> Result<Reply, Failure> {
     match result {
         Err(refusal) if request.has(minded_since) => {
-            Err(Failure::Agent(AgentFailure::Refused(refusal)))
+            Err(Failure::refused(&refusal, request.version()))
         }
         Ok(()) | Err(_) => Ok(Reply::done(request)),
     }
@@ -103,7 +103,7 @@ pub(crate) async fn update(mut request: Request) -> Result<Reply, Failure> {
         "passing" => "passing",
         "warning" => "warning",
         "critical" => "critical",
-        _ => return Err(Failure::Agent(AgentFailure::UpdateStatus(body.status))),
+        _ => return Err(failure::unknown_status(&body.status)),
     };
     request.check_tenancy()?;
     report_of(&request, status, body.output)
@@ -119,7 +119,7 @@ fn report_of(request: &Request, status: &'static str, output: String) -> Result<
 pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     if id.is_empty() {
-        return Err(Failure::Missing("service ID"));
+        return Err(Failure::missing("service ID"));
     }
     let reason = maintenance(request)?;
     request.check_tenancy()?;
@@ -129,7 +129,10 @@ pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
     };
     match request.context.engine.apply(agent(command)) {
         Ok(_) => Ok(Reply::done(request)),
-        Err(_) => Err(Failure::Agent(AgentFailure::MaintenanceUnknown(id))),
+        Err(refusal) if request.has(Behaviour::AgentUnknownServiceText) => {
+            Err(Failure::refused(&refusal, request.version()))
+        }
+        Err(_) => Err(failure::no_service_to_maintain(&id, request.version())),
     }
 }
 
@@ -143,11 +146,11 @@ pub(crate) fn node_maintenance(request: &Request) -> Result<Reply, Failure> {
 /// The reason for maintenance; none to end it.
 fn maintenance(request: &Request) -> Result<Option<String>, Failure> {
     let Some(enable) = request.query.first("enable") else {
-        return Err(Failure::Agent(AgentFailure::EnableMissing));
+        return Err(failure::missing_enable());
     };
     let Some(enable) = go_bool(enable) else {
-        let value = String::from_utf8_lossy(enable).into_owned();
-        return Err(Failure::Agent(AgentFailure::EnableInvalid(value)));
+        let value = String::from_utf8_lossy(enable);
+        return Err(failure::invalid_enable(&value, request.version()));
     };
     let reason = String::from_utf8_lossy(request.query.get("reason"));
     Ok(enable.then(|| reason.into_owned()))
@@ -156,7 +159,7 @@ fn maintenance(request: &Request) -> Result<Option<String>, Failure> {
 /// Reads the configuration again (session.md 4.4).
 pub(crate) fn reload(request: &Request) -> Result<Reply, Failure> {
     let reloaded = request.context.reload.run();
-    reloaded.map_err(|text| Failure::Agent(AgentFailure::Reload(text)))?;
+    reloaded.map_err(failure::not_reloaded)?;
     Ok(Reply::done(request))
 }
 
@@ -168,7 +171,7 @@ fn apply(request: &Request, command: AgentCommand) -> Result<(), Failure> {
     let applied = request.context.engine.apply(agent(command));
     applied
         .map(|_| ())
-        .map_err(|refusal| Failure::Agent(AgentFailure::Refused(refusal)))
+        .map_err(|refusal| Failure::refused(&refusal, request.version()))
 }
 
 /// A boolean as Go reads it.

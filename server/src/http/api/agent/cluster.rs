@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::http::api::agent::failure::AgentFailure;
+use crate::http::api::acl::acl_disabled;
+use crate::http::api::agent::failure;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -16,12 +17,12 @@ pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
     if name == request.context.config.node_name {
         return Ok(Reply::done(request));
     }
-    Err(Failure::Agent(AgentFailure::NoSuchMember(name)))
+    Err(failure::unknown_member(&name))
 }
 
 /// Sets a token of the agent's, which needs ACLs.
 pub(crate) fn token() -> Result<Reply, Failure> {
-    Err(Failure::Agent(AgentFailure::AclDisabled))
+    Err(acl_disabled())
 }
 
 /// What the agent measures: in shape; nothing is measured but the index.
@@ -46,7 +47,7 @@ struct Gauge {
 /// What the agent measures.
 pub(crate) fn metrics(request: &Request) -> Result<Reply, Failure> {
     if request.query.get("format") == b"prometheus" {
-        return Err(Failure::Agent(AgentFailure::NoPrometheus));
+        return Err(failure::no_prometheus());
     }
     let applied = request.context.engine.snapshot().applied().0;
     let gauge = |(name, value)| Gauge {

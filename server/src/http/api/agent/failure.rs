@@ -1,195 +1,53 @@
-//! The refusals of the agent, with their exact texts (session.md 4.4, 1.22.md B4.4).
-
-use http::StatusCode;
+//! The errors of the agent (session.md 4.4, 1.22.md B4.4).
 
 use crate::definition::DefinitionError;
-use crate::go::quote::Quoted;
-use crate::http::failure::quoted;
-use crate::store::Refusal;
+use crate::http::failure::{Failure, failures, quoted, status};
 use crate::version::{Behaviour, Version};
 
-/// Why the agent does not do what it is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum AgentFailure {
-    /// A service or check is defined in a way that is none.
-    Definition(DefinitionError),
-    /// A check or service is not there, or does not take what it is told.
-    Refused(Refusal),
-    /// A path that names no check.
-    CheckIdMissing,
-    /// A path that names no service.
-    ServiceIdMissing,
-    /// An update to a status that there is none of.
-    UpdateStatus(String),
-    /// Maintenance, and neither on nor off.
-    EnableMissing,
-    /// Maintenance, and something else than on or off.
-    EnableInvalid(String),
-    /// Maintenance of a service that is not there.
-    MaintenanceUnknown(String),
-    /// A read of a service that is not there.
-    ServiceNotFound(String),
-    /// A health check of a service that the path does not name: by `serviceID` or `service Name`.
-    HealthUnnamed(&'static str),
-    /// The members of a segment of the WAN, which has none.
-    SegmentOfWan,
-    /// The members of one segment: segments are Consul Enterprise's.
-    NoSegments,
-    /// A member that there is none of is to leave.
-    NoSuchMember(String),
-    /// The configuration cannot be read again: Consul's sentence.
-    Reload(String),
-    /// A cluster that cannot be joined; with the words of the network.
-    Join(String),
-    /// Tokens, without ACLs.
-    AclDisabled,
-    /// Metrics for Prometheus, which nobody keeps.
-    NoPrometheus,
+failures! {
+    /// The path names no check.
+    missing_check_id() => 500, "CheckID missing";
+    /// The path names no service.
+    missing_service_id() => 500, "ServiceID missing";
+    /// An update has an unknown status.
+    unknown_status(status: &str) => 400, format!("Invalid check status: '{status}'");
+    /// A call of maintenance lacks `?enable`.
+    missing_enable() => 400, "Missing value for enable";
+    /// `?enable` is not a boolean.
+    invalid_enable(value: &str, version: Version) => 400,
+        format!("Invalid value for enable: {}", quoted(value, version));
+    /// The service of a call of maintenance does not exist (until the versions that refuse it as any unknown service).
+    no_service_to_maintain(id: &str, version: Version) => 404,
+        format!("No service registered with ID {}", quoted(id, version));
+    /// The service of a read does not exist.
+    unknown_service(id: &str) => 404, format!("unknown service ID: {id}");
+    /// The request asks for a segment of the WAN, which has no segments.
+    segment_of_wan() => 400, "Cannot provide a segment with wan=true";
+    /// The request asks for a segment, a feature of Consul Enterprise.
+    no_segments() => 500, "Network segments are not supported in this version of Consul";
+    /// The member that is to leave does not exist.
+    unknown_member(name: &str) => 500, format!("agent: No node found with name '{name}'");
+    /// The configuration cannot be reloaded; in Consul's words.
+    not_reloaded(words: String) => 500, words;
+    /// The cluster cannot be joined; in the network's words.
+    not_joined(words: &str) => 500, format!("1 error occurred:\n\t* {words}\n\n");
+    /// The request asks for metrics in Prometheus' format, which are disabled.
+    no_prometheus() => 415, "Prometheus is not enabled since its retention time is not positive";
 }
 
-impl AgentFailure {
-    /// The status of the answer.
-    pub(crate) fn status(&self, version: Version) -> StatusCode {
-        match self {
-            AgentFailure::Definition(DefinitionError::Scripts)
-            | AgentFailure::CheckIdMissing
-            | AgentFailure::ServiceIdMissing
-            | AgentFailure::NoSuchMember(_)
-            | AgentFailure::NoSegments
-            | AgentFailure::Reload(_)
-            | AgentFailure::Join(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            // Until the errors of handlers were reworked this was not known as one of the client's.
-            AgentFailure::Definition(DefinitionError::Sidecar(_))
-                if !version.has(Behaviour::HttpNamespaceErrorUnprefixed) =>
-            {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
-            AgentFailure::Definition(_)
-            | AgentFailure::UpdateStatus(_)
-            | AgentFailure::EnableMissing
-            | AgentFailure::SegmentOfWan
-            | AgentFailure::EnableInvalid(_) => StatusCode::BAD_REQUEST,
-            AgentFailure::Refused(refusal) => refusal_status(refusal, version),
-            AgentFailure::MaintenanceUnknown(_) | AgentFailure::ServiceNotFound(_) => {
-                StatusCode::NOT_FOUND
-            }
-            // Until the errors of handlers were reworked this one was not known as one of the client's.
-            AgentFailure::HealthUnnamed(_)
-                if version.has(Behaviour::HttpNamespaceErrorUnprefixed) =>
-            {
-                StatusCode::BAD_REQUEST
-            }
-            AgentFailure::HealthUnnamed(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            AgentFailure::AclDisabled => StatusCode::UNAUTHORIZED,
-            AgentFailure::NoPrometheus => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        }
-    }
-
-    /// The text of the answer.
-    pub(crate) fn text(&self, version: Version) -> String {
-        match self {
-            AgentFailure::Definition(error) => error.text(version),
-            AgentFailure::Refused(refusal) => refusal_text(refusal, version),
-            AgentFailure::CheckIdMissing => "CheckID missing".into(),
-            AgentFailure::ServiceIdMissing => "ServiceID missing".into(),
-            AgentFailure::UpdateStatus(status) => format!("Invalid check status: '{status}'"),
-            AgentFailure::EnableMissing => "Missing value for enable".into(),
-            AgentFailure::EnableInvalid(value) => {
-                format!(
-                    "Invalid value for enable: {}",
-                    quoted(value.as_bytes(), version)
-                )
-            }
-            AgentFailure::MaintenanceUnknown(id)
-                if version.has(Behaviour::AgentUnknownServiceText) =>
-            {
-                unknown_service_text(id)
-            }
-            AgentFailure::MaintenanceUnknown(id) => {
-                format!(
-                    "No service registered with ID {}",
-                    quoted(id.as_bytes(), version)
-                )
-            }
-            AgentFailure::ServiceNotFound(id) => format!("unknown service ID: {id}"),
-            AgentFailure::HealthUnnamed(what)
-                if version.has(Behaviour::HttpNamespaceErrorUnprefixed) =>
-            {
-                format!("Missing {what}")
-            }
-            AgentFailure::HealthUnnamed(what) => format!("Bad request: Missing {what}"),
-            AgentFailure::SegmentOfWan => "Cannot provide a segment with wan=true".into(),
-            AgentFailure::NoSegments => {
-                "Network segments are not supported in this version of Consul".into()
-            }
-            AgentFailure::NoSuchMember(name) => {
-                format!("agent: No node found with name '{name}'")
-            }
-            AgentFailure::Reload(text) => text.clone(),
-            AgentFailure::Join(words) => format!("1 error occurred:\n\t* {words}\n\n"),
-            AgentFailure::AclDisabled => "ACL support disabled".into(),
-            AgentFailure::NoPrometheus => {
-                "Prometheus is not enabled since its retention time is not positive".into()
-            }
-        }
-    }
+/// The path of a health check does not name a service by `what`, which is `serviceID` or `service Name`.
+pub(crate) fn unnamed_service(what: &str, version: Version) -> Failure {
+    Failure::late_bad_request(&format!("Missing {what}"), version)
 }
 
-fn refusal_status(refusal: &Refusal, version: Version) -> StatusCode {
-    let not_found = match refusal {
-        Refusal::AgentServiceUnknown(_) => true,
-        Refusal::AgentCheckUnknown(_) => version.has(Behaviour::AgentUnknownCheck404),
-        Refusal::AgentCheckServiceUnknown(_) => version.has(Behaviour::AgentCheckUnknownService404),
-        Refusal::AgentNoSidecarPort(_) if version.has(Behaviour::HttpNamespaceErrorUnprefixed) => {
-            return StatusCode::BAD_REQUEST;
-        }
-        _ => false,
+/// The service or check definition is invalid.
+pub(crate) fn invalid_definition(error: &DefinitionError, version: Version) -> Failure {
+    let is_known_as_clients = version.has(Behaviour::HttpNamespaceErrorUnprefixed);
+    let status = match error {
+        DefinitionError::Scripts => status!(500),
+        // As `Failure::late_bad_request`; the text has the prefix already.
+        DefinitionError::Sidecar(_) if !is_known_as_clients => status!(500),
+        _ => status!(400),
     };
-    if not_found {
-        StatusCode::NOT_FOUND
-    } else {
-        StatusCode::INTERNAL_SERVER_ERROR
-    }
-}
-
-/// The text of a refusal of the store to change the agent's state.
-pub(crate) fn refusal_text(refusal: &Refusal, version: Version) -> String {
-    let quoted = |text: &String| quoted(text.as_bytes(), version).to_string();
-    match refusal {
-        Refusal::AgentServiceUnknown(id) if version.has(Behaviour::AgentUnknownServiceText) => {
-            unknown_service_text(id)
-        }
-        Refusal::AgentServiceUnknown(id) => format!("Unknown service {{{} {{}}}}", quoted(id)),
-        Refusal::AgentCheckUnknown(id) if version.has(Behaviour::AgentUnknownCheckText) => format!(
-            "Unknown check ID {}. Ensure that the check ID is passed, not the check name.",
-            quoted(id)
-        ),
-        Refusal::AgentCheckUnknown(id) if version.has(Behaviour::AgentUnknownCheck500) => {
-            format!("Unknown check {}", quoted(id))
-        }
-        Refusal::AgentCheckUnknown(id) | Refusal::AgentCheckNotTtl(id) => {
-            format!("CheckID {} does not have associated TTL", quoted(id))
-        }
-        Refusal::AgentCheckServiceUnknown(id) => format!("ServiceID {} does not exist", quoted(id)),
-        Refusal::AgentNoSidecarPort(ports) => {
-            let prefix = if version.has(Behaviour::HttpNamespaceErrorUnprefixed) {
-                ""
-            } else {
-                "Bad request: "
-            };
-            format!(
-                "{prefix}Invalid SidecarService: no port provided for sidecar_service and none left in the configured range [{}, {}]",
-                ports.start(),
-                ports.end()
-            )
-        }
-        other => crate::http::failure::refusal_text(other),
-    }
-}
-
-fn unknown_service_text(id: &str) -> String {
-    format!(
-        "Unknown service ID {}. Ensure that the service ID is passed, not the service name.",
-        Quoted(id.as_bytes())
-    )
+    Failure::new(status, error.text(version))
 }

@@ -3,7 +3,7 @@
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
-use crate::http::api::agent::failure::AgentFailure;
+use crate::http::api::agent::failure;
 use crate::http::api::agent::wire::{AgentService, HealthCheck, ServiceHealth};
 use crate::http::failure::Failure;
 use crate::http::reply::{Content, Reply};
@@ -64,7 +64,7 @@ impl Health {
 pub(crate) fn by_id(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     if id.is_empty() {
-        return Err(Failure::Agent(AgentFailure::HealthUnnamed("serviceID")));
+        return Err(failure::unnamed_service("serviceID", request.version()));
     }
     request.check_tenancy()?;
     let store = request.context.engine.snapshot();
@@ -92,7 +92,7 @@ pub(crate) fn by_id(request: &Request) -> Result<Reply, Failure> {
 pub(crate) fn by_name(request: &Request) -> Result<Reply, Failure> {
     let name = request.rest_text();
     if name.is_empty() {
-        return Err(Failure::Agent(AgentFailure::HealthUnnamed("service Name")));
+        return Err(failure::unnamed_service("service Name", request.version()));
     }
     request.check_tenancy()?;
     let store = request.context.engine.snapshot();

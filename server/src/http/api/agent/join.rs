@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::config::Config;
 use crate::go::number;
-use crate::http::api::agent::failure::AgentFailure;
+use crate::http::api::agent::failure;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -21,7 +21,7 @@ pub(crate) fn join(request: &Request) -> Result<Reply, Failure> {
     let asked = request.rest_text();
     match problem(&asked, config, of_area) {
         None => Ok(Reply::done(request)),
-        Some(words) => Err(Failure::Agent(AgentFailure::Join(words))),
+        Some(words) => Err(failure::not_joined(&words)),
     }
 }
 

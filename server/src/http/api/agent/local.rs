@@ -8,7 +8,7 @@ use http::{HeaderName, HeaderValue};
 use crate::blocking::JITTER_DIVISOR;
 use crate::engine::Wakened;
 use crate::go::json::encode::{self, ControlEscapes, Style};
-use crate::http::api::agent::failure::AgentFailure;
+use crate::http::api::agent::failure;
 use crate::http::api::agent::wire::{AgentService, as_row, as_service_row};
 use crate::http::api::catalog::wire::Check;
 use crate::http::failure::Failure;
@@ -68,7 +68,7 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
         let answer = engine.query(&query);
         let answer = answer.expect("only reads of sessions are refused");
         let Rows::AgentService(Some(local)) = answer.rows else {
-            return Err(Failure::Agent(AgentFailure::ServiceNotFound(id)));
+            return Err(failure::unknown_service(&id));
         };
         let hash = content_hash(request, &local.service);
         if last || known.as_deref() != Some(hash.as_str()) {

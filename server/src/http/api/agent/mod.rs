@@ -15,7 +15,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::http::api::agent::failure::AgentFailure;
 use crate::http::api::coordinate::Coordinate;
 use crate::http::api::status;
 use crate::http::failure::Failure;
@@ -119,12 +118,12 @@ pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     let segment = named(request.query.get("segment"));
     if request.query.get("wan").is_empty() {
         if segment {
-            return Err(Failure::Agent(AgentFailure::NoSegments));
+            return Err(failure::no_segments());
         }
         return Ok(Reply::json(request, &[Member::new(request)]));
     }
     if segment {
-        return Err(Failure::Agent(AgentFailure::SegmentOfWan));
+        return Err(failure::segment_of_wan());
     }
     let member = Member::of_wan(request);
     Ok(Reply::json(request, &Vec::from_iter(member)))

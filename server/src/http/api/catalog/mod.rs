@@ -158,7 +158,7 @@ async fn read_node(
     let options = read_options(request)?;
     let name = request.rest_text();
     if name.is_empty() {
-        return Err(Failure::Missing("node name"));
+        return Err(Failure::missing("node name"));
     }
     let read = read(request, Query::Node(name), options, SERVICE).await;
     Ok(read.map(|(answer, filter)| (answer, filter, options)))
@@ -222,7 +222,7 @@ pub(crate) fn instances<'a>(
 pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     if request.rest.is_empty() {
-        return Err(Failure::Missing("gateway name"));
+        return Err(Failure::missing("gateway name"));
     }
     if let Err(failure) = request.check_datacenter() {
         return Ok(Reply::failed_read(&request.context, &failure));
@@ -239,7 +239,7 @@ pub(crate) const NOTHING: [(); 0] = [];
 pub(crate) fn service_name(request: &Request) -> Result<String, Failure> {
     let name = request.rest_text();
     if name.is_empty() {
-        return Err(Failure::Missing("service name"));
+        return Err(Failure::missing("service name"));
     }
     Ok(name)
 }

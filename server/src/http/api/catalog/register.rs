@@ -5,7 +5,7 @@ use crate::definition::proxy_problems;
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::Decode;
 use crate::http::api::catalog::bodies::{CheckBody, DeregisterBody, RegisterBody, ServiceBody};
-use crate::http::api::catalog::failure::RegisterFailure;
+use crate::http::api::catalog::failure;
 use crate::http::api::session::embedded_names;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -23,7 +23,7 @@ pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     let registration = registration(&request, body)?;
     let command = Command::Register(Box::new(registration));
     let applied = request.context.engine.apply(command);
-    applied.map_err(Failure::CatalogRefused)?;
+    applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
     Ok(Reply::boolean(&request, true))
 }
 
@@ -33,7 +33,7 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     read_for_catalog(&mut request, &mut body).await?;
     request.check_datacenter_is(&body.datacenter)?;
     if body.node.is_empty() {
-        return Err(Failure::Register(RegisterFailure::Node));
+        return Err(failure::missing_node());
     }
     let node = body.node;
     let what = if !body.service_id.is_empty() {
@@ -50,7 +50,7 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
         Deregistration::Node(node)
     };
     let applied = request.context.engine.apply(Command::Deregister(what));
-    applied.map_err(Failure::CatalogRefused)?;
+    applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
     Ok(Reply::boolean(&request, true))
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn read_strictly<T: Decode + Send>(
     let minds = request.has(Behaviour::JsonNamespaceText);
     decode_strictly(request, target)
         .await
-        .map_err(|error| Failure::Decode(if minds { with_edition(error) } else { error }))
+        .map_err(|error| Failure::undecodable(&if minds { with_edition(error) } else { error }))
 }
 
 /// The same for the catalog, which always says why there are no namespaces (seen on 1.8.7).
@@ -74,7 +74,7 @@ async fn read_for_catalog<T: Decode + Send>(
     target: &mut T,
 ) -> Result<(), Failure> {
     let decoded = decode_strictly(request, target).await;
-    decoded.map_err(|error| Failure::Decode(with_edition(error)))
+    decoded.map_err(|error| Failure::undecodable(&with_edition(error)))
 }
 
 fn with_edition(error: String) -> String {
@@ -101,17 +101,16 @@ async fn decode_strictly<T: Decode + Send>(
 /// What is checked before raft (session.md 4.2).
 fn registration(request: &Request, body: RegisterBody) -> Result<Registration, Failure> {
     if body.node.is_empty() {
-        return Err(Failure::Register(RegisterFailure::Node));
+        return Err(failure::missing_node());
     }
     if body.address.is_empty() && !body.skip_node_update {
-        return Err(Failure::Register(RegisterFailure::Address));
+        return Err(failure::missing_address());
     }
     if !body.id.is_empty() {
-        let refused = |flaw| Failure::Register(RegisterFailure::NodeId(flaw));
-        check_node_id(&body.id).map_err(refused)?;
+        check_node_id(&body.id).map_err(failure::invalid_node_id)?;
     }
     if names_a_peer(&body) && request.has(Behaviour::CatalogPeerNameRefused) {
-        return Err(Failure::Register(RegisterFailure::PeerName));
+        return Err(failure::peer_name());
     }
     let service = body
         .service
@@ -120,7 +119,7 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
     let mut checks = Vec::new();
     for check in body.check.map(Some).into_iter().chain(body.checks) {
         // Consul's handler dies of a check that is null, and the connection with it.
-        let check = check.ok_or(Failure::Dropped)?;
+        let check = check.ok_or_else(Failure::dropped)?;
         checks.push(checked_check(request, &body.node, check)?);
     }
     Ok(Registration {
@@ -148,16 +147,16 @@ fn names_a_peer(body: &RegisterBody) -> bool {
 
 fn checked_service(request: &Request, service: ServiceBody) -> Result<NewService, Failure> {
     match (service.id.is_empty(), service.service.is_empty()) {
-        (false, true) => Err(Failure::Register(RegisterFailure::ServiceName)),
+        (false, true) => Err(failure::missing_service_name(request.version())),
         (true, true) if request.has(Behaviour::CatalogServiceEmptyText) => {
-            Err(Failure::Register(RegisterFailure::ServiceEmpty))
+            Err(failure::missing_service())
         }
-        (true, true) => Err(Failure::Register(RegisterFailure::ServiceKey)),
+        (true, true) => Err(failure::service_without_key()),
         (_, false) => {
-            let service = service.into_service().ok_or(Failure::Dropped)?;
+            let service = service.into_service().ok_or_else(Failure::dropped)?;
             match proxy_problems(&service) {
                 None => Ok(service),
-                Some(text) => Err(Failure::Register(RegisterFailure::Proxy(text))),
+                Some(text) => Err(failure::invalid_proxy(text)),
             }
         }
     }
@@ -170,17 +169,18 @@ fn checked_check(request: &Request, node: &str, check: CheckBody) -> Result<NewC
         check.node == node
     };
     if !check.node.is_empty() && !of_this_node {
-        return Err(Failure::Register(RegisterFailure::CheckNode {
-            named: check.node.clone(),
-            check: check.into_check().check_id,
-            node: node.to_owned(),
-        }));
+        let named = check.node.clone();
+        let id = check.into_check().check_id;
+        return Err(failure::check_of_other_node(
+            &named,
+            &id,
+            node,
+            request.version(),
+        ));
     }
     let check = check.into_check();
     if check.check_id.is_empty() {
-        return Err(Failure::Register(RegisterFailure::CheckKey(
-            node.to_owned(),
-        )));
+        return Err(failure::check_without_key(node));
     }
     Ok(check)
 }

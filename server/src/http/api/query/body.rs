@@ -3,8 +3,9 @@
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::decode::{Field, Object, field};
 use crate::go::json::kinds::Any;
+use crate::http::api::query::failure;
 use crate::http::body::check_ids::CheckId;
-use crate::http::failure::query::{PlainFailure, PreparedQueryFailure};
+use crate::http::failure::Failure;
 use crate::store::{Labels, NewPreparedQuery, ServiceSearch, Template};
 use crate::version::Behaviour;
 
@@ -134,10 +135,7 @@ impl Object for DnsBody {
 }
 
 /// The query of a body, checked in Consul's order.
-pub(crate) fn checked(
-    body: Body,
-    quotes: DurationQuotes,
-) -> Result<NewPreparedQuery, PlainFailure> {
+pub(crate) fn checked(body: Body, quotes: DurationQuotes) -> Result<NewPreparedQuery, Failure> {
     let query = NewPreparedQuery {
         name: body.name,
         session: body.session,
@@ -154,20 +152,20 @@ pub(crate) fn checked(
         },
         dns_ttl: body.dns.ttl,
     };
-    check(&query, quotes).map_err(PlainFailure::PreparedQuery)?;
+    check(&query, quotes)?;
     Ok(query)
 }
 
-fn check(query: &NewPreparedQuery, quotes: DurationQuotes) -> Result<(), PreparedQueryFailure> {
+fn check(query: &NewPreparedQuery, quotes: DurationQuotes) -> Result<(), Failure> {
     if !query.template.is_some() && query.session.is_empty() && query.name.is_empty() {
-        return Err(PreparedQueryFailure::Unbound);
+        return Err(failure::unbound());
     }
     if query.service.service.is_empty() {
-        return Err(PreparedQueryFailure::NoService);
+        return Err(failure::missing_service());
     }
     if query.service.failover_nearest < 0 {
         let nearest = query.service.failover_nearest;
-        return Err(PreparedQueryFailure::NearestN(nearest));
+        return Err(failure::negative_nearest(nearest));
     }
     if let Some(meta) = &query.service.node_meta {
         check_node_meta(meta)?;
@@ -175,9 +173,9 @@ fn check(query: &NewPreparedQuery, quotes: DurationQuotes) -> Result<(), Prepare
     check_dns_ttl(&query.dns_ttl, quotes)
 }
 
-fn check_node_meta(meta: &Labels) -> Result<(), PreparedQueryFailure> {
+fn check_node_meta(meta: &Labels) -> Result<(), Failure> {
     if meta.len() > META_PAIRS {
-        return Err(PreparedQueryFailure::MetaTooMany);
+        return Err(failure::too_much_meta());
     }
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     for (key, value) in meta {
@@ -192,21 +190,19 @@ fn check_node_meta(meta: &Labels) -> Result<(), PreparedQueryFailure> {
         } else {
             continue;
         };
-        let (key, value) = (key.clone(), value.clone());
-        return Err(PreparedQueryFailure::Meta(key, value, problem));
+        return Err(failure::invalid_meta(key, value, problem));
     }
     Ok(())
 }
 
-fn check_dns_ttl(ttl: &str, quotes: DurationQuotes) -> Result<(), PreparedQueryFailure> {
+fn check_dns_ttl(ttl: &str, quotes: DurationQuotes) -> Result<(), Failure> {
     if ttl.is_empty() {
         return Ok(());
     }
-    let words = |error: duration::DurationError| error.message(quotes);
     let nanoseconds = duration::parse(ttl)
-        .map_err(|error| PreparedQueryFailure::DnsTtl(ttl.to_owned(), words(error)))?;
+        .map_err(|error| failure::invalid_dns_ttl(ttl, &error.message(quotes)))?;
     if nanoseconds < 0 {
-        return Err(PreparedQueryFailure::DnsTtlNegative(nanoseconds));
+        return Err(failure::negative_dns_ttl(nanoseconds));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `/v1/query`: prepared queries (session.md 5).
 
 pub(crate) mod body;
+pub(crate) mod failure;
 pub(crate) mod template;
 pub(crate) mod wire;
 
@@ -17,7 +18,6 @@ use crate::http::api::query::wire::{
 };
 use crate::http::body::durations;
 use crate::http::failure::Failure;
-use crate::http::failure::query::PlainFailure;
 use crate::http::reply::{self, Reply};
 use crate::http::request::selection::is_near_agent;
 use crate::http::request::{ReadOptions, Request};
@@ -47,12 +47,12 @@ async fn create(mut request: Request) -> Result<Reply, Failure> {
     let body = request.read_whole().await;
     let mut query: Option<Body> = None;
     let decoded = request.decode(body, &mut query, rules(&request));
-    decoded.map_err(Failure::Decode)?;
+    decoded.map_err(|words| Failure::undecodable(&words))?;
     // Consul's handler dies of a query that is null, and the connection with it.
-    let query = query.ok_or(Failure::Dropped)?;
+    let query = query.ok_or_else(Failure::dropped)?;
     request.check_datacenter()?;
     if query.has_id() {
-        return Err(Failure::Plain(PlainFailure::PreparedQueryHasId));
+        return Err(failure::has_id());
     }
     let id = request.context.engine.new_prepared_query_id();
     put(&request, PreparedQueryTarget::New(id), query)?;
@@ -108,10 +108,8 @@ fn allowed(request: &Request, methods: &str) -> Result<Option<Reply>, Failure> {
     if methods.split(',').any(|method| request.method == method) {
         return Ok(None);
     }
-    Err(Failure::Method {
-        method: request.method.to_string(),
-        allow: methods.to_owned(),
-    })
+    let allow = reply::allow(methods);
+    Err(Failure::method_not_allowed(&request.method, allow))
 }
 
 async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
@@ -120,7 +118,7 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     if request.content_length().is_some_and(|length| length > 0) {
         let body = request.read_whole().await;
         let decoded = request.decode(body, &mut query, rules(&request));
-        decoded.map_err(Failure::Decode)?;
+        decoded.map_err(|words| Failure::undecodable(&words))?;
     }
     request.check_datacenter()?;
     let engine = &request.context.engine;
@@ -128,7 +126,7 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     engine
         .snapshot()
         .prepared_query_exists(&id)
-        .map_err(failure)?;
+        .map_err(|refusal| Failure::refused(&refusal, request.version()))?;
     put(&request, PreparedQueryTarget::Existing(id), query)?;
     Ok(Reply::empty_success(&request))
 }
@@ -143,8 +141,7 @@ fn rules(request: &Request) -> Rules {
 }
 
 fn put(request: &Request, target: PreparedQueryTarget, body: Body) -> Result<(), Failure> {
-    let query =
-        checked(body, durations::quotes(request.context.config.version)).map_err(Failure::Plain)?;
+    let query = checked(body, durations::quotes(request.version()))?;
     let flaw = template::flaw(&query);
     let write = PreparedQueryWrite {
         target,
@@ -158,14 +155,7 @@ fn apply(request: &Request, command: Command) -> Result<(), Failure> {
     match request.context.engine.apply(command) {
         Ok(Applied::Done | Applied::PreparedQuery(_)) => Ok(()),
         Ok(_) => unreachable!("a prepared query is written, deleted or refused"),
-        Err(refusal) => Err(failure(refusal)),
-    }
-}
-
-fn failure(refusal: Refusal) -> Failure {
-    match refusal {
-        Refusal::PreparedQuery(refusal) => Failure::PreparedQuery(refusal),
-        other => Failure::KvRefused(other),
+        Err(refusal) => Err(Failure::refused(&refusal, request.version())),
     }
 }
 
@@ -195,14 +185,13 @@ async fn read(
         return Ok(Err(Reply::failed_read(context, &failure)));
     }
     let answer = blocking::answer(&context.engine, &query, options.wait).await;
-    Ok(match answer.map_err(failure) {
-        Ok(answer) => Ok(answer),
-        Err(missing @ Failure::PreparedQuery(PreparedQueryRefusal::NotFound))
-            if !request.has(Behaviour::QueryNotFoundHeaders) =>
-        {
-            return Err(missing);
+    answer.map(Ok).or_else(|refusal| {
+        let failure = Failure::refused(&refusal, request.version());
+        let is_missing = failure.status == StatusCode::NOT_FOUND;
+        if is_missing && !request.has(Behaviour::QueryNotFoundHeaders) {
+            return Err(failure);
         }
-        Err(failure) => Err(Reply::failed_read(context, &failure)),
+        Ok(Err(Reply::failed_read(context, &failure)))
     })
 }
 
@@ -231,8 +220,10 @@ async fn resolve(
     };
     let search = template::rendered(&rows(&answer)[0].query, &name);
     // Rendered once before it was stored, but for a query of a state that a test has loaded.
-    let refused = |flaw| Failure::PreparedQuery(PreparedQueryRefusal::TemplateFlaw(flaw));
-    let search = search.map_err(refused)?;
+    let search = search.map_err(|flaw| {
+        let refusal = Refusal::PreparedQuery(PreparedQueryRefusal::TemplateFlaw(flaw));
+        Failure::refused(&refusal, request.version())
+    })?;
     Ok(Ok((answer, search)))
 }
 
@@ -306,7 +297,7 @@ fn limit(request: &Request) -> Result<Option<usize>, Failure> {
         return Ok(None);
     }
     let limit = number::parse_int(text);
-    let limit = limit.map_err(|error| Failure::Plain(PlainFailure::Limit(error.to_string())))?;
+    let limit = limit.map_err(|error| failure::invalid_limit(&error.to_string()))?;
     Ok(usize::try_from(limit).ok().filter(|limit| *limit > 0))
 }
 
@@ -316,7 +307,7 @@ fn connect(request: &Request) -> Result<bool, Failure> {
         return Ok(false);
     }
     let connect = number::parse_bool(text);
-    connect.map_err(|error| Failure::Plain(PlainFailure::Connect(error.to_string())))
+    connect.map_err(|error| failure::invalid_connect(&error.to_string()))
 }
 
 /// Whether an instance is one that a search is for: not critical, and with all that it asks for.

@@ -1,6 +1,7 @@
 //! `/v1/txn`: several operations, all or none (kv.md 7).
 
 pub(crate) mod catalog;
+pub(crate) mod failure;
 pub(crate) mod proxy_body;
 pub(crate) mod service_body;
 
@@ -12,7 +13,7 @@ use crate::go::json::decode::{Field, Object, field};
 use crate::http::api::catalog::wire::{Check, Node, NodeService};
 use crate::http::api::session::embedded_names;
 use crate::http::api::txn::catalog::CatalogBodies;
-use crate::http::failure::{Failure, txn_error_text};
+use crate::http::failure::Failure;
 use crate::http::reply::wire::{KvEntry, TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
 use crate::http::reply::{self, Reply};
 use crate::http::request::Request;
@@ -85,7 +86,7 @@ pub(crate) async fn txn(mut request: Request) -> Result<Reply, Failure> {
     };
     let count = bodies.len();
     if count > limit {
-        return Err(Failure::TxnTooManyOperations { count, limit });
+        return Err(failure::too_many_operations(count, limit));
     }
     let operations = bodies
         .into_iter()
@@ -101,11 +102,8 @@ pub(crate) async fn txn(mut request: Request) -> Result<Reply, Failure> {
 async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Failure> {
     let config = &request.context.config;
     let limit = config.txn_max_req_len.max(config.kv_max_value_size);
-    let too_large = |length| Failure::BodyTooLarge {
-        length,
-        limit,
-        setting: "txn_max_req_len",
-    };
+    let version = config.version;
+    let too_large = |length| Failure::body_too_large(length, limit, "txn_max_req_len", version);
     let length = request.content_length();
     if length.is_some_and(|length| length > limit) {
         return Err(too_large(length));
@@ -120,12 +118,12 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
     };
     let mut operations: Vec<Option<OperationBody>> = Vec::new();
     let decoded = request.decode(body, &mut operations, rules);
-    decoded.map_err(Failure::TxnParse)?;
+    decoded.map_err(|words| failure::unparsable(&words))?;
     // Consul's handler dies of an operation that is null, and the connection with it (kv.md 7.1).
     operations
         .into_iter()
         .collect::<Option<Vec<_>>>()
-        .ok_or(Failure::Dropped)
+        .ok_or_else(Failure::dropped)
 }
 
 /// One operation; none for an empty object, which Consul passes over.
@@ -135,12 +133,10 @@ fn operation(request: &Request, body: OperationBody) -> Result<Option<TxnOperati
         return Ok(catalog.map(|operation| TxnOperation::Catalog(Box::new(operation))));
     };
     let limit = request.context.config.kv_max_value_size;
-    if kv.value.len() as u64 > limit {
-        return Err(Failure::TxnValueTooLarge {
-            key: kv.key.into_bytes(),
-            size: kv.value.len(),
-            limit,
-        });
+    let size = kv.value.len();
+    if size as u64 > limit {
+        let version = request.version();
+        return Err(failure::value_too_large(&kv.key, size, limit, version));
     }
     Ok(Some(TxnOperation::Kv {
         key: Key::new(&kv.key),
@@ -253,7 +249,7 @@ fn answer(
             let version = request.context.config.version;
             let errors = errors.iter().map(|error| TxnError {
                 op_index: error.operation,
-                what: txn_error_text(error, version),
+                what: failure::what(error, version),
             });
             let mut reply = render(TxnAnswer {
                 results: None,

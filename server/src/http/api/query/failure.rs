@@ -1,0 +1,32 @@
+//! The errors of prepared queries before they reach the store (session.md 5).
+
+use crate::http::failure::failures;
+
+failures! {
+    /// A new query has an id.
+    has_id() => 500, "ID must be empty when creating a new prepared query";
+    /// `?limit` is not a number; in Go's words.
+    invalid_limit(words: &str) => 500, format!("Bad limit: {words}");
+    /// `?connect` is not a boolean; in Go's words.
+    invalid_connect(words: &str) => 500, format!("Error parsing 'connect' value: {words}");
+    /// The query has neither a name nor a session.
+    unbound() => 500, "Invalid prepared query: Must be bound to a session";
+    /// The query lacks the service.
+    missing_service() => 500, "Invalid prepared query: Must provide a Service name to query";
+    /// The number of nearest datacenters is negative.
+    negative_nearest(number: i64) => 500,
+        format!("Invalid prepared query: Bad NearestN '{number}', must be >= 0");
+    /// The TTL of DNS answers is not a duration; in Go's words.
+    invalid_dns_ttl(ttl: &str, words: &str) => 500,
+        format!("Invalid prepared query: Bad DNS TTL '{ttl}': {words}");
+    /// The TTL of DNS answers, in nanoseconds, is negative.
+    negative_dns_ttl(nanoseconds: i64) => 500,
+        format!("Invalid prepared query: DNS TTL '{nanoseconds}', must be >=0");
+    /// The nodes' metadata has too many pairs.
+    too_much_meta() => 500,
+        "Invalid prepared query: Node metadata cannot contain more than 64 key/value pairs";
+    /// A pair of the nodes' metadata is invalid.
+    invalid_meta(key: &str, value: &str, problem: &str) => 500, format!(
+        "Invalid prepared query: Couldn't load metadata pair ('{key}', '{value}'): {problem}"
+    );
+}

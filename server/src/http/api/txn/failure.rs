@@ -1,0 +1,132 @@
+//! The errors of transactions: of the request, and of its operations (kv.md 7.3).
+
+use crate::http::api::catalog::failure as register;
+use crate::http::failure::{Failure, failures, node_name_text, quoted};
+use crate::store::{CatalogSubject, NodeIdFlaw, Refusal, TxnError, TxnRefusal};
+use crate::version::{Behaviour, Version};
+
+failures! {
+    /// The body is not a list of operations; in Go's words.
+    unparsable(words: &str) => 400, format!("Failed to parse body: {words}");
+    /// The transaction has too many operations.
+    too_many_operations(count: usize, limit: usize) => 413,
+        format!("Transaction contains too many operations ({count} > {limit})");
+    /// The value of an operation is too large.
+    value_too_large(key: &str, size: usize, limit: u64, version: Version) => 413, format!(
+        "Value for key {} is too large ({size} > {limit} bytes)", quoted(key, version)
+    );
+}
+
+/// The `What` of a failed operation.
+pub(crate) fn what(error: &TxnError, version: Version) -> String {
+    let key = quoted(error.key.as_bytes(), version);
+    match &error.refusal {
+        TxnRefusal::EmptyKey => "Must provide key".into(),
+        TxnRefusal::UnknownVerb(verb) => {
+            if version.has(Behaviour::TxnUnknownVerbEarly) {
+                format!("unknown KV operation: {verb}")
+            } else {
+                format!("unknown KV verb {}", quoted(verb, version))
+            }
+        }
+        TxnRefusal::LockDelay => format!("failed to lock key {key} due to lock delay"),
+        TxnRefusal::LockHeld => format!("failed to lock key {key}, lock is already held"),
+        TxnRefusal::NotHolder => {
+            format!("failed to unlock key {key}, lock isn't held, or is held by another session")
+        }
+        TxnRefusal::StaleSet => format!("failed to set key {key}, index is stale"),
+        TxnRefusal::StaleDelete => format!("failed to delete key {key}, index is stale"),
+        TxnRefusal::KeyMissing => format!("key {key} doesn't exist"),
+        TxnRefusal::CheckIndexMissing => format!("failed to check index, key {key} doesn't exist"),
+        TxnRefusal::CheckIndex { current, expected } => format!(
+            "failed index check for key {key}, current modify index {current} != {expected}"
+        ),
+        TxnRefusal::CheckSessionMissing => {
+            format!("failed to check session, key {key} doesn't exist")
+        }
+        TxnRefusal::CheckSession { current, expected } => format!(
+            "failed session check for key {key}, current session {} != {}",
+            quoted(current, version),
+            quoted(expected, version)
+        ),
+        TxnRefusal::KeyExists => format!("key {key} exists"),
+        TxnRefusal::Session(refusal) | TxnRefusal::Catalog(refusal) => {
+            refusal_text(refusal, version)
+        }
+        TxnRefusal::UnknownCatalogVerb { kind, verb } => unknown_verb_text(kind, verb, version),
+        TxnRefusal::NodeNameMissing => register::missing_node().text(version),
+        TxnRefusal::NodeIdMalformed(flaw) => register::invalid_node_id(*flaw).text(version),
+        TxnRefusal::NodeLookup { id, flaw } => node_lookup_text(id, *flaw),
+        TxnRefusal::ServiceNameMissing => register::missing_service_name(version).text(version),
+        TxnRefusal::ServiceKeyMissing if version.has(Behaviour::CatalogServiceEmptyText) => {
+            register::missing_service().text(version)
+        }
+        TxnRefusal::ServiceKeyMissing => {
+            "failed inserting service: object missing primary index".into()
+        }
+        TxnRefusal::CheckKeyMissing => {
+            "failed inserting check: object missing primary index".into()
+        }
+        TxnRefusal::CatalogMissing(subject) => {
+            format!("{} doesn't exist", subject_text(subject, version))
+        }
+        TxnRefusal::CatalogStaleSet(subject) => {
+            format!(
+                "failed to set {}, index is stale",
+                subject_text(subject, version)
+            )
+        }
+        TxnRefusal::CatalogStaleDelete(subject) => {
+            format!(
+                "failed to delete {}, index is stale",
+                subject_text(subject, version)
+            )
+        }
+    }
+}
+
+/// What a transaction says of a refusal of the store: without what a registration says before it.
+fn refusal_text(refusal: &Refusal, version: Version) -> String {
+    match refusal {
+        Refusal::MissingService { .. } => "Missing service registration".into(),
+        Refusal::NodeNameTaken {
+            by,
+            renamed,
+            holder,
+        } => node_name_text(by, *renamed, holder),
+        other => Failure::refused(other, version).text(version),
+    }
+}
+
+/// What a read in a transaction says of an invalid node id.
+fn node_lookup_text(id: &str, flaw: NodeIdFlaw) -> String {
+    let flaw = register::node_id_text(flaw);
+    format!("node lookup by ID failed, wrong UUID: {flaw} for '{id}'")
+}
+
+/// The text for a verb that is unknown for nodes, services or checks (kv.md 7.5, 1.22.md A7).
+fn unknown_verb_text(kind: &str, verb: &str, version: Version) -> String {
+    if version.has(Behaviour::TxnUnknownVerbEarly) {
+        return format!("unknown {kind} operation: {verb}");
+    }
+    let (first, rest) = kind.split_at(1);
+    format!(
+        "unknown {}{rest} verb {}",
+        first.to_uppercase(),
+        quoted(verb, version)
+    )
+}
+
+/// How a transaction names what an operation is about.
+fn subject_text(subject: &CatalogSubject, version: Version) -> String {
+    let quoted = |text: &str| quoted(text, version).to_string();
+    match subject {
+        CatalogSubject::Node(node) => format!("node {}", quoted(&node.node)),
+        CatalogSubject::Service { node, service } => {
+            format!("service {} on node {}", quoted(&service.id), quoted(node))
+        }
+        CatalogSubject::Check { node, check } => {
+            format!("check {} on node {}", quoted(&check.check_id), quoted(node))
+        }
+    }
+}

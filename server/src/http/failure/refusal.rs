@@ -1,0 +1,175 @@
+//! What the store refuses, one row per refusal with its status and its exact text (kv.md 2.5, session.md 4.4).
+
+use http::StatusCode;
+
+use super::{Failure, quoted, status};
+use crate::go::quote::Quoted;
+use crate::store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal};
+use crate::version::{Behaviour, Version};
+
+impl Failure {
+    /// The error for what the store refused.
+    pub(crate) fn refused(refusal: &Refusal, version: Version) -> Self {
+        let new = |text: String| Self::new(status!(500), text);
+        match refusal {
+            Refusal::MissingSession => Self::new(status!(500), "missing session"),
+            Refusal::InvalidSession(id) => {
+                new(format!("invalid session {}", Quoted(id.as_bytes())))
+            }
+            Refusal::MalformedSessionId(error) => {
+                new(format!("failed session lookup: {}", index_error(*error)))
+            }
+            Refusal::SessionNotFound(id) => {
+                Self::new(status!(404), format!("Session id '{id}' not found"))
+            }
+            Refusal::MissingNode => Self::new(status!(500), "Missing node registration"),
+            Refusal::MissingCheck(check) => new(format!("Missing check '{check}' registration")),
+            Refusal::CriticalCheck(check) => new(format!("Check '{check}' is in critical state")),
+            Refusal::PreparedQuery(refusal) => Self::prepared_query_refused(refusal, version),
+            Refusal::MissingService { service, check, .. }
+                if version.has(Behaviour::CatalogRegisterTexts) =>
+            {
+                new(format!(
+                    "Unknown service ID '{service}' for check ID '{check}'"
+                ))
+            }
+            Refusal::MissingService { node, .. } => new(format!(
+                "failed inserting check: Missing service registration on node \"{node}\""
+            )),
+            Refusal::NodeNameTaken {
+                by,
+                renamed,
+                holder,
+            } => {
+                let why = node_name_text(by, *renamed, holder);
+                new(format!("failed inserting node: {why}"))
+            }
+            Refusal::AgentServiceUnknown(id) => {
+                let text = if version.has(Behaviour::AgentUnknownServiceText) {
+                    format!(
+                        "Unknown service ID {}. Ensure that the service ID is passed, not the service name.",
+                        Quoted(id.as_bytes())
+                    )
+                } else {
+                    format!("Unknown service {{{} {{}}}}", quoted(id, version))
+                };
+                Self::new(status!(404), text)
+            }
+            Refusal::AgentCheckUnknown(id) => Self::new(
+                unknown_check_status(version),
+                unknown_check_text(id, version),
+            ),
+            Refusal::AgentCheckNotTtl(id) => new(not_ttl_text(id, version)),
+            Refusal::AgentCheckServiceUnknown(id) => {
+                let is_404 = version.has(Behaviour::AgentCheckUnknownService404);
+                Self::new(
+                    if is_404 { status!(404) } else { status!(500) },
+                    format!("ServiceID {} does not exist", quoted(id, version)),
+                )
+            }
+            Refusal::AgentNoSidecarPort(ports) => {
+                let (first, last) = (ports.start(), ports.end());
+                let text = format!(
+                    "Invalid SidecarService: no port provided for sidecar_service and none left in the configured range [{first}, {last}]"
+                );
+                Self::late_bad_request(&text, version)
+            }
+        }
+    }
+
+    fn prepared_query_refused(refusal: &PreparedQueryRefusal, version: Version) -> Self {
+        let new = |text: String| Self::new(status!(500), text);
+        // Refused by the replicated state machine.
+        let applied =
+            |text| new(text).at_step("raft apply", version.has(Behaviour::KvApplyErrorPrefix));
+        let lookup = |error| format!("failed prepared query lookup: {}", index_error(error));
+        match refusal {
+            PreparedQueryRefusal::NotFound => Self::new(status!(404), "Query not found"),
+            PreparedQueryRefusal::MalformedId(error) => new(lookup(*error)),
+            PreparedQueryRefusal::MalformedTarget(error) => {
+                new(format!("Prepared Query lookup failed: {}", lookup(*error)))
+            }
+            PreparedQueryRefusal::NoTarget(id) => {
+                new(format!("Cannot modify non-existent prepared query: '{id}'"))
+            }
+            PreparedQueryRefusal::MalformedSession(error) => {
+                applied(format!("invalid session: {}", index_error(*error)))
+            }
+            PreparedQueryRefusal::InvalidSession(id) => {
+                applied(format!("invalid session {}", Quoted(id.as_bytes())))
+            }
+            PreparedQueryRefusal::NameIsQueryName(name) => {
+                applied(format!("name '{name}' aliases an existing query name"))
+            }
+            PreparedQueryRefusal::NameIsQueryId(name) => {
+                applied(format!("name '{name}' aliases an existing query ID"))
+            }
+            PreparedQueryRefusal::EmptyTemplateExists => {
+                applied("a query template with an empty name already exists".into())
+            }
+            PreparedQueryRefusal::TemplateFlaw(flaw) => {
+                applied(format!("failed compiling template: {flaw}"))
+            }
+        }
+    }
+}
+
+fn unknown_check_status(version: Version) -> StatusCode {
+    if version.has(Behaviour::AgentUnknownCheck404) {
+        status!(404)
+    } else {
+        status!(500)
+    }
+}
+
+fn unknown_check_text(id: &str, version: Version) -> String {
+    let quoted = quoted(id, version);
+    if version.has(Behaviour::AgentUnknownCheckText) {
+        format!(
+            "Unknown check ID {quoted}. Ensure that the check ID is passed, not the check name."
+        )
+    } else if version.has(Behaviour::AgentUnknownCheck500) {
+        format!("Unknown check {quoted}")
+    } else {
+        not_ttl_text(id, version)
+    }
+}
+
+fn not_ttl_text(id: &str, version: Version) -> String {
+    let id = quoted(id, version);
+    format!("CheckID {id} does not have associated TTL")
+}
+
+/// What is wrong with an id that is not a UUID, in the words of the store's index.
+fn index_error(error: IdError) -> String {
+    let why = match error {
+        IdError::Length => "UUID must be 36 characters".into(),
+        IdError::Hyphens(count) => {
+            format!("UUID should have maximum of 4 \"-\"; got {count}")
+        }
+        IdError::OddLength => "Input (without hyphens) must be even length".into(),
+        IdError::InvalidByte(byte) => format!("Invalid UUID: {}", invalid_hex_byte(byte)),
+    };
+    format!("index error: {why}")
+}
+
+/// A byte that is not a hexadecimal digit, in Go's words.
+pub(crate) fn invalid_hex_byte(byte: u8) -> String {
+    let shown = char::from(byte);
+    format!("encoding/hex: invalid byte: U+{byte:04X} '{shown}'")
+}
+
+/// Why a node cannot take the name of another one. The text contains the address of a node that had another name before.
+pub(crate) fn node_name_text(by: &NewNode, renamed: bool, holder: &NodeRow) -> String {
+    let address = renamed.then(|| format!(" ({})", by.address));
+    let holder = &holder.node;
+    format!(
+        "Error while renaming Node ID: {}{}: Node name {} is reserved by node {} with name {} ({})",
+        Quoted(by.id.as_bytes()),
+        address.unwrap_or_default(),
+        by.node,
+        holder.id,
+        holder.node,
+        holder.address
+    )
+}
