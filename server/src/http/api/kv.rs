@@ -32,6 +32,10 @@ pub(crate) const ROUTES: &[Route] = &[route(
     waits!(kv),
 )];
 
+/// Only where tests may control the server.
+const REFUSED: HeaderName = HeaderName::from_static("x-proconsul-refused");
+const KV_WARNING: HeaderName = HeaderName::from_static("x-consul-kv-warning");
+
 failures! {
     /// The path names no key.
     missing_key_name() => 400, "Missing key name";
@@ -59,10 +63,6 @@ fn refused(refusal: &Refusal, version: Version) -> Failure {
     let named = version.has(Behaviour::KvApplyErrorPrefix);
     Failure::refused(refusal, version).at_step("raft apply", named)
 }
-
-/// Only where tests may control the server.
-const REFUSED: HeaderName = HeaderName::from_static("x-proconsul-refused");
-const KV_WARNING: HeaderName = HeaderName::from_static("x-consul-kv-warning");
 
 /// Answers a request for a key or a tree of keys.
 pub(crate) async fn kv(mut request: Request) -> Result<Reply, Failure> {

@@ -46,49 +46,18 @@ pub(crate) enum Kind {
 macro_rules! failures {
     ($(
         $(#[$doc:meta])*
-        $name:ident($($value:ident: $type:ty),*) => $status:tt $($kind:ident)?, $text:expr;
+        $name:ident($($value:ident: $type:ty),*) => $status:literal $($kind:ident)?, $text:expr;
     )*) => {$(
         $(#[$doc])*
         pub(crate) fn $name($($value: $type),*) -> $crate::http::failure::Failure {
-            let status = $crate::http::failure::status!($status);
-            $crate::http::failure::Failure::new(status, $text)
+            const { assert!($status >= 400 && $status < 600, "the status of an error") };
+            $crate::http::failure::Failure::new($status, $text)
                 $(.of_kind($crate::http::failure::Kind::$kind))?
         }
     )*};
 }
 
-/// The status with a number; only those that Consul answers errors with.
-macro_rules! status {
-    (400) => {
-        ::http::StatusCode::BAD_REQUEST
-    };
-    (401) => {
-        ::http::StatusCode::UNAUTHORIZED
-    };
-    (403) => {
-        ::http::StatusCode::FORBIDDEN
-    };
-    (404) => {
-        ::http::StatusCode::NOT_FOUND
-    };
-    (405) => {
-        ::http::StatusCode::METHOD_NOT_ALLOWED
-    };
-    (413) => {
-        ::http::StatusCode::PAYLOAD_TOO_LARGE
-    };
-    (415) => {
-        ::http::StatusCode::UNSUPPORTED_MEDIA_TYPE
-    };
-    (500) => {
-        ::http::StatusCode::INTERNAL_SERVER_ERROR
-    };
-    (501) => {
-        ::http::StatusCode::NOT_IMPLEMENTED
-    };
-}
-
-pub(crate) use {failures, status};
+pub(crate) use failures;
 
 /// The errors that several pages share. Consul answers with 500 whatever it has no status for (kv.md 6.4).
 impl Failure {
@@ -126,7 +95,7 @@ impl Failure {
 
     /// The endpoint does not take this method; `allow` is the header that lists those it takes.
     pub(crate) fn method_not_allowed(method: &Method, allow: (HeaderName, HeaderValue)) -> Self {
-        let failure = Self::new(status!(405), format!("method {method} not allowed"));
+        let failure = Self::new(405, format!("method {method} not allowed"));
         failure.with_header(allow)
     }
 
@@ -137,16 +106,15 @@ impl Failure {
             format!("Invalid {place}: \"{name}\" - {feature} are a Consul Enterprise feature");
         let newer = version.has(Behaviour::HttpBadRequestPrefix)
             || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
-        Self::new(status!(400), if newer { text } else { prefixed(&text) })
-            .of_kind(Kind::Enterprise)
+        Self::new(400, if newer { text } else { prefixed(&text) }).of_kind(Kind::Enterprise)
     }
 
     /// Until 1.13 Consul does not recognize this error as the client's, and answers 500 with the prefix in the text.
     pub(crate) fn late_bad_request(text: &str, version: Version) -> Self {
         if version.has(Behaviour::HttpNamespaceErrorUnprefixed) {
-            Self::new(status!(400), text)
+            Self::new(400, text)
         } else {
-            Self::new(status!(500), prefixed(text))
+            Self::new(500, prefixed(text))
         }
     }
 
@@ -163,7 +131,7 @@ impl Failure {
         let text = format!(
             "Request body{bytes} too large, max size: {limit} bytes. See {link}#{setting}."
         );
-        let failure = Self::new(status!(413), text);
+        let failure = Self::new(413, text);
         if length.is_some() {
             return failure;
         }
@@ -171,15 +139,16 @@ impl Failure {
     }
 
     /// An error with this status and text.
-    pub(crate) fn new(status: StatusCode, text: impl Into<String>) -> Self {
+    pub(crate) fn new(status: u16, text: impl Into<String>) -> Self {
         Self {
-            status,
+            status: StatusCode::from_u16(status).expect("errors have statuses of three digits"),
             headers: Vec::new(),
             kind: Kind::Returned,
             text: text.into(),
         }
     }
 
+    /// The same answered in another way.
     pub(crate) fn of_kind(self, kind: Kind) -> Self {
         Self { kind, ..self }
     }

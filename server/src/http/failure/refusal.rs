@@ -1,8 +1,6 @@
 //! What the store refuses, one row per refusal with its status and its exact text (kv.md 2.5, session.md 4.4).
 
-use http::StatusCode;
-
-use super::{Failure, quoted, status};
+use super::{Failure, quoted};
 use crate::go::quote::Quoted;
 use crate::store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal};
 use crate::version::{Behaviour, Version};
@@ -10,62 +8,57 @@ use crate::version::{Behaviour, Version};
 impl Failure {
     /// The error for what the store refused.
     pub(crate) fn refused(refusal: &Refusal, version: Version) -> Self {
-        let new = |text: String| Self::new(status!(500), text);
         match refusal {
-            Refusal::MissingSession => Self::new(status!(500), "missing session"),
+            Refusal::MissingSession => Self::new(500, "missing session"),
             Refusal::InvalidSession(id) => {
-                new(format!("invalid session {}", Quoted(id.as_bytes())))
+                Self::new(500, format!("invalid session {}", Quoted(id.as_bytes())))
             }
-            Refusal::MalformedSessionId(error) => {
-                new(format!("failed session lookup: {}", index_error(*error)))
+            Refusal::MalformedSessionId(error) => Self::new(
+                500,
+                format!("failed session lookup: {}", index_error(*error)),
+            ),
+            Refusal::SessionNotFound(id) => Self::new(404, format!("Session id '{id}' not found")),
+            Refusal::MissingNode => Self::new(500, "Missing node registration"),
+            Refusal::MissingCheck(check) => {
+                Self::new(500, format!("Missing check '{check}' registration"))
             }
-            Refusal::SessionNotFound(id) => {
-                Self::new(status!(404), format!("Session id '{id}' not found"))
+            Refusal::CriticalCheck(check) => {
+                Self::new(500, format!("Check '{check}' is in critical state"))
             }
-            Refusal::MissingNode => Self::new(status!(500), "Missing node registration"),
-            Refusal::MissingCheck(check) => new(format!("Missing check '{check}' registration")),
-            Refusal::CriticalCheck(check) => new(format!("Check '{check}' is in critical state")),
             Refusal::PreparedQuery(refusal) => Self::prepared_query_refused(refusal, version),
             Refusal::MissingService { service, check, .. }
                 if version.has(Behaviour::CatalogRegisterTexts) =>
             {
-                new(format!(
-                    "Unknown service ID '{service}' for check ID '{check}'"
-                ))
+                Self::new(
+                    500,
+                    format!("Unknown service ID '{service}' for check ID '{check}'"),
+                )
             }
-            Refusal::MissingService { node, .. } => new(format!(
-                "failed inserting check: Missing service registration on node \"{node}\""
-            )),
+            Refusal::MissingService { node, .. } => Self::new(
+                500,
+                format!("failed inserting check: Missing service registration on node \"{node}\""),
+            ),
             Refusal::NodeNameTaken {
                 by,
                 renamed,
                 holder,
             } => {
                 let why = node_name_text(by, *renamed, holder);
-                new(format!("failed inserting node: {why}"))
+                Self::new(500, format!("failed inserting node: {why}"))
             }
-            Refusal::AgentServiceUnknown(id) => {
-                let text = if version.has(Behaviour::AgentUnknownServiceText) {
-                    format!(
-                        "Unknown service ID {}. Ensure that the service ID is passed, not the service name.",
-                        Quoted(id.as_bytes())
-                    )
-                } else {
-                    format!("Unknown service {{{} {{}}}}", quoted(id, version))
-                };
-                Self::new(status!(404), text)
+            Refusal::AgentServiceUnknown(id) => Self::new(404, unknown_service_text(id, version)),
+            Refusal::AgentCheckUnknown(id) => {
+                let is_404 = version.has(Behaviour::AgentUnknownCheck404);
+                Self::new(
+                    if is_404 { 404 } else { 500 },
+                    unknown_check_text(id, version),
+                )
             }
-            Refusal::AgentCheckUnknown(id) => Self::new(
-                unknown_check_status(version),
-                unknown_check_text(id, version),
-            ),
-            Refusal::AgentCheckNotTtl(id) => new(not_ttl_text(id, version)),
+            Refusal::AgentCheckNotTtl(id) => Self::new(500, not_ttl_text(id, version)),
             Refusal::AgentCheckServiceUnknown(id) => {
                 let is_404 = version.has(Behaviour::AgentCheckUnknownService404);
-                Self::new(
-                    if is_404 { status!(404) } else { status!(500) },
-                    format!("ServiceID {} does not exist", quoted(id, version)),
-                )
+                let text = format!("ServiceID {} does not exist", quoted(id, version));
+                Self::new(if is_404 { 404 } else { 500 }, text)
             }
             Refusal::AgentNoSidecarPort(ports) => {
                 let (first, last) = (ports.start(), ports.end());
@@ -78,13 +71,13 @@ impl Failure {
     }
 
     fn prepared_query_refused(refusal: &PreparedQueryRefusal, version: Version) -> Self {
-        let new = |text: String| Self::new(status!(500), text);
+        let new = |text| Self::new(500, text);
         // Refused by the replicated state machine.
         let applied =
             |text| new(text).at_step("raft apply", version.has(Behaviour::KvApplyErrorPrefix));
         let lookup = |error| format!("failed prepared query lookup: {}", index_error(error));
         match refusal {
-            PreparedQueryRefusal::NotFound => Self::new(status!(404), "Query not found"),
+            PreparedQueryRefusal::NotFound => Self::new(404, "Query not found"),
             PreparedQueryRefusal::MalformedId(error) => new(lookup(*error)),
             PreparedQueryRefusal::MalformedTarget(error) => {
                 new(format!("Prepared Query lookup failed: {}", lookup(*error)))
@@ -114,12 +107,15 @@ impl Failure {
     }
 }
 
-fn unknown_check_status(version: Version) -> StatusCode {
-    if version.has(Behaviour::AgentUnknownCheck404) {
-        status!(404)
-    } else {
-        status!(500)
+fn unknown_service_text(id: &str, version: Version) -> String {
+    if version.has(Behaviour::AgentUnknownServiceText) {
+        let id = Quoted(id.as_bytes());
+        return format!(
+            "Unknown service ID {id}. Ensure that the service ID is passed, not the service name."
+        );
     }
+    let id = quoted(id, version);
+    format!("Unknown service {{{id} {{}}}}")
 }
 
 fn unknown_check_text(id: &str, version: Version) -> String {

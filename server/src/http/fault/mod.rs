@@ -271,9 +271,8 @@ fn failed(context: &Context, seen: &Seen, error: &ConsulError) -> Outcome {
     let server = format!("{}:{}", config.advertise_address, config.server_port);
     let is_write = !matches!(seen.method, Method::GET | Method::HEAD);
     let key = seen.path.strip_prefix(b"/v1/kv/");
-    let status = StatusCode::from_u16(error.status()).expect("the catalogue has statuses");
     let text = error.text(config.version, key, is_write, &server);
-    let failure = Failure::new(status, text);
+    let failure = Failure::new(error.status(), text);
     let reads = [
         "/v1/session/info/",
         "/v1/session/list",

@@ -1,7 +1,7 @@
 //! The errors of the agent (session.md 4.4, 1.22.md B4.4).
 
 use crate::definition::DefinitionError;
-use crate::http::failure::{Failure, failures, quoted, status};
+use crate::http::failure::{Failure, failures, quoted};
 use crate::version::{Behaviour, Version};
 
 failures! {
@@ -44,10 +44,10 @@ pub(crate) fn unnamed_service(what: &str, version: Version) -> Failure {
 pub(crate) fn invalid_definition(error: &DefinitionError, version: Version) -> Failure {
     let is_known_as_clients = version.has(Behaviour::HttpNamespaceErrorUnprefixed);
     let status = match error {
-        DefinitionError::Scripts => status!(500),
+        DefinitionError::Scripts => 500,
         // As `Failure::late_bad_request`; the text has the prefix already.
-        DefinitionError::Sidecar(_) if !is_known_as_clients => status!(500),
-        _ => status!(400),
+        DefinitionError::Sidecar(_) if !is_known_as_clients => 500,
+        _ => 400,
     };
     Failure::new(status, error.text(version))
 }
