@@ -104,7 +104,7 @@ pub fn inapplicable(part: &str, why: &str) {
     say(what, Why::Inapplicable(why.to_owned()));
 }
 
-/// Says for which reasons cases of the suite are not run on a target, and how many they are: one line for each reason.
+/// Says in one line how many cases of the suite say nothing about a target, and for which reasons: one reason for each case.
 ///
 /// # Panics
 /// As [`test()`].
@@ -113,8 +113,11 @@ pub fn cases(target: &str, reasons: impl IntoIterator<Item = String>) {
     for reason in reasons {
         *counts.entry(reason).or_default() += 1;
     }
-    for (reason, count) in counts {
-        inapplicable(&format!("{count} cases on {target}"), &reason);
+    let all: usize = counts.values().sum();
+    if all > 0 {
+        let reasons = counts.iter().map(|(why, count)| format!("{why}: {count}"));
+        let reasons: Vec<String> = reasons.collect();
+        inapplicable(&format!("{all} cases on {target}"), &reasons.join("; "));
     }
 }
 

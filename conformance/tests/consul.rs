@@ -44,17 +44,18 @@ fn main() -> ExitCode {
         }
     };
     let facts = target.facts().clone();
-    let reason = |case: &Case| match is_for_a_plain_agent(case) {
-        true if case.is_of_another_version(facts.version) => {
-            Some(format!("of another version than {}", facts.version))
+    let reason = |case: &Case| {
+        if case.is_of_another_version(facts.version) {
+            return Some("of another version".to_owned());
         }
-        true => None,
-        false => case.skip_reason(&facts),
+        let shared = !is_for_a_plain_agent(case);
+        shared.then(|| case.skip_reason(&facts)).flatten()
     };
     let (inapplicable, run): (Vec<&Case>, Vec<&Case>) = cases::all()
         .into_iter()
         .partition(|case| reason(case).is_some());
-    left_out::cases("a real Consul", inapplicable.into_iter().filter_map(reason));
+    let name = format!("a real Consul {}", facts.version);
+    left_out::cases(&name, inapplicable.into_iter().filter_map(reason));
     let trials = run.into_iter().map(|case| {
         let (target, binary): (Arc<Target>, _) = (Arc::clone(&target), binary.clone());
         let plain = is_for_a_plain_agent(case);
