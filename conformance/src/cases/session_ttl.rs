@@ -86,6 +86,22 @@ pub(super) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
+        id: "session/ttl/renewal-in-any-case",
+        claim: "A renewal by the id in upper case gives the session itself twice its TTL from then on",
+        source: "session.md 2, 3.4",
+        run: |t| {
+            let (ttl, session) = short_lived(t, "");
+            t.pass(ttl * 2 - MARGIN);
+            t.api_put(&renew(&session.to_uppercase()), "")
+                .field_is("/0/ID", session.as_str());
+            t.pass(ttl * 2 - MARGIN);
+            lives(t, &session);
+            t.pass(MARGIN);
+            lapses(t, &session);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "session/ttl/renewal-after-one-ttl",
         claim: "A renewal that comes later than one TTL, but before twice that time, is in time",
         source: "session.md 3.4, trap 1",

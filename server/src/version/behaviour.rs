@@ -1,8 +1,9 @@
 //! The table: behaviour -> since which release, until which, how that is known.
 //!
 //! One row per threshold of the contract's merged version table (1.22.md part F; a row of it with several thresholds
-//! is several rows here, told apart by a last word in the id), and a few that its parts A and B add. Where the
-//! contract leaves two candidates for a release, the later one stands here, because that one is certain.
+//! is several rows here, told apart by a last word in the id) that the server acts on, and a few that its parts A and B
+//! add. Where the contract leaves two candidates for a release, the later one stands here, because that one is certain.
+//! A row comes with the code that reads it (`tests/tidy/versions.rs`).
 
 use super::Version;
 
@@ -108,10 +109,6 @@ behaviours! {
     HttpUnknownPathText = "http.unknown_path", [onward(1, 11, 0)], None, "S D";
     /// `partition` is refused with 400; before, it was ignored.
     HttpPartitionRefused = "http.partition_param", [onward(1, 11, 0)], None, "S H";
-    /// `X-Consul-Results-Filtered-By-Acls: true` when a valid token saw less than all.
-    HttpFilteredHeader = "http.filtered_header", [onward(1, 11, 0)], None, "S D";
-    /// That header is not sent for the literal token `anonymous`.
-    HttpFilteredHeaderNotForAnonymous = "http.filtered_anon", [onward(1, 21, 5)], None, "S D";
     /// `/` with the UI off explains how to enable it; before, it said `Consul Agent`.
     HttpUiOffText = "http.ui_off_text", [onward(1, 11, 2)], None, "S D";
     /// The refusal of namespaces has lost its prefix `Bad request: `.
@@ -134,8 +131,6 @@ behaviours! {
     HttpApiPrefix = "http.api_prefix", [onward(1, 17, 0)], None, "S H";
     /// Paths are cleaned while still escaped, so `%2F%2F` and `%2E` reach the handler instead of a redirect.
     HttpMuxEscaped = "http.mux_escaped", [onward(1, 20, 0)], None, "G H";
-    /// The `Location` of such a redirect escapes the percent signs of the request once more.
-    HttpRedirectDoubleEscape = "http.redirect_double_escape", [onward(1, 20, 0)], None, "G";
     /// An empty 200 has a Content-Type, at first `text/plain; charset=utf-8`.
     HttpEmptyContentType = "http.empty200_ct.text", [onward(1, 20, 0)], None, "G D";
     /// An empty 200 is `application/json`, or what the request's own Content-Type was (GET, DELETE).
@@ -159,8 +154,6 @@ behaviours! {
     KvMissingKeyBlocks = "kv.missing_block", [line(1, 10, 9), line(1, 11, 4), onward(1, 12, 0)], None, "S D";
     /// Errors of the replicated state machine start with `raft apply failed: `.
     KvApplyErrorPrefix = "kv.fsm_prefix", [onward(1, 10, 0)], None, "S H";
-    /// A session id need not look like a UUID to be looked up: `invalid session "x"`.
-    KvSessionLookupByText = "kv.session_lookup", [onward(1, 11, 0)], None, "S H";
     /// The path of a key is decoded twice.
     KvPathDecodedTwice = "kv.double_decode", [onward(1, 12, 0)], until(1, 12, 3), "D";
     /// `Conflicting flags: ...` ends in a newline.
@@ -207,12 +200,6 @@ behaviours! {
     SessionApplyErrorPrefix = "sess.fsm_prefix", [onward(1, 10, 0)], None, "S H";
     /// A malformed id is an unknown one, and destroying an unknown one writes nothing; before, 500 and a write.
     SessionMalformedIdIsUnknown = "sess.malformed_id", [onward(1, 11, 0)], None, "S H";
-    /// A blocking read of an unknown session waits for it; before, it woke on any change.
-    SessionInfoBlocks = "sess.info_block", [line(1, 10, 9), line(1, 11, 4), onward(1, 12, 0)], None, "S D";
-    /// A client agent refuses to create a session in another datacenter; before, it forwarded.
-    SessionOtherDatacenterRefused = "sess.client_dc", [onward(1, 15, 0)], None, "S H";
-    /// Renewing by an upper-case id renews the session itself; before, it started a timer under that spelling.
-    SessionRenewIgnoresCase = "sess.renew_case", [onward(1, 11, 0)], None, "S H";
     /// Checks of type `session` follow the sessions of their name.
     SessionChecks = "sess.session_checks", [onward(1, 21, 0)], None, "S D";
 
@@ -244,8 +231,6 @@ behaviours! {
     JsonNodeServiceMode = "json.node_service.mode", [onward(1, 10, 0)], None, "S H";
     /// A service of a node has `PeerName`.
     JsonNodeServicePeerName = "json.node_service.peer_name", [onward(1, 13, 0)], None, "S H";
-    /// A service of a node has `Ports`.
-    JsonNodeServicePorts = "json.node_service.ports", [onward(1, 22, 0)], None, "S D";
     /// A row of catalog/service has `ServiceSocketPath`.
     JsonCatalogServiceSocketPath = "json.catalog_service.socket_path", [onward(1, 10, 0)], None, "S H";
     /// A row of catalog/service has `ServiceLocality`.
@@ -323,33 +308,13 @@ behaviours! {
 
     /// A denial names the accessor and the permission.
     AclDeniedText = "acl.denied_text", [onward(1, 12, 0)], None, "S D";
-    /// A denial says `anonymous token` where no token was sent.
-    AclDeniedAnonymousText = "acl.denied_text.anonymous", [onward(1, 15, 0)], None, "S D";
-    /// Reading or deleting a missing object is answered with 404.
-    AclMissing404 = "acl.missing_404", [onward(1, 15, 0)], None, "S D";
-    /// `ACL not found` says, before bootstrapping, that it has to be done first.
-    AclNotBootstrappedText = "acl.not_bootstrapped", [onward(1, 15, 0)], None, "S D";
     /// The endpoints of the legacy ACL system are gone.
     AclLegacyRemoved = "acl.legacy", [onward(1, 11, 0)], None, "S D";
-    /// A token in a list has its `SecretID`.
-    AclListSecretId = "acl.stub_secret", [onward(1, 10, 1)], None, "S D";
-    /// The policy `builtin/global-read-only` exists.
-    AclReadOnlyPolicy = "acl.readonly_policy", [onward(1, 16, 1)], None, "S D";
-    /// A policy's name may hold a single slash, and the refusal says so.
-    AclPolicyNameText = "acl.policy_name_text", [onward(1, 16, 1)], None, "S D";
     /// The endpoints of templated policies exist.
     AclTemplatedPolicies = "acl.templated_policies", [onward(1, 17, 0)], None, "S D";
-    /// A key given twice in rules is refused; before, the last one won.
-    AclDuplicateKeysRefused = "acl.dup_keys", [onward(1, 20, 2)], None, "S D";
-    /// Results are filtered by ACLs first and by the filter expression then.
-    AclFilterFirst = "acl.filter_order", [onward(1, 20, 2)], None, "S D";
 
     // The command line, logs and ports.
 
-    /// `consul watch` looks for the agent at status/leader; before, at agent/self.
-    CliWatchProbe = "cli.watch_probe", [onward(1, 10, 2)], None, "S D";
-    /// Consul's own client sends a Content-Type with every request.
-    CliClientContentType = "cli.client_content_type", [onward(1, 20, 2)], None, "S D";
     /// Configuration keys that 1.8.7 refuses are known.
     CliLaterKeys = "cli.later_keys", [onward(1, 9, 0)], None, "V I";
     /// What an agent prints at its start has one line for each sort of encryption.

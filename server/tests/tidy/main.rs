@@ -4,6 +4,7 @@
 mod documents;
 mod imports;
 mod sources;
+mod versions;
 
 use std::path::{Path, PathBuf};
 
