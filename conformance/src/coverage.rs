@@ -164,7 +164,10 @@ mod tests {
     #[test]
     fn claims_are_counted_and_deviations_are_named() {
         let cases = [&EARLY, &LATE];
-        let deviations = Deviations::parse("\"kv/b\" = \"not yet\"", &cases);
+        let deviations = Deviations::parse(
+            r#""kv/b" = { why = "not yet", fails = "came 200" }"#,
+            &cases,
+        );
         let text = table(&cases, &deviations.expect("the line names a case"));
         assert!(text.contains("| kv | 2 | 1 | 1 | 1 |"), "{text}");
         assert!(
@@ -173,7 +176,10 @@ mod tests {
         );
         assert!(!text.contains("Keys are read ("), "{text}");
 
-        let both = "\"kv/a\" = \"never\"\n\"kv/b\" = \"never\"";
+        let both = r#"
+        "kv/a" = { why = "never", fails = "came 200" }
+        "kv/b" = { why = "never", fails = "came 200" }
+        "#;
         let deviations = Deviations::parse(both, &cases).expect("the lines name cases");
         let text = table(&cases, &deviations);
         assert!(text.contains("- never: 2 claims of `kv/`."), "{text}");

@@ -22,6 +22,7 @@ use crate::selection::Selection;
 use crate::target::{Target, ToolError};
 use crate::time::{Stopwatch, today};
 use crate::verdict::Failure;
+use crate::version::Version;
 
 const ABOUT: &str = "recorded.json";
 
@@ -94,7 +95,9 @@ pub fn record(
     let folder = folder.join(facts.version.to_string());
     let about = serde_json::to_string_pretty(&Recorded::of(facts)).expect("plain data is JSON");
     write(&folder.join(ABOUT), &format!("{about}\n"))?;
-    delete_strangers(&folder)?;
+    for stranger in strangers(&folder, facts.version)? {
+        delete(&stranger)?;
+    }
     let watch = Stopwatch::start();
     let results = parallel::each(target.undisturbed(), &selected, |case| {
         let result = record_one(target, case, &folder)?;
@@ -142,11 +145,14 @@ fn record_one(
     Ok(result)
 }
 
-/// Runs the selected cases and compares what was said with the recordings in `folder` (one version's). A case that is known to deviate
-/// may say something else.
+/// Runs the selected cases and compares what was said with the recordings in `folder` (one version's).
+///
+/// A case that is known to deviate fails as its deviation says, and is not compared. A case that can be compared and has no recording
+/// fails.
 ///
 /// # Errors
-/// A folder without recordings, a target of another version or mode, a selection that names no case, a target that died midway.
+/// A folder without recordings or with one that belongs to no case of its version, a target of another version or mode, a selection
+/// that names no case, a target that died midway.
 pub fn replay(
     target: &Target,
     deviations: &Deviations,
@@ -158,16 +164,16 @@ pub fn replay(
     if let Some(refusal) = recorded.refusal(&Recorded::of(target.facts())) {
         return Err(ToolError(refusal));
     }
+    if let Some(stranger) = strangers(folder, target.facts().version)?.first() {
+        let stranger = stranger.display();
+        let text = format!("{stranger} is a recording of no case: record again, or delete it");
+        return Err(ToolError(text));
+    }
     let selected = selection.of(&cases::all())?;
     let watch = Stopwatch::start();
+    let runner = Runner::new(target).deviations(deviations.clone());
     let results = parallel::each(target.undisturbed(), &selected, |case| {
-        let mut result = replay_one(target, case, folder)?;
-        if let (State::Fail(failure), Some(why)) = (&result.state, deviations.reason(case.id)) {
-            result.state = State::Deviation {
-                why: why.to_owned(),
-                failure: failure.clone(),
-            };
-        }
+        let result = replay_one(&runner, case, folder)?;
         observer(&result);
         Ok::<_, ToolError>(result)
     })?;
@@ -175,33 +181,51 @@ pub fn replay(
 }
 
 fn replay_one(
-    target: &Target,
+    runner: &Runner<'_>,
     case: &'static Case,
     folder: &Path,
 ) -> Result<CaseResult, ToolError> {
-    let file = file_of(folder, case);
-    let recorded = match fs::read_to_string(&file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(CaseResult::skipped(case, "not recorded"));
-        }
-        Err(error) => return Err(cannot("read", &file, &error)),
-    };
-    let mut result = Runner::new(target).run_one_alive(case)?;
-    if let Some(why) = result.transcript.incomparable {
-        result.state = State::Skip(format!("not compared: {why}"));
+    if case.needs.contains(&Feature::MovableClock) {
+        let why = "cannot be recorded: nobody moves the clock of a real Consul";
+        return Ok(CaseResult::skipped(case, why));
     }
-    if let State::Pass | State::Fail(_) = result.state {
-        let recorded: Vec<String> = recorded.lines().map(str::to_owned).collect();
-        result.state = match difference(&recorded, &normalize(&result.transcript)) {
-            None => State::Pass,
-            Some(lines) => State::Fail(Failure {
-                message: format!("differs from the recording (- recorded, + here):\n{lines}"),
+    let recorded = recording(folder, case)?;
+    let mut result = runner.run_one_alive(case)?;
+    if matches!(result.state, State::Pass | State::Fail(_)) {
+        result.state = match (result.transcript.incomparable, recorded) {
+            (Some(why), _) => State::Skip(format!("not compared: {why}")),
+            (None, Some(recorded)) => held_against(&recorded, &result),
+            (None, None) => State::Fail(Failure {
+                message: format!(
+                    "there is no recording of it, and the case does not say why: `record {}`",
+                    case.id
+                ),
                 place: case.id.to_owned(),
             }),
         };
     }
     Ok(result)
+}
+
+/// The lines of a case's recording, if there is one.
+fn recording(folder: &Path, case: &Case) -> Result<Option<Vec<String>>, ToolError> {
+    let file = file_of(folder, case);
+    match fs::read_to_string(&file) {
+        Ok(text) => Ok(Some(text.lines().map(str::to_owned).collect())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(cannot("read", &file, &error)),
+    }
+}
+
+/// Whether a case said what was recorded.
+fn held_against(recorded: &[String], result: &CaseResult) -> State {
+    match difference(recorded, &normalize(&result.transcript)) {
+        None => State::Pass,
+        Some(lines) => State::Fail(Failure {
+            message: format!("differs from the recording (- recorded, + here):\n{lines}"),
+            place: result.case.id.to_owned(),
+        }),
+    }
 }
 
 /// Of what the recordings in a folder were made.
@@ -238,12 +262,14 @@ fn delete(file: &Path) -> Result<(), ToolError> {
     }
 }
 
-/// Deletes recordings that belong to no case.
-fn delete_strangers(folder: &Path) -> Result<(), ToolError> {
+/// The recordings in a folder that belong to no case of its version, in order.
+fn strangers(folder: &Path, version: Version) -> Result<Vec<PathBuf>, ToolError> {
     let known: BTreeSet<PathBuf> = cases::all()
         .iter()
+        .filter(|case| !case.is_of_another_version(version))
         .map(|case| file_of(folder, case))
         .collect();
+    let mut strangers = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).map_err(|error| cannot("read", &folder, &error))?;
@@ -252,11 +278,12 @@ fn delete_strangers(folder: &Path) -> Result<(), ToolError> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|end| end == "txt") && !known.contains(&path) {
-                delete(&path)?;
+                strangers.push(path);
             }
         }
     }
-    Ok(())
+    strangers.sort();
+    Ok(strangers)
 }
 
 #[cfg(test)]

@@ -4,6 +4,12 @@ use super::*;
 use crate::fake::{Fake, consul_like, genuine_like};
 
 const CASE: &str = "kv/get/missing-is-404-with-index";
+/// It says why it is not compared.
+const UNCOMPARED: &str = "catalog/node-meta/indexes";
+/// It moves the clock.
+const MOVING: &str = "index/slide/deletions-are-forgotten";
+/// It claims nothing of 1.8.7.
+const LATER: &str = "http/gzip/from-1400-bytes-since-1-9";
 
 struct Folder(PathBuf);
 
@@ -86,23 +92,53 @@ fn what_was_recorded_is_what_is_compared() {
         "{report}"
     );
 
-    let known = Deviations::parse(&format!("\"{CASE}\" = \"known\""), &cases::all());
-    let known = known.expect("one entry");
+    let known = format!(r#""{CASE}" = {{ why = "known", fails = "Lastcontact: 0" }}"#);
+    let known = Deviations::parse(&known, &cases::all()).expect("one entry");
     let report = replay(&target(&wrong), &known, &selection, &version, &|_| {}).expect("replayed");
     assert_eq!(report.count("deviation"), 1, "{report}");
+}
 
-    let all = replay(
-        &target(&double),
-        &none,
-        &Selection::only(["kv/get/*"]),
-        &version,
-        &|_| {},
-    );
-    assert!(
-        all.expect("replayed")
-            .to_string()
-            .contains(": not recorded")
-    );
+#[test]
+fn a_recording_that_is_missing_fails() {
+    let folder = Folder::new("missing");
+    let selection = Selection::only([CASE]);
+    let real = Fake::answering(|line| Some(answering(line, 7)));
+    record(&target(&real), &selection, &folder.0, &|_| {}).expect("recorded");
+    let version = folder.0.join("1.8.7");
+    let replayed = |selection| {
+        let none = Deviations::none();
+        replay(&target(&real), &none, selection, &version, &|_| {})
+    };
+    fs::remove_file(version.join(format!("{CASE}.txt"))).expect("it was recorded");
+    let report = replayed(&selection).expect("replayed");
+    assert_eq!(report.count("fail"), 1, "{report}");
+    let text =
+        format!("there is no recording of it, and the case does not say why: `record {CASE}`");
+    assert!(report.to_string().contains(&text), "{report}");
+
+    // A case that says why is not missed, nor one that no real Consul can be asked.
+    let excused = Selection::only([UNCOMPARED, MOVING]);
+    let report = replayed(&excused).expect("replayed");
+    assert_eq!(report.count("fail"), 0, "{report}");
+}
+
+#[test]
+fn a_recording_of_no_case_is_refused() {
+    let folder = Folder::new("stranger");
+    let selection = Selection::only([CASE]);
+    let real = Fake::answering(|line| Some(answering(line, 7)));
+    record(&target(&real), &selection, &folder.0, &|_| {}).expect("recorded");
+    let version = folder.0.join("1.8.7");
+    for stranger in ["kv/get/no-such-case", LATER] {
+        let file = version.join(format!("{stranger}.txt"));
+        fs::create_dir_all(file.parent().expect("below the folder")).expect("a folder");
+        fs::write(&file, "old").expect("the folder is there");
+        let none = Deviations::none();
+        let error = replay(&target(&real), &none, &selection, &version, &|_| {});
+        let error = error.expect_err("a recording of no case of this version");
+        assert!(error.0.contains("is a recording of no case"), "{error}");
+        fs::remove_file(&file).expect("it is there");
+    }
 }
 
 #[test]

@@ -211,7 +211,7 @@ impl<'a> Runner<'a> {
     fn try_case(&self, case: &Case) -> (State, Transcript) {
         let lease = match self.target.open(case) {
             Ok(lease) => lease,
-            Err(error) => return (State::Error(error.0), Transcript::default()),
+            Err(error) => return (self.unopened(case, error.0), Transcript::default()),
         };
         let trial = Trial::new(lease.site().clone(), self.target.facts().clone());
         let end = caught(|| (case.run)(&trial));
@@ -220,20 +220,46 @@ impl<'a> Runner<'a> {
         (self.judge(case, end), transcript)
     }
 
+    /// What it means that there is no server for a case. One that refuses the case's settings may be known to; nothing else is excused.
+    fn unopened(&self, case: &Case, message: String) -> State {
+        let known = self.deviations.of(case.id);
+        let failure = Failure {
+            message,
+            place: case.id.to_owned(),
+        };
+        match known.filter(|_| !case.settings.is_empty()) {
+            Some(known) if known.explains(&failure) => State::Deviation {
+                why: known.why.clone(),
+                failure,
+            },
+            _ => State::Error(failure.message),
+        }
+    }
+
     fn judge(&self, case: &Case, end: Result<(), Halt>) -> State {
-        match (end, self.deviations.reason(case.id)) {
+        match (end, self.deviations.of(case.id)) {
             (Ok(()), None) => State::Pass,
-            (Ok(()), Some(why)) => State::Fail(Failure {
+            (Ok(()), Some(known)) => State::Fail(Failure {
                 message: format!(
-                    "passes, but is listed as an expected deviation ({why}): take it off the list"
+                    "passes, but is listed as an expected deviation ({}): take it off the list",
+                    known.why
                 ),
                 place: "deviations.toml".to_owned(),
             }),
             (Err(Halt::Failed(failure)), None) => State::Fail(failure),
-            (Err(Halt::Failed(failure)), Some(why)) => State::Deviation {
-                why: why.to_owned(),
-                failure,
-            },
+            (Err(Halt::Failed(failure)), Some(known)) if known.explains(&failure) => {
+                State::Deviation {
+                    why: known.why.clone(),
+                    failure,
+                }
+            }
+            (Err(Halt::Failed(failure)), Some(known)) => State::Fail(Failure {
+                message: format!(
+                    "fails otherwise than its expected deviation says ({:?}): {}",
+                    known.fails, failure.message
+                ),
+                place: failure.place,
+            }),
             (Err(Halt::Unreachable(why)), _) => State::Error(format!("no connection: {why}")),
             (Err(Halt::Suite(why)), _) => State::Error(why),
         }

@@ -48,12 +48,27 @@ static BROKEN: Case = Case {
     ..Case::MUST
 };
 
+static CONFIGURED: Case = Case {
+    id: "t/configured",
+    settings: r#"{"acl": {"enabled": true}}"#,
+    ..Case::MUST
+};
+/// Its server has crashed.
+static GONE: Case = Case {
+    id: "t/gone",
+    run: |_| crate::verdict::halt(Halt::Unreachable("refused".to_owned())),
+    ..Case::MUST
+};
+
 #[test]
 fn the_five_states() {
     let fake = Fake::answering(|line| Some(consul_like(line)));
     let target = target(&fake);
     let known = Deviations::parse(
-        "\"t/bad\" = \"known\"\n\"t/good\" = \"wrong\"",
+        r#"
+        "t/bad" = { why = "known", fails = "/v1/kv/bad*came 404" }
+        "t/good" = { why = "wrong", fails = "came 404" }
+        "#,
         &[&BAD, &GOOD],
     )
     .expect("two entries");
@@ -78,6 +93,47 @@ fn the_five_states() {
         failure.message.contains("take it off the list"),
         "{failure}"
     );
+}
+
+#[test]
+fn only_what_a_deviation_names_may_fail() {
+    let fake = Fake::answering(|line| Some(consul_like(line)));
+    let target = target(&fake);
+    let state = |case: &'static Case, fails: &str| {
+        let text = format!("{:?} = {{ why = \"known\", fails = {fails:?} }}", case.id);
+        let known = Deviations::parse(&text, &[case]).expect("one entry");
+        Runner::new(&target).deviations(known).run_one(case).state
+    };
+    assert!(matches!(state(&BAD, "came 404"), State::Deviation { .. }));
+    let State::Fail(failure) = state(&BAD, "came 500") else {
+        panic!("another failure than the listed one is red")
+    };
+    let text = "fails otherwise than its expected deviation says (\"came 500\"): PUT /v1/kv/bad";
+    assert!(failure.message.starts_with(text), "{failure}");
+    assert_eq!(
+        state(&BROKEN, "a mistake"),
+        State::Error("a case panicked: a mistake in the case".to_owned())
+    );
+    assert!(matches!(state(&GONE, "no connection"), State::Error(_)));
+}
+
+#[test]
+fn a_server_that_refuses_settings_may_be_known_to() {
+    let fake = Fake::answering(|line| Some(consul_like(line)));
+    let target = target(&fake);
+    let refuses = |_: &str| Err(ToolError("acl.enabled is not emulated".to_owned()));
+    let target = target.with_own_servers(refuses);
+    let state = |case: &'static Case, fails: &str| {
+        let text = format!("{:?} = {{ why = \"known\", fails = {fails:?} }}", case.id);
+        let known = Deviations::parse(&text, &[case]).expect("one entry");
+        Runner::new(&target).deviations(known).run_one(case).state
+    };
+    assert!(matches!(
+        state(&CONFIGURED, "acl.enabled is not"),
+        State::Deviation { .. }
+    ));
+    assert!(matches!(state(&CONFIGURED, "came 401"), State::Error(_)));
+    assert!(matches!(state(&LONELY, "acl.enabled"), State::Error(_)));
 }
 
 #[test]
