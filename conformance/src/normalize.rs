@@ -40,7 +40,16 @@ const REPEATED_MARK: &str = " != ";
 /// What stands before a port of the agent's own.
 const PORT_MARKS: [&str; 3] = ["\"Port\":", "\"port\":", "\"wan_join_port\":"];
 /// What stands before texts of chance, and what they are called.
-const CHANCE_MARKS: [(&str, &str); 2] = [("\"CreateTime\":", "time"), ("\"Hash\":", "hash")];
+const CHANCE_MARKS: [(&str, &str); 6] = [
+    ("\"CreateTime\":", "time"),
+    ("\"Hash\":", "hash"),
+    ("\"ContentHash\":", "hash"),
+    ("X-Consul-Contenthash: ", "hash"),
+    ("?hash=", "hash"),
+    ("&hash=", "hash"),
+];
+/// What is not quoted is a hash if it has so many hexadecimal digits: a leading 0 is not printed.
+const HASH_LENGTH: usize = 12;
 /// What answers with settings, counters and memory of the process that runs.
 const INSIDE: &[u8] = b"GET /v1/agent/self";
 const UUID_LENGTH: usize = 36;
@@ -302,9 +311,14 @@ impl<'t> References<'t> {
                 out.push_str(before);
                 rest = after;
                 let opened = after.trim_start().strip_prefix('"');
-                if let Some((value, tail)) = opened.and_then(|opened| opened.split_once('"')) {
+                let (gap, found) = match opened {
+                    Some(opened) => (" ", opened.split_once('"')),
+                    None => ("", hash_at(after)),
+                };
+                if let Some((value, tail)) = found {
                     let number = position_or_push(&mut self.chance, value);
-                    write!(out, " <{kind}:{number}>").expect("writing into a string cannot fail");
+                    write!(out, "{gap}<{kind}:{number}>")
+                        .expect("writing into a string cannot fail");
                     rest = tail;
                 }
             }
@@ -494,6 +508,13 @@ fn address_at(text: &str) -> Option<&str> {
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(port.len());
     (digits > 0).then(|| &text[..LOCAL.len() + digits])
+}
+
+/// The hexadecimal digits at the beginning, if they are those of a hash, and what follows them.
+fn hash_at(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|letter: char| !letter.is_ascii_hexdigit());
+    let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
+    (digits.len() >= HASH_LENGTH).then_some((digits, rest))
 }
 
 /// The number (from 1) of a text in a list, to which it is added when new.

@@ -426,3 +426,27 @@ fn an_index_that_the_target_repeats_is_a_reference_and_a_constant_stays() {
     let lines = told.lines();
     assert!(lines.iter().any(|line| line == repeated), "{lines:?}");
 }
+
+#[test]
+fn hashes_of_services_are_references_wherever_they_stand() {
+    let hash = "9a3381ad6dda54c4";
+    let body = format!("{{\"ContentHash\": \"{hash}\"}}");
+    let lines = Told::new("t")
+        .say(
+            &format!("GET /a?hash={hash}&wait=1s"),
+            200,
+            &[("X-Consul-Contenthash", hash)],
+            &body,
+        )
+        .say("GET /a?hash=other", 200, &[], "")
+        .lines()
+        .join("\n");
+    for part in [
+        "> GET /a?hash=<hash:1>&wait=1s HTTP/1.1",
+        "< X-Consul-Contenthash: <hash:1>",
+        "{\"ContentHash\": <hash:1>}",
+        "> GET /a?hash=other HTTP/1.1",
+    ] {
+        assert!(lines.contains(part), "no {part} in:\n{lines}");
+    }
+}

@@ -65,7 +65,8 @@ impl Trial {
     pub(crate) fn new(site: Site, facts: Arc<Facts>) -> Self {
         static NUMBER: AtomicUsize = AtomicUsize::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let tag = format!("{}-{number}", run_name());
+        // Of one length, because some claims count bytes.
+        let tag = format!("{}-{number:05}", run_name());
         let names = Names {
             tag: tag.clone(),
             host: site.address().host.clone(),

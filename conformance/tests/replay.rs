@@ -2,6 +2,7 @@
 
 mod in_process;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,27 +48,29 @@ fn used(site: Site) -> Site {
     site
 }
 
+/// The emulator as the server whose recordings lie in a folder: used by other cases before, and new for a case that needs its own.
+fn emulator(folder: &Path, servers: usize) -> Target {
+    let recorded = read_about(folder).expect("recordings say of what they are");
+    let version = recorded.version.parse().expect("a version");
+    let open = move |settings: &str| {
+        in_process::open(Config {
+            session_ttl_min: Duration::from_millis(recorded.shortest_ttl_ms),
+            ..in_process::config(settings, version, recorded.dev)?
+        })
+    };
+    let used = (0..servers).map(|_| open("").map(used));
+    let used = used.collect::<Result<_, _>>().expect("the emulator starts");
+    let target = Target::pool("proconsul", used);
+    let target = target.expect("the emulator is a Consul to the suite");
+    target.with_own_servers(open)
+}
+
 #[test]
 fn the_emulator_says_what_was_recorded() {
     let folders = recordings();
     assert!(!folders.is_empty(), "nothing was ever recorded");
     for folder in folders {
-        let recorded = read_about(&folder).expect("recordings say of what they are");
-        let version = recorded.version.parse().expect("a version");
-        let open = move |settings: &str| {
-            in_process::open(Config {
-                session_ttl_min: Duration::from_millis(recorded.shortest_ttl_ms),
-                ..in_process::config(settings, version, recorded.dev)?
-            })
-        };
-        // As the recorder does it: servers that other cases have used, and a new one for a case that needs its own.
-        let used = (0..SERVERS)
-            .map(|_| open("").map(used))
-            .collect::<Result<_, _>>();
-        let used = used.expect("the emulator starts");
-        let target =
-            Target::pool("proconsul", used).expect("the emulator is a Consul to the suite");
-        let target = target.with_own_servers(open);
+        let target = emulator(&folder, SERVERS);
         let deviations = Deviations::of_the_emulator(&cases::all()).expect("a good list");
         let report = replay(&target, &deviations, &Selection::all(), &folder, &|_| {});
         let report = report.expect("recordings of this version and mode");
@@ -79,4 +82,51 @@ fn the_emulator_says_what_was_recorded() {
             failed(&report)
         );
     }
+}
+
+/// A folder that is deleted when this is dropped.
+struct Copied(PathBuf);
+
+impl Copied {
+    /// Copies a folder with all that is in it.
+    fn of(folder: &Path, name: &str) -> Self {
+        let name = format!("proconsul-replay-{}-{name}", std::process::id());
+        let copied = Self(std::env::temp_dir().join(name));
+        copy(folder, &copied.0);
+        copied
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder can be made");
+    for entry in from.read_dir().expect("a readable folder").flatten() {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            fs::copy(&from, &to).expect("a file can be copied");
+        }
+    }
+}
+
+#[test]
+fn a_recording_that_is_gone_is_missed() {
+    let case = "kv/get/missing-is-404-with-index";
+    let folder = recordings()
+        .into_iter()
+        .min()
+        .expect("something was recorded");
+    let copied = Copied::of(&folder, "gone");
+    fs::remove_file(copied.0.join(format!("{case}.txt"))).expect("it was recorded");
+    let selection = Selection::only(["kv/get/*"]);
+    let none = Deviations::none();
+    let report = replay(&emulator(&folder, 1), &none, &selection, &copied.0, &|_| {});
+    let report = report.expect("recordings of this version and mode");
+    assert_eq!(failed(&report), case, "{report}");
 }

@@ -301,6 +301,32 @@ pub(super) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "catalog/connect/index-of-proxies-alone",
+        claim: "The index of a service that has proxies and no instance is that of all services and nodes, also when some service has lost its last instance",
+        source: "session.md 4.5 (seen on 1.8.7)",
+        needs: &[Feature::OwnServer, Feature::Registration],
+        run: |t| {
+            let node = t.register_node("n");
+            let (proxy, service) = (t.node("proxy"), t.node("service"));
+            let index = |path: &str| t.api_get(path).index();
+            let connect = format!("/v1/catalog/connect/{service}");
+            service_check(t, &node, "gone", "of-gone", "passing");
+            deregister(t, &node, &json!({"ServiceID": "gone"}));
+            register(
+                t,
+                &node,
+                &json!({"Service": {"Service": proxy, "Kind": "connect-proxy", "Port": 9,
+                    "Proxy": {"DestinationServiceName": service}}}),
+            );
+            t.same("proxy", index(&connect), index("/v1/catalog/services"));
+            let other = t.register_node("other");
+            t.same("node", index(&connect), index("/v1/catalog/nodes"));
+            check(t, &other, "check", "passing");
+            t.same("check", index(&connect), index("/v1/catalog/nodes"));
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "catalog/services/index-of-a-nodes-check",
         claim: "A check of a node that is deregistered moves the index of the services, and of the node; one that is written does not",
         source: "session.md 4.5 (seen on 1.8.7)",

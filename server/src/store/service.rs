@@ -26,12 +26,15 @@ impl Store {
         }
     }
 
-    /// The proxies of a service, and its instances that need none, for the catalog: at the index of the service.
+    /// The proxies of a service, and its instances that need none, for the catalog: at the index of the service, or of
+    /// these tables if it has proxies alone (seen on 1.8.7).
     pub(super) fn connect(&self, name: &str) -> Answer {
         let rows = self.connect_rows(name);
         let mut answer = self.connect_answer(name, ABSENT_IN_CATALOG, &rows);
         if !rows.is_empty() {
-            answer.index = self.service_index(name, ABSENT_IN_CATALOG).reported();
+            let of_service = self.catalog.newest_by_service.get(name).copied();
+            let index = of_service.unwrap_or_else(|| self.tables_index(ABSENT_IN_CATALOG));
+            answer.index = index.reported();
         }
         answer
     }

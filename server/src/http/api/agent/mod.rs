@@ -269,16 +269,20 @@ impl<'a> Member<'a> {
     /// This agent as the pool of all datacenters knows it; none when it has no port there.
     fn of_wan(request: &'a Request) -> Option<Self> {
         let config = &request.context.config;
-        let member = Self::new(request);
         Some(Self {
             name: Cow::Owned(format!("{}.{}", config.node_name, config.datacenter)),
             port: config.serf_wan_port?,
-            ..member
+            ..Self::of_pool(request, None)
         })
     }
 
-    /// This agent, alive.
+    /// This agent as its own datacenter knows it, with the port for the others (operator.md, agent/members).
     fn new(request: &'a Request) -> Self {
+        Self::of_pool(request, request.context.config.serf_wan_port)
+    }
+
+    /// This agent, alive, with a port at which other datacenters join.
+    fn of_pool(request: &'a Request, wan_join_port: Option<u16>) -> Self {
         let config = &request.context.config;
         let mut tags = json!({
             "acls": "0",
@@ -294,7 +298,7 @@ impl<'a> Member<'a> {
             "vsn_max": "3",
             "vsn_min": "2",
         });
-        if let Some(port) = config.serf_wan_port {
+        if let Some(port) = wan_join_port {
             tags["wan_join_port"] = port.to_string().into();
         }
         Self {
