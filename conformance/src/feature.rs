@@ -181,7 +181,7 @@ fn build_of(agent: &Value) -> String {
 }
 
 /// A double has neither goroutines nor a use for two hundred settings.
-fn is_genuine(agent: &Value) -> bool {
+pub(crate) fn is_genuine(agent: &Value) -> bool {
     let runtime = agent.pointer("/Stats/runtime/version");
     let settings = agent.get("DebugConfig").and_then(Value::as_object);
     runtime

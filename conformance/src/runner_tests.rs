@@ -137,6 +137,30 @@ fn a_server_that_refuses_settings_may_be_known_to() {
 }
 
 #[test]
+fn what_another_server_answered_is_an_error() {
+    static OF_ANOTHER: AtomicBool = AtomicBool::new(false);
+    static SWAPPED: Case = Case {
+        id: "t/swapped",
+        run: |t| {
+            OF_ANOTHER.store(true, Ordering::SeqCst);
+            t.put("good", "", "").is(200, "true");
+        },
+        ..Case::MUST
+    };
+    let fake = Fake::answering(|line| Some(consul_like(line)));
+    let site = Site::new(fake.address()).checked(|| match OF_ANOTHER.load(Ordering::SeqCst) {
+        false => Ok(()),
+        true => Err(ToolError("the port is another's".to_owned())),
+    });
+    let target = Target::shared("swapped", site).expect("the fake is a Consul");
+    let runner = Runner::new(&target);
+    let error = State::Error("the port is another's".to_owned());
+    assert_eq!(runner.run_one(&GOOD).state, State::Pass);
+    assert_eq!(runner.run_one(&SWAPPED).state, error);
+    assert_eq!(runner.run_one(&GOOD).state, error, "before the case, too");
+}
+
+#[test]
 fn exit_statuses_and_counts() {
     let fake = Fake::answering(|line| Some(consul_like(line)));
     let target = target(&fake);

@@ -29,7 +29,11 @@ pub struct Site {
     clock: Arc<dyn Clock>,
     /// Whatever must live as long as the server does; dropping the last clone stops a server of the suite's own.
     _keep: Option<Arc<dyn Any + Send + Sync>>,
+    /// Tells the server that was opened from another at the same address; none where nobody but the server can have it.
+    check: Option<Arc<Check>>,
 }
+
+type Check = dyn Fn() -> Result<(), ToolError> + Send + Sync;
 
 impl fmt::Debug for Site {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,6 +49,7 @@ impl Site {
             address,
             clock: Arc::new(RealClock),
             _keep: None,
+            check: None,
         }
     }
 
@@ -62,6 +67,22 @@ impl Site {
         self
     }
 
+    /// The same site with a look at who listens there, taken before and after each trial. A process that has ended leaves its port to
+    /// whoever asks next, and an answer does not say whose it is.
+    #[must_use]
+    pub fn checked(
+        mut self,
+        check: impl Fn() -> Result<(), ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.check = Some(Arc::new(check));
+        self
+    }
+
+    /// Whether the server that was opened is the one that listens at the address, as far as that is looked at.
+    pub(crate) fn check(&self) -> Result<(), ToolError> {
+        self.check.as_ref().map_or(Ok(()), |check| check())
+    }
+
     /// The same site at another address, where `proxy` stands before it and lives as long as it does, under a clock that knows of it.
     pub(crate) fn behind<C: Clock + 'static>(
         self,
@@ -72,6 +93,7 @@ impl Site {
         Self {
             address,
             clock: Arc::new(clock(Arc::clone(&self.clock))),
+            check: self.check.clone(),
             _keep: Some(Arc::new((proxy, self))),
         }
     }

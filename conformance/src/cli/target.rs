@@ -14,7 +14,8 @@ pub(super) struct TargetChoice {
     /// A server that runs already: host:port or http://host:port.
     #[arg(long, env = "CONSUL_HTTP_ADDR", value_name = "ADDRESS")]
     address: Option<String>,
-    /// A binary to start instead of an address. Without either: CONSUL_BIN, consul on the PATH, or what fetch-consul has fetched.
+    /// A binary to start instead of an address. Without either: CONSUL_BIN, consul on the PATH, or what fetch-consul has fetched, which
+    /// must be a real Consul.
     #[arg(long, value_name = "BINARY")]
     consul: Option<PathBuf>,
     #[command(flatten)]
@@ -109,7 +110,7 @@ enum Meant<'w> {
 }
 
 fn found() -> Result<PathBuf, ToolError> {
-    consul::find().ok_or_else(|| {
+    consul::locate()?.ok_or_else(|| {
         ToolError(
             "no target: give --address, set CONSUL_HTTP_ADDR or CONSUL_BIN, put consul on the PATH, or run conformance/fetch-consul"
                 .to_owned(),

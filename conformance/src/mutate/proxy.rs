@@ -75,9 +75,8 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let socket = listener.local_addr()?;
         let scene = Arc::new(Scene {
-            target: site.address().clone(),
+            site: site.clone(),
             switch: Arc::clone(switch),
-            is_virtual: site.clock().is_virtual(),
             agenda: Agenda::default(),
             memory: Mutex::default(),
         });
@@ -121,10 +120,9 @@ impl Drop for Proxy {
 
 /// What a mutant can do besides changing what passes: remember, ask the target, hold back, come later.
 pub(super) struct Scene {
-    target: Address,
+    /// Lives as long as anybody is at work here, so that nothing is ever asked of a later server on the same port.
+    site: Site,
     switch: Arc<Switch>,
-    /// Whether the target's time only passes when the suite says so.
-    is_virtual: bool,
     pub(super) agenda: Agenda,
     memory: Mutex<BTreeMap<String, String>>,
 }
@@ -157,7 +155,7 @@ impl Scene {
 
     /// What the target answers to the request.
     pub(super) fn forward(&self, asked: &Asked) -> Outcome {
-        let mut connection = match Connection::open(&self.target) {
+        let mut connection = match Connection::open(self.site.address()) {
             Ok(connection) => connection,
             Err(why) => return Outcome::Unreachable(why),
         };
@@ -167,7 +165,7 @@ impl Scene {
 
     /// What the target answers to a request of the mutant's own.
     pub(super) fn ask(&self, request: &Request) -> Option<Reply> {
-        match exchange(&self.target, request) {
+        match exchange(self.site.address(), request) {
             Outcome::Reply(reply) => Some(reply),
             Outcome::Closed
             | Outcome::Broken { .. }
@@ -192,7 +190,7 @@ impl Scene {
         delay: Duration,
         act: impl FnOnce(&Arc<Self>) + Send + 'static,
     ) {
-        if self.is_virtual {
+        if self.site.clock().is_virtual() {
             let act = |scene: &Arc<Self>| {
                 if scene.switch.is_armed() {
                     act(scene);
@@ -224,7 +222,7 @@ fn serve(mut client: TcpStream, scene: &Arc<Scene>, alter: &Alter) {
                 used = end;
             }
             Reading::Partial => {}
-            Reading::Foreign => return tunnel(client, &scene.target, &buffer),
+            Reading::Foreign => return tunnel(client, scene.site.address(), &buffer),
         }
         buffer.drain(..used);
         if used > 0 && !buffer.is_empty() {
@@ -237,11 +235,11 @@ fn serve(mut client: TcpStream, scene: &Arc<Scene>, alter: &Alter) {
             .and_then(|()| client.read(&mut piece));
         match read {
             Ok(0) if buffer.is_empty() => return,
-            Ok(0) => return tunnel(client, &scene.target, &buffer),
+            Ok(0) => return tunnel(client, scene.site.address(), &buffer),
             Ok(count) => buffer.extend_from_slice(&piece[..count]),
             Err(error) => match error.kind() {
                 ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-                    return tunnel(client, &scene.target, &buffer);
+                    return tunnel(client, scene.site.address(), &buffer);
                 }
                 ErrorKind::Interrupted => {}
                 _ => return,

@@ -1,5 +1,6 @@
 //! The emulator in this process as a place for trials: one server per case, whose clock the case can move.
 
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,12 +69,16 @@ fn without_acls(settings: &str) -> Result<String, ToolError> {
     Ok(settings.to_string())
 }
 
-/// Starts a server for one case.
+/// Starts a server for one case. Its socket is held as long as the site: a server that ended early leaves its port to no other.
 pub(crate) fn open(config: Config) -> Result<Site, ToolError> {
-    let server = proconsul::Server::builder().config(config).start();
+    let cannot = |error: std::io::Error| ToolError(format!("cannot listen: {error}"));
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(cannot)?;
+    let held = listener.try_clone().map_err(cannot)?;
+    let builder = proconsul::Server::builder().config(config);
+    let server = builder.listener(listener).start();
     let server = Arc::new(server.map_err(|error| ToolError(error.to_string()))?);
     server.set_rate(Rate::new(RATE).map_err(ToolError)?);
     let address = Address::parse(&server.addr().to_string()).map_err(ToolError)?;
     let clock = ServerClock(Arc::clone(&server));
-    Ok(Site::new(address).with_clock(clock).keeping(server))
+    Ok(Site::new(address).with_clock(clock).keeping((server, held)))
 }
