@@ -257,6 +257,17 @@ impl Target {
         })
     }
 
+    /// One server for every case, of which nothing is found out: it is said what it is.
+    #[cfg(test)]
+    pub(crate) fn said_to_be(name: &str, site: Site, facts: Facts) -> Self {
+        Self {
+            name: name.to_owned(),
+            facts: Arc::new(facts),
+            sites: Sites::Fresh(Arc::new(move || Ok(site.clone()))),
+            own: None,
+        }
+    }
+
     /// The same servers, but none for a case alone: cases that need one are skipped.
     #[must_use]
     pub fn without_own_servers(&self) -> Self {

@@ -54,7 +54,7 @@ fn options_have_content_type(t: &Trial, content_type: Option<&str>) {
         let answer = t.send(&Request::new("OPTIONS", path)).is(200, "");
         match content_type {
             Some(content_type) => answer.header_is("Content-Type", content_type),
-            None => answer.has_no_header("Content-Type"),
+            None => answer.has_header("Allow").has_no_header("Content-Type"),
         };
     }
 }

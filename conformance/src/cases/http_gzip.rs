@@ -181,18 +181,19 @@ pub(super) const CASES: &[Case] = &[
         run: |t| {
             let key = t.key("missing");
             let target = format!("/v1/kv/{key}");
-            for request in [
-                Request::get(&target),
-                Request::get(&format!("{target}?raw")),
-                Request::get(&format!("{target}?recurse")),
-                Request::get(&format!("{target}?a=%zz")),
-                Request::new("OPTIONS", &target),
-                Request::get("/v1/kv"),
-                Request::get(&format!("{target}//x")),
-                Request::get("/v1/nowhere"),
-                Request::get(&format!("{target}%00")),
+            for (status, request) in [
+                (404, Request::get(&target)),
+                (404, Request::get(&format!("{target}?raw"))),
+                (404, Request::get(&format!("{target}?recurse"))),
+                (500, Request::get(&format!("{target}?a=%zz"))),
+                (200, Request::new("OPTIONS", &target)),
+                (301, Request::get("/v1/kv")),
+                (301, Request::get(&format!("{target}//x"))),
+                (404, Request::get("/v1/nowhere")),
+                (400, Request::get(&format!("{target}%00"))),
             ] {
                 t.send(&request.header("Accept-Encoding", "gzip"))
+                    .status_is(status)
                     .has_no_header("Content-Encoding");
             }
         },

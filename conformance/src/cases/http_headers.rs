@@ -119,8 +119,8 @@ pub(super) const CASES: &[Case] = &[
         source: "kv.md 6.6",
         until: Some(Version::V1_9),
         run: |t| {
-            for request in endpoint_requests(t) {
-                t.send(&request).has_no_header(ACL_POLICY);
+            for (status, request) in endpoint_requests(t) {
+                t.send(&request).status_is(status).has_no_header(ACL_POLICY);
             }
         },
         ..Case::REAL
@@ -132,8 +132,10 @@ pub(super) const CASES: &[Case] = &[
         since: Version::V1_9,
         needs: &[Feature::AclsOff],
         run: |t| {
-            for request in endpoint_requests(t) {
-                t.send(&request).header_is(ACL_POLICY, "allow");
+            for (status, request) in endpoint_requests(t) {
+                t.send(&request)
+                    .status_is(status)
+                    .header_is(ACL_POLICY, "allow");
             }
         },
         ..Case::SHOULD
@@ -162,7 +164,9 @@ pub(super) const CASES: &[Case] = &[
         source: "kv.md 5.5",
         until: Some(V1_10_1),
         run: |t| {
-            t.get(&t.key("k"), "").has_no_header(QUERY_BACKEND);
+            t.get(&t.key("k"), "")
+                .status_is(404)
+                .has_no_header(QUERY_BACKEND);
         },
         ..Case::REAL
     },
@@ -193,6 +197,7 @@ pub(super) const CASES: &[Case] = &[
             let key = t.key("k");
             for query in ["", "stale", "consistent", "recurse&stale", "cached"] {
                 t.get(&key, query)
+                    .status_is(404)
                     .has_no_header("X-Consul-Effective-Consistency");
             }
             t.txn(&serde_json::json!([]))
@@ -267,15 +272,18 @@ fn refused_by_parsing(t: &Trial, before_date: &[&str]) {
 }
 
 /// A hit's, a miss's, a write's and every kind of refused request to an endpoint.
-fn endpoint_requests(t: &Trial) -> [Request; 7] {
+fn endpoint_requests(t: &Trial) -> [(u16, Request); 7] {
     let target = format!("/v1/kv/{}", t.key("k"));
     [
-        Request::put(&target, "v"),
-        Request::get(&target),
-        Request::get(&format!("{target}/missing")),
-        Request::get(&format!("{target}?index=abc")),
-        Request::get(&format!("{target}?dc=conformance-nowhere")),
-        Request::new("POST", &target),
-        Request::new("OPTIONS", &target),
+        (200, Request::put(&target, "v")),
+        (200, Request::get(&target)),
+        (404, Request::get(&format!("{target}/missing"))),
+        (400, Request::get(&format!("{target}?index=abc"))),
+        (
+            500,
+            Request::get(&format!("{target}?dc=conformance-nowhere")),
+        ),
+        (405, Request::new("POST", &target)),
+        (200, Request::new("OPTIONS", &target)),
     ]
 }

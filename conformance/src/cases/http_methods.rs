@@ -109,6 +109,7 @@ pub(super) const CASES: &[Case] = &[
         run: |t| {
             t.send(&Request::new("OPTIONS", &format!("/v1/kv/{}", t.key("k"))))
                 .status_is(200)
+                .has_header("Allow")
                 .has_no_header("Content-Type");
         },
         ..Case::REAL

@@ -92,8 +92,10 @@ pub(super) const CASES: &[Case] = &[
         source: "kv.md 0.4",
         settings: HEADERS,
         run: |t| {
-            for request in answered_by_endpoints() {
-                t.send(&request).header_is("X-Conformance", "yes");
+            for (status, request) in answered_by_endpoints() {
+                t.send(&request)
+                    .status_is(status)
+                    .header_is("X-Conformance", "yes");
             }
             t.api_get("/v1/kv")
                 .status_is(301)
@@ -137,8 +139,8 @@ pub(super) const CASES: &[Case] = &[
         settings: r#"{"translate_wan_addrs": true}"#,
         run: |t| {
             let name = "X-Consul-Translate-Addresses";
-            for request in answered_by_endpoints() {
-                t.send(&request).header_is(name, "true");
+            for (status, request) in answered_by_endpoints() {
+                t.send(&request).status_is(status).header_is(name, "true");
             }
             t.api_get("/v1/kv").status_is(301).has_no_header(name);
             t.api_get("/v1/nowhere").status_is(404).has_no_header(name);
@@ -150,8 +152,9 @@ pub(super) const CASES: &[Case] = &[
         claim: "Without translate_wan_addrs no answer speaks of translated addresses",
         source: "kv.md 6.6",
         run: |t| {
-            for request in answered_by_endpoints() {
+            for (status, request) in answered_by_endpoints() {
                 t.send(&request)
+                    .status_is(status)
                     .has_no_header("X-Consul-Translate-Addresses");
             }
         },
@@ -382,14 +385,14 @@ const RATE: &str = r#"{"limits": {"rpc_rate": 3, "rpc_max_burst": 3}}"#;
 const FEW_CONNECTIONS: &str = r#"{"limits": {"http_max_conns_per_client": 5}}"#;
 
 /// A read, a refusal of each kind, a wrong method and OPTIONS.
-fn answered_by_endpoints() -> [Request; 6] {
+fn answered_by_endpoints() -> [(u16, Request); 6] {
     [
-        Request::get("/v1/kv/conformance-missing"),
-        Request::get("/v1/kv/"),
-        Request::get("/v1/kv/k?index=abc"),
-        Request::get("/v1/kv/k?a=%zz"),
-        Request::new("POST", "/v1/kv/k"),
-        Request::new("OPTIONS", "/v1/kv/k"),
+        (404, Request::get("/v1/kv/conformance-missing")),
+        (400, Request::get("/v1/kv/")),
+        (400, Request::get("/v1/kv/k?index=abc")),
+        (500, Request::get("/v1/kv/k?a=%zz")),
+        (405, Request::new("POST", "/v1/kv/k")),
+        (200, Request::new("OPTIONS", "/v1/kv/k")),
     ]
 }
 

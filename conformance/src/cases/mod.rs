@@ -85,6 +85,9 @@ mod txn_semantics;
 mod txn_verbs;
 pub mod uncovered;
 
+#[cfg(test)]
+mod blank_tests;
+
 use crate::case::Case;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
