@@ -25,6 +25,8 @@ const SETTLE: Duration = Duration::from_millis(60);
 const SLOW: Duration = Duration::from_secs(20);
 /// How often [`Trial::in_time`] tries.
 const ATTEMPTS: usize = 5;
+/// A blocked read that is answered later than this after a change is answered late.
+const AT_ONCE: Duration = Duration::from_millis(300);
 /// Between two polls of [`Trial::eventually`].
 const POLL: Duration = Duration::from_millis(15);
 
@@ -330,6 +332,26 @@ impl Trial {
                 answer.took()
             ));
         }
+    }
+
+    /// A blocked read of `path` is answered at once when `change` has been made, which must change something each time.
+    ///
+    /// One attempt in time is enough: a busy machine is late now and then, a server that is late is so every time.
+    #[track_caller]
+    pub fn wakes_at_once(&self, path: &str, mut change: impl FnMut()) {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        let what = format!("{path} is answered within {AT_ONCE:?} of a change");
+        self.eventually(&what, SLOW, || {
+            let index = self.api_get(path).index();
+            let request = format!("{path}{mark}index={index}&wait=60s");
+            let waiting = self.start(&Request::get(&request));
+            change();
+            let watch = Stopwatch::start();
+            let answer = waiting.answer();
+            let late = watch.elapsed();
+            self.grew("the index", index, answer.index());
+            (late <= AT_ONCE).then_some(())
+        });
     }
 
     /// The blocking request is answered when its `wait` has run out, and not before; gives that answer.

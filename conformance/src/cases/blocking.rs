@@ -375,6 +375,24 @@ pub(super) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "blocking/wait/ends-at-once-with-a-change",
+        claim: "A blocked read of a key, a prefix or its names is answered at once when something has changed there",
+        source: "kv.md 5.3",
+        needs: &[Feature::Blocking],
+        run: |t| {
+            let key = t.key("k");
+            t.put(&key, "", "0").is(200, "true");
+            let mut last = 0;
+            for query in ["", "?raw", "?recurse", "?keys"] {
+                t.wakes_at_once(&format!("/v1/kv/{key}{query}"), || {
+                    last += 1;
+                    t.put(&key, "", last.to_string()).is(200, "true");
+                });
+            }
+        },
+        ..Case::MUST
+    },
+    Case {
         id: "blocking/hash/means-nothing-here",
         claim: "hash= does not make a KV read block",
         source: "kv.md 5.5",

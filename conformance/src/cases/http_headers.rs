@@ -1,7 +1,10 @@
 //! The header sets of answers, in the order and spelling of the wire (kv.md 1.2, 1.22.md A1.2).
 
+use std::time::{Duration, SystemTime};
+
 use crate::case::Case;
 use crate::feature::Feature;
+use crate::time::Stopwatch;
 use crate::trial::Trial;
 use crate::version::Version;
 use crate::wire::Request;
@@ -112,6 +115,32 @@ pub(super) const CASES: &[Case] = &[
                 .header_is("Content-Type", "text/plain; charset=utf-8");
         },
         ..Case::REAL
+    },
+    Case {
+        id: "http/headers/date-is-of-the-answer",
+        claim: "Date is the second of the answer: it moves on as time passes, and no faster",
+        source: "kv.md 1.2; RFC 9110 6.6.1",
+        run: |t| {
+            let date = || {
+                let answer = t.api_get("/v1/status/leader").has_header("Date");
+                let text = answer.header("Date").unwrap_or_default().to_owned();
+                let date = httpdate::parse_http_date(&text);
+                t.check(date.is_ok(), format!("{text:?} is not a date"));
+                date.unwrap_or(SystemTime::UNIX_EPOCH)
+            };
+            let watch = Stopwatch::start();
+            let before = date();
+            // Not by the target's own time: that of a double may stand still.
+            let moved = t.eventually("another Date", Duration::from_secs(9), || {
+                let moved = date().duration_since(before).unwrap_or_default();
+                (!moved.is_zero()).then_some(moved)
+            });
+            // Dates are cut to the second.
+            let most = watch.elapsed() + Duration::from_secs(1);
+            let otherwise = format!("Date moved on by {moved:?} in {:?}", watch.elapsed());
+            t.check(moved <= most, otherwise);
+        },
+        ..Case::MUST
     },
     Case {
         id: "http/headers/acl-policy-is-absent",

@@ -11,6 +11,7 @@ mod blocking_missing;
 mod blocking_wakes;
 mod body_values;
 mod catalog;
+mod catalog_blocking;
 mod catalog_deregister;
 mod catalog_indexes;
 mod catalog_reads;
@@ -153,6 +154,7 @@ const TOPICS: &[&[Case]] = &[
     catalog_reads::CASES,
     catalog_shapes::CASES,
     catalog_indexes::CASES,
+    catalog_blocking::CASES,
     filters::CASES,
     prepared_queries::CASES,
     query_results::CASES,

@@ -171,6 +171,20 @@ pub(super) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
+        id: "session/blocking/changes-wake-at-once",
+        claim: "A blocked read of all sessions or of those of a node is answered at once when there is another one",
+        source: "session.md 2.1",
+        needs: &[Feature::OwnServer, Feature::Blocking, Feature::Registration],
+        run: |t| {
+            let (node, _) = node_with_neighbour(t);
+            session_on(t, &node);
+            for path in [LIST, &of_node(&node)] {
+                t.wakes_at_once(path, || drop(session_on(t, &node)));
+            }
+        },
+        ..Case::MUST
+    },
+    Case {
         id: "session/blocking/own-node-wakes",
         claim: "session/node of the agent's node wakes when a session is created or destroyed there",
         source: "session.md 2.1, trap 18",

@@ -1,6 +1,8 @@
 //! Headers: missing, misspelt, wrong, or where they do not belong.
 
-use super::reply::{drop_header, set_header, spell_header};
+use std::time::Duration;
+
+use super::reply::{drop_header, set_header, spell_header, with_reply};
 use super::{Alter, Mutant};
 
 const HEADERS: &[&str] = &["http/headers", "endpoint/header", "kv/get"];
@@ -71,6 +73,32 @@ pub(super) const MUTANTS: &[Mutant] = &[
         what: "Date is missing",
         topics: HEADERS,
         alter: Alter::Reply(|_, reply| drop_header(reply, "Date")),
+    },
+    Mutant {
+        name: "header/date-constant",
+        what: "Date is always the same",
+        topics: HEADERS,
+        alter: Alter::Reply(|_, reply| {
+            if reply.header("Date").is_some() {
+                set_header(reply, "Date", "Fri, 20 Nov 2026 10:28:52 GMT");
+            }
+        }),
+    },
+    Mutant {
+        name: "header/date-runs-ahead",
+        what: "Date moves on by an hour with every answer",
+        topics: HEADERS,
+        alter: Alter::Exchange(|scene, asked| {
+            let hours: u64 = scene.recall_or("hours", "0").parse().unwrap_or_default();
+            scene.remember("hours", &(hours + 1).to_string());
+            with_reply(scene.forward(asked), |reply| {
+                let date = reply.header("Date").map(httpdate::parse_http_date);
+                if let Some(Ok(date)) = date {
+                    let ahead = date + Duration::from_secs(hours * 3600);
+                    set_header(reply, "Date", &httpdate::fmt_http_date(ahead));
+                }
+            })
+        }),
     },
     Mutant {
         name: "header/allow-with-blank",

@@ -11,6 +11,11 @@ use crate::wire::{Outcome, Reply};
 
 const BLOCKING: &[&str] = &["blocking/", "session/blocking"];
 
+const CATALOG: &[&str] = &["catalog/blocking"];
+
+/// Long enough to be noticed in a program, and short enough to be taken for a busy machine.
+const LATE: Duration = Duration::from_millis(700);
+
 /// What takes longer than this did block.
 const AT_ONCE: Duration = Duration::from_millis(30);
 
@@ -33,6 +38,25 @@ fn delayed(scene: &Scene, asked: &Asked, delay: impl FnOnce(&Reply)) -> Outcome 
         delay(reply);
     }
     outcome
+}
+
+/// Forwards a request; when it blocked below a path until something changed there, its answer is late.
+fn late_below(scene: &Scene, asked: &Asked, path: &str) -> Outcome {
+    delayed(scene, asked, |_| {
+        if asked.path().starts_with(path) {
+            scene.hold_for(LATE);
+        }
+    })
+}
+
+/// Answers a read that blocks when another read with its index would be answered.
+fn woken_as(scene: &Scene, asked: &Asked, path: &str) -> Outcome {
+    let mut other = asked.clone();
+    other.target = asked.target.replacen(asked.path(), path, 1);
+    drop(scene.forward(&other));
+    let mut plain = asked.clone();
+    plain.drop_parameter("index");
+    scene.forward(&plain)
 }
 
 /// Forwards a request; when its wait ran out, `change` is made.
@@ -169,12 +193,86 @@ pub(super) const MUTANTS: &[Mutant] = &[
             if asked.session("info").is_none() || !asked.blocks() {
                 return scene.forward(asked);
             }
-            let mut all = asked.clone();
-            all.target = asked.target.replacen(asked.path(), "/v1/session/list", 1);
-            drop(scene.forward(&all));
-            let mut plain = asked.clone();
-            plain.drop_parameter("index");
-            scene.forward(&plain)
+            woken_as(scene, asked, "/v1/session/list")
+        }),
+    },
+    Mutant {
+        name: "wake/late",
+        what: "A read that blocks is answered 0.7 seconds after something has changed",
+        topics: BLOCKING,
+        alter: Alter::Exchange(|scene, asked| delayed(scene, asked, |_| scene.hold_for(LATE))),
+    },
+    Mutant {
+        name: "wake/late-in-sessions",
+        what: "A read of sessions that blocks is answered 0.7 seconds after they have changed",
+        topics: &["session/blocking"],
+        alter: Alter::Exchange(|scene, asked| late_below(scene, asked, "/v1/session/")),
+    },
+    Mutant {
+        name: "wake/late-in-the-catalog",
+        what: "A read of the catalog that blocks is answered 0.7 seconds after it has changed",
+        topics: CATALOG,
+        alter: Alter::Exchange(|scene, asked| late_below(scene, asked, "/v1/catalog/")),
+    },
+    Mutant {
+        name: "wake/late-in-health",
+        what: "A read of health that blocks is answered 0.7 seconds after it has changed",
+        topics: CATALOG,
+        alter: Alter::Exchange(|scene, asked| late_below(scene, asked, "/v1/health/")),
+    },
+    Mutant {
+        name: "wake/without-a-change",
+        what: "A read that blocks is answered soon though nothing has changed",
+        topics: BLOCKING,
+        alter: Alter::Request(|asked| {
+            if asked.blocks() {
+                asked.drop_parameter("wait");
+                asked.add_parameter("wait=10ms");
+            }
+        }),
+    },
+    Mutant {
+        name: "wake/keys-by-a-session",
+        what: "A read of keys is answered by the creation of any session",
+        topics: BLOCKING,
+        alter: Alter::Exchange(|scene, asked| {
+            if asked.key().is_none() || !asked.blocks() {
+                return scene.forward(asked);
+            }
+            woken_as(scene, asked, "/v1/session/list")
+        }),
+    },
+    Mutant {
+        name: "wake/service-by-every-service",
+        what: "catalog/service is answered by a change of any service",
+        topics: CATALOG,
+        alter: Alter::Exchange(|scene, asked| {
+            if !asked.path().starts_with("/v1/catalog/service/") || !asked.blocks() {
+                return scene.forward(asked);
+            }
+            woken_as(scene, asked, "/v1/catalog/services")
+        }),
+    },
+    Mutant {
+        name: "wake/health-by-every-check",
+        what: "health/service is answered by a change of any check",
+        topics: CATALOG,
+        alter: Alter::Exchange(|scene, asked| {
+            if !asked.path().starts_with("/v1/health/service/") || !asked.blocks() {
+                return scene.forward(asked);
+            }
+            woken_as(scene, asked, "/v1/health/state/any")
+        }),
+    },
+    Mutant {
+        name: "wake/services-by-every-node",
+        what: "catalog/services is answered by a change of any node",
+        topics: CATALOG,
+        alter: Alter::Exchange(|scene, asked| {
+            if asked.path() != "/v1/catalog/services" || !asked.blocks() {
+                return scene.forward(asked);
+            }
+            woken_as(scene, asked, "/v1/catalog/nodes")
         }),
     },
 ];
