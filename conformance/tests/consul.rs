@@ -73,7 +73,6 @@ fn main() -> ExitCode {
             };
             match result.state {
                 State::Pass => Ok(()),
-                // What may be skipped is known before.
                 State::Skip(reason) => Err(Failed::from(reason)),
                 State::Fail(_) | State::Deviation { .. } | State::Error(_) => {
                     Err(Failed::from(console::details(&result)))
