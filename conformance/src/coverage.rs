@@ -4,28 +4,45 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use crate::asked::Asked;
 use crate::case::Case;
 use crate::cases::uncovered::UNCOVERED;
 use crate::citation;
 use crate::deviation::Deviations;
+use crate::version::Version;
 
 /// The line before and after the generated part of a document.
 pub const BEGIN: &str = "<!-- made by `proconsul-conformance coverage`; do not edit -->";
 /// See [`BEGIN`].
 pub const END: &str = "<!-- end of what is made -->";
 
-/// The table of the README: how many claims each topic makes, and which of them the emulator does not meet.
+/// The table of the README: how many claims each topic makes, how many of them were seen on real servers, and how many the emulator
+/// meets: `tests/emulator.rs` holds it against every one on a release of which it is claimed.
 #[must_use]
-pub fn table(cases: &[&Case], deviations: &Deviations) -> String {
-    let mut text = String::from(
-        "| what | claims | seen on a real 1.8.7 | of later releases | met by the emulator |\n|---|---|---|---|---|\n",
-    );
-    let mut all = Count::default();
-    for (topic, count) in by_topic(cases, deviations) {
-        row(&mut text, topic, count);
-        all = all.plus(count);
+pub fn table(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
+    let mut text = String::from("| what | claims |");
+    for asked in asked {
+        text.push_str(&format!(" seen on a real {} |", asked.version));
     }
-    row(&mut text, "all", all);
+    text.push_str(" not seen on any | met by the emulator |\n|---|---|---|---|");
+    text.push_str(&"---|".repeat(asked.len()));
+    text.push('\n');
+    let mut topics: BTreeMap<&str, Vec<&Case>> = BTreeMap::new();
+    for case in cases {
+        topics.entry(topic(case)).or_default().push(case);
+    }
+    for (topic, cases) in &topics {
+        row(&mut text, topic, cases, deviations, asked);
+    }
+    row(&mut text, "all", cases, deviations, asked);
+    text.push('\n');
+    for asked in asked {
+        line(&mut text, &told(asked));
+    }
+    line(
+        &mut text,
+        "No real server of another release has been asked: claims about it come from documents.",
+    );
     let unmet = deviating(cases, deviations);
     if !unmet.is_empty() {
         text.push_str("\nWhat proconsul does not do as Consul does:\n\n");
@@ -34,6 +51,22 @@ pub fn table(cases: &[&Case], deviations: &Deviations) -> String {
         line(&mut text, &format!("- {why}: {}.", named(&claims)));
     }
     text
+}
+
+/// What one release was asked, and when.
+fn told(asked: &Asked) -> String {
+    let runs = asked.runs.iter();
+    let runs: Vec<String> = runs
+        .map(|(mode, date)| format!("{mode} on {date}"))
+        .collect();
+    format!(
+        "A real Consul {} ({}) was asked {}: {} claims hold, {} do not.",
+        asked.version,
+        asked.build,
+        runs.join(" and "),
+        asked.pass.len(),
+        asked.fail.len()
+    )
 }
 
 /// The page of what the contract says and no case shows.
@@ -66,36 +99,6 @@ pub fn renewed(document: &str, made: &str) -> Option<String> {
     Some(format!("{before}{BEGIN}\n{made}{END}{after}"))
 }
 
-#[derive(Clone, Copy, Default)]
-struct Count {
-    claims: usize,
-    later: usize,
-    unmet: usize,
-}
-
-impl Count {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            claims: self.claims + other.claims,
-            later: self.later + other.later,
-            unmet: self.unmet + other.unmet,
-        }
-    }
-}
-
-fn by_topic<'c>(cases: &[&'c Case], deviations: &Deviations) -> BTreeMap<&'c str, Count> {
-    let mut topics: BTreeMap<&str, Count> = BTreeMap::new();
-    for case in cases {
-        let count = topics.entry(topic(case)).or_default();
-        *count = count.plus(Count {
-            claims: 1,
-            later: usize::from(case.since > Case::MUST.since),
-            unmet: usize::from(deviations.reason(case.id).is_some()),
-        });
-    }
-    topics
-}
-
 /// What cases claim, or where many of them stand.
 fn named(cases: &[&Case]) -> String {
     if let [case] = cases {
@@ -124,17 +127,15 @@ fn deviating<'c, 'd>(
     reasons
 }
 
-fn row(text: &mut String, topic: &str, count: Count) {
-    let Count {
-        claims,
-        later,
-        unmet,
-    } = count;
-    let (seen, met) = (claims - later, claims - unmet);
-    line(
-        text,
-        &format!("| {topic} | {claims} | {seen} | {later} | {met} |"),
-    );
+fn row(text: &mut String, topic: &str, cases: &[&Case], deviations: &Deviations, asked: &[Asked]) {
+    let count = |holds: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| holds(case)).count();
+    let held = |case: &Case, asked: &Asked| asked.pass.contains(case.id);
+    let mut figures = vec![cases.len()];
+    figures.extend(asked.iter().map(|asked| count(&|case| held(case, asked))));
+    figures.push(count(&|case| !asked.iter().any(|asked| held(case, asked))));
+    figures.push(count(&|case| deviations.reason(case.id).is_none()));
+    let figures: Vec<String> = figures.iter().map(ToString::to_string).collect();
+    line(text, &format!("| {topic} | {} |", figures.join(" | ")));
 }
 
 fn line(text: &mut String, line: &str) {
@@ -153,23 +154,30 @@ mod tests {
     const LATE: Case = Case {
         id: "kv/b",
         claim: "Keys are cleaned",
-        since: crate::Version {
-            major: 1,
-            minor: 21,
-            patch: 5,
-        },
+        since: Version::V1_21_5,
         ..Case::MUST
     };
-
     #[test]
-    fn claims_are_counted_and_deviations_are_named() {
+    fn figures_are_counted_from_runs_and_deviations_are_named() {
         let cases = [&EARLY, &LATE];
-        let deviations = Deviations::parse(
-            r#""kv/b" = { why = "not yet", fails = "came 200" }"#,
-            &cases,
-        );
-        let text = table(&cases, &deviations.expect("the line names a case"));
+        let known = r#""kv/b" = { why = "not yet", fails = "came 200" }"#;
+        let deviations = Deviations::parse(known, &cases).expect("the line names a case");
+        let mut asked = Asked {
+            version: "1.8.7".to_owned(),
+            build: "1.8.7 go1.15".to_owned(),
+            ..Asked::default()
+        };
+        let text = table(&cases, &deviations, &[asked.clone()]);
+        assert!(text.contains("| kv | 2 | 0 | 2 | 1 |"), "{text}");
+        asked.pass.insert("kv/a".to_owned());
+        asked
+            .runs
+            .insert("-dev".to_owned(), "2026-11-22".to_owned());
+        let text = table(&cases, &deviations, &[asked]);
+        assert!(text.contains("| seen on a real 1.8.7 |"), "{text}");
         assert!(text.contains("| kv | 2 | 1 | 1 | 1 |"), "{text}");
+        let told = "A real Consul 1.8.7 (1.8.7 go1.15) was asked -dev on 2026-11-22: 1 claims hold, 0 do not.";
+        assert!(text.contains(told), "{text}");
         assert!(
             text.contains("- not yet: Keys are cleaned (`kv/b`)."),
             "{text}"
@@ -181,7 +189,7 @@ mod tests {
         "kv/b" = { why = "never", fails = "came 200" }
         "#;
         let deviations = Deviations::parse(both, &cases).expect("the lines name cases");
-        let text = table(&cases, &deviations);
+        let text = table(&cases, &deviations, &[]);
         assert!(text.contains("- never: 2 claims of `kv/`."), "{text}");
     }
 

@@ -8,6 +8,7 @@
 //! on a server that others use. `README.md` beside this crate says how to add one.
 
 pub mod answer;
+pub mod asked;
 pub mod built;
 pub mod case;
 pub mod cases;

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use proconsul_conformance::asked::Asked;
 use proconsul_conformance::cases;
 use proconsul_conformance::coverage::{page, renewed, table};
 use proconsul_conformance::deviation::Deviations;
@@ -18,12 +19,31 @@ fn read(path: &str) -> String {
     text.unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+fn asked() -> Vec<Asked> {
+    Asked::read_all(&root().join("fixtures")).expect("results are in order")
+}
+
+/// When this fails: `cargo run -p proconsul-conformance -- run --count fixtures`, and once more with `--plain`.
+#[test]
+fn what_real_servers_were_asked_are_cases_that_held() {
+    let known = cases::all();
+    let asked = asked();
+    assert!(!asked.is_empty(), "no real server was ever asked");
+    for asked in asked {
+        assert!(asked.fail.is_empty(), "{}: {:?}", asked.version, asked.fail);
+        let strangers = asked.pass.iter();
+        let strangers = strangers.filter(|id| known.iter().all(|case| case.id != id.as_str()));
+        let strangers: Vec<&String> = strangers.collect();
+        assert!(strangers.is_empty(), "no cases any more: {strangers:?}");
+    }
+}
+
 #[test]
 fn the_readme_has_the_table_of_today() {
     let cases = cases::all();
     let deviations = Deviations::of_the_emulator(&cases).expect("deviations.toml is in order");
     let readme = read("README.md");
-    let made = renewed(&readme, &table(&cases, &deviations));
+    let made = renewed(&readme, &table(&cases, &deviations, &asked()));
     let made = made.expect("the README has a place for the table");
     assert!(
         made == readme,

@@ -1,5 +1,5 @@
-//! Every case on the emulator, in this process, one trial each: all of them on one profile of each version, and on the other profiles
-//! those that can turn out otherwise there.
+//! Every case on the emulator, in this process, one trial each: all of them on one profile of 1.8.7 and of 1.22.0, those about releases
+//! in between on these, and on other profiles those that can turn out otherwise there.
 //! `cargo test -p proconsul-conformance --test emulator -- kv/cas` runs the matching ones.
 
 mod in_process;
@@ -15,15 +15,15 @@ use proconsul_conformance::deviation::Deviations;
 use proconsul_conformance::feature::{Facts, Feature};
 use proconsul_conformance::report::console;
 use proconsul_conformance::skips::wrongly_skipped;
-use proconsul_conformance::{Case, Runner, State, Target, cases};
+use proconsul_conformance::{Case, Runner, State, Target, Version as SuiteVersion, cases};
 
 /// Cases at once. Many of them wait a moment for what must not come.
 const THREADS: usize = 32;
 
 /// A version and a mode that are held against cases.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Profile {
-    name: &'static str,
+    name: String,
     version: Version,
     dev: bool,
     /// Whether tests may control the server: nothing that a client sees may differ.
@@ -41,6 +41,15 @@ enum Cases {
     OfLayout,
     /// The first case of every area (`kv/cas`): nothing may differ, at whatever endpoint.
     OfEveryArea,
+    /// The cases about releases between the two that meet all cases.
+    Between,
+}
+
+/// Whether a case says nothing of the releases that meet all cases.
+fn is_between(case: &Case) -> bool {
+    [SuiteVersion::new(1, 8, 7), SuiteVersion::V1_22]
+        .iter()
+        .all(|version| case.is_of_another_version(*version))
 }
 
 impl Cases {
@@ -56,6 +65,7 @@ impl Cases {
                 let is_of_layout = case.needs.iter().any(|need| layout.contains(need));
                 seen.insert(case.id.split('/').next()) || is_of_layout
             }
+            Self::Between => is_between(case) && case.since == facts.version,
             Self::OfEveryArea => seen.insert(case.id.rsplit_once('/').map(|(area, _)| area)),
         });
         chosen
@@ -64,7 +74,7 @@ impl Cases {
 
 impl Profile {
     /// What such a server has not. Everything else the probes must find, lest cases be skipped that nobody misses.
-    fn absent(self) -> [Feature; 2] {
+    fn absent(&self) -> [Feature; 2] {
         let layout = if self.dev {
             Feature::CompactJson
         } else {
@@ -74,43 +84,36 @@ impl Profile {
     }
 }
 
-const PROFILES: &[Profile] = &[
-    Profile {
-        name: "1.22.0",
-        version: Version::V1_22_0,
-        dev: false,
-        control: false,
-        cases: Cases::All,
-    },
-    Profile {
-        name: "1.22.0-dev",
-        version: Version::V1_22_0,
-        dev: true,
-        control: false,
-        cases: Cases::OfLayout,
-    },
-    Profile {
-        name: "1.8.7",
-        version: Version::V1_8_7,
-        dev: false,
-        control: false,
-        cases: Cases::OfLayout,
-    },
-    Profile {
-        name: "1.8.7-dev",
-        version: Version::V1_8_7,
-        dev: true,
-        control: false,
-        cases: Cases::All,
-    },
-    Profile {
-        name: "1.22.0-control",
-        version: Version::V1_22_0,
-        dev: false,
-        control: true,
-        cases: Cases::OfEveryArea,
-    },
-];
+fn profiles() -> Vec<Profile> {
+    let profile = |name: &str, version, dev, control, cases| Profile {
+        name: name.to_owned(),
+        version,
+        dev,
+        control,
+        cases,
+    };
+    let mut profiles = vec![
+        profile("1.22.0", Version::V1_22_0, false, false, Cases::All),
+        profile("1.22.0-dev", Version::V1_22_0, true, false, Cases::OfLayout),
+        profile("1.8.7", Version::V1_8_7, false, false, Cases::OfLayout),
+        profile("1.8.7-dev", Version::V1_8_7, true, false, Cases::All),
+        profile(
+            "1.22.0-control",
+            Version::V1_22_0,
+            false,
+            true,
+            Cases::OfEveryArea,
+        ),
+    ];
+    let cases = cases::all();
+    let between = cases.iter().filter(|case| is_between(case));
+    let versions: BTreeSet<String> = between.map(|case| case.since.to_string()).collect();
+    profiles.extend(versions.iter().map(|name| {
+        let version = name.parse().expect("the emulator knows the release");
+        profile(name, version, false, false, Cases::Between)
+    }));
+    profiles
+}
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -118,11 +121,12 @@ fn main() -> ExitCode {
     let deviations =
         Deviations::of_the_emulator(&cases::all()).expect("deviations.toml names cases");
     let mut trials = Vec::new();
-    for profile in PROFILES {
-        let open = |settings: &str| {
+    for profile in profiles() {
+        let (version, dev, control) = (profile.version, profile.dev, profile.control);
+        let open = move |settings: &str| {
             in_process::open(Config {
-                control: profile.control,
-                ..in_process::config(settings, profile.version, profile.dev)?
+                control,
+                ..in_process::config(settings, version, dev)?
             })
         };
         let target = Target::fresh(&format!("proconsul {}", profile.name), move || open(""));

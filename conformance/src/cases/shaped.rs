@@ -13,6 +13,8 @@ pub(super) const CASES: &[Case] = &[
         id: "shaped/connect/roots",
         claim: "There is one active root certificate, in connect/ca/roots as for the agent, with its key's kind and its trust domain",
         source: "API docs, Connect: list CA root certificates; features.md 3",
+        // Enabled in development mode alone.
+        settings: r#"{"connect": {"enabled": true}}"#,
         run: |t| {
             t.not_compared("whether the agent has the roots in its cache is left to chance");
             for path in ["/v1/connect/ca/roots", "/v1/agent/connect/ca/roots"] {

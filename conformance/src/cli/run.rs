@@ -2,9 +2,11 @@
 
 use std::io;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::thread::{self, ScopedJoinHandle};
 
 use clap::Args;
+use proconsul_conformance::asked::Asked;
 use proconsul_conformance::deviation::Deviations;
 use proconsul_conformance::{Report, Runner, Selection, Target, ToolError};
 
@@ -35,6 +37,9 @@ pub(super) struct Run {
     copies: NonZero<usize>,
     #[command(flatten)]
     known: Known,
+    /// Keep which cases held, and when, in FOLDER/<version>/asked.json, from which the table of the README is counted. A real Consul only.
+    #[arg(long, value_name = "FOLDER")]
+    count: Option<PathBuf>,
 }
 
 impl Run {
@@ -55,8 +60,11 @@ impl Run {
                 }
             }
         }
-        self.output
-            .finish(&worst.expect("it runs at least once, and at least one copy"))
+        let worst = worst.expect("it runs at least once, and at least one copy");
+        if let Some(folder) = &self.count {
+            Asked::add(folder, target.facts(), &worst)?;
+        }
+        self.output.finish(&worst)
     }
 
     /// One report for each copy.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use clap::Args;
+use proconsul_conformance::asked::Asked;
 use proconsul_conformance::deviation::Deviations;
 use proconsul_conformance::sequence::{self, Side};
 use proconsul_conformance::{Target, ToolError, cases, coverage};
@@ -65,7 +66,9 @@ pub(super) fn coverage() -> Result<u8, ToolError> {
     let cases = cases::all();
     let deviations = Deviations::of_the_emulator(&cases)?;
     let readme = Path::new("README.md");
-    let made = coverage::renewed(&read(readme)?, &coverage::table(&cases, &deviations));
+    let asked = Asked::read_all(Path::new("fixtures"))?;
+    let table = coverage::table(&cases, &deviations, &asked);
+    let made = coverage::renewed(&read(readme)?, &table);
     let made = made.ok_or_else(|| {
         ToolError(
             "README.md has no place for the table: run this at the root of the repository".into(),
