@@ -1,5 +1,6 @@
 //! The log in the form of Consul's.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::time::{Duration, UNIX_EPOCH};
@@ -73,8 +74,15 @@ impl Log {
                 let (message, values) = (message.to_owned(), vec![(name, number.into())]);
                 form.json_line(now, level, logger, Members { message, values })
             } else {
-                let (message, values) = (message.to_owned(), format!(" {name}={number}"));
-                form.text_line(now, level, logger, &Words { message, values })
+                let mut scratch = Scratch {
+                    words: Words {
+                        message: message.to_owned(),
+                        values: format!(" {name}={number}"),
+                    },
+                    ..Scratch::default()
+                };
+                form.write_text(now, level, logger, &mut scratch);
+                scratch.line
             }
         }
     }
@@ -103,8 +111,10 @@ impl Subscriber for Log {
         } else {
             Importance::Awaited
         };
-        let line = self.form.line_of(wall_clock(), event);
-        output::line(&line, importance);
+        SCRATCH.with_borrow_mut(|scratch| {
+            self.form.write(wall_clock(), event, scratch);
+            output::line(&scratch.line, importance);
+        });
     }
 
     // Spans are not shown, so they need no identity.
@@ -121,22 +131,60 @@ impl Subscriber for Log {
     fn exit(&self, _span: &Id) {}
 }
 
+thread_local! {
+    /// A line is made for each request: its parts are written where those of the last one were.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// A line and what it is made of.
+#[derive(Debug, Default)]
+struct Scratch {
+    line: String,
+    words: Words,
+    date: Date,
+}
+
+/// The date and time that the last line had, but for the fraction of its second.
+#[derive(Debug, Default)]
+struct Date {
+    /// Since the Unix epoch; `None` before the first line.
+    second: Option<u64>,
+    text: String,
+}
+
+impl Date {
+    fn at(&mut self, now: Duration) -> &str {
+        if self.second != Some(now.as_secs()) {
+            self.second = Some(now.as_secs());
+            let second = UNIX_EPOCH + Duration::from_secs(now.as_secs());
+            self.text = humantime::format_rfc3339_seconds(second).to_string();
+            // The fraction comes before the zone.
+            self.text.pop();
+        }
+        &self.text
+    }
+}
+
 impl Form {
-    fn line_of(self, now: Duration, event: &Event<'_>) -> String {
+    /// Makes the line of an event.
+    fn write(self, now: Duration, event: &Event<'_>, scratch: &mut Scratch) {
         let metadata = event.metadata();
         let (level, logger) = (*metadata.level(), metadata.target());
+        scratch.line.clear();
         if self.json {
             let mut members = Members::default();
             event.record(&mut members);
-            self.json_line(now, level, logger, members)
-        } else {
-            let mut words = Words::default();
-            event.record(&mut words);
-            self.text_line(now, level, logger, &words)
+            let line = self.json_line(now, level, logger, members);
+            scratch.line.push_str(&line);
+            return;
         }
+        scratch.words.message.clear();
+        scratch.words.values.clear();
+        event.record(&mut scratch.words);
+        self.write_text(now, level, logger, scratch);
     }
 
-    fn text_line(self, now: Duration, level: Level, logger: &str, words: &Words) -> String {
+    fn write_text(self, now: Duration, level: Level, logger: &str, scratch: &mut Scratch) {
         let level = match level {
             Level::ERROR => "[ERROR]",
             Level::WARN => "[WARN] ",
@@ -144,14 +192,31 @@ impl Form {
             Level::DEBUG => "[DEBUG]",
             Level::TRACE => "[TRACE]",
         };
-        let Words { message, values } = words;
-        let mut line = String::with_capacity(64 + message.len() + values.len());
+        let Scratch { line, words, date } = scratch;
+        let colon = if words.values.is_empty() { "" } else { ":" };
+        let millis = now.subsec_millis();
+        let digits = [millis / 100, millis / 10 % 10, millis % 10];
         line.push_str(self.indentation);
-        let now = humantime::format_rfc3339_millis(UNIX_EPOCH + now);
-        let colon = if values.is_empty() { "" } else { ":" };
-        writeln!(line, "{now} {level} {logger}: {message}{colon}{values}")
-            .expect("a string takes any text");
-        line
+        line.push_str(date.at(now));
+        line.push('.');
+        line.extend(
+            digits
+                .iter()
+                .filter_map(|digit| char::from_digit(*digit, 10)),
+        );
+        for part in [
+            "Z ",
+            level,
+            " ",
+            logger,
+            ": ",
+            &words.message,
+            colon,
+            &words.values,
+            "\n",
+        ] {
+            line.push_str(part);
+        }
     }
 
     fn json_line(self, now: Duration, level: Level, logger: &str, members: Members) -> String {
@@ -182,18 +247,21 @@ struct Words {
 }
 
 impl Words {
-    fn push(&mut self, field: &Field, value: fmt::Arguments<'_>) {
+    /// Adds a value that `write` writes, in quotes if it is not one word.
+    fn push(&mut self, field: &Field, write: impl FnOnce(&mut String) -> fmt::Result) {
+        const WRITTEN: &str = "a string takes any text";
         if field.name() == "message" {
-            self.message
-                .write_fmt(value)
-                .expect("a string takes any text");
-            return;
+            return write(&mut self.message).expect(WRITTEN);
         }
-        let (name, values) = (field.name(), &mut self.values);
-        let before = values.len() + name.len() + 2;
-        write!(values, " {name}={value}").expect("a string takes any text");
-        if values[before..].contains([' ', '\t', '\n', '\r']) {
-            values.insert(before, '"');
+        let values = &mut self.values;
+        values.push(' ');
+        values.push_str(field.name());
+        values.push('=');
+        let start = values.len();
+        write(values).expect(WRITTEN);
+        let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        if values.bytes().skip(start).any(is_space) {
+            values.insert(start, '"');
             values.push('"');
         }
     }
@@ -201,11 +269,11 @@ impl Words {
 
 impl Visit for Words {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.push(field, format_args!("{value:?}"));
+        self.push(field, |text| write!(text, "{value:?}"));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.push(field, format_args!("{value}"));
+        self.push(field, |text| text.write_str(value));
     }
 }
 
@@ -271,7 +339,9 @@ mod tests {
             }
 
             fn event(&self, event: &Event<'_>) {
-                self.1.lock().push(self.0.line_of(NOW, event));
+                let mut scratch = Scratch::default();
+                self.0.write(NOW, event, &mut scratch);
+                self.1.lock().push(scratch.line);
             }
 
             fn new_span(&self, _span: &Attributes<'_>) -> Id {

@@ -205,8 +205,10 @@ pub(crate) fn format(nanoseconds: i64) -> String {
 /// `number / unit` as an exact decimal without trailing zeros; `unit` is a power of ten.
 fn decimal(number: u64, unit: u64) -> String {
     let width = unit.ilog10() as usize;
-    let text = format!("{}.{:0width$}", number / unit, number % unit);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let mut text = format!("{}.{:0width$}", number / unit, number % unit);
+    let length = text.trim_end_matches('0').trim_end_matches('.').len();
+    text.truncate(length);
+    text
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The lines of the log about requests, as Consul has them: `Request finished` at the level of debug for every request to an
 //! endpoint, and `Request error` before it where the handler returned an error (seen on 1.8.7).
 
-use std::fmt::Write;
+use std::borrow::Cow;
+use std::fmt::{self, Write};
 use std::net::SocketAddr;
 
 use tracing::Level;
@@ -46,41 +47,47 @@ impl RequestLog {
     /// Says that the handler returned this error.
     pub(super) fn error(&self, error: &str) {
         if tracing::enabled!(target: "agent.http", Level::ERROR) {
-            let (method, url, from) = (self.method.as_str(), self.url(), self.from());
+            let (method, url) = (self.method.as_str(), &*self.url());
+            let from = tracing::field::display(Peer(self.peer));
             tracing::error!(target: "agent.http", method, url, from, error, "Request error");
         }
     }
 
     /// The target with its tokens hidden.
-    fn url(&self) -> String {
+    fn url(&self) -> Cow<'_, str> {
         let url = printed(&self.target);
-        let Some((_, query)) = url.split_once('?') else {
-            return url;
-        };
+        let query = url.split_once('?').map_or("", |(_, query)| query);
         if !query.contains("token=") {
             return url;
         }
         let Ok(query) = Query::parse(query.as_bytes(), self.semicolons) else {
             return url;
         };
-        let tokens = query.pairs().filter(|(name, _)| name == &b"token");
+        let tokens = query.pairs().filter(|(name, _)| *name == b"token");
         let tokens: Vec<String> = tokens
             .map(|(_, token)| String::from_utf8_lossy(token).into_owned())
             .collect();
-        tokens.iter().fold(url, |url, token| {
+        let hidden = tokens.iter().fold(url.into_owned(), |url, token| {
             if token.is_empty() {
                 url.replace("token=", &format!("token={HIDDEN}"))
             } else {
                 // Wherever it stands, as Consul does.
                 url.replace(token, HIDDEN)
             }
-        })
+        });
+        hidden.into()
     }
+}
 
-    fn from(&self) -> String {
-        // What Go prints of a client at a Unix socket.
-        let from = self.peer.map(|peer| peer.to_string());
-        from.unwrap_or_else(|| "@".to_owned())
+/// A client's address as Go prints it; a client at a Unix socket has none.
+struct Peer(Option<SocketAddr>);
+
+impl fmt::Display for Peer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(address) => address.fmt(formatter),
+            None => formatter.write_str("@"),
+        }
     }
 }
 
@@ -88,21 +95,22 @@ impl Drop for RequestLog {
     fn drop(&mut self) {
         let Some(started) = self.started else { return };
         let latency = i64::try_from(started.elapsed().as_nanos()).unwrap_or(i64::MAX);
-        let latency = duration::format(latency);
-        let (method, url, from) = (self.method.as_str(), self.url(), self.from());
+        let latency = &*duration::format(latency);
+        let (method, url) = (self.method.as_str(), &*self.url());
+        let from = tracing::field::display(Peer(self.peer));
         tracing::debug!(target: "agent.http", method, url, from, latency, "Request finished");
     }
 }
 
 /// A target as one word of a line: what Go's URLs escape in a path is escaped.
-fn printed(target: &[u8]) -> String {
+fn printed(target: &[u8]) -> Cow<'_, str> {
     let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(byte);
     let path = target
         .split(|byte| *byte == b'?')
         .next()
         .unwrap_or_default();
     if path.iter().all(is_plain) {
-        return String::from_utf8_lossy(target).into_owned();
+        return String::from_utf8_lossy(target);
     }
     let mut printed = String::with_capacity(target.len() + 16);
     for byte in path {
@@ -112,7 +120,8 @@ fn printed(target: &[u8]) -> String {
             write!(printed, "%{byte:02X}").expect("a string takes any text");
         }
     }
-    printed + &String::from_utf8_lossy(&target[path.len()..])
+    printed.push_str(&String::from_utf8_lossy(&target[path.len()..]));
+    printed.into()
 }
 
 #[cfg(test)]
@@ -154,6 +163,6 @@ mod tests {
 
     #[test]
     fn a_client_at_a_unix_socket_has_no_address() {
-        assert_eq!(log_of("/").from(), "@");
+        assert_eq!(Peer(None).to_string(), "@");
     }
 }

@@ -221,10 +221,6 @@ fn what_consul_refuses_is_refused_in_its_words() {
              \t* invalid config key node_nam\n\t* invalid config key service.prot\n\n\n",
         ),
         (
-            &["-hcl", "ports { htp = 5 }"],
-            "failed to parse flags-0.hcl: 1 error occurred:\n\t* invalid config key ports.htp\n\n\n",
-        ),
-        (
             &["-hcl", "acl { enabled = \"true\" }"],
             "failed to parse flags-0.hcl: 1 error(s) decoding:\n\n\
              * 'acl.enabled' expected type 'bool', got unconvertible type 'string'\n",
