@@ -14,11 +14,16 @@ pub(super) struct Variables(BTreeMap<String, String>);
 const OF_OTHERS: &[&str] = &[
     "PROCONSUL_CONTENTION_SECONDS",
     "PROCONSUL_CONTENTION_SEED",
+    "PROCONSUL_FUZZ_REQUESTS",
+    "PROCONSUL_FUZZ_SEED",
+    "PROCONSUL_FUZZ_SHRINKS",
     "PROCONSUL_INTEROP",
     "PROCONSUL_SAFETY_RUNS",
     "PROCONSUL_SAFETY_SEED",
     "PROCONSUL_TARGET",
     "PROCONSUL_TEST_FAILS_BY",
+    "PROCONSUL_WRITERS_SECONDS",
+    "PROCONSUL_WRITERS_SEED",
 ];
 
 /// How alike two names are, from 0 to 1, so that one may be a misspelling of the other.

@@ -1,5 +1,7 @@
 //! What the documents say is so.
 
+use std::collections::BTreeSet;
+
 use crate::{assert_none, files, root};
 
 fn read(path: &str) -> String {
@@ -137,4 +139,25 @@ fn every_dependency_has_its_reason() {
         }
     }
     assert_none("dependencies without a reason", &complaints);
+}
+
+/// A variable of ours that the agent does not know ends its start, so it knows those of all programs here.
+#[test]
+fn the_agent_knows_every_variable_of_ours() {
+    let known = read("server/src/cli/environment.rs") + &read("server/src/cli/flags.rs");
+    let mut unknown = BTreeSet::new();
+    for file in files() {
+        for (start, prefix) in file.text.match_indices("PROCONSUL_") {
+            let rest = &file.text[start + prefix.len()..];
+            let is_letter = |letter: char| letter.is_ascii_uppercase() || letter == '_';
+            let length = rest.find(|letter| !is_letter(letter));
+            let name = &rest[..length.unwrap_or(rest.len())];
+            let name = format!("\"{prefix}{}\"", name.trim_end_matches('_'));
+            if name.len() > prefix.len() + 2 && !known.contains(&name) {
+                unknown.insert(format!("{}: {name}", file.path));
+            }
+        }
+    }
+    let unknown: Vec<String> = unknown.into_iter().collect();
+    assert_none("variables to add to cli/environment.rs", &unknown);
 }
