@@ -95,6 +95,11 @@ impl Rule {
         }
     }
 
+    /// Whether the rule is one character of a string.
+    pub(super) fn is_character(self) -> bool {
+        matches!(self, Rule::RawCharacter | Rule::QuotedCharacter)
+    }
+
     /// What the rule matches.
     pub(super) fn pattern(self) -> &'static Pattern {
         match self {

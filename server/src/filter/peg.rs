@@ -128,7 +128,9 @@ impl Counted {
 impl Matcher<'_> {
     fn rule(&mut self, rule: Rule, at: usize) -> Option<Rc<Node>> {
         let place = (rule, at, self.inverted);
-        if let Some(found) = self.tried.get(&place) {
+        // A character is tried again faster than it is looked up.
+        let is_kept = !rule.is_character();
+        if let Some(found) = is_kept.then(|| self.tried.get(&place)).flatten() {
             return found.clone();
         }
         if self.rules.len() == DEEPEST {
@@ -149,7 +151,9 @@ impl Matcher<'_> {
                 children,
             })
         });
-        self.tried.insert(place, found.clone());
+        if is_kept {
+            self.tried.insert(place, found.clone());
+        }
         found
     }
 
