@@ -9,7 +9,6 @@ use crate::case::Case;
 use crate::cases::uncovered::UNCOVERED;
 use crate::citation;
 use crate::deviation::Deviations;
-use crate::version::Version;
 
 /// The line before and after the generated part of a document.
 pub const BEGIN: &str = "<!-- made by `proconsul-conformance coverage`; do not edit -->";

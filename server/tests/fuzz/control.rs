@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bodies::{any, broken, change};
 use crate::requests::{Request, finish};
-use crate::texts::{anything, duration, name, one_of, session};
+use crate::texts::{anything, duration, name, one_of, session, travel};
 
 /// The calls that a server describes.
 pub(crate) struct Calls {
@@ -124,6 +124,10 @@ impl Calls {
 
     fn body(&self, rng: &mut Rng, schema: &Value) -> Vec<u8> {
         let mut value = self.value(rng, schema, 6);
+        // No other field that is called so is a duration by which time passes.
+        if value["by"].is_string() {
+            value["by"] = travel(rng).into();
+        }
         match rng.u8(..20) {
             0 => return Vec::new(),
             1 => return anything(rng, 60).into_bytes(),

@@ -83,6 +83,19 @@ fn no_request_brings_the_server_down() {
     assert!(run.statuses[&200] > run.sent / 10, "many are sound");
 }
 
+/// Nothing that is due at the end of time or later happens, and nobody waits for it.
+#[test]
+fn no_request_brings_a_server_down_whose_time_is_over() {
+    let mut rng = fastrand::Rng::with_seed(0);
+    let mut run = Run::start();
+    run.end_time().expect("time can end");
+    for _ in 0..20 {
+        let seeds: Vec<u64> = (0..50).map(|_| rng.u64(..)).collect();
+        let outcome = run.batch(20, &seeds);
+        assert_eq!(outcome, Ok(()));
+    }
+}
+
 /// The usual memory in the third and in the fourth quarter of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Growth {

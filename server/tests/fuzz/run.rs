@@ -76,6 +76,14 @@ impl Run {
         all.filter(|name| !self.drawn.contains(name)).collect()
     }
 
+    /// Moves the server's clock to its end, where it stands from now on.
+    pub(crate) fn end_time(&mut self) -> Result<(), String> {
+        for _ in 0..2 {
+            self.call("POST", "/clock/jump", "{\"by\":\"9223372036854775807ns\"}")?;
+        }
+        Ok(())
+    }
+
     /// The same with another process, for when this one is gone.
     pub(crate) fn restart(&mut self) {
         self.server = Server::start();

@@ -58,8 +58,8 @@ pub(crate) fn number(rng: &mut Rng) -> String {
 /// A duration in Go's form. Those that are waited for are short.
 pub(crate) fn duration(rng: &mut Rng) -> String {
     match rng.u8(..16) {
-        0 => "1h".into(),
-        1 => "30m".into(),
+        0 => "9223372036854775807ns".into(),
+        1 => "2540400h".into(),
         2 => "-5s".into(),
         3 => "1".into(),
         4 => "10x".into(),
@@ -69,6 +69,18 @@ pub(crate) fn duration(rng: &mut Rng) -> String {
         8 => "15s".into(),
         9 => String::new(),
         _ => format!("{}ms", rng.u8(..60)),
+    }
+}
+
+/// A duration by which a clock is moved: time does not come to its end by it.
+pub(crate) fn travel(rng: &mut Rng) -> String {
+    match rng.u8(..8) {
+        0 => "24h".into(),
+        1 => "-1s".into(),
+        2 => "x".into(),
+        3 => "10m".into(),
+        4 => "15s".into(),
+        _ => format!("{}ms", rng.u16(..2_000)),
     }
 }
 

@@ -41,7 +41,12 @@ impl LeaderPatience {
 
     /// How long it waits before it looks again whether there is a leader; none when its patience is over.
     pub(crate) fn step(&mut self, engine: &Engine) -> Option<Duration> {
-        let passed = engine.clock().now().since(self.began);
+        let now = engine.clock().now();
+        // No time passes any more for a clock at its end, and nobody who waits would ever have waited long enough.
+        if now.plus(Duration::from_nanos(1)) == now {
+            return None;
+        }
+        let passed = now.since(self.began);
         let left = self
             .limit
             .checked_sub(passed)
@@ -66,7 +71,12 @@ mod tests {
 
     /// How long a request of this version waits that nobody helps.
     fn waited(version: Version, seed: u64, wait: Duration) -> Vec<Duration> {
+        waited_from(Timestamp::ZERO, version, seed, wait)
+    }
+
+    fn waited_from(start: Timestamp, version: Version, seed: u64, wait: Duration) -> Vec<Duration> {
         let clock = Clock::frozen();
+        clock.advance_to(start);
         let entropy = Entropy::seeded(seed);
         let engine = Engine::new(rules_of(version), Index(1), clock, entropy);
         let engine = std::sync::Arc::new(engine);
@@ -110,6 +120,15 @@ mod tests {
             }
             let sum = steps.iter().sum::<Duration>().as_secs_f64();
             assert!((7.0..=13.6).contains(&sum), "{sum}");
+        }
+    }
+
+    #[test]
+    fn nobody_waits_when_time_is_over() {
+        let end = Timestamp::from_nanos(u64::MAX);
+        for version in [Version::V1_8_7, Version::V1_22_0] {
+            let steps = waited_from(end, version, 7, Duration::from_secs(60));
+            assert_eq!(steps, [Duration::ZERO; 0]);
         }
     }
 
