@@ -144,6 +144,7 @@ fn line(text: &mut String, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::version::Version;
 
     const EARLY: Case = Case {
         id: "kv/a",
