@@ -162,7 +162,7 @@ impl World {
             }
             // What was sent before it has been read when it is answered.
             self.line.round_trip();
-            let rests = self.server.wait_idle(PATIENCE);
+            let rests = self.server.wait_idle_async(PATIENCE).await;
             rests.expect("the server answers or holds every call");
             let now = self.seen();
             // A call that its program has given up may be held on: more can be open than are waited for.
