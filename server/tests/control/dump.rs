@@ -408,6 +408,25 @@ fn what_is_no_state_is_refused_with_a_sentence_and_changes_nothing() {
     assert_eq!(error, Err(LoadError::Format(7)));
 }
 
+/// They are shown as they are: what is no JSON must not get in.
+#[test]
+fn settings_of_a_proxy_that_are_no_json_are_refused() {
+    let server = frozen();
+    let body = r#"{"Name":"p","Kind":"connect-proxy","Port":1,"Proxy":{"DestinationServiceName":"x","Config":{"a":[1]}}}"#;
+    put(&server, "/v1/agent/service/register", body);
+    let state = server.dump();
+    let good = r#""config": "{\"a\":[1]}""#;
+    assert!(state.contains(good), "{state}");
+    for bad in ["nope", "[1]", "null", "{", ""] {
+        let damaged = state.replace(good, &format!("\"config\": \"{bad}\""));
+        let refused = server.load(&damaged).expect_err(bad).to_string();
+        assert!(refused.contains("the config of a proxy: "), "{refused}");
+    }
+    server.load(&state).expect("it is a state of a server");
+    let read = get(&server, "/v1/agent/service/p");
+    assert!(read.body.contains(r#""Config":{"a":[1]}"#), "{}", read.body);
+}
+
 /// Damages nobody thought of: what is refused changes nothing, and what is not is a state that a server can be in.
 #[test]
 fn a_damaged_state_is_refused_or_served() {
