@@ -201,7 +201,7 @@ fn one_write_answers_all_who_wait() {
 /// Whatever a test does to the state as a whole: what is written meanwhile is not lost.
 #[test]
 fn a_write_falls_before_or_after_what_is_done_to_the_state_as_a_whole() {
-    let operations: [fn(&Engine); 4] = [
+    let operations: [fn(&Arc<Engine>); 4] = [
         |engine| engine.lower_indexes(1),
         |engine| engine.restart(None),
         |engine| assert!(!engine.set_check_status("n1", "missing", "critical")),

@@ -5,44 +5,43 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::{Clock, Engine, Entropy, Index, Key, Query, Version, engine, get, put, rules_of};
+use shuttle::future::block_on;
+
+use super::interleaved::{end, in_every_order_of, start};
+use super::{Clock, Index, Key, Query, Version, create_session, engine, get, observed, put};
 use crate::engine::Wakened;
-use crate::history::{Filter, History, Kind};
-use crate::store::{NewNode, Registration, Store};
+use crate::history::{Filter, Kind};
 use crate::timestamp::Timestamp;
 
 const MINUTE: Duration = Duration::from_secs(60);
-
-/// An engine that is observed, with the node `n1`.
-fn observed() -> Arc<Engine> {
-    let store = Store::new(rules_of(Version::V1_22_0), Index::ZERO);
-    let engine = Engine::over(
-        store,
-        Clock::frozen(),
-        Entropy::seeded(1),
-        History::keeping(100),
-    );
-    let node = NewNode {
-        node: "n1".to_owned(),
-        ..NewNode::default()
-    };
-    let registration = Registration {
-        node,
-        ..Registration::default()
-    };
-    let registered = engine.apply(crate::store::Command::Register(Box::new(registration)));
-    registered.expect("a node can be registered");
-    Arc::new(engine)
-}
 
 fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
+/// Nobody but a reader of the state finds that a session has lapsed: who waits for it is told all the same.
+#[test]
+fn what_a_look_at_the_state_makes_happen_is_told_to_who_waits_for_it() {
+    in_every_order_of(observed, |engine| {
+        create_session(engine, MINUTE);
+        let lookers = [(); 2].map(|()| {
+            start(engine, |engine| {
+                let lapsed = Timestamp::ZERO.plus(10 * MINUTE);
+                engine.clock().advance_to(lapsed);
+                let _ = engine.snapshot();
+            })
+        });
+        let lapse = Filter::of(Kind::SessionEnded);
+        let lapse = block_on(engine.wait_for_async(&lapse, MINUTE));
+        lapse.expect("it lapses");
+        end(lookers);
+    });
+}
+
 /// A request that was told before it waits does not show up as blocked.
 #[test]
 fn who_is_told_before_it_waits_does_not_wait() {
-    let engine = observed();
+    let engine = Arc::new(observed());
     let call = engine
         .begin_call(None, "GET", "/v1/kv/a")
         .expect("observed");
