@@ -23,7 +23,7 @@ mod waiters;
 mod work;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ use proconsul::version::Version;
 
 use self::model::{Model, replay};
 use self::work::{Writer, Written};
-use crate::support::PATIENCE;
+use crate::support::{Answer, PATIENCE, parse};
 
 const WRITERS: usize = 8;
 /// How many of them write over HTTP.
@@ -55,6 +55,7 @@ struct Scene {
     /// What each load went over to, in order.
     loads: Mutex<Vec<Model>>,
     lowerings: Lowerings,
+    failed: AtomicBool,
 }
 
 /// How many operations that may lower indexes were begun, and how many of them are over.
@@ -110,6 +111,7 @@ fn round(version: Version, seed: u64) -> usize {
         writers_left: AtomicUsize::new(WRITERS),
         loads: Mutex::default(),
         lowerings: Lowerings::default(),
+        failed: AtomicBool::new(false),
     };
     let first = Model::of(&scene.server);
     let mark = scene.server.last_record();
@@ -133,6 +135,7 @@ fn everybody<'scope>(
     scene: &'scope Scene,
     seed: u64,
 ) -> BTreeMap<String, Written> {
+    let _failing = EndsWaits(scene);
     let waiters = waiters::start(scope, scene);
     let writers: Vec<ScopedJoinHandle<'_, _>> = (0..WRITERS)
         .map(|number| {
@@ -156,6 +159,30 @@ fn everybody<'scope>(
     }
     waiters.see_the_end(scene);
     written
+}
+
+/// Lets nobody wait on when the test fails: those who wait would keep it from saying so.
+struct EndsWaits<'a>(&'a Scene);
+
+impl Drop for EndsWaits<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.failed.store(true, Ordering::SeqCst);
+            // The test has failed already.
+            let _ = self.0.server.refuse_connections();
+        }
+    }
+}
+
+/// An answer, if all of it came: a server that restarts cuts it off anywhere.
+fn whole(bytes: &[u8]) -> Option<Answer> {
+    let head_ends = bytes.windows(4).any(|four| four == b"\r\n\r\n");
+    let answer = head_ends.then(|| parse(bytes))?;
+    let is_whole = match answer.header("Content-Length") {
+        Some(length) => length == answer.body.len().to_string(),
+        None => answer.body.ends_with("0\r\n\r\n"),
+    };
+    is_whole.then_some(answer)
 }
 
 /// Says at its end, however that comes, that a writer has gone.

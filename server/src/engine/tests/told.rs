@@ -76,3 +76,26 @@ fn who_looked_before_the_state_was_replaced_is_answered() {
     let mut wait = pin!(waiter.wait());
     assert_eq!(poll(&mut wait), Poll::Ready(Wakened::AnswerNow));
 }
+
+/// The clock is past the end of a wait, and nobody has noticed yet: what is recorded then is not older than what was
+/// recorded before.
+#[test]
+fn nothing_is_recorded_in_the_past() {
+    let engine = Arc::new(observed());
+    let call = engine.begin_call(None, "GET", "/v1/kv/a?index=9");
+    let call = call.expect("the engine is observed");
+    let (read, until) = (get("a"), Timestamp::from_nanos(100));
+    let mut waiter = engine.waiter(Some(call.id()), &read, Index(9), until, engine.era());
+    let reads = engine.query(&read).expect("a key can be read").reads;
+    assert!(!waiter.waits_for(&reads) && waiter.waits_for(&reads));
+    let mut wait = pin!(waiter.wait());
+    assert!(poll(&mut wait).is_pending());
+    engine.clock().advance_to(Timestamp::from_nanos(150));
+    put(&engine, "b", "1");
+    engine.jump_with(Some(1));
+    assert!(engine.jump_if_all_stand(), "the wait is the next deadline");
+    let records = engine.history(&Filter::all());
+    let times: Vec<u64> = records.iter().map(|record| record.at.as_nanos()).collect();
+    assert!(times.is_sorted(), "{records:#?}");
+    assert_eq!(times.last(), Some(&150));
+}

@@ -8,8 +8,8 @@ use proconsul::store::{
     NewService, NewSession, Registration, Reply, TxnOperation, TxnVerb,
 };
 
-use super::{OVER_HTTP, Scene, WRITERS};
-use crate::support::{SECOND, exchange, parse, request};
+use super::{OVER_HTTP, Scene, WRITERS, whole};
+use crate::support::{SECOND, exchange, request};
 
 /// What one writer wrote to one key that is its own.
 #[derive(Debug, Default)]
@@ -286,10 +286,7 @@ impl<'a> Writer<'a> {
     fn call(&self, method: &str, target: &str, body: &str) -> Option<(u16, String)> {
         let request = request(method, target, &[], body);
         let bytes = exchange(self.scene.server.addr(), &request).ok()?;
-        if bytes.is_empty() {
-            return None;
-        }
-        let answer = parse(&bytes);
+        let answer = whole(&bytes)?;
         Some((answer.status, answer.body))
     }
 }
