@@ -1,7 +1,10 @@
 //! A piece of configuration laid over a server's: what a server on demand has that its parent has not.
 
+use tracing::warn;
+
 use super::keys::{self, Remarks};
 use super::listen;
+use super::load::unserved_ports;
 use super::resolve::{self, Errors};
 use super::settings::Settings;
 use super::sources::{Language, Source};
@@ -26,6 +29,17 @@ pub(super) fn amended(config: Config, text: &str) -> Result<Config, String> {
     )
     .map_err(|errors| source.failed(&errors))?;
     check_scope(&settings)?;
+    let ignored = &mut remarks.ignored;
+    ignored.extend(unserved_ports(&settings.ports));
+    if !ignored.is_empty() {
+        let names = ignored.join(", ");
+        if config.strict {
+            return Err(format!(
+                "a strict server: proconsul does not emulate what these keys ask for: {names}"
+            ));
+        }
+        warn!(target: "agent", names, "Settings of a server on demand without effect");
+    }
     take(&settings, config)
 }
 
@@ -177,5 +191,15 @@ mod tests {
             let refused = amended(Config::default(), text).expect_err(text);
             assert!(refused.starts_with(expected), "{text}: {refused}");
         }
+        let ignored = r#"{"encrypt": "k", "ports": {"dns": 8600}}"#;
+        assert_eq!(amended(Config::default(), ignored), Ok(Config::default()));
+        let strict = Config {
+            strict: true,
+            ..Config::default()
+        };
+        assert_eq!(
+            amended(strict, ignored),
+            Err("a strict server: proconsul does not emulate what these keys ask for: encrypt, ports.dns".to_owned())
+        );
     }
 }

@@ -59,7 +59,7 @@ impl Loaded {
 }
 
 /// The ports that are asked for and that nothing listens at.
-fn unserved_ports(ports: &Ports) -> impl Iterator<Item = String> {
+pub(super) fn unserved_ports(ports: &Ports) -> impl Iterator<Item = String> {
     let asked = [
         ("dns", ports.dns),
         ("grpc", ports.grpc),

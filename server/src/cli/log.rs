@@ -259,8 +259,10 @@ impl Words {
         values.push('=');
         let start = values.len();
         write(values).expect(WRITTEN);
-        let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-        if values.bytes().skip(start).any(is_space) {
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        let value = &values.as_bytes()[start..];
+        // Nearly all values have no byte of this kind, which is seen many bytes at once.
+        if value.iter().any(|byte| *byte <= b' ') && value.iter().any(is_space) {
             values.insert(start, '"');
             values.push('"');
         }

@@ -140,12 +140,12 @@ impl Control {
     /// The configuration of a new server, but for its seed.
     fn config_of(&self, new: &NewServer) -> Result<Config, String> {
         let mut config = self.on_demand.config.clone();
-        // First, since it decides which keys there are.
+        // First, since they decide which keys are taken.
         config.version = new.version.unwrap_or(config.version);
+        config.strict = new.strict.unwrap_or(config.strict);
         if let Some(settings) = &new.settings {
             config = (self.on_demand.amend)(config, settings)?;
         }
-        config.strict = new.strict.unwrap_or(config.strict);
         config.history_capacity = new.history_capacity.unwrap_or(config.history_capacity);
         config.control_port = new.control_port.or(config.control_port);
         if let Some(address) = new.address {
@@ -175,5 +175,107 @@ impl Control {
         // Not under the lock: stopping waits for the server's thread.
         let stopped = self.servers.lock().running.remove(&id);
         stopped.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{Builder, Server};
+
+    fn parent() -> Server {
+        let config = Config {
+            kv_max_value_size: 7,
+            strict: true,
+            ..Config::default()
+        };
+        let builder = Builder::default().config(config).seed(7).datacenter("dcx");
+        builder.start().expect("a free port")
+    }
+
+    #[test]
+    fn everything_is_inherited_that_two_servers_can_share() {
+        let parent = parent();
+        let config = parent.config_of(&NewServer::default());
+        let expected = Config {
+            kv_max_value_size: 7,
+            strict: true,
+            datacenter: "dcx".to_owned(),
+            primary_datacenter: "dcx".to_owned(),
+            ..Config::default()
+        };
+        assert_eq!(config, Ok(expected));
+    }
+
+    #[test]
+    fn each_setting_can_be_given_and_what_is_said_beside_them_wins() {
+        let new = NewServer {
+            settings: Some(r#"{"node_name": "n2", "limits": {"txn_max_req_len": 9}}"#.to_owned()),
+            version: Some(Version::new(1, 8, 7)),
+            strict: Some(false),
+            history_capacity: Some(5),
+            address: Some([127, 0, 0, 2].into()),
+            http_port: Some(4000),
+            control_port: Some(0),
+            ..NewServer::default()
+        };
+        let config = parent().config_of(&new).expect("all of it fits");
+        let expected = Config {
+            node_name: "n2".to_owned(),
+            txn_max_req_len: 9,
+            version: Version::new(1, 8, 7),
+            strict: false,
+            history_capacity: 5,
+            listeners: vec![Listener::Tcp(([127, 0, 0, 2], 4000).into())],
+            control_port: Some(0),
+            kv_max_value_size: 7,
+            datacenter: "dcx".to_owned(),
+            primary_datacenter: "dcx".to_owned(),
+            ..Config::default()
+        };
+        assert_eq!(config, expected);
+    }
+
+    /// Two runs of a test with one seed have the same servers on demand.
+    #[test]
+    fn seeds_follow_from_the_parents_and_the_number() {
+        let seeds = || {
+            let parent = parent();
+            let start = |new: &NewServer| parent.start_server(new).expect("a free port").seed;
+            let given = NewServer {
+                seed: Some(3),
+                ..NewServer::default()
+            };
+            [
+                start(&NewServer::default()),
+                start(&given),
+                start(&NewServer::default()),
+            ]
+        };
+        let [first, given, third] = seeds();
+        assert_eq!(seeds(), [first, given, third]);
+        assert_eq!(given, 3);
+        assert!(first != 7 && third != 7 && first != third);
+    }
+
+    #[test]
+    fn settings_that_cannot_be_start_nothing() {
+        let parent = parent();
+        let refused = |settings: &str| {
+            let new = NewServer {
+                settings: Some(settings.to_owned()),
+                ..NewServer::default()
+            };
+            match parent.start_server(&new) {
+                Err(NotStarted::Settings(text)) => text,
+                other => panic!("{settings}: {other:?}"),
+            }
+        };
+        assert!(refused(r#"{"zork": 1}"#).contains("invalid config key zork"));
+        assert!(
+            refused(r#"{"acl": {"enabled": true}}"#).starts_with("acl.enabled switches ACLs on")
+        );
+        assert!(refused(r#"{"service": {"port": 1}}"#).contains("Service name missing"));
+        assert_eq!(parent.servers(), []);
     }
 }

@@ -202,12 +202,19 @@ pub(crate) fn format(nanoseconds: i64) -> String {
     format!("{sign}{text}")
 }
 
-/// `number / unit` as an exact decimal without trailing zeros; `unit` is a power of ten.
+/// `number / unit` as an exact decimal without trailing zeros; `unit` is a power of ten up to that of a second. A line of the
+/// log has one for each request, so this goes without the machinery of `format!`.
 fn decimal(number: u64, unit: u64) -> String {
-    let width = unit.ilog10() as usize;
-    let mut text = format!("{}.{:0width$}", number / unit, number % unit);
-    let length = text.trim_end_matches('0').trim_end_matches('.').len();
-    text.truncate(length);
+    let mut text = String::with_capacity(24);
+    text.push_str(itoa::Buffer::new().format(number / unit));
+    let (mut fraction, mut digit) = (number % unit, unit / 10);
+    if fraction > 0 {
+        text.push('.');
+    }
+    while fraction > 0 {
+        text.push_str(itoa::Buffer::new().format(fraction / digit));
+        (fraction, digit) = (fraction % digit, digit / 10);
+    }
     text
 }
 

