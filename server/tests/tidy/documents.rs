@@ -95,17 +95,17 @@ fn ci_calls_the_test_command_of_the_readme() {
 
 #[test]
 fn the_code_map_names_every_part_of_the_server() {
-    let readme = read("README.md");
+    let map = read("ARCHITECTURE.md");
     let lib = read("server/src/lib.rs");
     let modules = lib.lines().filter_map(|line| {
         let name = line.trim_start_matches("pub ").strip_prefix("mod ")?;
         name.strip_suffix(';')
     });
     let missing: Vec<String> = modules
-        .filter(|name| !readme.contains(&format!("`{name}")))
+        .filter(|name| !map.contains(&format!("`{name}")))
         .map(str::to_owned)
         .collect();
-    assert_none("parts that the README's code map does not name", &missing);
+    assert_none("parts that the map of ARCHITECTURE.md does not name", &missing);
 }
 
 #[test]
