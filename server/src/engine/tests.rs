@@ -38,7 +38,8 @@ fn engine(version: Version, clock: Clock) -> Engine {
 /// The same as a test observes it.
 fn observed() -> Engine {
     let store = Store::new(rules_of(Version::default()), Index::ZERO);
-    let history = History::keeping(1000);
+    // Nothing is lost of it, however long a thread stands still.
+    let history = History::keeping(100_000);
     with_node(Engine::over(
         store,
         Clock::frozen(),

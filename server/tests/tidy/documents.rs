@@ -105,7 +105,10 @@ fn the_code_map_names_every_part_of_the_server() {
         .filter(|name| !map.contains(&format!("`{name}")))
         .map(str::to_owned)
         .collect();
-    assert_none("parts that the map of ARCHITECTURE.md does not name", &missing);
+    assert_none(
+        "parts that the map of ARCHITECTURE.md does not name",
+        &missing,
+    );
 }
 
 #[test]

@@ -97,16 +97,22 @@ struct Table {
     paths: HashMap<&'static [u8], &'static Route>,
     /// Those of all paths below one, by that path without its slash.
     subtrees: HashMap<&'static [u8], &'static Route>,
+    /// The length of the longest of these: a path is not looked at beyond it.
+    longest: usize,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table {
         paths: HashMap::new(),
         subtrees: HashMap::new(),
+        longest: 0,
     };
     for route in PAGES.iter().copied().flatten() {
         match route.path.strip_suffix('/') {
-            Some(folder) => table.subtrees.insert(folder.as_bytes(), route),
+            Some(folder) => {
+                table.longest = table.longest.max(folder.len());
+                table.subtrees.insert(folder.as_bytes(), route)
+            }
             None => table.paths.insert(route.path.as_bytes(), route),
         };
     }
@@ -162,7 +168,11 @@ pub(crate) enum Found {
 /// Finds the route of a cleaned path, as Go's mux does: a path itself, then a subtree without its slash, then the
 /// subtree that a path lies in.
 pub(crate) fn find(path: &[u8]) -> Found {
-    let Table { paths, subtrees } = &*TABLE;
+    let Table {
+        paths,
+        subtrees,
+        longest,
+    } = &*TABLE;
     let found = |route: &&'static Route| Found::Route(route, route.path.len());
     if let Some(route) = paths.get(path) {
         return found(route);
@@ -170,10 +180,12 @@ pub(crate) fn find(path: &[u8]) -> Found {
     if subtrees.contains_key(path) {
         return Found::Slash;
     }
-    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-    let mut around = slashes.rev().map(|(at, _)| &path[..at]);
-    let longest = around.find_map(|folder| subtrees.get(folder));
-    longest.map_or(Found::Unknown, found)
+    let looked_at = &path[..path.len().min(longest + 1)];
+    let slashes = looked_at.iter().enumerate();
+    let slashes = slashes.filter(|(_, byte)| **byte == b'/').rev();
+    let mut around = slashes.map(|(at, _)| &path[..at]);
+    let nearest = around.find_map(|folder| subtrees.get(folder));
+    nearest.map_or(Found::Unknown, found)
 }
 
 /// The value of the `Allow` header: no spaces, `OPTIONS` first (kv.md 6.6).

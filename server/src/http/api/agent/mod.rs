@@ -276,7 +276,7 @@ impl<'a> Member<'a> {
         })
     }
 
-    /// This agent as its own datacenter knows it, with the port for the others (operator.md, agent/members).
+    /// This agent as its own datacenter knows it, with the port for the others (operator.md 8).
     fn new(request: &'a Request) -> Self {
         Self::of_pool(request, request.context.config.serf_wan_port)
     }
