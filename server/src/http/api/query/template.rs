@@ -4,11 +4,17 @@
 //! `${name.suffix}`, `${match(N)}`, `${agent.segment}` and `$${` for a `${`. The arithmetic and the functions that the
 //! language has beside are refused as what cannot be parsed.
 
+use std::cell::Cell;
+
 use crate::go::regexp::Regexp;
 use crate::store::{NewPreparedQuery, ServiceSearch};
 
 /// The only kind of template there is.
 const NAME_PREFIX_MATCH: &str = "name_prefix_match";
+
+/// How many bytes all texts of a query may be rendered to. Each place for a name is as long as the name, which may be a
+/// megabyte long: with Consul, memory is the limit.
+const MAX_RENDERED: usize = 8 * 1024 * 1024;
 
 /// What is wrong with a template, in Consul's words behind `failed compiling template`; none for a query that is no
 /// template.
@@ -75,6 +81,8 @@ struct Name<'a> {
     prefix: &'a str,
     suffix: &'a str,
     matches: Vec<String>,
+    /// How many bytes of [`MAX_RENDERED`] are left.
+    left: Cell<usize>,
 }
 
 /// Why a text cannot be rendered.
@@ -85,6 +93,8 @@ enum Problem {
     Unknown(usize, String),
     /// A wrong number of arguments; with the column.
     Arguments(usize, usize),
+    /// It becomes too long; with the column.
+    TooLong(usize),
 }
 
 impl Problem {
@@ -100,6 +110,9 @@ impl Problem {
                 "Bad evaluation for '{text}' in {field}: \
                  1:{column}: match: expected 1 arguments, got {count}"
             ),
+            Problem::TooLong(column) => {
+                format!("Bad evaluation in {field}: 1:{column}: more than {MAX_RENDERED} bytes")
+            }
         }
     }
 }
@@ -114,6 +127,7 @@ impl<'a> Name<'a> {
             prefix: &query.name,
             suffix: full.strip_prefix(query.name.as_str()).unwrap_or(full),
             matches: compiled.map_or_else(Vec::new, |regexp| regexp.groups(full)),
+            left: Cell::new(MAX_RENDERED),
         }
     }
 
@@ -133,7 +147,10 @@ impl<'a> Name<'a> {
             let inner = &behind[2..];
             let end = inner.find('}').ok_or(Problem::Syntax)?;
             let column = text.len() - inner.len() + 1;
-            out += &self.value(&inner[..end], column)?;
+            let value = self.value(&inner[..end], column)?;
+            let left = self.left.get().checked_sub(value.len());
+            self.left.set(left.ok_or(Problem::TooLong(column))?);
+            out += &value;
             rest = &inner[end + 1..];
         }
         Ok(out + rest)
@@ -234,6 +251,15 @@ mod tests {
         query.template = Template::default();
         let search = rendered(&query, "name").expect("nothing is rendered");
         assert_eq!(search, query.service);
+    }
+
+    #[test]
+    fn a_long_name_in_many_places_is_too_much() {
+        let long = template(&"${name.full}".repeat(1_000), "");
+        assert!(rendered(&long, &"x".repeat(8_000)).is_ok());
+        let refused = rendered(&long, &"x".repeat(9_000)).expect_err("it is too long");
+        let sentence = "Bad evaluation in Service.Service: 1:11187: more than 8388608 bytes";
+        assert_eq!(refused, sentence);
     }
 
     #[test]
