@@ -2,22 +2,21 @@
 
 mod agent;
 mod own_thread;
+mod sockets;
 
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener as StdTcpListener};
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use socket2::SockRef;
-use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
-use crate::config::{Config, Listener};
+use crate::config::Config;
 use crate::control::{Control, Launched, OnDemand};
 use crate::engine::Engine;
 use crate::entropy::Entropy;
@@ -26,6 +25,7 @@ use crate::http::{self, Socket};
 use crate::probe;
 use crate::version::Version;
 use agent::{new_engine, reload_of};
+use sockets::{Sockets, adopt, bind, bind_control, http_addresses, remove_socket};
 
 /// How many ready connections a server in a test takes from the operating system at once. The runtime keeps a place for
 /// each of them: with its own choice of 1024, that is 12 kB, a quarter of what a server has on the heap.
@@ -363,13 +363,6 @@ pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-fn remove_socket(address: &Address) {
-    if let Address::Unix(path) = address {
-        // Gone already is as good.
-        let _ = std::fs::remove_file(path);
-    }
-}
-
 /// Reads a configuration again.
 pub(crate) type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
 
@@ -408,38 +401,6 @@ pub(crate) async fn run(
     Ok(())
 }
 
-type Bound = (Address, Socket);
-
-/// All sockets of a server.
-struct Sockets {
-    data: Vec<Bound>,
-    /// For the control plane alone; empty when it is served beside the API.
-    control: Vec<Bound>,
-}
-
-impl Sockets {
-    fn addresses(&self) -> Vec<Address> {
-        let addresses = self.data.iter().map(|(address, _)| address.clone());
-        addresses.collect()
-    }
-
-    /// Announces those that close and open as the test says, before it can say so.
-    fn follow(&self, control: &Control) {
-        for (_, socket) in &self.data {
-            if matches!(socket, Socket::Tcp(_)) {
-                control.doors().add_socket();
-            }
-        }
-    }
-
-    fn control_address(&self) -> Option<SocketAddr> {
-        match self.control.first()? {
-            (Address::Tcp(address), _) => Some(*address),
-            (Address::Unix(_), _) => None,
-        }
-    }
-}
-
 /// Returns the controls of a server with these sockets.
 fn new_control(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Sockets) -> Control {
     let on_demand = OnDemand {
@@ -448,120 +409,6 @@ fn new_control(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Socke
         amend: crate::cli::amended,
     };
     Control::new(engine, config, seed, on_demand)
-}
-
-/// Returns the addresses of these sockets, without ports, each once; 127.0.0.1 if none is a TCP socket.
-fn http_addresses(data: &[Bound]) -> Vec<IpAddr> {
-    let listeners = data.iter().map(|(address, _)| match address {
-        Address::Tcp(address) => Listener::Tcp(*address),
-        Address::Unix(path) => Listener::Unix(path.clone()),
-    });
-    let config = Config {
-        listeners: listeners.collect(),
-        ..Config::default()
-    };
-    config.http_addresses()
-}
-
-fn bind_control(config: &Config, data: &[Bound]) -> Result<Vec<Bound>, StartError> {
-    let Some(port) = config.control_port.filter(|_| config.control) else {
-        return Ok(Vec::new());
-    };
-    if cfg!(not(feature = "control-http")) {
-        return Err(StartError::Listen {
-            address: Address::Tcp((Ipv4Addr::LOCALHOST, port).into()),
-            error: io::Error::other("this build has no control plane (feature `control-http`)"),
-        });
-    }
-    let addresses = if config.control_addresses.is_empty() {
-        http_addresses(data)
-    } else {
-        config.control_addresses.clone()
-    };
-    let listener = |address| Listener::Tcp(SocketAddr::new(address, port));
-    let listeners: Vec<_> = addresses.into_iter().map(listener).collect();
-    bind(&listeners)
-}
-
-/// How often a free port of one address is looked for that is free at the others, too.
-const PORTS_TRIED: usize = 20;
-
-/// Listens everywhere. Listeners at free ports of different addresses get the same port.
-fn bind(listeners: &[Listener]) -> Result<Vec<Bound>, StartError> {
-    let mut tried = 1;
-    loop {
-        match bind_at_one_port(listeners) {
-            Err(StartError::Listen { error, .. })
-                if error.kind() == io::ErrorKind::AddrInUse && tried < PORTS_TRIED =>
-            {
-                tried += 1;
-            }
-            bound => return bound,
-        }
-    }
-}
-
-fn bind_at_one_port(listeners: &[Listener]) -> Result<Vec<Bound>, StartError> {
-    let mut free_port = None;
-    let mut bound: Vec<Bound> = Vec::new();
-    for listener in listeners {
-        let next = match (listener, free_port) {
-            (Listener::Tcp(wanted), Some(port)) if wanted.port() == 0 => {
-                let same = SocketAddr::new(wanted.ip(), port);
-                let is_taken = bound
-                    .iter()
-                    .any(|(address, _)| *address == Address::Tcp(same));
-                bind_one(&Listener::Tcp(if is_taken { *wanted } else { same }))?
-            }
-            _ => bind_one(listener)?,
-        };
-        if let (Listener::Tcp(wanted), (Address::Tcp(address), _)) = (listener, &next)
-            && wanted.port() == 0
-        {
-            free_port.get_or_insert(address.port());
-        }
-        bound.push(next);
-    }
-    Ok(bound)
-}
-
-fn bind_one(listener: &Listener) -> Result<Bound, StartError> {
-    match listener {
-        Listener::Tcp(wanted) => {
-            let socket = StdTcpListener::bind(wanted).map_err(|error| StartError::Listen {
-                address: Address::Tcp(*wanted),
-                error,
-            })?;
-            adopt(socket)
-        }
-        Listener::Unix(path) => bind_unix(path),
-    }
-}
-
-/// A socket of the standard library, for the runtime. However short its backlog was, it listens anew with Consul's.
-fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
-    let address = listener.local_addr().map_err(StartError::Runtime)?;
-    let backlog = SockRef::from(&listener).listen(http::BACKLOG.into());
-    backlog.map_err(StartError::Runtime)?;
-    listener
-        .set_nonblocking(true)
-        .map_err(StartError::Runtime)?;
-    let listener = TcpListener::from_std(listener).map_err(StartError::Runtime)?;
-    Ok((Address::Tcp(address), Socket::Tcp(listener)))
-}
-
-/// A Unix socket; one that a dead process left behind is taken over, as Consul does.
-fn bind_unix(path: &Path) -> Result<Bound, StartError> {
-    let address = Address::Unix(path.to_owned());
-    remove_socket(&address);
-    let bound = UnixListener::bind(path).and_then(|listener| {
-        SockRef::from(&listener).listen(http::BACKLOG.into())?;
-        Ok(listener)
-    });
-    match bound {
-        Ok(listener) => Ok((address, Socket::Unix(listener))),
-        Err(error) => Err(StartError::Listen { address, error }),
-    }
 }
 
 /// Starts a server on demand of the control plane.

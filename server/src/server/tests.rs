@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdTcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use super::{Address, Bound, adopt, bind_one};
+use super::Address;
+use super::sockets::{Bound, adopt, bind_one};
 use crate::config::Listener;
 
 /// As many clients as are connected at once: fewer than wait with Consul, many more than with the usual backlog of 128.
