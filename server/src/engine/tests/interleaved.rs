@@ -216,7 +216,7 @@ fn a_write_falls_before_or_after_what_is_done_to_the_state_as_a_whole() {
             || engine(Version::V1_22_0, Clock::frozen()),
             move |engine| {
                 let writer = start(engine, |engine| put(engine, "a", "1"));
-                let operator = start(engine, move |engine| operation(engine));
+                let operator = start(engine, operation);
                 end([writer, operator]);
                 let row = engine.snapshot().row(&Key::new("a")).cloned();
                 assert!(row.is_some(), "the write was acknowledged");
