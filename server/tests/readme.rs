@@ -5,27 +5,26 @@ use std::error::Error;
 use std::time::Duration;
 
 use proconsul::engine::BlockedOn;
+use proconsul_client::Client;
 
 #[tokio::test]
 async fn a_watch_sees_its_key_change() -> Result<(), Box<dyn Error>> {
     let server = proconsul::test::server(); // a free port, its own thread; stops when dropped
     server
         .run_async(async |server| {
-            let key = format!("{}/v1/kv/config/color", server.url());
-            let client = reqwest::Client::new();
-            client.put(&key).body("red").send().await?;
-            let first = client.get(&key).send().await?;
-            let index = first.headers()["X-Consul-Index"].to_str()?;
+            let client = Client::new(&server.url())?;
+            client.kv().put("config/color", "red").await?;
+            let mut watch = client.watch_key("config/color");
+            watch.next().await?; // what is there: red
 
-            let watch = client.get(format!("{key}?raw&index={index}"));
-            let watch = tokio::spawn(watch.send());
+            let news = tokio::spawn(async move { watch.next().await });
             let config = BlockedOn::prefix("config/");
             let patience = Duration::from_secs(5);
             server.wait_blocked_async(&config, 1, patience).await?; // no sleep: it watches now
 
-            client.put(&key).body("green").send().await?;
-            let woken = watch.await??;
-            assert_eq!(woken.text().await?, "green");
+            client.kv().put("config/color", "green").await?;
+            let color = news.await??.value.expect("the key is there");
+            assert_eq!(color.text()?, "green");
             Ok(())
         })
         .await

@@ -95,7 +95,10 @@ fn the_one_member() {
 
 #[test]
 fn the_own_node_in_the_catalog() {
-    let consul = Consul::v1_8();
+    let consul = Consul::with(|config| {
+        config.version = Version::V1_8_7;
+        config.seed = Some(0);
+    });
     let id = "e220a839-7b1d-4daf-a4d9-71771b652c20";
     let node = format!(
         r#"{{"ID":"{id}","Node":"proconsul","Address":"127.0.0.1","Datacenter":"dc1","TaggedAddresses":{{"lan":"127.0.0.1","lan_ipv4":"127.0.0.1","wan":"127.0.0.1","wan_ipv4":"127.0.0.1"}},"Meta":{{"consul-network-segment":""}},"CreateIndex":6,"ModifyIndex":7}}"#
