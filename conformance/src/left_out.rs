@@ -121,7 +121,7 @@ pub fn cases(target: &str, reasons: impl IntoIterator<Item = String>) {
     }
 }
 
-/// The real Consul of this machine; where there is none, that part of the running test is left out.
+/// The real Consul of this machine; without one, that part of the running test is left out.
 ///
 /// # Panics
 /// As [`test()`].

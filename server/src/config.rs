@@ -212,7 +212,7 @@ impl Config {
         }
     }
 
-    /// Returns the addresses, without ports, at which HTTP is served over TCP, each once; 127.0.0.1 if there is none.
+    /// Returns the addresses, without ports, at which HTTP is served over TCP, each once; 127.0.0.1 if there are no such addresses.
     pub(crate) fn http_addresses(&self) -> Vec<IpAddr> {
         let mut addresses = Vec::new();
         for listener in &self.listeners {

@@ -52,7 +52,7 @@ pub struct Engine {
     deadlines: Notify,
     /// Whether a history is kept and requests are followed.
     observed: bool,
-    /// Notified when anything happened, for those who wait for it in this process. Only where it is observed.
+    /// Notified when anything happened, for barriers in this process. Only where the engine is observed.
     happened: Notify,
     /// Its one permit is held while the clock is moved, which takes a while: one advance begins when the one before has
     /// ended.

@@ -268,7 +268,7 @@ fn is_a_read(t: &Trial, operation: Op) {
 
 #[track_caller]
 fn is_a_write(answer: Answer) {
-    // An answer that is none has no headers either.
+    // An answer without a status has no headers either.
     drop(answer.json());
     answer
         .has_no_header("X-Consul-Knownleader")

@@ -48,7 +48,7 @@ impl Programs {
         (has("python3") && has("bash")).then(|| Self {
             rust,
             go: go(),
-            // The hosts say where there is none.
+            // The hosts say what is missing.
             consul: consul::find(),
         })
     }

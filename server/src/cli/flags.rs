@@ -200,7 +200,7 @@ pub(super) const FLAGS: &[Flag] = &[
     own(
         "allow-host",
         |settings| Slot::List(&mut settings.allow_hosts),
-        "A name under which the control plane may be called; names with a dot are refused else, since a web page could \
+        "A name under which the control plane may be called; other names with a dot are refused, since a web page could \
          have chosen them. May be repeated (proconsul only).",
     ),
     sets(

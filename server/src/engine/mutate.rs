@@ -63,7 +63,7 @@ pub(super) struct Mutation<'a> {
 
 impl Engine {
     /// Changes the state: the one way to do it. Takes the lock, reads the clock, applies what is due, lets `change` do
-    /// its work, drops the lock, and tells those whom that concerns.
+    /// its work, drops the lock, and wakes the waiters that it concerns.
     pub(super) fn mutate<T>(&self, change: impl FnOnce(&mut Mutation<'_>) -> T) -> T {
         let (result, woken) = {
             let mut state = self.lock();

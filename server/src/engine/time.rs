@@ -10,7 +10,7 @@ use crate::clock::{Patience, Rate};
 use crate::history::{Filter, Record};
 use crate::timestamp::Timestamp;
 
-/// How long an advance waits in vain for those whom it woke, in the machine's time, for all its deadlines together. A
+/// How long an advance waits in vain for the waiters that it woke, in the machine's time, for all its deadlines together. A
 /// client that does not read its answer must not hold up a test for ever.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 

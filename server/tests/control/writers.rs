@@ -6,7 +6,7 @@
 //! * every write that was answered `true` is in the history, and what the history says is there is there, unless a
 //!   control operation whose purpose it is to remove it came after;
 //! * indexes and times go back only where an operation says so;
-//! * those who wait see the end.
+//! * waiters see the end state.
 //!
 //! `cargo test` runs it for some seconds. For as long as asked, and with another seed:
 //!
@@ -161,7 +161,7 @@ fn everybody<'scope>(
     written
 }
 
-/// Lets nobody wait on when the test fails: those who wait would keep it from saying so.
+/// Ends all waits when the test fails: threads that wait would keep it from reporting.
 struct EndsWaits<'a>(&'a Scene);
 
 impl Drop for EndsWaits<'_> {

@@ -1,4 +1,4 @@
-//! Requests to Consul's API: every route, odd methods, queries and headers, and heads that are none.
+//! Requests to Consul's API: every route, odd methods, queries and headers, and malformed heads.
 
 use fastrand::Rng;
 

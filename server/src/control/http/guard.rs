@@ -64,7 +64,7 @@ impl Guard {
         let name = name_of(&host);
         if !self.is_own_name(name) {
             return Err(foreign(
-                &format!("the host {name:?} is none of this server's"),
+                &format!("the host {name:?} is not a name of this server"),
                 name,
             ));
         }
@@ -77,7 +77,7 @@ impl Guard {
         if from.is_empty() || !(is_own || self.is_listed(name_of(from))) {
             let name = name_of(from);
             return Err(foreign(
-                &format!("the page of origin {origin:?} is none of this server's"),
+                &format!("the origin {origin:?} is not this server"),
                 name,
             ));
         }

@@ -1,4 +1,4 @@
-//! What those see who observe, and those who wait while the state is replaced.
+//! What observers see, and what waiters get while the state is replaced.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How long a request waits for a leader before it is told that there is none (kv.md 6.4, 1.22.md A6.4).
+//! How long a request waits for a leader before it is answered with an error (kv.md 6.4, 1.22.md A6.4).
 
 use std::time::Duration;
 

@@ -59,7 +59,7 @@ pub struct Agent {
     registrations: u64,
     /// When the agent next compares its own state with the catalog's.
     next_sync: Timestamp,
-    /// When the agent next looks for services that have been critical for too long; None while there is none to be.
+    /// When the agent next looks for services that have been critical for too long; None while no service is critical.
     next_reap: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! Those who do to the server what only a test can.
+//! The threads that do to the server what only a test can.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

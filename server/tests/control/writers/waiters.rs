@@ -1,4 +1,4 @@
-//! Those who wait for changes, over HTTP.
+//! The threads that wait for changes, over HTTP.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};

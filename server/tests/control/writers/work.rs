@@ -1,4 +1,4 @@
-//! Those who write: each its own keys, its own node and its own sessions, and all of them two keys.
+//! The threads that write: each its own keys, its own node and its own sessions, and all of them two keys.
 
 use std::collections::BTreeMap;
 
@@ -227,7 +227,7 @@ impl<'a> Writer<'a> {
             self.call("PUT", &format!("/v1/session/destroy/{id}"), "");
         } else {
             let destroyed = self.scene.server.sessions().destroy(&id);
-            // Releases of before 1.11 mind an id that is none; these are.
+            // Releases before 1.11 refuse an invalid id; these are valid.
             destroyed.expect("the id is one");
         }
     }

@@ -398,7 +398,7 @@ fn deep_bodies_take_no_stack() {
     });
 }
 
-/// Nobody looks at them, and so nobody finds what is wrong with them.
+/// Nothing reads them, so nothing finds what is wrong with them.
 #[test]
 fn structs_far_down_stay_empty() {
     let body = |depth| {
