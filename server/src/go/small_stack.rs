@@ -1,7 +1,7 @@
 //! A stack on which whoever goes down it for each level of a deep text does not get far.
 
-/// The smallest stack that a thread of a test program is likely to have.
-const BYTES: usize = 512 * 1024;
+/// Half of the smallest stack that a thread of a test program is likely to have: whoever calls a parser has gone down it, too.
+const BYTES: usize = 256 * 1024;
 
 /// The depths at which parsers are tried.
 pub(crate) const DEPTHS: [usize; 6] = [10, 100, 1_000, 10_000, 100_000, 1_000_000];

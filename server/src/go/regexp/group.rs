@@ -23,6 +23,7 @@ impl Translation<'_> {
     fn begin(&mut self, translated: &str) {
         self.out.push_str(translated);
         self.open.push(std::mem::take(&mut self.level));
+        self.groups = self.groups.max(self.open.len());
         self.level = Level::default();
     }
 

@@ -47,12 +47,16 @@ const INVALID_UTF_8: &str = "invalid UTF-8";
 const TOO_LARGE: &str = "expression too large";
 /// How long a pattern may be: the crate takes a kilobyte of memory for some of the bytes.
 const MAX_BYTES: usize = 64 * 1024;
-/// What newer Go says of patterns that are nested more than 1,000 deep; Go 1.15 takes any depth.
+/// What newer Go says of patterns that are nested too deeply; Go 1.15 takes any depth.
 const TOO_DEEP: &str = "expression nests too deeply";
 
-/// How deep a pattern may be nested: groups, alternatives, sequences and repetitions each count. The crate compiles a
-/// pattern by going down the stack for each level.
-const MAX_DEPTH: u32 = 100;
+/// How deep a pattern may be nested, as in newer Go: groups, alternatives, sequences and repetitions each count.
+const MAX_DEPTH: u32 = 1000;
+/// How many groups within each other are compiled where the caller is. The crate goes down the stack for each, and takes
+/// up to 25 kB of it in a build that is not optimized.
+const FEW_GROUPS: usize = 3;
+/// The stack on which the others are compiled, three times as large as they need. Only what is used of it takes memory.
+const LARGE_STACK: usize = 32 * 1024 * 1024;
 
 impl Regexp {
     /// Compiles a pattern.
@@ -68,15 +72,14 @@ impl Regexp {
             return Err(Error::new(TOO_LARGE, text));
         }
         let translated = Translation::new(text).run()?;
-        let compiled = regex::bytes::RegexBuilder::new(&translated)
-            .nest_limit(MAX_DEPTH)
-            .build();
-        let compiled = compiled.map_err(|error| match error {
-            // What is translated is sound, so that its depth is all that its syntax can be refused for.
-            regex::Error::Syntax(_) => Error::new(TOO_DEEP, text),
-            _ => Error::new(TOO_LARGE, text),
-        })?;
-        Ok(Self(compiled))
+        let compiled = if translated.groups > FEW_GROUPS {
+            compile_on_large_stack(translated.pattern)
+        } else {
+            compile(&translated.pattern)
+        };
+        compiled
+            .map(Self)
+            .map_err(|problem| Error::new(problem, text))
     }
 
     /// What the pattern and its groups hold where it is found first; nothing where it is not found.
@@ -94,6 +97,33 @@ impl Regexp {
     }
 }
 
+fn compile(translated: &str) -> Result<regex::bytes::Regex, &'static str> {
+    let compiled = regex::bytes::RegexBuilder::new(translated)
+        .nest_limit(MAX_DEPTH)
+        .build();
+    compiled.map_err(|error| match error {
+        // What is translated is sound, so that its depth is all that its syntax can be refused for.
+        regex::Error::Syntax(_) => TOO_DEEP,
+        _ => TOO_LARGE,
+    })
+}
+
+fn compile_on_large_stack(translated: String) -> Result<regex::bytes::Regex, &'static str> {
+    let thread = std::thread::Builder::new()
+        .stack_size(LARGE_STACK)
+        .spawn(move || compile(&translated));
+    // A machine that has no such stack cannot compile the pattern.
+    let compiled = thread.map_err(|_| TOO_DEEP)?.join();
+    compiled.expect("compiling does not panic")
+}
+
+/// A pattern as the crate takes it.
+struct Translated {
+    pattern: String,
+    /// How many groups there are within each other at most.
+    groups: usize,
+}
+
 /// A pattern under translation.
 struct Translation<'a> {
     whole: &'a str,
@@ -102,6 +132,8 @@ struct Translation<'a> {
     out: String,
     /// The groups that are open, the innermost last: what they hold so far.
     open: Vec<Level>,
+    /// How many of them there were at most.
+    groups: usize,
     level: Level,
     /// The text from the repetition that was translated last, if nothing came since.
     repetition: Option<&'a str>,
@@ -123,12 +155,13 @@ impl<'a> Translation<'a> {
             rest: whole,
             out: String::new(),
             open: Vec::new(),
+            groups: 0,
             level: Level::default(),
             repetition: None,
         }
     }
 
-    fn run(mut self) -> Result<String, Error> {
+    fn run(mut self) -> Result<Translated, Error> {
         while let Some(first) = self.rest.chars().next() {
             let repetition = self.repetition.take();
             match first {
@@ -154,7 +187,10 @@ impl<'a> Translation<'a> {
             }
         }
         if self.open.is_empty() {
-            Ok(self.out)
+            Ok(Translated {
+                pattern: self.out,
+                groups: self.groups,
+            })
         } else {
             Err(Error::new(MISSING_PARENTHESIS, self.whole))
         }
