@@ -1,7 +1,7 @@
 //! The one owner of store, clock, chance and waiters: every request ends here.
 //!
 //! State has one door, `Engine::mutate`: whatever changes the store, a test's controls included, takes the lock, applies
-//! first what is due, then its change; the index is fixed, the lock is dropped, and those whose reads were touched are
+//! first what is due, then its change; the index is fixed, the lock is dropped, and the waiters whose reads were touched are
 //! woken. Nothing takes a copy of the store, changes that, and puts it back: what others wrote meanwhile would be lost.
 //! A read is answered from the store under the lock, or, when it may be large, from a snapshot outside it.
 //!

@@ -14,7 +14,7 @@ use crate::target::ToolError;
 const DOUBLE: &str = "proconsul";
 
 /// Finds a real Consul: the one that `CONSUL_BIN` names, else `consul` on the `PATH`, else the one that `fetch-consul` has put under
-/// `target/`. `None` when there is none. A `consul` on the `PATH` that is not a real one is passed over, and standard error names it.
+/// `target/`. `None` when it finds no binary. A `consul` on the `PATH` that is not a real one is passed over, and standard error names it.
 ///
 /// A process looks once; what it has found is found again.
 ///

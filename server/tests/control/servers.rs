@@ -61,7 +61,7 @@ fn wrong_settings_start_nothing() {
             "kv_max_value_size",
         ),
         (
-            json!({ "settings": { "pid_file": "/tmp/x" } }),
+            json!({ "settings": { "pid_file": "agent.pid" } }),
             "concerns the whole process",
         ),
         (
