@@ -284,10 +284,13 @@ impl Run {
             Plane::Data => self.server.data,
             Plane::Control => self.server.control,
         };
-        if let Some(wire) = Wire::to(address) {
-            return Ok(wire);
+        // A call that has connections refused may be carried out behind the one that takes it back.
+        for _ in 0..5 {
+            if let Some(wire) = Wire::to(address) {
+                return Ok(wire);
+            }
+            self.heal()?;
         }
-        self.heal()?;
         Wire::to(address).ok_or_else(|| self.why("a port is not listened on"))
     }
 
