@@ -1,28 +1,9 @@
 //! The control plane beside Consul's API: its router is called on connections of our own HTTP server.
 
-use super::Context;
-use super::server::Head;
-use crate::go::url::Target;
-
 #[cfg(not(feature = "control-http"))]
 pub(crate) use absent::ControlPlane;
 #[cfg(feature = "control-http")]
 pub(crate) use present::ControlPlane;
-
-/// What the paths of the control plane begin with. No Consul has any.
-const PREFIX: &[u8] = b"/proconsul/";
-
-/// The control plane of a server, if a request is meant for it. The path is looked at as it is decoded, and without
-/// the origin that a proxy's client sends before it.
-pub(super) fn meant<'a>(context: &'a Context, head: &Head) -> Option<&'a ControlPlane> {
-    let plane = context.control_plane.as_ref()?;
-    // Nearly all requests: they need no second look.
-    if head.target.starts_with(b"/v1/") {
-        return None;
-    }
-    let target = Target::parse(&head.target).ok()?;
-    target.path().starts_with(PREFIX).then_some(plane)
-}
 
 #[cfg(feature = "control-http")]
 mod present {
@@ -35,6 +16,7 @@ mod present {
     use axum::response::Response;
     use tower_service::Service;
 
+    use crate::config::Config;
     use crate::control::Control;
     use crate::control::http::{self, LocalSocket};
     use crate::go::url::Target;
@@ -42,6 +24,8 @@ mod present {
     use crate::http::reply::body::Body;
     use crate::http::server::{Answer, Head, Incoming, Read};
 
+    /// What the paths of the control plane begin with. No Consul has any.
+    const PREFIX: &[u8] = b"/proconsul/";
     /// The longest body of a call in bytes: a state of many keys.
     const BODY_LIMIT: u64 = 1 << 30;
 
@@ -54,12 +38,24 @@ mod present {
     }
 
     impl ControlPlane {
-        pub(crate) fn new(control: Control, allowed: &[String]) -> Self {
-            Self {
-                control,
-                allowed: allowed.to_vec(),
+        /// The control plane of a server that tests may control.
+        pub(crate) fn new(control: Option<&Control>, config: &Config) -> Option<Self> {
+            control.map(|control| Self {
+                control: control.clone(),
+                allowed: config.allow_hosts.clone(),
                 router: OnceLock::new(),
+            })
+        }
+
+        /// Whether a request is meant for the control plane. The path is looked at as it is decoded, and without the
+        /// origin that a proxy's client sends before it.
+        pub(crate) fn is_meant(&self, head: &Head) -> bool {
+            // Nearly all requests: they need no second look.
+            if head.target.starts_with(b"/v1/") {
+                return false;
             }
+            let target = Target::parse(&head.target);
+            target.is_ok_and(|target| target.path().starts_with(PREFIX))
         }
 
         /// Carries out a call. Dropping the future ends it: the client is gone.
@@ -136,6 +132,7 @@ mod present {
 /// A build without the control plane: its paths are nobody's.
 #[cfg(not(feature = "control-http"))]
 mod absent {
+    use crate::config::Config;
     use crate::control::Control;
     use crate::http::server::{Answer, Head, Incoming};
 
@@ -143,6 +140,14 @@ mod absent {
     pub(crate) enum ControlPlane {}
 
     impl ControlPlane {
+        pub(crate) fn new(_: Option<&Control>, _: &Config) -> Option<Self> {
+            None
+        }
+
+        pub(crate) fn is_meant(&self, _: &Head) -> bool {
+            match *self {}
+        }
+
         pub(crate) async fn answer(&self, _: &Head, _: Incoming, _: bool) -> Answer {
             match *self {}
         }

@@ -12,7 +12,6 @@ use super::server::Head;
 use crate::clock::Stopwatch;
 use crate::go::duration;
 use crate::go::query::{Query, Semicolons};
-use crate::version::Behaviour;
 
 /// What stands in a log in place of a token.
 const HIDDEN: &str = "<hidden>";
@@ -30,15 +29,10 @@ pub(super) struct RequestLog {
 impl RequestLog {
     pub(super) fn new(head: &Head, context: &Context, peer: Option<SocketAddr>) -> Self {
         let is_shown = tracing::enabled!(target: "agent.http", Level::DEBUG);
-        let refuses = context.has(Behaviour::HttpSemicolonRefused);
         Self {
             method: head.method.clone(),
             target: head.target.clone(),
-            semicolons: if refuses {
-                Semicolons::Refused
-            } else {
-                Semicolons::Separate
-            },
+            semicolons: context.semicolons(),
             peer,
             started: is_shown.then(Stopwatch::start),
         }

@@ -192,7 +192,7 @@ fn raw(request: &Request, value: Bytes) -> Reply {
     let mut reply = Reply::empty(StatusCode::OK);
     let gzip_empty = value.is_empty()
         && request.has(Behaviour::HttpGzipMinimum)
-        && crate::http::accepts_gzip(&request.headers);
+        && reply::accepts_gzip(&request.headers);
     if request.has(Behaviour::KvRawHeaders) {
         let sandbox = HeaderValue::from_static("sandbox");
         reply.headers.push((CONTENT_SECURITY_POLICY, sandbox));
@@ -205,7 +205,7 @@ fn raw(request: &Request, value: Bytes) -> Reply {
         });
         // The compressing writer of Go loses the type of an empty value (1.22.md A1.3).
         if gzip_empty && request.has(Behaviour::HttpEmptyContentTypeJson) {
-            reply.content_type = crate::http::empty_content_type(request);
+            reply.content_type = reply::empty_content_type(request);
         }
     } else if !value.is_empty() {
         reply.content_type = Some(reply::guessed_type(&value));

@@ -1,4 +1,4 @@
-//! One room for each page of Consul's API documentation: its handlers, bodies and wire types.
+//! One room for each page of Consul's API documentation: its routes, handlers, bodies and wire types.
 
 pub(crate) mod absent;
 pub(crate) mod acl;
@@ -15,3 +15,24 @@ pub(crate) mod query;
 pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod txn;
+
+use super::route::Route;
+
+/// The tables of all pages. A path that is in none of them is answered as an unknown path is.
+pub(super) const PAGES: &[&[Route]] = &[
+    acl::ROUTES,
+    agent::ROUTES,
+    catalog::ROUTES,
+    config_entry::ROUTES,
+    connect::ROUTES,
+    coordinate::ROUTES,
+    event::ROUTES,
+    health::ROUTES,
+    kv::ROUTES,
+    operator::ROUTES,
+    query::ROUTES,
+    session::ROUTES,
+    status::ROUTES,
+    txn::ROUTES,
+    absent::ROUTES,
+];

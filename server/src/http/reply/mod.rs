@@ -4,8 +4,8 @@ pub(crate) mod body;
 pub(crate) mod wire;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::header::{self, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 
 use super::server::{Answer, Ending};
@@ -97,7 +97,7 @@ impl Reply {
     /// The empty answer of a handler that has nothing to say, whose type came with the versions.
     pub(crate) fn done(request: &Request) -> Self {
         Self {
-            content_type: crate::http::empty_content_type(request),
+            content_type: empty_content_type(request),
             ..Self::empty(StatusCode::OK)
         }
     }
@@ -246,6 +246,27 @@ pub(crate) fn shown(mut reply: Reply, shown: Shown) -> Reply {
     reply
 }
 
+/// The type of an answer into which nothing was written (1.22.md A6.7).
+pub(crate) fn empty_content_type(request: &Request) -> Option<HeaderValue> {
+    if !request.has(Behaviour::HttpEmptyContentType) {
+        return None;
+    }
+    if !request.has(Behaviour::HttpEmptyContentTypeJson) {
+        return Some(TEXT);
+    }
+    let own = request.headers.get(CONTENT_TYPE);
+    if matches!(request.method, Method::GET | Method::DELETE)
+        && let Some(own) = own
+    {
+        return Some(own.clone());
+    }
+    Some(if request.has(Behaviour::HttpEmptyContentTypeCharset) {
+        JSON_UTF_8
+    } else {
+        JSON
+    })
+}
+
 /// How JSON is printed: pretty in `-dev` or when asked for, with a newline as the version has it (kv.md 1.3).
 pub(crate) fn style(request: &Request) -> Style {
     let asked = request.query.has("pretty");
@@ -263,6 +284,13 @@ pub(crate) fn style(request: &Request) -> Style {
             ControlEscapes::Long
         },
     }
+}
+
+/// Whether the client takes gzip, as Consul's compressing writer reads its header.
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::ACCEPT_ENCODING)
+        .is_some_and(|value| gzip::accepts_gzip(&String::from_utf8_lossy(value.as_bytes())))
 }
 
 /// What all answers of registered endpoints share (kv.md 0, step 4).

@@ -1,12 +1,10 @@
-//! The form of a route, the tables of all pages, and Go's rules of matching.
+//! The form of a route, and Go's rules of matching. The tables of routes stand with their pages.
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::LazyLock;
 
 use http::Method;
 
-use crate::http::api;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -72,27 +70,8 @@ pub(crate) const GET: &[Method] = &[Method::GET];
 pub(crate) const ANY: &[Method] = &[];
 pub(crate) const PUT: &[Method] = &[Method::PUT];
 
-/// The tables of all pages. A path that is in none of them is answered as an unknown path is.
-const PAGES: &[&[Route]] = &[
-    api::acl::ROUTES,
-    api::agent::ROUTES,
-    api::catalog::ROUTES,
-    api::config_entry::ROUTES,
-    api::connect::ROUTES,
-    api::coordinate::ROUTES,
-    api::event::ROUTES,
-    api::health::ROUTES,
-    api::kv::ROUTES,
-    api::operator::ROUTES,
-    api::query::ROUTES,
-    api::session::ROUTES,
-    api::status::ROUTES,
-    api::txn::ROUTES,
-    api::absent::ROUTES,
-];
-
-/// The routes of all pages.
-struct Table {
+/// The routes of an API.
+pub(crate) struct Table {
     /// Those of a single path, by it.
     paths: HashMap<&'static [u8], &'static Route>,
     /// Those of all paths below one, by that path without its slash.
@@ -101,23 +80,44 @@ struct Table {
     longest: usize,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table {
-        paths: HashMap::new(),
-        subtrees: HashMap::new(),
-        longest: 0,
-    };
-    for route in PAGES.iter().copied().flatten() {
-        match route.path.strip_suffix('/') {
-            Some(folder) => {
-                table.longest = table.longest.max(folder.len());
-                table.subtrees.insert(folder.as_bytes(), route)
-            }
-            None => table.paths.insert(route.path.as_bytes(), route),
+impl Table {
+    /// The routes of these tables. A path stands in one row.
+    pub(crate) fn of(pages: &[&'static [Route]]) -> Self {
+        let mut table = Self {
+            paths: HashMap::new(),
+            subtrees: HashMap::new(),
+            longest: 0,
         };
+        for route in pages.iter().copied().flatten() {
+            match route.path.strip_suffix('/') {
+                Some(folder) => {
+                    table.longest = table.longest.max(folder.len());
+                    table.subtrees.insert(folder.as_bytes(), route)
+                }
+                None => table.paths.insert(route.path.as_bytes(), route),
+            };
+        }
+        table
     }
-    table
-});
+
+    /// Finds the route of a cleaned path, as Go's mux does: a path itself, then a subtree without its slash, then the
+    /// subtree that a path lies in.
+    pub(crate) fn find(&self, path: &[u8]) -> Found {
+        let found = |route: &&'static Route| Found::Route(route, route.path.len());
+        if let Some(route) = self.paths.get(path) {
+            return found(route);
+        }
+        if self.subtrees.contains_key(path) {
+            return Found::Slash;
+        }
+        let looked_at = &path[..path.len().min(self.longest + 1)];
+        let slashes = looked_at.iter().enumerate();
+        let slashes = slashes.filter(|(_, byte)| **byte == b'/').rev();
+        let mut around = slashes.map(|(at, _)| &path[..at]);
+        let nearest = around.find_map(|folder| self.subtrees.get(folder));
+        nearest.map_or(Found::Unknown, found)
+    }
+}
 
 /// A row: what answers a path, and the methods that it takes, in the order of the `Allow` header.
 pub(crate) const fn route(
@@ -165,83 +165,9 @@ pub(crate) enum Found {
     Unknown,
 }
 
-/// Finds the route of a cleaned path, as Go's mux does: a path itself, then a subtree without its slash, then the
-/// subtree that a path lies in.
-pub(crate) fn find(path: &[u8]) -> Found {
-    let Table {
-        paths,
-        subtrees,
-        longest,
-    } = &*TABLE;
-    let found = |route: &&'static Route| Found::Route(route, route.path.len());
-    if let Some(route) = paths.get(path) {
-        return found(route);
-    }
-    if subtrees.contains_key(path) {
-        return Found::Slash;
-    }
-    let looked_at = &path[..path.len().min(longest + 1)];
-    let slashes = looked_at.iter().enumerate();
-    let slashes = slashes.filter(|(_, byte)| **byte == b'/').rev();
-    let mut around = slashes.map(|(at, _)| &path[..at]);
-    let nearest = around.find_map(|folder| subtrees.get(folder));
-    nearest.map_or(Found::Unknown, found)
-}
-
 /// The value of the `Allow` header: no spaces, `OPTIONS` first (kv.md 6.6).
 pub(crate) fn allow(methods: &[Method]) -> String {
     let methods = methods.iter().map(Method::as_str);
     let all: Vec<&str> = std::iter::once("OPTIONS").chain(methods).collect();
     all.join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    fn found(path: &str) -> Option<&'static str> {
-        match find(path.as_bytes()) {
-            Found::Route(route, _) => Some(route.path),
-            Found::Slash | Found::Unknown => None,
-        }
-    }
-
-    #[test]
-    fn subtrees_match_below_and_exact_paths_only_themselves() {
-        assert_eq!(found("/v1/kv/a/b"), Some("/v1/kv/"));
-        assert_eq!(found("/v1/kv/"), Some("/v1/kv/"));
-        assert_eq!(found("/v1/session/list"), Some("/v1/session/list"));
-        assert_eq!(found("/v1/session/list/"), None);
-        assert_eq!(found("/V1/kv/a"), None);
-        assert_eq!(found("/v2"), None);
-        let of_service = |path| found(&format!("/v1/agent/service/{path}"));
-        assert_eq!(of_service("register"), Some("/v1/agent/service/register"));
-        assert_eq!(of_service("registered"), Some("/v1/agent/service/"));
-    }
-
-    #[test]
-    fn a_subtree_without_its_slash_is_redirected() {
-        assert!(matches!(find(b"/v1/kv"), Found::Slash));
-        assert!(matches!(find(b"/v1/session/destroy"), Found::Slash));
-        assert!(matches!(find(b"/v1/session/list"), Found::Route(..)));
-        assert!(matches!(find(b"/v1"), Found::Unknown));
-        assert!(matches!(
-            find(b"/v1/agent/service/maintenance"),
-            Found::Slash
-        ));
-    }
-
-    #[test]
-    fn no_path_stands_in_two_rows() {
-        let rows: Vec<_> = PAGES.iter().copied().flatten().collect();
-        let paths: BTreeSet<_> = rows.iter().map(|route| route.path).collect();
-        assert_eq!(paths.len(), rows.len());
-    }
-
-    #[test]
-    fn the_allow_header_starts_with_options() {
-        assert_eq!(allow(GET), "OPTIONS,GET");
-    }
 }

@@ -347,7 +347,7 @@ impl Reply {
     /// `200` with nothing.
     fn empty_success(request: &Request) -> Self {
         let mut reply = Self::empty(StatusCode::OK);
-        reply.content_type = crate::http::empty_content_type(request);
+        reply.content_type = reply::empty_content_type(request);
         reply
     }
 }

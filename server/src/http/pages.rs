@@ -1,0 +1,144 @@
+//! What is answered outside of Consul's API: the root, the page, redirects, unknown paths, and targets that are no path.
+
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderValue, Method, StatusCode};
+
+use super::context::Context;
+use super::reply::body::Body;
+use super::reply::{self, Reply};
+use super::server::{Answer, Head, Protocol};
+use crate::go::mux::{Mux, Redirect};
+use crate::go::url::Target;
+use crate::version::Behaviour;
+
+/// The paths outside of the API: `/`, and the inspection page. They carry none of the API's headers.
+pub(super) fn page(context: &Context, method: &Method, target: &Target<'_>) -> Option<Answer> {
+    let ui = context.config.ui;
+    match target.path() {
+        b"/" if ui => Some(redirect(method, &Redirect::to("/ui/"))),
+        b"/ui" if ui => Some(redirect(method, &Mux::redirect_to_slash(target))),
+        b"/api" if context.has(Behaviour::HttpApiPrefix) => {
+            Some(redirect(method, &Mux::redirect_to_slash(target)))
+        }
+        b"/" => {
+            let text = if context.has(Behaviour::HttpUiOffText) {
+                "Consul Agent: UI disabled. To enable, set ui_config.enabled=true in the agent configuration and restart."
+            } else {
+                "Consul Agent"
+            };
+            Some(words(context, text))
+        }
+        path if ui && path.starts_with(b"/ui/") => {
+            let html = HeaderValue::from_static("text/html; charset=utf-8");
+            Some(Answer {
+                headers: vec![
+                    (CONTENT_LENGTH, reply::number(crate::ui::PAGE.len() as u64)),
+                    (CONTENT_TYPE, html),
+                ],
+                body: Body::Whole(crate::ui::PAGE.into()),
+                ..Answer::empty(StatusCode::OK)
+            })
+        }
+        _ => None,
+    }
+}
+
+/// What is answered to targets that are no path, by Go's server and its mux.
+pub(super) fn without_path(head: &Head) -> Option<Answer> {
+    if head.method == Method::CONNECT && !head.target.starts_with(b"/") {
+        return Some(unknown_resource());
+    }
+    if *head.target != *b"*" {
+        return None;
+    }
+    let (status, header) = if head.method == Method::OPTIONS {
+        (
+            StatusCode::OK,
+            (CONTENT_LENGTH, HeaderValue::from_static("0")),
+        )
+    } else {
+        let close = HeaderValue::from_static("close");
+        (StatusCode::BAD_REQUEST, (CONNECTION, close))
+    };
+    let mut answer = Answer::empty(status);
+    // To HTTP/1.0 nothing is said: there the connection ends anyway.
+    if head.protocol == Protocol::Http11 || status == StatusCode::OK {
+        answer.headers.push(header);
+    }
+    Some(answer)
+}
+
+/// A few words for who looks at the root. Their type is set first since errors have theirs so, and was guessed before.
+fn words(context: &Context, text: &'static str) -> Answer {
+    let mut answer = Answer {
+        body: Body::Whole(text.into()),
+        ..Answer::empty(StatusCode::OK)
+    };
+    if context.has(Behaviour::HttpErrorContentTypeFirst) {
+        answer.headers.push((CONTENT_TYPE, reply::TEXT));
+    } else {
+        answer.guessed_type = Some(reply::TEXT);
+    }
+    answer
+}
+
+pub(super) fn redirect(method: &Method, to: &Redirect) -> Answer {
+    let mut answer = Answer::empty(StatusCode::MOVED_PERMANENTLY);
+    if matches!(*method, Method::GET | Method::HEAD) {
+        let html = HeaderValue::from_static("text/html; charset=utf-8");
+        answer.headers.push((CONTENT_TYPE, html));
+    }
+    if let Ok(location) = HeaderValue::from_str(&to.location()) {
+        answer.headers.push((LOCATION, location));
+    }
+    if *method == Method::GET {
+        answer.body = Body::Whole(to.html().into());
+    }
+    answer
+}
+
+/// The answer to a path that is nobody's (kv.md 6.6, 1.22.md A6). Said once a path in the log, since it may be
+/// an endpoint that this server does not have.
+pub(super) fn unknown_path(context: &Context, path: &[u8]) -> Answer {
+    context.note_unknown(path);
+    if path.starts_with(b"/api/") && context.has(Behaviour::HttpApiPrefix) {
+        return unknown_resource();
+    }
+    let text = if !context.has(Behaviour::HttpUnknownPathText) {
+        ""
+    } else if path.windows(4).any(|window| window == b"/v1/") {
+        "Invalid URL path: not a recognized HTTP API endpoint\n"
+    } else {
+        "Invalid URL path: if attempting to use the HTTP API, ensure the path starts with '/v1/'\n"
+    };
+    let mut answer = Answer::empty(StatusCode::NOT_FOUND);
+    if !text.is_empty() {
+        answer.headers.clone_from(&context.response_headers);
+        // Go's server guesses the type when everything else stands.
+        answer.guessed_type = Some(reply::TEXT);
+        answer.body = Body::Whole(text.into());
+    }
+    answer
+}
+
+/// What the API of resources, which is beside that of `/v1/`, answers to a path that is nobody's (1.22.md A6).
+fn unknown_resource() -> Answer {
+    let no_sniff = HeaderValue::from_static("nosniff");
+    Answer {
+        headers: vec![
+            (CONTENT_TYPE, reply::TEXT),
+            (X_CONTENT_TYPE_OPTIONS, no_sniff),
+        ],
+        body: Body::Whole("404 page not found\n".into()),
+        ..Answer::empty(StatusCode::NOT_FOUND)
+    }
+}
+
+/// A query string that cannot be read (kv.md 0, step 5).
+pub(super) fn bad_query(context: &Context) -> Answer {
+    let mut reply = Reply::empty(StatusCode::INTERNAL_SERVER_ERROR);
+    if context.has(Behaviour::HttpBadQueryContentType) {
+        reply.content_type = Some(reply::TEXT);
+    }
+    reply::finish(context, false, reply)
+}

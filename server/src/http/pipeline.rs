@@ -1,0 +1,257 @@
+//! The way of a request from its head to its answer: the steps of kv.md section 0, in their order.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, LazyLock};
+
+use http::{Method, StatusCode};
+
+use super::api;
+use super::context::Context;
+use super::failure::{Failure, Kind};
+use super::fault;
+use super::pages;
+use super::reply::{self, Content, Reply};
+use super::request::Request;
+use super::request_log::RequestLog;
+use super::route::{self, Found, Route, Table};
+use super::server::{Answer, Ending, Head, Incoming};
+use crate::engine::OpenCall;
+use crate::go::mux::Mux;
+use crate::go::path;
+use crate::go::printable::Unicode;
+use crate::go::query::Query;
+use crate::go::url::Target;
+use crate::history::CallId;
+
+/// The routes of Consul's API.
+static ROUTES: LazyLock<Table> = LazyLock::new(|| Table::of(api::PAGES));
+
+/// Answers one request: the steps of kv.md section 0, in its order.
+pub(super) async fn respond(
+    context: Arc<Context>,
+    peer: Option<SocketAddr>,
+    head: Head,
+    body: Incoming,
+) -> Answer {
+    // Told apart once, before the request is counted: what counts requests must not wait for itself.
+    let plane = context.control_plane.as_ref();
+    if let Some(plane) = plane.filter(|plane| plane.is_meant(&head)) {
+        return plane.answer(&head, body, peer.is_none()).await;
+    }
+    let target = String::from_utf8_lossy(&head.target);
+    let mut call =
+        context
+            .engine
+            .begin_call(peer.map(|peer| peer.ip()), head.method.as_str(), &target);
+    drop(target);
+    let id = call.as_ref().map(OpenCall::id);
+    let mut answer = match steps(context, peer, id, head, body).await {
+        Ok(answer) => answer,
+        Err(Early(answer)) => *answer,
+    };
+    let is_answered = matches!(answer.ending, Ending::Whole | Ending::CutOff(_));
+    if let Some(call) = call.as_mut().filter(|_| is_answered) {
+        call.answered(Some(answer.status.as_u16()));
+    }
+    answer.call = call;
+    answer
+}
+
+/// The answer to a request that ends before its endpoint has answered it.
+struct Early(Box<Answer>);
+
+impl From<Answer> for Early {
+    fn from(answer: Answer) -> Self {
+        Self(Box::new(answer))
+    }
+}
+
+/// The answer, or the answer of the step that ended the request early.
+async fn steps(
+    context: Arc<Context>,
+    peer: Option<SocketAddr>,
+    call: Option<CallId>,
+    head: Head,
+    body: Incoming,
+) -> Result<Answer, Early> {
+    if let Some(answer) = pages::without_path(&head) {
+        return Ok(answer);
+    }
+    let target = Target::parse(&head.target).expect("the server has parsed it before");
+    check_printable(&context, &target)?;
+    if let Some(page) = pages::page(&context, &head.method, &target) {
+        return Ok(page);
+    }
+    let (route, rest) = find_route(&context, &head.method, &target)?;
+    // Dropped at the end, whichever that is: then the line is written.
+    let logged = RequestLog::new(&head, &context, peer);
+    let accepts_gzip = reply::accepts_gzip(&head.headers);
+    let Ok(query) = Query::parse(target.raw_query(), context.semicolons()) else {
+        return Err(pages::bad_query(&context).into());
+    };
+    let request = Request {
+        context: Arc::clone(&context),
+        peer: peer.map(|peer| peer.ip()),
+        call,
+        method: head.method.clone(),
+        route: route.path,
+        rest,
+        query,
+        headers: head.headers,
+        body,
+    };
+    let reply = match early(&request, route, target.path()) {
+        Some(reply) => reply,
+        None => {
+            let outcome = fault::handle_with_faults(route.handler, request, target.path()).await;
+            if let Some(foreign) = outcome.foreign {
+                return Ok(foreign);
+            }
+            let reply = match outcome.reply {
+                Ok(reply) => reply,
+                Err(failure) if failure.kind == Kind::Dropped => return Ok(Answer::silence()),
+                Err(failure) if context.config.strict && failure.kind == Kind::NotEmulated => {
+                    return Ok(pages::unknown_path(&context, target.path()));
+                }
+                Err(failure) => {
+                    if failure.kind == Kind::NotEmulated {
+                        context.note_absent(route.path);
+                    }
+                    Reply::failure(&failure, context.config.version)
+                }
+            };
+            Reply {
+                ending: outcome.cut.map_or(Ending::Whole, Ending::from),
+                ..reply
+            }
+        }
+    };
+    if let (true, Content::Whole(text)) = (reply.is_error, &reply.content) {
+        logged.error(&String::from_utf8_lossy(text));
+    }
+    Ok(reply::finish(&context, accepts_gzip, reply))
+}
+
+fn check_printable(context: &Context, target: &Target<'_>) -> Result<(), Early> {
+    let unicode = Unicode::of(context.config.version);
+    if context.config.disable_http_unprintable_char_filter
+        || path::is_printable_path(target.path(), unicode)
+    {
+        return Ok(());
+    }
+    Err(Answer::empty(StatusCode::BAD_REQUEST).into())
+}
+
+/// The route of a target and what follows it in the path; or the redirect, or the answer to an unknown path.
+fn find_route(
+    context: &Context,
+    method: &Method,
+    target: &Target<'_>,
+) -> Result<(&'static Route, Vec<u8>), Early> {
+    let mux = context.mux();
+    let path = mux.route_path(target);
+    let found = ROUTES.find(&path);
+    if matches!(found, Found::Slash) {
+        return Err(pages::redirect(method, &Mux::redirect_to_slash(target)).into());
+    }
+    // A CONNECT is taken as it is.
+    let to = mux.redirect_to_clean(target);
+    if let Some(to) = to.filter(|_| *method != Method::CONNECT) {
+        return Err(pages::redirect(method, &to).into());
+    }
+    match found {
+        Found::Route(route, start) if route.exists_in(context.config.version) => {
+            // The handler sees the path decoded as a whole, whatever the mux matched.
+            let path = match mux {
+                Mux::Decoded => &path,
+                Mux::Escaped => target.path(),
+            };
+            Ok((route, path.get(start..).unwrap_or_default().to_vec()))
+        }
+        Found::Route(..) | Found::Slash | Found::Unknown => {
+            Err(pages::unknown_path(context, target.path()).into())
+        }
+    }
+}
+
+/// What is answered before the endpoint is asked (kv.md 0, steps 6 to 9).
+fn early(request: &Request, route: &Route, path: &[u8]) -> Option<Reply> {
+    let config = &request.context.config;
+    let failure = |failure| Some(Reply::failure(&failure, config.version));
+    let blocked = |prefix: &String| path.starts_with(prefix.as_bytes());
+    if config.block_endpoints.iter().any(blocked) {
+        return failure(Failure::endpoint_blocked());
+    }
+    let looks_itself = route.methods.is_empty();
+    if request.method == Method::OPTIONS && !looks_itself {
+        let mut reply = Reply::empty(StatusCode::OK);
+        reply.content_type = reply::empty_content_type(request);
+        reply
+            .headers
+            .push(reply::allow(&route::allow(route.methods)));
+        return Some(reply);
+    }
+    if !looks_itself && !route.methods.contains(&request.method) {
+        let allow = reply::allow(&route::allow(route.methods));
+        return failure(Failure::method_not_allowed(&request.method, allow));
+    }
+    let from = &config.allow_write_http_from;
+    let writes = !matches!(request.method, Method::GET | Method::HEAD);
+    let allowed = |peer: IpAddr| from.iter().any(|network| network.contains(peer));
+    if writes && !from.is_empty() && !request.peer.is_some_and(allowed) {
+        return failure(Failure::access_restricted());
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::http::route::{GET, allow};
+
+    fn found(path: &str) -> Option<&'static str> {
+        match ROUTES.find(path.as_bytes()) {
+            Found::Route(route, _) => Some(route.path),
+            Found::Slash | Found::Unknown => None,
+        }
+    }
+
+    #[test]
+    fn subtrees_match_below_and_exact_paths_only_themselves() {
+        assert_eq!(found("/v1/kv/a/b"), Some("/v1/kv/"));
+        assert_eq!(found("/v1/kv/"), Some("/v1/kv/"));
+        assert_eq!(found("/v1/session/list"), Some("/v1/session/list"));
+        assert_eq!(found("/v1/session/list/"), None);
+        assert_eq!(found("/V1/kv/a"), None);
+        assert_eq!(found("/v2"), None);
+        let of_service = |path| found(&format!("/v1/agent/service/{path}"));
+        assert_eq!(of_service("register"), Some("/v1/agent/service/register"));
+        assert_eq!(of_service("registered"), Some("/v1/agent/service/"));
+    }
+
+    #[test]
+    fn a_subtree_without_its_slash_is_redirected() {
+        assert!(matches!(ROUTES.find(b"/v1/kv"), Found::Slash));
+        assert!(matches!(ROUTES.find(b"/v1/session/destroy"), Found::Slash));
+        assert!(matches!(ROUTES.find(b"/v1/session/list"), Found::Route(..)));
+        assert!(matches!(ROUTES.find(b"/v1"), Found::Unknown));
+        assert!(matches!(
+            ROUTES.find(b"/v1/agent/service/maintenance"),
+            Found::Slash
+        ));
+    }
+
+    #[test]
+    fn no_path_stands_in_two_rows() {
+        let rows: Vec<_> = api::PAGES.iter().copied().flatten().collect();
+        let paths: BTreeSet<_> = rows.iter().map(|route| route.path).collect();
+        assert_eq!(paths.len(), rows.len());
+    }
+
+    #[test]
+    fn the_allow_header_starts_with_options() {
+        assert_eq!(allow(GET), "OPTIONS,GET");
+    }
+}
