@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::address::Address;
 use crate::clock::{self, Clock};
 use crate::error::Error;
 use crate::query::QueryOptions;
-use crate::settings::{Address, Settings};
+use crate::settings::Settings;
 
 /// A client of one Consul agent. Cheap to clone; clones share their connections.
 ///
@@ -219,7 +220,7 @@ impl Builder {
     /// # Errors
     /// [`Error::Settings`] when the address or a certificate cannot be used.
     pub fn build(self) -> Result<Client, Error> {
-        let address = Address::parse(&self.settings)?;
+        let address = self.settings.address()?;
         let http = self.settings.http_client(&address)?;
         let options = QueryOptions {
             namespace: self.settings.namespace.clone(),

@@ -30,6 +30,7 @@
 //! The crate shares no code with the server `proconsul`: two sides that share an encoder agree with themselves and
 //! with nobody else.
 
+mod address;
 mod agent;
 mod catalog;
 mod client;

@@ -4,8 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reqwest::Url;
-
+use crate::address::Address;
 use crate::error::Error;
 use crate::tls::Tls;
 
@@ -84,6 +83,12 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Where the agent listens.
+    pub(crate) fn address(&self) -> Result<Address, Error> {
+        let server_name = self.tls.server_name.as_deref();
+        Address::parse(&self.address, self.secure, server_name)
+    }
+
     /// The HTTP client for an address.
     pub(crate) fn http_client(&self, address: &Address) -> Result<reqwest::Client, Error> {
         let mut builder = reqwest::Client::builder()
@@ -118,101 +123,6 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Where an agent listens.
-#[derive(Clone, Debug)]
-pub(crate) struct Address {
-    /// As it was set.
-    pub(crate) shown: String,
-    /// What request paths are joined to; ends in `/`.
-    pub(crate) url: Url,
-    /// The host to connect to, where the one of `url` is what its certificate is for.
-    #[cfg_attr(
-        not(feature = "tls"),
-        expect(dead_code, reason = "https:// is refused without the feature")
-    )]
-    pub(crate) dialled: Option<Host>,
-    /// The unix socket to connect to in place of the host.
-    pub(crate) socket: Option<PathBuf>,
-}
-
-/// A host as it was set.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    not(feature = "tls"),
-    expect(dead_code, reason = "https:// is refused without the feature")
-)]
-pub(crate) struct Host {
-    /// Its name or IP address.
-    pub(crate) name: String,
-    /// With its port, as requests name it.
-    pub(crate) authority: String,
-}
-
-impl Address {
-    pub(crate) fn parse(settings: &Settings) -> Result<Self, Error> {
-        let shown = settings.address.clone();
-        let wrong = |why: &str| {
-            Error::Settings(format!(
-                "the address {shown:?} {why}; expected host:port, http://..., https://... or unix:///path"
-            ))
-        };
-        let (text, socket) = if let Some(path) = shown.strip_prefix("unix://") {
-            if path.is_empty() {
-                return Err(wrong("names no socket"));
-            }
-            ("http://localhost".to_owned(), Some(PathBuf::from(path)))
-        } else if shown.contains("://") {
-            (shown.clone(), None)
-        } else {
-            let scheme = if settings.secure { "https" } else { "http" };
-            (format!("{scheme}://{shown}"), None)
-        };
-        let mut url = Url::parse(&text).map_err(|error| wrong(&format!("is not one ({error})")))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(wrong("has an unknown scheme"));
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(wrong("has parameters"));
-        }
-        if !url.path().ends_with('/') {
-            url.set_path(&format!("{}/", url.path()));
-        }
-        let dialled = match &settings.tls.server_name {
-            Some(name) if url.scheme() == "https" => certified_for(&mut url, name)?,
-            _ => None,
-        };
-        Ok(Self {
-            shown,
-            url,
-            dialled,
-            socket,
-        })
-    }
-}
-
-/// Puts the name that the certificate is for into a URL. Gives the host that stood there.
-fn certified_for(url: &mut Url, name: &str) -> Result<Option<Host>, Error> {
-    let own = url.host_str().expect("https has a host").to_owned();
-    if own == name {
-        return Ok(None);
-    }
-    let host = Host {
-        // An IPv6 address is in brackets in a URL, and nowhere else.
-        name: own.trim_matches(['[', ']']).to_owned(),
-        authority: match url.port() {
-            Some(port) => format!("{own}:{port}"),
-            None => own,
-        },
-    };
-    let is_name = name.parse::<std::net::IpAddr>().is_err() && url.set_host(Some(name)).is_ok();
-    if !is_name {
-        return Err(Error::Settings(format!(
-            "CONSUL_TLS_SERVER_NAME={name}: expected the name of a host"
-        )));
-    }
-    Ok(Some(host))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,7 +135,7 @@ mod tests {
     }
 
     fn url(variables: &[(&str, &str)]) -> Result<String, Error> {
-        Ok(Address::parse(&from(variables)?)?.url.to_string())
+        Ok(from(variables)?.address()?.url.to_string())
     }
 
     #[test]
@@ -244,7 +154,7 @@ mod tests {
             url(&[("CONSUL_HTTP_ADDR", "c:1"), ("CONSUL_HTTP_SSL", "true")])?,
             "https://c:1/"
         );
-        let socket = Address::parse(&from(&[("CONSUL_HTTP_ADDR", "unix:///run/c.sock")])?)?;
+        let socket = from(&[("CONSUL_HTTP_ADDR", "unix:///run/c.sock")])?.address()?;
         assert_eq!(socket.socket, Some(PathBuf::from("/run/c.sock")));
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::address::Address;
 use crate::error::Error;
-use crate::settings::Address;
 
 /// Settings of TLS. They count for `https://` addresses only.
 #[derive(Debug)]

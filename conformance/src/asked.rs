@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::feature::{Facts, Feature};
 use crate::runner::{Report, State};
-use crate::target::ToolError;
+use crate::site::ToolError;
 use crate::time::today;
 
 const FILE: &str = "asked.json";

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 pub use self::binary::{find, locate};
 use self::process::{Process, TAKEN};
-use crate::target::{Site, Target, ToolError};
+use crate::site::{Site, ToolError};
+use crate::target::Target;
 
 /// A port may be taken between asking for it and using it.
 const ATTEMPTS: usize = 3;

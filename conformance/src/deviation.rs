@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::case::Case;
-use crate::target::ToolError;
+use crate::site::ToolError;
 use crate::verdict::Failure;
 
 /// What a target is known to do otherwise than one case claims.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::target::ToolError;
+use crate::site::ToolError;
 use crate::version::Version;
 use crate::wire::{self, Address, Outcome, Reply, Request};
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::*;
 use crate::fake::{Fake, consul_like};
 use crate::feature::Feature;
-use crate::target::Site;
+use crate::site::Site;
 
 fn target(fake: &Fake) -> Target {
     Target::address(&fake.address().to_string()).expect("the fake says what a Consul says")

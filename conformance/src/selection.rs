@@ -1,7 +1,7 @@
 //! Which cases a run takes.
 
 use crate::case::Case;
-use crate::target::ToolError;
+use crate::site::ToolError;
 
 /// Patterns over case ids. Without any, every case is taken.
 ///

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::feature::Facts;
-use crate::target::Site;
+use crate::site::Site;
 use crate::time::{Deadline, Stopwatch, pause};
 use crate::transcript::{Names, Recorder, Transcript};
 use crate::verdict::{Halt, caught, fail, halt};

@@ -6,6 +6,8 @@
 //! are in [`LeaderLoss`].
 
 mod consul_error;
+mod effect;
+mod error;
 mod leadership;
 mod plan;
 mod response;
@@ -21,10 +23,12 @@ use crate::entropy::Entropy;
 use crate::timestamp::Timestamp;
 
 pub use consul_error::ConsulError;
+pub use effect::{Cut, Effect, ReportedIndex};
+pub use error::RuleError;
 pub use leadership::{LeaderLoss, Phase};
-pub use plan::{Cut, Hold, Past, Plan, ReportedIndex, Shown, Stop};
+pub use plan::{Hold, Past, Plan, Shown, Stop};
 pub use response::Response;
-pub use rule::{Effect, Rule, RuleError};
+pub use rule::Rule;
 
 /// A request, as far as faults look at it.
 #[derive(Clone, Copy)]

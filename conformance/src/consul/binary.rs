@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::process::Process;
 use crate::feature;
-use crate::target::ToolError;
+use crate::site::ToolError;
 
 /// What proconsul calls itself in the text of `consul version`.
 const DOUBLE: &str = "proconsul";

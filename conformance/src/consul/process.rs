@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::Agent;
 use super::owner::listens_at;
-use crate::target::ToolError;
+use crate::site::ToolError;
 use crate::time::{Deadline, pause};
 use crate::wire::{self, Address, Outcome, Reply, Request};
 

@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
-use super::proxy::{Proxy, Switch};
+use super::proxy::Proxy;
+use super::scene::Switch;
 use super::{Alter, Mutant};
 use crate::case::Case;
 use crate::cases;
 use crate::parallel;
 use crate::runner::{CaseResult, Runner, State};
 use crate::selection::Selection;
-use crate::target::{Target, ToolError};
+use crate::site::ToolError;
+use crate::target::Target;
 use crate::time::Stopwatch;
 
 /// Mutants at once. Most of their cases wait most of the time.

@@ -4,6 +4,7 @@
 //! of `null`, a blocking read that nobody wakes. [`hunt`] lets the suite loose on one: first the cases of the mutant's own topics, then
 //! all others, until one fails. A mutant that lives through all of them shows a hole in the suite.
 
+mod agenda;
 mod asked;
 mod campaign;
 mod headers;
@@ -11,12 +12,14 @@ mod indexes;
 mod json;
 mod json_text;
 mod keys;
-mod later;
+
 mod locks;
 mod proxy;
 mod reply;
+mod scene;
 mod sessions;
 mod statuses;
+mod stopping;
 mod timing;
 mod txn;
 mod wakes;
@@ -26,7 +29,7 @@ use std::sync::Arc;
 
 use self::asked::Asked;
 pub use self::campaign::{Fate, Verdict, hunt, run};
-use self::proxy::Scene;
+use self::scene::Scene;
 use crate::wire::{Outcome, Reply};
 
 /// One altered behaviour.

@@ -3,60 +3,21 @@
 //! Whole requests are read, handed to the mutant and answered on the same connection. Whatever is not a whole request (garbage, bodies
 //! that are cut off, clients that wait for leave to send) goes through as it comes, and comes back as it is.
 
-use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write, copy};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::asked::{Asked, Reading};
-use super::later::{Agenda, Stopping};
+use super::scene::{Scene, Switch};
+use super::stopping::Stopping;
 use super::{Alter, Mutant};
-use crate::target::Site;
-use crate::wire::{Address, Connection, Framing, Outcome, Reply, Request, exchange};
+use crate::site::Site;
+use crate::wire::{Address, Framing, Outcome, Reply};
 
 /// After so long without a byte, a request that is not whole is taken for one that will not be.
 const STUCK: Duration = Duration::from_millis(200);
-/// How long the target may hold a request: longer than any wait that a case asks for and sits out.
-const PATIENCE: Duration = Duration::from_secs(700);
-
-/// Whether a mutant is at work, and who waits for its end.
-#[derive(Default)]
-pub(super) struct Switch {
-    armed: Mutex<bool>,
-    disarmed: Condvar,
-}
-
-impl Switch {
-    fn armed(&self) -> MutexGuard<'_, bool> {
-        self.armed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// From now on the mutant alters what goes through.
-    pub(super) fn arm(&self) {
-        *self.armed() = true;
-    }
-
-    /// From now on nothing is altered, and what the mutant holds back goes on.
-    pub(super) fn disarm(&self) {
-        *self.armed() = false;
-        self.disarmed.notify_all();
-    }
-
-    fn is_armed(&self) -> bool {
-        *self.armed()
-    }
-
-    /// Returns after `delay`, or earlier when the mutant is disarmed.
-    fn hold(&self, delay: Duration) {
-        let armed = self.armed();
-        let held = self
-            .disarmed
-            .wait_timeout_while(armed, delay, |armed| *armed);
-        drop(held.unwrap_or_else(PoisonError::into_inner));
-    }
-}
 
 /// A listening proxy. Dropping it stops listening; what is under way comes to its end.
 pub(super) struct Proxy {
@@ -74,12 +35,7 @@ impl Proxy {
     ) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let socket = listener.local_addr()?;
-        let scene = Arc::new(Scene {
-            site: site.clone(),
-            switch: Arc::clone(switch),
-            agenda: Agenda::default(),
-            memory: Mutex::default(),
-        });
+        let scene = Arc::new(Scene::new(site, switch));
         let stopping = Arc::new(AtomicBool::new(false));
         let (its_scene, stop) = (Arc::clone(&scene), Arc::clone(&stopping));
         std::thread::spawn(move || {
@@ -115,96 +71,6 @@ impl Drop for Proxy {
         self.stopping.store(true, Ordering::SeqCst);
         // A connection of its own wakes the accepting thread.
         drop(TcpStream::connect(self.socket));
-    }
-}
-
-/// What a mutant can do besides changing what passes: remember, ask the target, hold back, come later.
-pub(super) struct Scene {
-    /// Lives as long as anybody is at work here, so that nothing is ever asked of a later server on the same port.
-    site: Site,
-    switch: Arc<Switch>,
-    pub(super) agenda: Agenda,
-    memory: Mutex<BTreeMap<String, String>>,
-}
-
-impl Scene {
-    fn memory(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn remember(&self, what: &str, value: &str) {
-        self.memory().insert(what.to_owned(), value.to_owned());
-    }
-
-    pub(super) fn forget(&self, what: &str) {
-        self.memory().remove(what);
-    }
-
-    pub(super) fn recall(&self, what: &str) -> Option<String> {
-        self.memory().get(what).cloned()
-    }
-
-    /// What was remembered first under this name, now if nothing was.
-    pub(super) fn recall_or(&self, what: &str, value: &str) -> String {
-        let mut memory = self.memory();
-        let known = memory
-            .entry(what.to_owned())
-            .or_insert_with(|| value.to_owned());
-        known.clone()
-    }
-
-    /// What the target answers to the request.
-    pub(super) fn forward(&self, asked: &Asked) -> Outcome {
-        let mut connection = match Connection::open(self.site.address()) {
-            Ok(connection) => connection,
-            Err(why) => return Outcome::Unreachable(why),
-        };
-        connection.send(&asked.to_bytes());
-        connection.read(asked.method == "HEAD", PATIENCE)
-    }
-
-    /// What the target answers to a request of the mutant's own.
-    pub(super) fn ask(&self, request: &Request) -> Option<Reply> {
-        match exchange(self.site.address(), request) {
-            Outcome::Reply(reply) => Some(reply),
-            Outcome::Closed
-            | Outcome::Broken { .. }
-            | Outcome::Silent { .. }
-            | Outcome::Unreachable(_) => None,
-        }
-    }
-
-    /// Holds a request back until the mutant is disarmed.
-    pub(super) fn hold(&self) {
-        self.switch.hold(PATIENCE);
-    }
-
-    /// Holds a request back for so long, at most until the mutant is disarmed.
-    pub(super) fn hold_for(&self, delay: Duration) {
-        self.switch.hold(delay);
-    }
-
-    /// Does something after a while of the target's time, unless the mutant is disarmed by then.
-    pub(super) fn later(
-        self: &Arc<Self>,
-        delay: Duration,
-        act: impl FnOnce(&Arc<Self>) + Send + 'static,
-    ) {
-        if self.site.clock().is_virtual() {
-            let act = |scene: &Arc<Self>| {
-                if scene.switch.is_armed() {
-                    act(scene);
-                }
-            };
-            return self.agenda.put_off(delay, Box::new(act));
-        }
-        let scene = Arc::clone(self);
-        std::thread::spawn(move || {
-            scene.switch.hold(delay);
-            if scene.switch.is_armed() {
-                act(&scene);
-            }
-        });
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::asked::Asked;
 use super::json_text::values;
-use super::proxy::Scene;
 use super::reply::{drop_header, say_instead, says, text, with_reply};
+use super::scene::Scene;
 use super::sessions::{created, id_in};
 use super::{Alter, Mutant};
 use crate::feature::go_duration;

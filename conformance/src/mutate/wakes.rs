@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::asked::Asked;
-use super::proxy::Scene;
 use super::reply::{become_reply, change_index, index, with_reply};
+use super::scene::Scene;
 use super::{Alter, Mutant};
 use crate::time::Stopwatch;
 use crate::wire::{Outcome, Reply};

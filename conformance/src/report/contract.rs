@@ -1,6 +1,6 @@
 //! Links from a case's source to the contract.
 
-use super::html::escape;
+use super::escape::escape;
 use crate::citation::citations;
 
 /// The address of the repository, `package.repository` of `Cargo.toml`. While that is unset, links are relative to the repository's

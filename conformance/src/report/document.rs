@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::mutate::{Fate, Verdict};
 use crate::runner::{CaseResult, Report, State};
-use crate::target::{Target, ToolError};
+use crate::site::ToolError;
+use crate::target::Target;
 use crate::time::today;
 use crate::transcript::render;
 

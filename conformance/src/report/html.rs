@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::contract;
 use super::document::{CaseDocument, Document};
+use super::escape::escape;
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
@@ -254,18 +255,4 @@ fn anchor(row: usize, column: usize) -> String {
 fn add(page: &mut String, text: std::fmt::Arguments<'_>) {
     page.write_fmt(text)
         .expect("writing into a string cannot fail");
-}
-
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

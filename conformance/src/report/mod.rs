@@ -3,6 +3,7 @@
 pub mod console;
 mod contract;
 pub mod document;
+mod escape;
 pub mod html;
 pub mod junit;
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::RuleId;
 use super::consul_error::ConsulError;
+use super::effect::{Cut, Effect, ReportedIndex};
 use super::response::Response;
-use super::rule::Effect;
-use super::{RuleId, rule};
+
 use crate::store::Store;
 
 /// The steps of a request that is hit, in their order. The default is what is always done.
@@ -83,17 +84,6 @@ pub enum Stop {
     Cut(Cut),
 }
 
-/// How an answer is cut short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// The connection is reset.
-    Reset,
-    /// The connection is closed without a byte.
-    Close,
-    /// The connection is closed after this many bytes of the body.
-    After(usize),
-}
-
 /// What the headers of a read say in place of the truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
@@ -105,31 +95,11 @@ pub struct Shown {
     pub last_contact: Option<Duration>,
 }
 
-/// An index other than the true one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportedIndex {
-    /// This one, which may be 0.
-    Exactly(u64),
-    /// This much lower than the true one, but at least 1.
-    Back(u64),
-}
-
-impl ReportedIndex {
-    /// What is reported in place of `index`.
-    #[must_use]
-    pub fn in_place_of(self, index: u64) -> u64 {
-        match self {
-            Self::Exactly(reported) => reported,
-            Self::Back(by) => index.saturating_sub(by).max(1),
-        }
-    }
-}
-
 impl Plan {
     /// What an effect of a rule means.
     pub(super) fn of(effect: &Effect, rule: RuleId) -> Self {
         let mut plan = Self {
-            name: format!("rule {}: {}", rule.0, rule::in_words(effect)),
+            name: format!("rule {}: {}", rule.0, effect.in_words()),
             ..Self::default()
         };
         match effect {

@@ -1,6 +1,6 @@
 //! Any response at all, as a proxy between client and Consul gives it.
 
-use super::rule::RuleError;
+use super::error::RuleError;
 
 /// A response that is given in place of Consul's.
 ///

@@ -1,45 +1,11 @@
 //! Rules: which requests are hit, and how.
 
-use std::fmt;
 use std::net::IpAddr;
-use std::time::Duration;
 
-use super::consul_error::ConsulError;
-use super::plan::{Cut, ReportedIndex};
-use super::response::Response;
-use super::{Asked, RuleId};
+use super::Asked;
+use super::effect::Effect;
+use super::error::RuleError;
 use crate::timestamp::Timestamp;
-
-/// What happens to a request that is hit.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// Consul's own error, after the time that Consul takes to say it. Nothing is applied.
-    Error(ConsulError),
-    /// The same after another time of the server's clock.
-    ErrorAfter(ConsulError, Duration),
-    /// Any response at all, as a proxy between client and Consul gives it. Nothing is applied.
-    Respond(Response),
-    /// The request is held before it is applied.
-    DelayBefore(Duration),
-    /// The request is applied, and its answer is held.
-    DelayAfter(Duration),
-    /// There is never an answer, and nothing is applied.
-    Hang,
-    /// There is no answer, and nothing is applied.
-    Cut(Cut),
-    /// The request is applied, and its answer is lost.
-    AppliedThen(Cut),
-    /// `X-Consul-Index` is not the true one.
-    ReportIndex(ReportedIndex),
-    /// Reads that take what any server knows (`?stale`) see the state that a checkpoint stood for when the rule was
-    /// installed. That never changes, not by itself as time passes, and not when the checkpoint is deleted or taken anew.
-    ReadFrom {
-        /// Its name.
-        checkpoint: String,
-        /// What `X-Consul-LastContact` says.
-        last_contact: Duration,
-    },
-}
 
 /// A rule: an effect, and the requests that it hits. All conditions must be met; without any, every request is hit.
 ///
@@ -67,145 +33,6 @@ pub struct Rule {
     chance: Option<(f64, u64)>,
     times: Option<u64>,
 }
-
-/// Why a rule is not installed: it could never match.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RuleError {
-    /// There is no such method.
-    Method(String),
-    /// The path is none of Consul's API.
-    Path(String),
-    /// The path names no keys.
-    KeyOutsideKv(String),
-    /// Keys are read, written and deleted, nothing else.
-    KeyMethod(String),
-    /// The session has no name.
-    SessionEmpty,
-    /// A header's name cannot be this.
-    Header(String),
-    /// Requests are counted from 1.
-    NthZero,
-    /// The probability is not above 0 and at most 1.
-    Chance(f64),
-    /// It would match no times.
-    TimesZero,
-    /// `nth` matches once, `times` more often.
-    NthAndTimes,
-    /// The window ends when it begins, or before.
-    WindowEmpty,
-    /// The window is over already.
-    WindowPast,
-    /// Only reads have an index, and only reads can be stale.
-    ReadsOnly(String),
-    /// An earlier rule matches everything that this one matches, and goes on doing so.
-    Hidden(RuleId),
-    /// There is no checkpoint of this name.
-    Checkpoint(String),
-    /// A response cannot have this status.
-    Status(u16),
-    /// A response with this status has no body.
-    StatusWithoutBody(u16),
-    /// A header of a response cannot have this name.
-    HeaderName(String),
-    /// The server itself gives this header.
-    OwnHeader(String),
-    /// The value of this header has characters that no header has.
-    HeaderValue(String),
-}
-
-impl fmt::Display for RuleError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Method(method) => write!(
-                formatter,
-                "this rule can never match: no request has the method {method:?}; expected GET, HEAD, PUT, POST, \
-                 DELETE or OPTIONS"
-            ),
-            Self::Path(path) => write!(
-                formatter,
-                "this rule can never match: paths begin with /v1/, and {path:?} does not"
-            ),
-            Self::KeyOutsideKv(path) => write!(
-                formatter,
-                "this rule can never match: a key is named below /v1/kv/ only, and the path is {path:?}"
-            ),
-            Self::KeyMethod(method) => write!(
-                formatter,
-                "this rule can never match: keys are asked for by GET, HEAD, PUT, DELETE or OPTIONS, and the method is \
-                 {method:?}"
-            ),
-            Self::SessionEmpty => formatter
-                .write_str("this rule can never match: the session is empty; expected its id"),
-            Self::Header(name) => write!(
-                formatter,
-                "this rule can never match: {name:?} cannot be the name of a header"
-            ),
-            Self::NthZero => formatter
-                .write_str("this rule can never match: requests are counted from 1, and nth is 0"),
-            Self::Chance(chance) => write!(
-                formatter,
-                "a probability is more than 0 and at most 1, not {chance}"
-            ),
-            Self::TimesZero => {
-                formatter.write_str("this rule can never match: times is 0; expected at least 1")
-            }
-            Self::NthAndTimes => formatter.write_str(
-                "nth matches a single request, so times can only be 1; leave one of them out",
-            ),
-            Self::WindowEmpty => formatter
-                .write_str("this rule can never match: its window ends when it begins, or before"),
-            Self::WindowPast => {
-                formatter.write_str("this rule can never match: its window is over already")
-            }
-            Self::ReadsOnly(method) => write!(
-                formatter,
-                "this rule can never match: only a GET has an index or can be stale, and the method is {method:?}"
-            ),
-            Self::Hidden(id) => write!(
-                formatter,
-                "this rule can never match: rule {} comes first and matches the same requests without end",
-                id.0
-            ),
-            Self::Checkpoint(name) => write!(formatter, "there is no checkpoint {name:?}"),
-            Self::Status(_)
-            | Self::StatusWithoutBody(_)
-            | Self::HeaderName(_)
-            | Self::OwnHeader(_)
-            | Self::HeaderValue(_) => self.fmt_response(formatter),
-        }
-    }
-}
-
-impl RuleError {
-    /// What is wrong with a response.
-    fn fmt_response(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Status(status) => write!(
-                formatter,
-                "the status of a response is from 200 to 999, not {status}"
-            ),
-            Self::StatusWithoutBody(status) => write!(
-                formatter,
-                "a response with status {status} has no body; leave it out"
-            ),
-            Self::HeaderName(name) => write!(
-                formatter,
-                "{name:?} cannot be the name of a response's header"
-            ),
-            Self::OwnHeader(name) => write!(
-                formatter,
-                "the header {name:?} of a response is the server's own; leave it out"
-            ),
-            Self::HeaderValue(name) => write!(
-                formatter,
-                "the value of the header {name:?} has characters that no header can have"
-            ),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for RuleError {}
 
 const METHODS: &[&str] = &["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"];
 
@@ -296,7 +123,7 @@ impl Rule {
     /// The rule in words.
     #[must_use]
     pub fn in_words(&self) -> String {
-        in_words(&self.effect)
+        self.effect.in_words()
     }
 
     pub(super) fn limit(&self) -> Option<u64> {
@@ -441,34 +268,5 @@ impl Rule {
             && self
                 .window
                 .is_none_or(|(from, to)| (from..to).contains(&now))
-    }
-}
-
-/// An effect in words.
-pub(super) fn in_words(effect: &Effect) -> String {
-    match effect {
-        Effect::Error(error) => error.name().to_owned(),
-        Effect::ErrorAfter(error, hold) => format!("{} after {hold:?}", error.name()),
-        Effect::Respond(response) => format!(
-            "status {} and {} bytes",
-            response.status(),
-            response.content().len()
-        ),
-        Effect::DelayBefore(delay) => format!("held for {delay:?}"),
-        Effect::DelayAfter(delay) => format!("applied, answer held for {delay:?}"),
-        Effect::Hang => "hangs".to_owned(),
-        Effect::Cut(cut) => cut_in_words(*cut),
-        Effect::AppliedThen(cut) => format!("applied, {}", cut_in_words(*cut)),
-        Effect::ReportIndex(ReportedIndex::Exactly(index)) => format!("index {index}"),
-        Effect::ReportIndex(ReportedIndex::Back(by)) => format!("index lowered by {by}"),
-        Effect::ReadFrom { checkpoint, .. } => format!("stale read from {checkpoint:?}"),
-    }
-}
-
-fn cut_in_words(cut: Cut) -> String {
-    match cut {
-        Cut::Reset => "connection reset".to_owned(),
-        Cut::Close => "connection closed without an answer".to_owned(),
-        Cut::After(bytes) => format!("answer cut off after {bytes} bytes"),
     }
 }

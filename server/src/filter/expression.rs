@@ -4,9 +4,11 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::grammar::Rule;
-use super::peg::{self, Node};
+use super::peg;
 use crate::go::quote::Quoted;
 use crate::go::unquote::unquote;
+
+type Node = peg::Node<Rule>;
 
 /// What a filter says. Printed, it is a filter that says the same.
 #[derive(Clone, Debug, PartialEq, Eq)]

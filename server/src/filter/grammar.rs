@@ -1,8 +1,9 @@
 //! The grammar of filter expressions, found out from the errors of a real Consul (1.8.7): each of them names the
 //! terminals that would have gone on, and its rule.
 
+use super::peg;
 use super::peg::Pattern::{
-    self, Ahead, Any, Checked, Choice, Class, Complaint, Literal, NotAhead, OneOrMore, Optional,
+    Ahead, Any, Checked, Choice, Class, Complaint, Literal, NotAhead, OneOrMore, Optional,
     Prefixed, Sequence, ZeroOrMore,
 };
 use crate::go::unquote::unquote;
@@ -43,6 +44,9 @@ pub(super) enum Rule {
     End,
 }
 
+/// A part of a rule of this grammar.
+type Pattern = peg::Pattern<Rule>;
+
 const fn rule(rule: Rule) -> Pattern {
     Pattern::Rule(rule)
 }
@@ -59,9 +63,8 @@ macro_rules! words {
     };
 }
 
-impl Rule {
-    /// How errors name the rule: by a name for people in quotes, or by its own.
-    pub(super) fn shown(self) -> &'static str {
+impl peg::Rule for Rule {
+    fn shown(self) -> &'static str {
         match self {
             Rule::Input => "Input",
             Rule::Or => "OrExpression",
@@ -95,13 +98,11 @@ impl Rule {
         }
     }
 
-    /// Whether the rule is one character of a string.
-    pub(super) fn is_character(self) -> bool {
+    fn is_character(self) -> bool {
         matches!(self, Rule::RawCharacter | Rule::QuotedCharacter)
     }
 
-    /// What the rule matches.
-    pub(super) fn pattern(self) -> &'static Pattern {
+    fn pattern(self) -> &'static Pattern {
         match self {
             Rule::Input => &INPUT,
             Rule::Or => &OR,

@@ -9,9 +9,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
+use std::hash::Hash;
 use std::rc::Rc;
-
-use super::grammar::Rule;
 
 /// How deep rules may be nested: a pair of parentheses takes four. Each costs Consul eight times as long as the last one
 /// (seen on 1.8.7: seven take 0.3 s), so that it would take years over a text that is nested deeper.
@@ -21,9 +20,21 @@ const TOO_DEEP: &str = "the expression is nested too deeply";
 /// How a grammar's end of text is recorded when it is missing, and how it is named in the end.
 const NOT_ANY: &str = "!.";
 
+/// A rule of a grammar.
+pub(super) trait Rule: Copy + Eq + Hash + 'static {
+    /// How errors name the rule: by a name for people in quotes, or by its own.
+    fn shown(self) -> &'static str;
+
+    /// Whether the rule is one character of a string.
+    fn is_character(self) -> bool;
+
+    /// What the rule matches.
+    fn pattern(self) -> &'static Pattern<Self>;
+}
+
 /// A part of a rule.
 #[derive(Debug)]
-pub(super) enum Pattern {
+pub(super) enum Pattern<R: 'static> {
     /// These characters.
     Literal(&'static str),
     /// One character of a class, with the way in which errors show the class.
@@ -31,43 +42,43 @@ pub(super) enum Pattern {
     /// Any character.
     Any,
     /// One after the other.
-    Sequence(&'static [Pattern]),
+    Sequence(&'static [Pattern<R>]),
     /// The first that matches.
-    Choice(&'static [Pattern]),
+    Choice(&'static [Pattern<R>]),
     /// Or nothing.
-    Optional(&'static Pattern),
+    Optional(&'static Pattern<R>),
     /// As many as there are.
-    ZeroOrMore(&'static Pattern),
+    ZeroOrMore(&'static Pattern<R>),
     /// As many as there are, and one at least.
-    OneOrMore(&'static Pattern),
+    OneOrMore(&'static Pattern<R>),
     /// The first as often as there is, then the second; where that does not match, the first once less often, and so on.
-    Prefixed(&'static Pattern, &'static Pattern),
+    Prefixed(&'static Pattern<R>, &'static Pattern<R>),
     /// Whether it would match here; takes nothing.
-    Ahead(&'static Pattern),
+    Ahead(&'static Pattern<R>),
     /// Whether it would not match here; takes nothing.
-    NotAhead(&'static Pattern),
+    NotAhead(&'static Pattern<R>),
     /// Matches, and complains of what it matched unless that is sound.
-    Checked(&'static Pattern, fn(&[u8]) -> bool, &'static str),
+    Checked(&'static Pattern<R>, fn(&[u8]) -> bool, &'static str),
     /// Complains, and matches nothing.
     Complaint(&'static str),
     /// Another rule.
-    Rule(Rule),
+    Rule(R),
 }
 
 /// What a rule matched.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) rule: Rule,
+pub(super) struct Node<R> {
+    pub(super) rule: R,
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) children: Vec<Rc<Node>>,
+    pub(super) children: Vec<Rc<Node<R>>>,
 }
 
 /// Matches a whole text.
 ///
 /// # Errors
 /// What Consul says of a text that does not match, line by line.
-pub(super) fn parse(text: &[u8], rule: Rule) -> Result<Rc<Node>, String> {
+pub(super) fn parse<R: Rule>(text: &[u8], rule: R) -> Result<Rc<Node<R>>, String> {
     let mut matcher = Matcher {
         text,
         rules: Vec::new(),
@@ -91,21 +102,21 @@ pub(super) fn parse(text: &[u8], rule: Rule) -> Result<Rc<Node>, String> {
     }
 }
 
-struct Matcher<'a> {
+struct Matcher<'a, R> {
     text: &'a [u8],
     /// The rules under way, the innermost last.
-    rules: Vec<Rule>,
+    rules: Vec<R>,
     /// Inside of an odd number of [`Pattern::NotAhead`]: a match is the failure.
     inverted: bool,
     too_deep: bool,
-    tried: HashMap<(Rule, usize, bool), Option<Rc<Node>>>,
+    tried: HashMap<(R, usize, bool), Option<Rc<Node<R>>>>,
     /// The farthest place at which a terminal failed.
     farthest: usize,
     /// The terminals that failed there.
     expected: BTreeSet<String>,
     errors: Vec<String>,
     /// Where which of them were made: none is made twice.
-    complaints: HashSet<(usize, Option<Rule>, &'static str)>,
+    complaints: HashSet<(usize, Option<R>, &'static str)>,
     counted: Counted,
 }
 
@@ -125,8 +136,8 @@ impl Counted {
     };
 }
 
-impl Matcher<'_> {
-    fn rule(&mut self, rule: Rule, at: usize) -> Option<Rc<Node>> {
+impl<R: Rule> Matcher<'_, R> {
+    fn rule(&mut self, rule: R, at: usize) -> Option<Rc<Node<R>>> {
         let place = (rule, at, self.inverted);
         // A character is tried again faster than it is looked up.
         let is_kept = !rule.is_character();
@@ -160,9 +171,9 @@ impl Matcher<'_> {
     /// The end of the match that starts at `at`; the rules that took part are added to `nodes`.
     fn pattern(
         &mut self,
-        pattern: &Pattern,
+        pattern: &Pattern<R>,
         at: usize,
-        nodes: &mut Vec<Rc<Node>>,
+        nodes: &mut Vec<Rc<Node<R>>>,
     ) -> Option<usize> {
         let before = nodes.len();
         let end = match pattern {
@@ -211,7 +222,7 @@ impl Matcher<'_> {
         end
     }
 
-    fn repeated(&mut self, part: &Pattern, first: usize, nodes: &mut Vec<Rc<Node>>) -> usize {
+    fn repeated(&mut self, part: &Pattern<R>, first: usize, nodes: &mut Vec<Rc<Node<R>>>) -> usize {
         let mut at = first;
         while let Some(end) = self.pattern(part, at, nodes) {
             at = end;
@@ -221,10 +232,10 @@ impl Matcher<'_> {
 
     fn prefixed(
         &mut self,
-        prefix: &Pattern,
-        part: &Pattern,
+        prefix: &Pattern<R>,
+        part: &Pattern<R>,
         at: usize,
-        nodes: &mut Vec<Rc<Node>>,
+        nodes: &mut Vec<Rc<Node<R>>>,
     ) -> Option<usize> {
         let mut starts = vec![(at, nodes.len())];
         let mut at = at;

@@ -20,8 +20,8 @@ mod present {
     use crate::control::Control;
     use crate::control::http::{self, LocalSocket};
     use crate::go::url::Target;
-    use crate::http::reply;
     use crate::http::reply::body::Body;
+    use crate::http::reply::header;
     use crate::http::server::{Answer, Head, Incoming, Read};
 
     /// What the paths of the control plane begin with. No Consul has any.
@@ -108,7 +108,7 @@ mod present {
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         if !parts.headers.contains_key(CONTENT_LENGTH) {
-            headers.push((CONTENT_LENGTH, reply::number(bytes.len() as u64)));
+            headers.push((CONTENT_LENGTH, header::number(bytes.len() as u64)));
         }
         Answer {
             headers,
@@ -120,8 +120,8 @@ mod present {
     fn refused(sentence: &'static str) -> Answer {
         Answer {
             headers: vec![
-                (CONTENT_LENGTH, reply::number(sentence.len() as u64)),
-                (CONTENT_TYPE, reply::TEXT),
+                (CONTENT_LENGTH, header::number(sentence.len() as u64)),
+                (CONTENT_TYPE, header::TEXT),
             ],
             body: Body::Whole(sentence.into()),
             ..Answer::empty(StatusCode::BAD_REQUEST)

@@ -5,7 +5,7 @@ use http::{HeaderValue, Method, StatusCode};
 
 use super::context::Context;
 use super::reply::body::Body;
-use super::reply::{self, Reply};
+use super::reply::{self, Reply, header};
 use super::server::{Answer, Head, Protocol};
 use crate::go::mux::{Mux, Redirect};
 use crate::go::url::Target;
@@ -32,7 +32,7 @@ pub(super) fn page(context: &Context, method: &Method, target: &Target<'_>) -> O
             let html = HeaderValue::from_static("text/html; charset=utf-8");
             Some(Answer {
                 headers: vec![
-                    (CONTENT_LENGTH, reply::number(crate::ui::PAGE.len() as u64)),
+                    (CONTENT_LENGTH, header::number(crate::ui::PAGE.len() as u64)),
                     (CONTENT_TYPE, html),
                 ],
                 body: Body::Whole(crate::ui::PAGE.into()),
@@ -75,9 +75,9 @@ fn words(context: &Context, text: &'static str) -> Answer {
         ..Answer::empty(StatusCode::OK)
     };
     if context.has(Behaviour::HttpErrorContentTypeFirst) {
-        answer.headers.push((CONTENT_TYPE, reply::TEXT));
+        answer.headers.push((CONTENT_TYPE, header::TEXT));
     } else {
-        answer.guessed_type = Some(reply::TEXT);
+        answer.guessed_type = Some(header::TEXT);
     }
     answer
 }
@@ -115,7 +115,7 @@ pub(super) fn unknown_path(context: &Context, path: &[u8]) -> Answer {
     if !text.is_empty() {
         answer.headers.clone_from(&context.response_headers);
         // Go's server guesses the type when everything else stands.
-        answer.guessed_type = Some(reply::TEXT);
+        answer.guessed_type = Some(header::TEXT);
         answer.body = Body::Whole(text.into());
     }
     answer
@@ -126,7 +126,7 @@ fn unknown_resource() -> Answer {
     let no_sniff = HeaderValue::from_static("nosniff");
     Answer {
         headers: vec![
-            (CONTENT_TYPE, reply::TEXT),
+            (CONTENT_TYPE, header::TEXT),
             (X_CONTENT_TYPE_OPTIONS, no_sniff),
         ],
         body: Body::Whole("404 page not found\n".into()),
@@ -138,7 +138,7 @@ fn unknown_resource() -> Answer {
 pub(super) fn bad_query(context: &Context) -> Answer {
     let mut reply = Reply::empty(StatusCode::INTERNAL_SERVER_ERROR);
     if context.has(Behaviour::HttpBadQueryContentType) {
-        reply.content_type = Some(reply::TEXT);
+        reply.content_type = Some(header::TEXT);
     }
     reply::finish(context, false, reply)
 }

@@ -16,7 +16,7 @@ use crate::history::RefusedBecause;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::body::JsonList;
 use crate::http::reply::wire::KvEntry;
-use crate::http::reply::{self, Content as ReplyContent, Reply};
+use crate::http::reply::{self, Content as ReplyContent, Reply, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::{Route, route, waits};
 use crate::store::{
@@ -199,7 +199,7 @@ fn raw(request: &Request, value: Bytes) -> Reply {
         let no_sniff = HeaderValue::from_static("nosniff");
         reply.headers.push((X_CONTENT_TYPE_OPTIONS, no_sniff));
         reply.content_type = Some(if request.has(Behaviour::KvRawCharset) {
-            reply::TEXT
+            header::TEXT
         } else {
             HeaderValue::from_static("text/plain")
         });
@@ -208,7 +208,7 @@ fn raw(request: &Request, value: Bytes) -> Reply {
             reply.content_type = reply::empty_content_type(request);
         }
     } else if !value.is_empty() {
-        reply.content_type = Some(reply::guessed_type(&value));
+        reply.content_type = Some(header::guessed_type(&value));
     }
     reply.content = ReplyContent::Exact(value);
     reply

@@ -19,7 +19,7 @@ use crate::http::Context;
 use crate::http::failure::Failure;
 use crate::http::fault::leader::LeaderPatience;
 use crate::http::reply::body::Body;
-use crate::http::reply::{self, Content, Reply};
+use crate::http::reply::{self, Content, Reply, header};
 use crate::http::request::{Consistency, Request};
 use crate::http::route::Handler;
 
@@ -251,7 +251,7 @@ fn foreign(response: &Response) -> Answer {
     };
     let mut headers: Vec<_> = response.headers().iter().filter_map(header).collect();
     let body = Bytes::copy_from_slice(response.content());
-    headers.push((CONTENT_LENGTH, reply::number(body.len() as u64)));
+    headers.push((CONTENT_LENGTH, header::number(body.len() as u64)));
     let status = StatusCode::from_u16(response.status());
     Answer {
         headers,

@@ -1,10 +1,11 @@
 //! Answers: what a handler returns, and how it becomes status line, headers and body.
 
 pub(crate) mod body;
+pub(crate) mod header;
 pub(crate) mod wire;
 
 use bytes::Bytes;
-use http::header::{self, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
+use http::header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 
@@ -15,6 +16,7 @@ use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::Context;
 use crate::http::failure::{Failure, Kind};
 use crate::http::reply::body::{Body, JsonList};
+use crate::http::reply::header::{JSON, JSON_UTF_8, TEXT, guessed_type, number};
 use crate::http::request::{Consistency, Request};
 use crate::store::Index;
 use crate::version::{Behaviour, Version};
@@ -27,11 +29,7 @@ const EFFECTIVE_CONSISTENCY: HeaderName = HeaderName::from_static("x-consul-effe
 const DEFAULT_ACL_POLICY: HeaderName = HeaderName::from_static("x-consul-default-acl-policy");
 const TRANSLATE_ADDRESSES: HeaderName = HeaderName::from_static("x-consul-translate-addresses");
 
-pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
-pub(crate) const JSON_UTF_8: HeaderValue =
-    HeaderValue::from_static("application/json; charset=utf-8");
-pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
 
@@ -67,17 +65,6 @@ pub(crate) enum Content {
     Whole(Bytes),
     /// A list that is rendered while it is sent.
     List(Box<JsonList>),
-}
-
-/// The type that Go's server guesses for a body without one, as far as it tells text from anything else: a text that repeats
-/// what a client sent may hold bytes that no text has.
-pub(crate) fn guessed_type(body: &[u8]) -> HeaderValue {
-    let binary = |byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
-    if body.iter().take(512).any(binary) {
-        HeaderValue::from_static("application/octet-stream")
-    } else {
-        TEXT
-    }
 }
 
 impl Reply {
@@ -289,7 +276,7 @@ pub(crate) fn style(request: &Request) -> Style {
 /// Whether the client takes gzip, as Consul's compressing writer reads its header.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     headers
-        .get(header::ACCEPT_ENCODING)
+        .get(ACCEPT_ENCODING)
         .is_some_and(|value| gzip::accepts_gzip(&String::from_utf8_lossy(value.as_bytes())))
 }
 
@@ -310,7 +297,7 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Ans
     }
     headers.extend(encoding.map(|encoding| (CONTENT_ENCODING, encoding)));
     headers.extend(set_type.map(|set| (CONTENT_TYPE, set)));
-    headers.push((VARY, ACCEPT_ENCODING));
+    headers.push((VARY, BY_ENCODING));
     headers.extend(reply.headers);
     headers.extend(context.response_headers.iter().cloned());
     if context.config.version.has(Behaviour::HttpDefaultAclHeader) {
@@ -334,13 +321,6 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Ans
 pub(crate) fn allow(methods: &str) -> (HeaderName, HeaderValue) {
     let value = HeaderValue::from_str(methods);
     (ALLOW, value.expect("methods and commas are a header value"))
-}
-
-/// A number as the value of a header.
-pub(crate) fn number(value: u64) -> HeaderValue {
-    let mut digits = itoa::Buffer::new();
-    let digits = digits.format(value);
-    HeaderValue::from_str(digits).expect("digits are a header value")
 }
 
 /// The body, and how it is encoded.

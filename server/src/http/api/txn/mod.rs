@@ -15,7 +15,7 @@ use crate::http::api::session::embedded_names;
 use crate::http::api::txn::catalog::CatalogBodies;
 use crate::http::failure::Failure;
 use crate::http::reply::wire::{KvEntry, TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
-use crate::http::reply::{self, Reply};
+use crate::http::reply::{Reply, header};
 use crate::http::request::Request;
 use crate::http::route::{PUT, Route, route, waits};
 use crate::store::{
@@ -257,7 +257,7 @@ fn answer(
             });
             reply.status = StatusCode::CONFLICT;
             if request.has(Behaviour::TxnConflictCharset) {
-                reply.content_type = Some(reply::JSON_UTF_8);
+                reply.content_type = Some(header::JSON_UTF_8);
             }
             reply
         }

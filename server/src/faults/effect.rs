@@ -1,0 +1,101 @@
+//! What happens to a request that a rule hits.
+
+use std::time::Duration;
+
+use super::consul_error::ConsulError;
+use super::response::Response;
+
+/// What happens to a request that is hit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Consul's own error, after the time that Consul takes to say it. Nothing is applied.
+    Error(ConsulError),
+    /// The same after another time of the server's clock.
+    ErrorAfter(ConsulError, Duration),
+    /// Any response at all, as a proxy between client and Consul gives it. Nothing is applied.
+    Respond(Response),
+    /// The request is held before it is applied.
+    DelayBefore(Duration),
+    /// The request is applied, and its answer is held.
+    DelayAfter(Duration),
+    /// There is never an answer, and nothing is applied.
+    Hang,
+    /// There is no answer, and nothing is applied.
+    Cut(Cut),
+    /// The request is applied, and its answer is lost.
+    AppliedThen(Cut),
+    /// `X-Consul-Index` is not the true one.
+    ReportIndex(ReportedIndex),
+    /// Reads that take what any server knows (`?stale`) see the state that a checkpoint stood for when the rule was
+    /// installed. That never changes, not by itself as time passes, and not when the checkpoint is deleted or taken anew.
+    ReadFrom {
+        /// Its name.
+        checkpoint: String,
+        /// What `X-Consul-LastContact` says.
+        last_contact: Duration,
+    },
+}
+
+/// How an answer is cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The connection is reset.
+    Reset,
+    /// The connection is closed without a byte.
+    Close,
+    /// The connection is closed after this many bytes of the body.
+    After(usize),
+}
+
+/// An index other than the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportedIndex {
+    /// This one, which may be 0.
+    Exactly(u64),
+    /// This much lower than the true one, but at least 1.
+    Back(u64),
+}
+
+impl ReportedIndex {
+    /// What is reported in place of `index`.
+    #[must_use]
+    pub fn in_place_of(self, index: u64) -> u64 {
+        match self {
+            Self::Exactly(reported) => reported,
+            Self::Back(by) => index.saturating_sub(by).max(1),
+        }
+    }
+}
+
+impl Effect {
+    /// The effect in words.
+    pub(super) fn in_words(&self) -> String {
+        match self {
+            Effect::Error(error) => error.name().to_owned(),
+            Effect::ErrorAfter(error, hold) => format!("{} after {hold:?}", error.name()),
+            Effect::Respond(response) => format!(
+                "status {} and {} bytes",
+                response.status(),
+                response.content().len()
+            ),
+            Effect::DelayBefore(delay) => format!("held for {delay:?}"),
+            Effect::DelayAfter(delay) => format!("applied, answer held for {delay:?}"),
+            Effect::Hang => "hangs".to_owned(),
+            Effect::Cut(cut) => cut.in_words(),
+            Effect::AppliedThen(cut) => format!("applied, {}", cut.in_words()),
+            Effect::ReportIndex(ReportedIndex::Exactly(index)) => format!("index {index}"),
+            Effect::ReportIndex(ReportedIndex::Back(by)) => format!("index lowered by {by}"),
+            Effect::ReadFrom { checkpoint, .. } => format!("stale read from {checkpoint:?}"),
+        }
+    }
+}
+
+impl Cut {
+    fn in_words(self) -> String {
+        match self {
+            Cut::Reset => "connection reset".to_owned(),
+            Cut::Close => "connection closed without an answer".to_owned(),
+            Cut::After(bytes) => format!("answer cut off after {bytes} bytes"),
+        }
+    }
+}

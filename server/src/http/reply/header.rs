@@ -1,0 +1,26 @@
+//! Values of headers that answers of all kinds have.
+
+use http::HeaderValue;
+
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(crate) const JSON_UTF_8: HeaderValue =
+    HeaderValue::from_static("application/json; charset=utf-8");
+pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+
+/// The type that Go's server guesses for a body without one, as far as it tells text from anything else: a text that repeats
+/// what a client sent may hold bytes that no text has.
+pub(crate) fn guessed_type(body: &[u8]) -> HeaderValue {
+    let binary = |byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
+    if body.iter().take(512).any(binary) {
+        HeaderValue::from_static("application/octet-stream")
+    } else {
+        TEXT
+    }
+}
+
+/// A number as the value of a header.
+pub(crate) fn number(value: u64) -> HeaderValue {
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(value);
+    HeaderValue::from_str(digits).expect("digits are a header value")
+}
