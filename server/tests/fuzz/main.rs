@@ -112,7 +112,7 @@ struct Growth {
 impl Growth {
     /// Whether there was more of it at the end than chance explains: what an allocator keeps comes and goes.
     fn is_growing(self) -> bool {
-        self.fourth > self.third + self.third / 10 + 16 * 1024
+        self.fourth > self.third + self.third / 10 + 8 * 1024
     }
 }
 
