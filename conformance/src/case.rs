@@ -28,7 +28,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// One claim. Written as a constant in `cases/<topic>.rs`, with `..Case::MUST` (or `SHOULD`, `REAL`) for the fields that stay usual.
+/// One claim. Written as a constant in `cases/<area>/<topic>.rs`, with `..Case::MUST` (or `SHOULD`, `REAL`) for the fields that stay usual.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     /// `topic/area/what-it-claims`: stable, and never used for another claim.

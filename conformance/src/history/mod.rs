@@ -2,7 +2,7 @@
 //!
 //! [`register`] is what one key is allowed to do, step by step; [`History::is_linearizable`] looks for an order of all calls, each
 //! somewhere between its start and its end, in which the key could have given these answers. [`lock`] looks at who held a lock when.
-//! Both only judge; the cases of `cases/concurrent_*.rs` make the histories.
+//! Both only judge; the cases of `cases/concurrent/` make the histories.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};

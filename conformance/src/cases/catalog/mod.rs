@@ -1,0 +1,76 @@
+//! What cases with a catalog node of their own share: registering and deregistering what is on it.
+
+pub(in crate::cases) mod blocking;
+pub(in crate::cases) mod deregister;
+pub(in crate::cases) mod filters;
+pub(in crate::cases) mod indexes;
+pub(in crate::cases) mod later;
+pub(in crate::cases) mod node_ids;
+pub(in crate::cases) mod reads;
+pub(in crate::cases) mod register;
+pub(in crate::cases) mod shapes;
+
+use serde_json::{Value, json};
+
+use crate::case::Case;
+use crate::trial::Trial;
+
+/// The topics in the order of reports. A new file in this folder is added here and above.
+pub(super) const TOPICS: &[&[Case]] = &[
+    later::CASES,
+    register::CASES,
+    deregister::CASES,
+    node_ids::CASES,
+    reads::CASES,
+    shapes::CASES,
+    indexes::CASES,
+    blocking::CASES,
+    filters::CASES,
+];
+
+/// Registers a check of a node in this status, or writes it again.
+#[track_caller]
+pub(in crate::cases) fn check(t: &Trial, node: &str, id: &str, status: &str) {
+    register(
+        t,
+        node,
+        &json!({"Check": {"CheckID": id, "Name": id, "Status": status}}),
+    );
+}
+
+/// Registers a service of a node with one check of its own, or writes both again.
+#[track_caller]
+pub(in crate::cases) fn service_check(
+    t: &Trial,
+    node: &str,
+    service: &str,
+    id: &str,
+    status: &str,
+) {
+    let check = json!({"CheckID": id, "Name": id, "Status": status, "ServiceID": service});
+    register(
+        t,
+        node,
+        &json!({"Service": {"ID": service, "Service": service}, "Check": check}),
+    );
+}
+
+/// Registers a node with these further fields.
+#[track_caller]
+pub(in crate::cases) fn register(t: &Trial, node: &str, fields: &Value) {
+    let mut body = json!({"Node": node, "Address": "127.0.0.1"});
+    if let (Some(body), Some(fields)) = (body.as_object_mut(), fields.as_object()) {
+        body.extend(fields.clone());
+    }
+    t.register(&body);
+}
+/// `catalog/deregister` of a node or of what these further fields name on it.
+#[track_caller]
+pub(in crate::cases) fn deregister(t: &Trial, node: &str, fields: &Value) {
+    let mut body = json!({"Node": node});
+    if let (Some(body), Some(fields)) = (body.as_object_mut(), fields.as_object()) {
+        body.extend(fields.clone());
+    }
+    t.api_put("/v1/catalog/deregister", body.to_string())
+        .is(200, "true");
+}

@@ -1,0 +1,184 @@
+//! The ids of nodes: their form, and that a node which comes under another name has been renamed (session.md 3.1, 4.2).
+
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::case::Case;
+use crate::cases::catalog::{check, register};
+use crate::cases::session::{is_gone, lives};
+use crate::feature::Feature;
+use crate::trial::Trial;
+
+const NEEDS: &[Feature] = &[Feature::Registration];
+const SOURCE: &str = "session.md 3.1, 4.2; seen on 1.8.7";
+
+/// The ids of the nodes that the case makes: no node of another case has them.
+#[track_caller]
+fn ids(t: &Trial) -> [String; 2] {
+    // A session's id is as good, and new.
+    [(); 2].map(|()| t.session("{\"NodeChecks\":[]}"))
+}
+
+fn try_register(t: &Trial, node: &str, address: &str, id: &str) -> Answer {
+    let body = json!({"Node": node, "Address": address, "ID": id});
+    t.api_put("/v1/catalog/register", body.to_string())
+}
+
+/// The node's row, or null.
+#[track_caller]
+fn row(t: &Trial, node: &str) -> Value {
+    t.api_get(&format!("/v1/catalog/node/{node}")).json()["Node"].clone()
+}
+
+/// The cases of this topic.
+pub(in crate::cases) const CASES: &[Case] = &[
+    Case {
+        id: "catalog/node-id/form",
+        claim: "A node id has 36 bytes, four hyphens in their places and hexadecimal digits, which is looked at in this order",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let node = t.node("n");
+            for (id, text) in [
+                ("nope", "uuid string is wrong length"),
+                (
+                    "0d0a0a0a111122223333444444444444",
+                    "uuid string is wrong length",
+                ),
+                (
+                    "0d0a0a0a-1111-2222-3333-4444444444444",
+                    "uuid string is wrong length",
+                ),
+                (
+                    "0d0a0a0a+1111-2222-3333-44444444444g",
+                    "uuid is improperly formatted",
+                ),
+                (
+                    "0d0a0a0a-1111-2222-3333+444444444444",
+                    "uuid is improperly formatted",
+                ),
+                (
+                    "0d0a0a0a-1111-2222-3333-44444444444g",
+                    "encoding/hex: invalid byte: U+0067 'g'",
+                ),
+                (
+                    "zd0a0a0a-1111-2222-3333-44444444444g",
+                    "encoding/hex: invalid byte: U+007A 'z'",
+                ),
+            ] {
+                try_register(t, &node, "127.0.0.1", id).is(500, &format!("Bad node ID: {text}"));
+            }
+            t.same("the node", row(t, &node), Value::Null);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/node-id/renames",
+        claim: "A node that comes under another name has been renamed: it keeps its CreateIndex, and what was on it is gone with its sessions",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let ([id, _], old, new) = (ids(t), t.node("old"), t.node("new"));
+            try_register(t, &old, "127.0.0.1", &id).is(200, "true");
+            check(t, &old, "c", "passing");
+            try_register(t, &old, "127.0.0.1", &id).is(200, "true");
+            let session = t.session(&json!({"Node": old, "NodeChecks": []}).to_string());
+            let created = row(t, &old)["CreateIndex"].clone();
+            try_register(t, &new, "127.0.0.1", &id.to_uppercase()).is(200, "true");
+            is_gone(t, &session);
+            t.same("the old name", row(t, &old), Value::Null);
+            t.api_get(&format!("/v1/health/node/{new}")).is(200, "[]");
+            t.same("CreateIndex", row(t, &new)["CreateIndex"].clone(), created);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/node-id/spelling-is-a-name",
+        claim: "With its id a node is renamed by another spelling of its name, too, and without an id it is not",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let ([id, _], node) = (ids(t), t.node("n"));
+            let upper = node.to_uppercase();
+            register(t, &node, &json!({}));
+            let unbound = json!({"Node": node, "NodeChecks": []}).to_string();
+            let session = t.session(&unbound);
+            register(t, &upper, &json!({}));
+            lives(t, &session);
+            try_register(t, &upper, "127.0.0.1", &id).is(200, "true");
+            lives(t, &session);
+            try_register(t, &node, "127.0.0.1", &id).is(200, "true");
+            is_gone(t, &session);
+            t.same("Node", row(t, &upper)["Node"].clone(), json!(node));
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/node-id/name-of-one-that-is-not-alive",
+        claim: "A node may take the name of another one whose serfHealth is critical or not there; what is on that one stays",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let ([id, other], node) = (ids(t), t.node("n"));
+            try_register(t, &node, "127.0.0.1", &other).is(200, "true");
+            let session = t.session(&json!({"Node": node, "NodeChecks": []}).to_string());
+            try_register(t, &node, "127.0.0.1", &id).is(200, "true");
+            lives(t, &session);
+            t.same("ID", row(t, &node)["ID"].clone(), json!(id));
+            let dead = json!({"CheckID": "serfHealth", "Name": "s", "Status": "critical"});
+            register(t, &node, &json!({"ID": id, "Check": dead}));
+            try_register(t, &node, "127.0.0.1", &other).is(200, "true");
+            lives(t, &session);
+            t.same("ID", row(t, &node)["ID"].clone(), json!(other));
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/node-id/name-of-one-that-is-alive",
+        claim: "Nobody takes the name of a node whose serfHealth is not critical, be he new or renamed; a new node may only be given an id where there was none",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let ([id, other], node, second) = (ids(t), t.node("n"), t.node("second"));
+            let alive = json!({"CheckID": "serfHealth", "Name": "s", "Status": "passing"});
+            let body = json!({"Node": node, "Address": "127.0.0.1", "Check": alive});
+            // The leader takes such a node away within a minute; until then all of this holds.
+            t.in_time(std::time::Duration::from_secs(5), || {
+                t.register(&body);
+                try_register(t, &second, "127.0.0.2", &other).is(200, "true");
+                try_register(t, &node, "127.0.0.3", &other).is(
+                    500,
+                    &format!("failed inserting node: Error while renaming Node ID: \"{other}\" (127.0.0.3): Node name {node} is reserved by node  with name {node} (127.0.0.1)"),
+                );
+                try_register(t, &node, "127.0.0.1", &id).is(200, "true");
+                try_register(t, &node, "127.0.0.3", &other).is(
+                    500,
+                    &format!("failed inserting node: Error while renaming Node ID: \"{other}\" (127.0.0.3): Node name {node} is reserved by node {id} with name {node} (127.0.0.1)"),
+                );
+                crate::cases::catalog::deregister(t, &second, &json!({}));
+                let new = format!("Error while renaming Node ID: \"{other}\": Node name {node} is reserved by node {id} with name {node} (127.0.0.1)");
+                try_register(t, &node, "127.0.0.3", &other)
+                    .is(500, &format!("failed inserting node: {new}"));
+                let set = json!([{"Node": {"Verb": "set", "Node": {"Node": node, "ID": other}}}]);
+                crate::cases::txn::refused(t.txn(&set), &[(0, &new)]);
+                crate::cases::catalog::deregister(t, &node, &json!({}));
+            });
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/node-id/left-alone",
+        claim: "Where SkipNodeUpdate leaves the node's row alone, the id of a registration says nothing",
+        source: SOURCE,
+        needs: NEEDS,
+        run: |t| {
+            let ([id, other], first, second) = (ids(t), t.node("first"), t.node("second"));
+            try_register(t, &first, "127.0.0.1", &id).is(200, "true");
+            try_register(t, &second, "127.0.0.1", &other).is(200, "true");
+            let before = (row(t, &first), row(t, &second));
+            register(t, &second, &json!({"ID": id, "SkipNodeUpdate": true}));
+            t.same("the nodes", (row(t, &first), row(t, &second)), before);
+        },
+        ..Case::REAL
+    },
+];

@@ -1,0 +1,173 @@
+//! The endpoints around the mesh, ACLs and configuration as a Consul answers that uses none of them.
+
+use serde_json::json;
+
+use crate::case::Case;
+use crate::feature::Feature;
+use crate::version::Version;
+use crate::wire::Request;
+
+/// The cases of this topic.
+pub(in crate::cases) const CASES: &[Case] = &[
+    Case {
+        id: "shaped/connect/roots",
+        claim: "There is one active root certificate, in connect/ca/roots as for the agent, with its key's kind and its trust domain",
+        source: "API docs, Connect: list CA root certificates; features.md 3",
+        // Enabled in development mode alone.
+        settings: r#"{"connect": {"enabled": true}}"#,
+        run: |t| {
+            t.not_compared("whether the agent has the roots in its cache is left to chance");
+            for path in ["/v1/connect/ca/roots", "/v1/agent/connect/ca/roots"] {
+                let roots = t.eventually(
+                    "a root is active",
+                    std::time::Duration::from_secs(10),
+                    || {
+                        let answer = t.api_get(path).status_is(200);
+                        let active = answer.json()["ActiveRootID"]
+                            .as_str()
+                            .is_some_and(|id| !id.is_empty());
+                        active.then_some(answer)
+                    },
+                );
+                let id = roots.json()["ActiveRootID"].clone();
+                roots
+                    .field_is("/Roots/0/ID", id)
+                    .field_is("/Roots/0/Active", true)
+                    .field_is("/Roots/0/Name", "Consul CA Root Cert")
+                    .field_is("/Roots/0/IntermediateCerts", json!(null))
+                    .field_is("/Roots/0/PrivateKeyType", "ec")
+                    .has_header("X-Consul-Index");
+            }
+            t.api_get("/v1/connect/ca/configuration")
+                .field_is("/Provider", "consul")
+                .field_is("/Config/LeafCertTTL", "72h");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/connect/intentions",
+        claim: "Without intentions the list of them is empty, at index 1",
+        source: "API docs, Connect: list intentions (seen on 1.8.7)",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            t.api_get("/v1/connect/intentions")
+                .is(200, "[]")
+                .header_is("X-Consul-Index", "1");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/config/none",
+        claim: "Without config entries a kind has none, one is 404 by its name, and its deletion succeeds",
+        source: "API docs, Config (seen on 1.8.7)",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            t.api_get("/v1/config/service-defaults").is(200, "[]");
+            t.api_get("/v1/config/service-defaults/nobody")
+                .says(
+                    404,
+                    "Config entry not found for \"service-defaults\" / \"nobody\"",
+                )
+                .header_is("X-Consul-Index", "1");
+            t.send(&Request::delete("/v1/config/service-defaults/nobody"))
+                .is(200, "{}");
+            t.send(&Request::delete("/v1/config/service-defaults"))
+                .says(404, "Must provide both a kind and name to delete");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/config/tenancy",
+        claim: "Whoever names a namespace is refused before the kind is looked at",
+        source: "seen on 1.8.7",
+        until: Some(Version::V1_10),
+        run: |t| {
+            let refusal = "Bad request: Invalid query parameter: \"ns\" - Namespaces are a Consul Enterprise feature";
+            t.api_get("/v1/config/conformance-kind?ns=x")
+                .is(400, refusal);
+            t.send(&Request::delete("/v1/config/service-defaults/nobody?ns=x"))
+                .is(400, refusal);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "shaped/config/kinds",
+        claim: "A kind of config entries that there is not is 500, and 400 when it is to be deleted",
+        source: "features.md 3 (seen on 1.8.7)",
+        until: Some(Version::V1_10),
+        run: |t| {
+            let text = "invalid config entry kind: nope";
+            t.api_get("/v1/config/nope").is(500, text);
+            t.api_get("/v1/config/nope/x").is(500, text);
+            t.send(&Request::delete("/v1/config/nope/x")).is(400, text);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "shaped/acl/disabled",
+        claim: "Where ACLs are disabled their endpoints are 401",
+        source: "session.md 6; 1.22.md B6",
+        needs: &[Feature::AclsOff],
+        run: |t| {
+            let text = "ACL support disabled";
+            for path in [
+                "tokens",
+                "token/self",
+                "policies",
+                "policy/x",
+                "roles",
+                "auth-methods",
+            ] {
+                t.api_get(&format!("/v1/acl/{path}")).is(401, text);
+            }
+            t.api_put("/v1/acl/bootstrap", "").is(401, text);
+            t.api_put("/v1/acl/policy", "{}").is(401, text);
+            t.send(&Request::delete("/v1/acl/token/x")).is(401, text);
+        },
+        ..Case::MUST
+    },
+    Case {
+        id: "shaped/coordinate/nodes",
+        claim: "A node whose place is not known is 404 without a text, and the datacenters list the agent's own",
+        source: "API docs, Coordinates (seen on 1.8.7)",
+        run: |t| {
+            t.api_get("/v1/coordinate/node/nobody").is(404, "");
+            t.api_get("/v1/coordinate/nodes").status_is(200);
+            let node = t.facts().node.clone();
+            t.api_get("/v1/coordinate/datacenters")
+                .field_is("/0/AreaID", "wan")
+                .field_is("/0/Coordinates/0/Node", node.as_str())
+                .field_is("/0/Coordinates/0/Segment", "");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/operator/raft-configuration",
+        claim: "The one server leads and votes",
+        source: "API docs, Operator: raft; 1.22.md part C",
+        needs: &[Feature::SingleServer],
+        run: |t| {
+            t.api_get("/v1/operator/raft/configuration")
+                .field_is("/Servers/0/Node", t.facts().node.as_str())
+                .field_is("/Servers/0/Leader", true)
+                .field_is("/Servers/0/Voter", true)
+                .field_is("/Servers/0/ProtocolVersion", "3");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/operator/parameters",
+        claim: "The parameters of reads are looked at before the datacenter, though nothing can be waited for",
+        source: "seen on 1.8.7",
+        run: |t| {
+            let path = "/v1/operator/raft/configuration";
+            t.api_get(&format!("{path}?dc=conformance-nowhere"))
+                .is(500, "No path to datacenter");
+            t.api_get(&format!("{path}?dc=conformance-nowhere&wait=x"))
+                .is(400, "Invalid wait time");
+            t.api_get(&format!("{path}?index=x"))
+                .is(400, "Invalid index");
+        },
+        ..Case::REAL
+    },
+];

@@ -1,0 +1,34 @@
+//! Keys.
+
+pub(in crate::cases) mod cas;
+pub(in crate::cases) mod delete;
+pub(in crate::cases) mod get;
+pub(in crate::cases) mod json;
+pub(in crate::cases) mod keys;
+pub(in crate::cases) mod lock;
+pub(in crate::cases) mod names;
+pub(in crate::cases) mod path;
+pub(in crate::cases) mod put;
+pub(in crate::cases) mod raw;
+pub(in crate::cases) mod redirect;
+pub(in crate::cases) mod value;
+
+use crate::case::Case;
+
+/// The topics in the order of reports. A new file in this folder is added here and above.
+pub(super) const TOPICS: &[&[Case]] = &[
+    get::CASES,
+    json::CASES,
+    keys::CASES,
+    raw::CASES,
+    path::CASES,
+    redirect::CASES,
+    names::CASES,
+    put::CASES,
+    value::CASES,
+    cas::CASES,
+    lock::CASES,
+    lock::errors::CASES,
+    delete::CASES,
+    lock::delay::CASES,
+];
