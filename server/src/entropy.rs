@@ -63,34 +63,6 @@ impl Entropy {
     }
 }
 
-/// A run of `cases` random cases, or of as many as `PROPTEST_CASES` says. A run that fails shows its seed, and
-/// `PROPTEST_RNG_SEED` repeats it.
-#[expect(
-    clippy::print_stdout,
-    reason = "the output of a test is shown when it fails"
-)]
-#[cfg(test)]
-pub(crate) fn random_cases(cases: u32) -> proptest::test_runner::Config {
-    use proptest::test_runner::{Config, RngSeed};
-
-    let given = Config::default();
-    let seed = match given.rng_seed {
-        RngSeed::Fixed(seed) => seed,
-        RngSeed::Random => Entropy::machine_seed(),
-    };
-    println!("PROPTEST_RNG_SEED={seed}");
-    Config {
-        cases: if std::env::var_os("PROPTEST_CASES").is_some() {
-            given.cases
-        } else {
-            cases
-        },
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        ..given
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,17 +47,18 @@ pub mod engine;
 pub mod entropy;
 pub mod faults;
 mod filter;
-mod go;
 pub mod history;
 mod http;
 mod probe;
 pub mod server;
-pub mod store;
 pub mod target;
 pub mod test;
-pub mod timestamp;
+#[cfg(test)]
+mod tests;
 mod ui;
 pub mod version;
-pub mod watch;
 
+pub(crate) use proconsul_gocompat as go;
+pub use proconsul_store as store;
+pub use proconsul_store::{timestamp, watch};
 pub use server::{Address, Builder, Server, StartError};

@@ -4,6 +4,7 @@
 //! changed can be read in one place: [`behaviour`].
 
 pub mod behaviour;
+mod go;
 
 pub use behaviour::{Behaviour, Row, Since};
 

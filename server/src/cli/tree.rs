@@ -123,7 +123,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::{JsonNumbers, Tree};
-    use crate::go::small_stack::{DEPTHS, on_small_stack};
+    use proconsul_testing::{DEPTHS, on_small_stack};
 
     #[test]
     fn deep_documents_take_no_stack() {

@@ -8,8 +8,8 @@ use proptest::sample::select;
 
 use super::expression::{Match, Operator};
 use super::{Each, Expression, Field, Filter, Keyed, Within};
-use crate::entropy::random_cases;
-use crate::go::small_stack::{DEPTHS, on_small_stack};
+use proconsul_testing::random_cases;
+use proconsul_testing::{DEPTHS, on_small_stack};
 
 /// A row with a field of every kind.
 struct Row {

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::time::Duration;
 
 use super::{Happened, Record, RefusedBecause, ReleasedBy, WokenBy};
-use crate::store::{Cause, Key};
+use crate::store::Key;
 
 impl fmt::Display for Record {
     /// `     20.000s  index 14  session 6a0f... ended: its TTL ran out`.
@@ -172,18 +172,6 @@ impl fmt::Display for WokenBy {
             Self::Timeout => "its time is up",
             Self::Control => "by the test",
         })
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Destroyed => formatter.write_str("a client destroyed it"),
-            Self::Lapsed => formatter.write_str("its TTL ran out"),
-            Self::CheckCritical(check) => write!(formatter, "the check {check:?} is critical"),
-            Self::CheckDeleted(check) => write!(formatter, "the check {check:?} was deleted"),
-            Self::NodeDeleted => formatter.write_str("its node was deleted"),
-        }
     }
 }
 

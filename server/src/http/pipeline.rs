@@ -18,7 +18,6 @@ use super::server::{Answer, Ending, Head, Incoming};
 use crate::engine::OpenCall;
 use crate::go::mux::Mux;
 use crate::go::path;
-use crate::go::printable::Unicode;
 use crate::go::query::Query;
 use crate::go::url::Target;
 use crate::history::CallId;
@@ -133,7 +132,7 @@ async fn steps(
 }
 
 fn check_printable(context: &Context, target: &Target<'_>) -> Result<(), Early> {
-    let unicode = Unicode::of(context.config.version);
+    let unicode = context.config.version.go().unicode;
     if context.config.disable_http_unprintable_char_filter
         || path::is_printable_path(target.path(), unicode)
     {

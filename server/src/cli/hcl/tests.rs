@@ -1,5 +1,5 @@
 use super::*;
-use crate::go::small_stack::{DEPTHS, on_small_stack};
+use proconsul_testing::{DEPTHS, on_small_stack};
 
 /// What a document says, in one line: the objects' wraps taken off.
 fn shown(text: &str) -> String {

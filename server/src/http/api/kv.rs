@@ -9,7 +9,6 @@ use http::{Method, StatusCode};
 use crate::blocking;
 use crate::go::json::encode::Text;
 use crate::go::number::NumberError;
-use crate::go::printable::Unicode;
 use crate::go::url::path_unescape;
 use crate::go::{number, path};
 use crate::history::RefusedBecause;
@@ -45,7 +44,7 @@ failures! {
         format!("Conflicting flags: {query}{newline}")
     };
     /// A parameter is not a number.
-    invalid_number(error: &NumberError, version: Version) => 500, error.message(Unicode::of(version));
+    invalid_number(error: &NumberError, version: Version) => 500, error.message(version.go().unicode);
     /// The key does not match the pattern of 1.21.5 (1.22.md A1.6b).
     key_outside_pattern() => 500,
         r#"invalid key name, keys should respect the "^[a-zA-Z0-9,_./\\-?&=]+$" format"#;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::blocking;
 use crate::go::duration;
-use crate::go::json::context::{EmbeddedNames, Rules, UnknownFields};
+use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::{Decoder, Field, Object, field};
 use crate::http::body::check_ids::CheckId;
-use crate::http::body::durations::{self, AnyDuration};
+use crate::http::body::durations::AnyDuration;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::wire::{Session, SessionCreated};
@@ -188,8 +188,7 @@ async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
         let sent = request.read_whole().await;
         let rules = Rules {
             unknown_fields: UnknownFields::Accepted,
-            version: request.context.config.version,
-            embedded_names: embedded_names(request),
+            release: request.version().release(),
             go_type: None,
         };
         let decoded = request.decode(sent, &mut body, rules);
@@ -236,7 +235,7 @@ fn ttl(request: &Request, text: &str) -> Result<Duration, Failure> {
         return Ok(Duration::ZERO);
     }
     let invalid = |error: duration::DurationError| {
-        invalid_ttl(text, &error.message(durations::quotes(request.version())))
+        invalid_ttl(text, &error.message(request.version().go().duration_quotes))
     };
     let nanoseconds = duration::parse(text).map_err(invalid)?;
     let minimum = request.context.config.session_ttl_min;
@@ -328,13 +327,4 @@ async fn read(
     };
     let sessions: Vec<Session<'_>> = rows.iter().map(|row| Session::new(row)).collect();
     Ok(Reply::json(request, &sessions).with_index(request, answer.index))
-}
-
-/// Whether Go names the embedded type in an error: the one of the newest releases does (1.22.md B0, 0.14).
-pub(crate) fn embedded_names(request: &Request) -> EmbeddedNames {
-    if request.has(Behaviour::HttpMuxEscaped) {
-        EmbeddedNames::Shown
-    } else {
-        EmbeddedNames::Hidden
-    }
 }

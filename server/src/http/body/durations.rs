@@ -2,24 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::go::duration::{self, DurationQuotes};
+use crate::go::duration;
 use crate::go::json::context::{Context, DecodeError};
 use crate::go::json::decode::Decode;
 use crate::go::json::kinds::Any;
 use crate::go::json::value::{Kind, Value};
 use crate::go::number;
 use crate::go::quote::Quoted;
-use crate::version::{Behaviour, Version};
-
-/// How the Go of this release quotes a text that is no duration.
-pub(crate) fn quotes(version: Version) -> DurationQuotes {
-    // The same Go that refuses semicolons.
-    if version.has(Behaviour::HttpSemicolonRefused) {
-        DurationQuotes::Escaped
-    } else {
-        DurationQuotes::Bare
-    }
-}
 
 /// A duration in a field of Go's type `interface{}`: values of other kinds are no time at all. An empty text is minded, but
 /// not before the whole object was read.
@@ -50,7 +39,7 @@ impl Decode for AnyDuration {
             Any::Number(number) => self.nanoseconds = Some(number::truncated(number)),
             Any::String(text) => match duration::parse(&text) {
                 Ok(nanoseconds) => self.nanoseconds = Some(nanoseconds),
-                Err(error) => self.flaw = Some(error.message(quotes(context.version()))),
+                Err(error) => self.flaw = Some(error.message(context.go().duration_quotes)),
             },
         }
     }
@@ -72,7 +61,7 @@ impl Decode for ReadableDuration {
         let parsed = match value.kind() {
             // As it stands there: escapes are not undone (seen on 1.8.7).
             Kind::String(_) => duration::parse(&value.text()[1..value.text().len() - 1])
-                .map_err(|error| error.message(quotes(context.version()))),
+                .map_err(|error| error.message(context.go().duration_quotes)),
             Kind::Number(text) => float(text).map(number::truncated),
             Kind::Null | Kind::Bool(_) | Kind::Array | Kind::Object => {
                 Err(float_error(value.text(), "invalid syntax"))

@@ -9,7 +9,6 @@ use http::{HeaderName, HeaderValue, Method, StatusCode};
 
 pub(crate) use self::refusal::{invalid_hex_byte, node_name_text};
 use super::server::BodyFailure;
-use crate::go::printable::Unicode;
 use crate::go::quote::QuotedBy;
 use crate::version::{Behaviour, Version};
 
@@ -213,5 +212,5 @@ fn limit_link(version: Version) -> &'static str {
 
 /// A text in quotes, as the Go of this release quotes it.
 pub(crate) fn quoted<T: AsRef<[u8]> + ?Sized>(text: &T, version: Version) -> QuotedBy<'_> {
-    QuotedBy(Unicode::of(version), text.as_ref())
+    QuotedBy(version.go().unicode, text.as_ref())
 }

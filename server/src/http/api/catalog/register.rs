@@ -6,7 +6,6 @@ use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::Decode;
 use crate::http::api::catalog::bodies::{CheckBody, DeregisterBody, RegisterBody, ServiceBody};
 use crate::http::api::catalog::failure;
-use crate::http::api::session::embedded_names;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -91,8 +90,7 @@ async fn decode_strictly<T: Decode + Send>(
     let body = request.read_whole().await;
     let rules = Rules {
         unknown_fields: UnknownFields::Refused,
-        version: request.context.config.version,
-        embedded_names: embedded_names(request),
+        release: request.version().release(),
         go_type: None,
     };
     request.decode(body, target, rules)

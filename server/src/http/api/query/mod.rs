@@ -16,7 +16,6 @@ use crate::http::api::query::body::{Body, checked};
 use crate::http::api::query::wire::{
     Executed, Explained, PreparedQuery, PreparedQueryCreated, QueryMeta,
 };
-use crate::http::body::durations;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::http::request::selection::is_near_agent;
@@ -134,14 +133,13 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
 fn rules(request: &Request) -> Rules {
     Rules {
         unknown_fields: UnknownFields::Refused,
-        version: request.context.config.version,
-        embedded_names: crate::http::api::session::embedded_names(request),
+        release: request.version().release(),
         go_type: None,
     }
 }
 
 fn put(request: &Request, target: PreparedQueryTarget, body: Body) -> Result<(), Failure> {
-    let query = checked(body, durations::quotes(request.version()))?;
+    let query = checked(body, request.version().go().duration_quotes)?;
     let flaw = template::flaw(&query);
     let write = PreparedQueryWrite {
         target,

@@ -11,7 +11,6 @@ use http::StatusCode;
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::{Field, Object, field};
 use crate::http::api::catalog::wire::{Check, Node, NodeService};
-use crate::http::api::session::embedded_names;
 use crate::http::api::txn::catalog::CatalogBodies;
 use crate::http::failure::Failure;
 use crate::http::reply::wire::{KvEntry, TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
@@ -112,8 +111,7 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
     let body = body.ok_or_else(|| too_large(None))?;
     let rules = Rules {
         unknown_fields: UnknownFields::Refused,
-        version: request.context.config.version,
-        embedded_names: embedded_names(request),
+        release: request.version().release(),
         go_type: Some("api.TxnOps"),
     };
     let mut operations: Vec<Option<OperationBody>> = Vec::new();

@@ -1,0 +1,351 @@
+//! The Rust types that JSON values can be decoded into.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::context::{Context, DecodeError};
+use super::decode::Decode;
+use super::value::{Kind, Value};
+use crate::base64;
+
+impl Decode for String {
+    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+        match value.kind() {
+            Kind::Null => {}
+            Kind::String(text) => *self = text.into_owned(),
+            other => context.mismatch(value, &other, Self::go_type()),
+        }
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        "string".into()
+    }
+}
+
+impl Decode for bool {
+    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+        match value.kind() {
+            Kind::Null => {}
+            Kind::Bool(flag) => *self = flag,
+            other => context.mismatch(value, &other, Self::go_type()),
+        }
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        "bool".into()
+    }
+}
+
+/// Whole numbers take neither a decimal point nor an exponent, not even in `1.0`.
+macro_rules! decode_whole_number {
+    ($($rust:ty => $go:literal),*) => {$(
+        impl Decode for $rust {
+            fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+                match value.kind() {
+                    Kind::Null => {}
+                    Kind::Number(number) => match number.parse() {
+                        Ok(parsed) => *self = parsed,
+                        Err(_) => context.bad_number(value, number, Self::go_type()),
+                    },
+                    other => context.mismatch(value, &other, Self::go_type()),
+                }
+            }
+
+            fn go_type() -> Cow<'static, str> {
+                $go.into()
+            }
+        }
+    )*};
+}
+
+// Go's `int` is as wide as a pointer, as `isize` is.
+decode_whole_number!(u8 => "uint8", u64 => "uint64", i64 => "int64", isize => "int");
+
+impl Decode for f64 {
+    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+        match value.kind() {
+            Kind::Null => {}
+            Kind::Number(number) => match parse_float(number) {
+                Some(parsed) => *self = parsed,
+                None => context.bad_number(value, number, Self::go_type()),
+            },
+            other => context.mismatch(value, &other, Self::go_type()),
+        }
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        "float64".into()
+    }
+}
+
+/// A JSON number as a float, unless it is too large for one.
+fn parse_float(number: &str) -> Option<f64> {
+    number
+        .parse()
+        .ok()
+        .filter(|parsed: &f64| parsed.is_finite())
+}
+
+/// A pointer, or anything else that Go tells from an empty value: `null` is `None`. In type errors it goes by the name of what
+/// it points to; a list of pointers needs [`Field::of_type`](super::decode::Field::of_type) to be `[]*T`.
+impl<T: Decode + Default> Decode for Option<T> {
+    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+        match value.kind() {
+            Kind::Null => *self = None,
+            Kind::Bool(_) | Kind::Number(_) | Kind::String(_) | Kind::Array | Kind::Object => {
+                self.get_or_insert_default().decode(value, context);
+            }
+        }
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        T::go_type()
+    }
+}
+
+/// A slice. Elements that are already there are decoded into, as Go does: `null` keeps one of a list that came before.
+impl<T: Decode + Default> Decode for Vec<T> {
+    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+        match value.kind() {
+            Kind::Null => self.clear(),
+            Kind::Array => {
+                let mut count = 0;
+                for element in value.elements() {
+                    if count == self.len() {
+                        self.push(T::default());
+                    }
+                    self[count].decode(element, context);
+                    count += 1;
+                }
+                self.truncate(count);
+            }
+            other => context.mismatch(value, &other, Self::go_type()),
+        }
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        format!("[]{}", T::go_type()).into()
+    }
+}
+
+/// A map: a second object adds to the first, and each member begins anew.
+impl<T: Decode + Default> Decode for BTreeMap<String, T> {
+    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+        match value.kind() {
+            Kind::Null => self.clear(),
+            Kind::Object => {
+                for (name, member) in value.members() {
+                    let mut decoded = T::default();
+                    decoded.decode(member, context);
+                    self.insert(name.into_owned(), decoded);
+                }
+            }
+            other => context.mismatch(value, &other, Self::go_type()),
+        }
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        format!("map[string]{}", T::go_type()).into()
+    }
+}
+
+/// A byte string: base64, or an array of numbers.
+impl Decode for Bytes {
+    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+        match value.kind() {
+            Kind::Null => self.clear(),
+            Kind::String(text) => match base64::decode(text.as_bytes()) {
+                Ok(bytes) => *self = bytes.into(),
+                Err(position) => context.fail(DecodeError::Base64(position)),
+            },
+            Kind::Array => {
+                let mut bytes: Vec<u8> = Vec::new();
+                bytes.decode(value, context);
+                *self = bytes.into();
+            }
+            other => context.mismatch(value, &other, Self::go_type()),
+        }
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        "[]uint8".into()
+    }
+}
+
+/// A field of Go's type `interface{}`: whatever the body has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Any {
+    /// `null`, or nothing.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number; Go makes a float of it.
+    Number(f64),
+    /// A string.
+    String(String),
+    /// An array or object, whose contents nothing of Consul looks at.
+    Container,
+}
+
+impl Decode for Any {
+    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+        *self = match value.kind() {
+            Kind::Null => Any::Null,
+            Kind::Bool(flag) => Any::Bool(flag),
+            Kind::Number(number) => match parse_float(number) {
+                Some(parsed) => Any::Number(parsed),
+                None => return context.bad_number(value, number, "float64".into()),
+            },
+            Kind::String(text) => Any::String(text.into_owned()),
+            Kind::Array | Kind::Object => Any::Container,
+        };
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        "interface {}".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bytes::Bytes;
+
+    use super::Any;
+    use crate::json::context::{Release, Rules, UnknownFields};
+    use crate::json::decode::{Decode, decode};
+
+    const RULES: Rules = Rules {
+        unknown_fields: UnknownFields::Refused,
+        release: Release::NEWEST,
+        go_type: None,
+    };
+
+    /// Decodes the bodies one after the other into the same place.
+    fn taken<T: Decode + Default>(bodies: &[&str]) -> T {
+        let mut target = T::default();
+        for body in bodies {
+            decode(body.as_bytes(), &mut target, RULES).expect("the body is accepted");
+        }
+        target
+    }
+
+    fn refused<T: Decode + Default>(body: &str) -> String {
+        let message = decode(body.as_bytes(), &mut T::default(), RULES)
+            .expect_err("the body is refused")
+            .to_string();
+        message
+            .replace("json: cannot unmarshal ", "")
+            .replace(" into Go value of type ", " -> ")
+    }
+
+    #[test]
+    fn scalars() {
+        assert_eq!(taken::<String>(&["\"a\"", "null"]), "a");
+        assert!(taken::<bool>(&["true", "null"]));
+        assert_eq!(taken::<u64>(&["18446744073709551615", "null"]), u64::MAX);
+        assert_eq!(taken::<i64>(&["-9223372036854775808", "null"]), i64::MIN);
+        assert_eq!(taken::<isize>(&["-0"]), 0);
+        assert_eq!(taken::<f64>(&["-1.5e2", "null"]), -150.0);
+    }
+
+    #[test]
+    fn scalars_of_the_wrong_kind() {
+        assert_eq!(refused::<String>("5"), "number -> string");
+        assert_eq!(refused::<bool>("1"), "number -> bool");
+        assert_eq!(refused::<bool>("\"true\""), "string -> bool");
+        assert_eq!(refused::<u64>("true"), "bool -> uint64");
+        assert_eq!(refused::<i64>("{}"), "object -> int64");
+        assert_eq!(refused::<isize>("[]"), "array -> int");
+        assert_eq!(refused::<f64>("\"x\""), "string -> float64");
+    }
+
+    #[test]
+    fn numbers_out_of_form_or_range() {
+        for number in ["-1", "-0", "1.0", "1e2", "18446744073709551616"] {
+            assert_eq!(refused::<u64>(number), format!("number {number} -> uint64"));
+        }
+        assert_eq!(
+            refused::<i64>("9223372036854775808"),
+            "number 9223372036854775808 -> int64"
+        );
+        assert_eq!(refused::<isize>("1.5"), "number 1.5 -> int");
+        assert_eq!(refused::<f64>("1e999"), "number 1e999 -> float64");
+        assert_eq!(refused::<Any>("-1e999"), "number -1e999 -> float64");
+    }
+
+    #[test]
+    fn slices() {
+        type Strings = Vec<String>;
+        assert_eq!(taken::<Strings>(&["[\"a\",\"b\"]"]), ["a", "b"]);
+        assert_eq!(taken::<Strings>(&["[null,\"a\"]"]), ["", "a"]);
+        assert_eq!(taken::<Strings>(&["[\"a\",\"b\"]", "[null]"]), ["a"]);
+        assert_eq!(taken::<Strings>(&["[\"a\"]", "null"]), [""; 0]);
+        assert_eq!(taken::<Strings>(&["[\"a\"]", "[]"]), [""; 0]);
+        assert_eq!(refused::<Strings>("\"a\""), "string -> []string");
+        assert_eq!(refused::<Strings>("[5]"), "number -> string");
+        assert_eq!(refused::<Vec<Vec<u64>>>("[{}]"), "object -> []uint64");
+    }
+
+    #[test]
+    fn nothing_and_empty_are_told_apart_where_go_does() {
+        assert_eq!(taken::<Option<Vec<String>>>(&["[]"]), Some(Vec::new()));
+        assert_eq!(taken::<Option<Vec<String>>>(&["[]", "null"]), None);
+        assert_eq!(refused::<Option<Vec<String>>>("5"), "number -> []string");
+    }
+
+    #[test]
+    fn maps() {
+        type Strings = BTreeMap<String, String>;
+        let pairs = |pairs: &[(&str, &str)]| -> Strings {
+            pairs
+                .iter()
+                .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+                .collect()
+        };
+        assert_eq!(
+            taken::<Strings>(&["{\"a\":\"1\",\"b\":null}"]),
+            pairs(&[("a", "1"), ("b", "")])
+        );
+        assert_eq!(
+            taken::<Strings>(&["{\"a\":\"1\"}", "{\"b\":\"2\"}"]),
+            pairs(&[("a", "1"), ("b", "2")])
+        );
+        assert_eq!(
+            taken::<Strings>(&["{\"a\":\"1\",\"a\":null}"]),
+            pairs(&[("a", "")])
+        );
+        assert_eq!(taken::<Strings>(&["{\"a\":\"1\"}", "null"]), pairs(&[]));
+        assert_eq!(refused::<Strings>("[]"), "array -> map[string]string");
+        assert_eq!(refused::<Strings>("{\"a\":5}"), "number -> string");
+    }
+
+    #[test]
+    fn byte_strings() {
+        assert_eq!(taken::<Bytes>(&["\"YQ==\""]), "a");
+        assert_eq!(taken::<Bytes>(&["\"\\u0059Q=\\n=\""]), "a");
+        assert_eq!(taken::<Bytes>(&["\"YQ==\"", "null"]), "");
+        assert_eq!(taken::<Bytes>(&["[1,255]"]), &b"\x01\xff"[..]);
+        assert_eq!(
+            refused::<Bytes>("\"YQ\""),
+            "illegal base64 data at input byte 0"
+        );
+        assert_eq!(refused::<Bytes>("5"), "number -> []uint8");
+        assert_eq!(refused::<Bytes>("{}"), "object -> []uint8");
+        assert_eq!(refused::<Bytes>("[256]"), "number 256 -> uint8");
+        assert_eq!(refused::<Bytes>("[\"a\"]"), "string -> uint8");
+    }
+
+    #[test]
+    fn anything() {
+        assert_eq!(taken::<Any>(&["\"15s\""]), Any::String("15s".into()));
+        assert_eq!(taken::<Any>(&["15"]), Any::Number(15.0));
+        assert_eq!(taken::<Any>(&["true"]), Any::Bool(true));
+        assert_eq!(taken::<Any>(&["{}"]), Any::Container);
+        assert_eq!(taken::<Any>(&["[1]", "null"]), Any::Null);
+    }
+}

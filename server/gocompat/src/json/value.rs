@@ -1,0 +1,347 @@
+//! Walking through JSON text that the scanner has found to be well-formed.
+
+use std::borrow::Cow;
+
+use super::find::find_byte;
+
+/// A JSON value that the scanner has found to be well-formed.
+#[derive(Debug)]
+pub struct Document<'a> {
+    text: &'a [u8],
+    extents: Vec<Extent>,
+}
+
+/// How large an array or object is. The scanner notes it, so that stepping over a container costs nothing: looking
+/// for its end would make reading a nested body quadratic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// Its length, brackets included.
+    pub(super) bytes: usize,
+    /// How many containers it holds, itself included.
+    pub(super) containers: usize,
+}
+
+impl<'a> Document<'a> {
+    /// A document of this text, with the extents of its containers in the order in which they open.
+    pub(super) fn new(text: &'a [u8], extents: Vec<Extent>) -> Self {
+        Self { text, extents }
+    }
+
+    /// The value.
+    pub fn value(&self) -> Value<'_> {
+        Value {
+            text: self.text,
+            extents: &self.extents,
+            go_type: None,
+        }
+    }
+}
+
+/// One value of a request body: its text, from the first byte to the last.
+#[derive(Clone, Copy, Debug)]
+pub struct Value<'a> {
+    text: &'a [u8],
+    /// The extents of the containers in it, its own first.
+    extents: &'a [Extent],
+    /// Go's name for the type that the value is decoded into, where that is not the usual one.
+    pub(super) go_type: Option<&'static str>,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, as it is written.
+    Number(&'a str),
+    /// A string, decoded.
+    String(Cow<'a, str>),
+    /// An array: [`Value::elements`].
+    Array,
+    /// An object: [`Value::members`].
+    Object,
+}
+
+impl<'a> Value<'a> {
+    /// What the value is; strings are decoded each time.
+    pub fn kind(self) -> Kind<'a> {
+        match self.text[0] {
+            b'n' => Kind::Null,
+            b't' => Kind::Bool(true),
+            b'f' => Kind::Bool(false),
+            b'"' => Kind::String(decode_string(&self.text[1..self.text.len() - 1])),
+            b'[' => Kind::Array,
+            b'{' => Kind::Object,
+            _ => {
+                Kind::Number(str::from_utf8(self.text).expect("a number that was scanned is ASCII"))
+            }
+        }
+    }
+
+    /// The value as it is written.
+    pub fn text(self) -> &'a [u8] {
+        self.text
+    }
+
+    /// The elements of an array; nothing for other kinds.
+    pub fn elements(self) -> Elements<'a> {
+        Elements(Walk::into_container(self, b'['))
+    }
+
+    /// The members of an object in the order written, names decoded, duplicates included; nothing for other kinds.
+    pub fn members(self) -> Members<'a> {
+        Members(Walk::into_container(self, b'{'))
+    }
+}
+
+/// The elements of an array.
+#[derive(Debug)]
+pub struct Elements<'a>(Walk<'a>);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        self.0.next_value()
+    }
+}
+
+/// The members of an object.
+#[derive(Debug)]
+pub struct Members<'a>(Walk<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Value<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Kind::String(name) = self.0.next_value()?.kind() else {
+            unreachable!("the scanner lets only strings be names");
+        };
+        Some((name, self.0.next_value()?))
+    }
+}
+
+/// Steps from value to value inside of one container.
+#[derive(Debug)]
+struct Walk<'a> {
+    rest: &'a [u8],
+    extents: &'a [Extent],
+}
+
+impl<'a> Walk<'a> {
+    fn into_container(value: Value<'a>, bracket: u8) -> Walk<'a> {
+        match (value.text, value.extents) {
+            ([first, rest @ .., _], [_, extents @ ..]) if *first == bracket => {
+                Walk { rest, extents }
+            }
+            _ => Walk {
+                rest: b"",
+                extents: &[],
+            },
+        }
+    }
+
+    fn next_value(&mut self) -> Option<Value<'a>> {
+        let separators = self
+            .rest
+            .iter()
+            .take_while(|byte| b" \t\r\n,:".contains(byte))
+            .count();
+        let rest = &self.rest[separators..];
+        let extent = match rest.first()? {
+            b'[' | b'{' => self.extents[0],
+            b'"' => Extent::of_scalar(string_length(rest)),
+            _ => Extent::of_scalar(word_length(rest)),
+        };
+        let (text, rest) = rest.split_at(extent.bytes);
+        let (inside, behind) = self.extents.split_at(extent.containers);
+        (self.rest, self.extents) = (rest, behind);
+        Some(Value {
+            text,
+            extents: inside,
+            go_type: None,
+        })
+    }
+}
+
+impl Extent {
+    fn of_scalar(bytes: usize) -> Self {
+        Self {
+            bytes,
+            containers: 0,
+        }
+    }
+}
+
+/// The length of a number or literal.
+fn word_length(text: &[u8]) -> usize {
+    let is_end = |byte: &u8| b" \t\r\n,:]}".contains(byte);
+    text.iter().position(is_end).unwrap_or(text.len())
+}
+
+/// The length of the string at the beginning of a text, with its quotes.
+pub(super) fn string_length(text: &[u8]) -> usize {
+    let mut at = 1;
+    loop {
+        let plain = find_byte(&text[at..], |byte| matches!(byte, b'"' | b'\\'));
+        at += plain.expect("the scanner has seen the closing quote");
+        match text[at] {
+            b'"' => return at + 1,
+            _ => at += 2,
+        }
+    }
+}
+
+/// Decodes the inside of a string as Go does: each byte that is not UTF-8 and each surrogate without its other half
+/// becomes U+FFFD.
+pub(super) fn decode_string(inside: &[u8]) -> Cow<'_, str> {
+    match str::from_utf8(inside) {
+        Ok(text) if !inside.contains(&b'\\') => Cow::Borrowed(text),
+        _ => Cow::Owned(decode_escapes(inside)),
+    }
+}
+
+fn decode_escapes(inside: &[u8]) -> String {
+    let mut text = String::with_capacity(inside.len());
+    for chunk in inside.utf8_chunks() {
+        let mut rest = chunk.valid();
+        while let Some((plain, escaped)) = rest.split_once('\\') {
+            text.push_str(plain);
+            // No escape is cut in two by an invalid byte: the scanner wants all of its bytes to be ASCII.
+            let (code, after) = escaped.split_at(1);
+            rest = after;
+            text.push(match code {
+                "b" => '\u{8}',
+                "f" => '\u{c}',
+                "n" => '\n',
+                "r" => '\r',
+                "t" => '\t',
+                "u" => take_unicode_escape(&mut rest),
+                _ => char::from(code.as_bytes()[0]),
+            });
+        }
+        text.push_str(rest);
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
+}
+
+/// Takes the four digits behind `\u`, and a second escape if both are the halves of one character.
+fn take_unicode_escape(rest: &mut &str) -> char {
+    let unit = |digits: &str| {
+        u16::from_str_radix(digits, 16).expect("the scanner has seen four hexadecimal digits")
+    };
+    let first = unit(&rest[..4]);
+    *rest = &rest[4..];
+    if let Some(second) = rest.strip_prefix("\\u") {
+        let pair = [first, unit(&second[..4])];
+        let is_high = matches!(first, 0xd800..0xdc00);
+        if let Some(Ok(character)) = char::decode_utf16(pair).next().filter(|_| is_high) {
+            *rest = &second[4..];
+            return character;
+        }
+    }
+    char::from_u32(first.into()).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Document, Extent, Kind, Value};
+    use crate::json::scan::first_value;
+
+    fn value(text: &[u8]) -> Value<'_> {
+        let document = first_value(text).expect("the text is well-formed");
+        Box::leak(Box::new(document)).value()
+    }
+
+    fn string(text: &[u8]) -> String {
+        match value(text).kind() {
+            Kind::String(text) => text.into_owned(),
+            other => panic!("{other:?} is no string"),
+        }
+    }
+
+    #[test]
+    fn kinds() {
+        assert_eq!(value(b"null").kind(), Kind::Null);
+        assert_eq!(value(b"true").kind(), Kind::Bool(true));
+        assert_eq!(value(b"false").kind(), Kind::Bool(false));
+        assert_eq!(value(b"-1.5e3 ").kind(), Kind::Number("-1.5e3"));
+        assert_eq!(value(b"\"a\"").kind(), Kind::String("a".into()));
+        assert_eq!(value(b"[]").kind(), Kind::Array);
+        assert_eq!(value(b"{}").kind(), Kind::Object);
+    }
+
+    #[test]
+    fn elements_and_members() {
+        let text = br#" [ 1 ,"]\"," , [ [ ] , "}" ] , { "a" : { "b\\" : [ ] } } , null ] "#;
+        let kinds: Vec<_> = value(text).elements().map(Value::kind).collect();
+        assert_eq!(
+            kinds,
+            [
+                Kind::Number("1"),
+                Kind::String("]\",".into()),
+                Kind::Array,
+                Kind::Object,
+                Kind::Null
+            ]
+        );
+
+        let text = br#"{"a":1,"\u0062":[{}],"a":{"c":2}}"#;
+        let members: Vec<_> = value(text)
+            .members()
+            .map(|(name, value)| (name.into_owned(), value.kind()))
+            .collect();
+        assert_eq!(
+            members,
+            [
+                ("a".to_owned(), Kind::Number("1")),
+                ("b".to_owned(), Kind::Array),
+                ("a".to_owned(), Kind::Object)
+            ]
+        );
+        assert_eq!(value(b"{}").members().count(), 0);
+        assert_eq!(value(b"[ ]").elements().count(), 0);
+        assert_eq!(value(b"{\"a\":1}").elements().count(), 0);
+        assert_eq!(value(b"[1]").members().count(), 0);
+    }
+
+    /// Or else reading a nested body would be quadratic.
+    #[test]
+    fn a_container_is_stepped_over_unread() {
+        let extents = [(9, 2), (5, 1)].map(|(bytes, containers)| Extent { bytes, containers });
+        let document = Document::new(b"[{???},1]", extents.into());
+        let kinds: Vec<_> = document.value().elements().map(Value::kind).collect();
+        assert_eq!(kinds, [Kind::Object, Kind::Number("1")]);
+    }
+
+    #[test]
+    fn escapes() {
+        assert_eq!(
+            string(br#""\"\\\/\b\f\n\r\t\u00e9\u0000x""#),
+            "\"\\/\u{8}\u{c}\n\r\t\u{e9}\0x"
+        );
+        assert_eq!(string(br#""\ud83d\ude00""#), "\u{1f600}");
+    }
+
+    /// As Go prints them.
+    #[test]
+    fn lone_surrogates() {
+        assert_eq!(string(br#""\ud83dx""#), "\u{fffd}x");
+        assert_eq!(string(br#""\udc00\ud800""#), "\u{fffd}\u{fffd}");
+        assert_eq!(string(br#""\ud800\u0041""#), "\u{fffd}A");
+        assert_eq!(string(br#""\ud800\ud83d\ude00""#), "\u{fffd}\u{1f600}");
+        assert_eq!(string(br#""\u0041\u0042""#), "AB");
+        assert_eq!(string(br#""\ud800\n""#), "\u{fffd}\n");
+    }
+
+    #[test]
+    fn every_invalid_byte_is_replaced() {
+        assert_eq!(
+            string(b"\"\xff\xe2\x82x\\n\xf0\x9f\x98\""),
+            "\u{fffd}\u{fffd}\u{fffd}x\n\u{fffd}\u{fffd}\u{fffd}"
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! What Go's standard library shows on Consul's wire.
+//!
+//! Consul is a Go program, and much of what a client can observe is not Consul's decision but the answer of a Go package:
+//! the text of a number that does not parse, the way a path is cleaned, how JSON is escaped, which field names match.
+//! Each module here stands for one such package and knows nothing of Consul; where Go releases differ, the caller chooses
+//! with a closed enum or a [`Go`].
+//!
+//! | module | Go package |
+//! |---|---|
+//! | [`duration`] | `time`: `ParseDuration`, `Duration.String` |
+//! | [`number`] | `strconv`: `ParseUint`, `ParseInt`, `Atoi`, `ParseBool` |
+//! | [`quote`] | `strconv`: `Quote`, which is also `%q` |
+//! | [`unquote`] | `strconv`: `Unquote` |
+//! | [`regexp`] | `regexp` |
+//! | [`printable`] | `unicode`: `IsPrint` |
+//! | [`path`] | `path`: `Clean`, and the cleaning of `net/http` |
+//! | [`url`], [`query`] | `net/url` |
+//! | [`mux`] | `net/http`: `ServeMux` redirects, `Redirect` |
+//! | [`json`] | `encoding/json` |
+//! | [`base64`] | `encoding/base64` |
+//! | [`gzip`] | `compress/gzip`, and the handler around it |
+
+pub mod base64;
+pub mod duration;
+mod generation;
+pub mod gzip;
+pub mod json;
+pub mod mux;
+pub mod number;
+pub mod path;
+pub mod printable;
+pub mod query;
+pub mod quote;
+pub mod regexp;
+pub mod unquote;
+pub mod url;
+
+pub use generation::{EmbeddedNames, Go};

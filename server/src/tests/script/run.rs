@@ -1,0 +1,171 @@
+//! One run of a script on one store.
+
+use std::collections::BTreeMap;
+
+use super::Step;
+use super::command::{Instruction, Read, parse};
+use super::outcome;
+use crate::blocking::Looks;
+use crate::store::{
+    Answer, Command, Index, NewCheck, NewNode, Registration, Rules, Store, Touched,
+};
+use crate::timestamp::Timestamp;
+use crate::watch::{Registry, WaiterId};
+
+/// A store, the time, and those who wait.
+pub(in crate::tests) struct Run {
+    store: Store,
+    now: Timestamp,
+    registry: Registry<String>,
+    waiting: BTreeMap<String, Waiting>,
+}
+
+/// A blocking query that has not been answered.
+struct Waiting {
+    id: WaiterId,
+    read: Read,
+    looks: Looks,
+    latest: Answer,
+}
+
+impl Run {
+    pub(in crate::tests) fn new(rules: Rules) -> Self {
+        let mut store = Store::new(rules, Index(9));
+        let agent = Registration {
+            node: NewNode {
+                node: "n1".to_owned(),
+                address: "127.0.0.1".to_owned(),
+                ..NewNode::default()
+            },
+            checks: vec![NewCheck {
+                check_id: "serfHealth".to_owned(),
+                name: "serfHealth".to_owned(),
+                status: "passing".to_owned(),
+                ..NewCheck::default()
+            }],
+            ..Registration::default()
+        };
+        let registered = store.apply(Timestamp::ZERO, Command::Register(Box::new(agent)));
+        registered.result.expect("an agent registers itself");
+        Self {
+            store,
+            now: Timestamp::ZERO,
+            registry: Registry::default(),
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// Runs all steps, up to the first whose outcome is not the expected one.
+    pub(in crate::tests) fn steps(&mut self, steps: &[Step]) -> Result<(), String> {
+        for step in steps {
+            let Step {
+                line,
+                command,
+                expected,
+                operations: _,
+            } = step;
+            let got = parse(step).and_then(|instruction| self.run(instruction));
+            let got = got.map_err(|error| format!("line {line}: {command}: {error}"))?;
+            if got != *expected {
+                return Err(format!(
+                    "line {line}: {command}\n  expected: {expected}\n  got:      {got}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, instruction: Instruction) -> Result<String, String> {
+        Ok(match instruction {
+            Instruction::Apply(command) => {
+                let applied = self.store.apply(self.now, command);
+                let mut facts = vec![outcome::of_command(&applied)];
+                facts.extend(self.answers(&applied.effects.touched));
+                facts.join("; ")
+            }
+            Instruction::ReadTxn(operations) => {
+                outcome::of_read_transaction(&self.store.read_transaction(self.now, &operations))
+            }
+            Instruction::Read(read) => match self.store.query(&read.query) {
+                Ok(answer) => outcome::of_read(&read, &answer),
+                Err(refusal) => format!("refused: {}", outcome::of_refusal(&refusal)),
+            },
+            Instruction::Wait(name, read, index) => self.wait(name, read, index)?,
+            Instruction::Stop(name) => {
+                let waiting = self.waiting.remove(&name);
+                let waiting = waiting.ok_or_else(|| format!("{name} does not wait"))?;
+                self.registry.deregister(waiting.id, &waiting.latest.reads);
+                outcome::of_read(&waiting.read, &waiting.latest)
+            }
+            Instruction::Lower(by) => {
+                self.store.lower_indexes(by);
+                format!("index {}", self.store.applied())
+            }
+            Instruction::Tick(passed) => self.tick(self.now.plus(passed)),
+        })
+    }
+
+    fn tick(&mut self, until: Timestamp) -> String {
+        let mut facts = Vec::new();
+        while let Some((deadline, command)) = self.store.due(until) {
+            let what = match &command {
+                Command::EndLockDelay { key } => format!("lock-delay of {key} is over"),
+                Command::ReapTombstones { up_to } => format!("reaped up to {up_to}"),
+                other => format!("{other:?}"),
+            };
+            let applied = self.store.apply(deadline, command);
+            facts.push(outcome::of_deadline(&what, &applied.effects));
+            facts.extend(self.answers(&applied.effects.touched));
+        }
+        self.now = until;
+        if facts.is_empty() {
+            facts.push("nothing due".to_owned());
+        }
+        facts.join("; ")
+    }
+
+    fn wait(&mut self, name: String, read: Read, index: Index) -> Result<String, String> {
+        let mut looks = Looks::new(index);
+        let latest = self.look(&read)?;
+        if looks.are_over_with(&latest) {
+            return Ok(outcome::of_read(&read, &latest));
+        }
+        let id = self.registry.admit();
+        self.registry.register(id, &name, &latest.reads);
+        let waiting = Waiting {
+            id,
+            read,
+            looks,
+            latest,
+        };
+        self.waiting.insert(name, waiting);
+        Ok("waits".to_owned())
+    }
+
+    fn look(&self, read: &Read) -> Result<Answer, String> {
+        let answer = self.store.query(&read.query);
+        answer.map_err(|refusal| outcome::of_refusal(&refusal))
+    }
+
+    /// Lets those look again whom a change concerns; the answers of those whose wait it ends.
+    fn answers(&mut self, touched: &[Touched]) -> Vec<String> {
+        let mut answers = Vec::new();
+        for name in self.registry.concerned(touched) {
+            let mut waiting = self.waiting.remove(&name).expect("who waits is registered");
+            let answer = self
+                .look(&waiting.read)
+                .expect("a wait began with such a look");
+            self.registry.deregister(waiting.id, &waiting.latest.reads);
+            waiting.latest = answer;
+            if waiting.looks.are_over_with(&waiting.latest) {
+                let answer = outcome::of_read(&waiting.read, &waiting.latest);
+                answers.push(format!("{name}: {answer}"));
+            } else {
+                self.registry
+                    .register(waiting.id, &name, &waiting.latest.reads);
+                self.waiting.insert(name, waiting);
+            }
+        }
+        answers
+    }
+}

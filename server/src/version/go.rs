@@ -1,0 +1,47 @@
+//! Which Go a release was built with, as far as that shows, and what its bodies may have.
+
+use super::{Behaviour, Version};
+use crate::go::duration::DurationQuotes;
+use crate::go::json::context::{Change, Release};
+use crate::go::printable::Unicode;
+use crate::go::{EmbeddedNames, Go};
+
+impl Version {
+    /// The Go that this version was built with, as far as it is told apart.
+    pub(crate) fn go(self) -> Go {
+        let is_new = self.has(Behaviour::HttpMuxEscaped);
+        Go {
+            // That of 1.8 and 1.9 until the releases of Go 1.22.
+            unicode: if is_new { Unicode::V15 } else { Unicode::V12 },
+            // The newest releases name the embedded type in an error (1.22.md B0, 0.14).
+            embedded_names: if is_new {
+                EmbeddedNames::Shown
+            } else {
+                EmbeddedNames::Hidden
+            },
+            // The same Go that refuses semicolons.
+            duration_quotes: if self.has(Behaviour::HttpSemicolonRefused) {
+                DurationQuotes::Escaped
+            } else {
+                DurationQuotes::Bare
+            },
+        }
+    }
+
+    /// This version for those who decode its bodies.
+    pub(crate) fn release(self) -> Release {
+        Release {
+            number: [self.major, self.minor, self.patch],
+            has: |[major, minor, patch], Change(row)| {
+                Version::new(major, minor, patch).has(Behaviour::TABLE[row].behaviour)
+            },
+            go: self.go(),
+        }
+    }
+}
+
+impl From<Behaviour> for Change {
+    fn from(behaviour: Behaviour) -> Self {
+        Self(behaviour as usize)
+    }
+}

@@ -1,0 +1,80 @@
+//! The configuration, read at the start and whenever somebody asks for it (seen on 1.8.7).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::local::{CheckSpec, ServiceSpec};
+use super::sidecar::sidecar_id;
+use crate::Change;
+
+/// The ids of what a configuration defines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Configured {
+    pub(super) services: BTreeSet<String>,
+    pub(super) checks: BTreeSet<String>,
+}
+
+impl Configured {
+    fn of(services: &[ServiceSpec], checks: &[CheckSpec]) -> Self {
+        let of_services = services.iter().flat_map(|spec| &spec.checks);
+        let own = services.iter().map(|spec| spec.service.id.clone());
+        let sidecars = services.iter().filter(|spec| spec.sidecar.is_some());
+        let sidecars = sidecars.map(|spec| sidecar_id(&spec.service.id));
+        let checks = of_services.chain(checks);
+        Self {
+            services: own.chain(sidecars).collect(),
+            checks: checks.map(|spec| spec.check.check_id.clone()).collect(),
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Registers what the configuration defines; what it defined before goes, and with `keep` off all else, too.
+    pub(super) fn agent_reload(
+        &mut self,
+        services: Vec<ServiceSpec>,
+        checks: Vec<CheckSpec>,
+        keep: bool,
+    ) {
+        let now = Configured::of(&services, &checks);
+        let configured = Arc::new(now);
+        let now = Arc::clone(&configured);
+        let before = std::mem::replace(&mut self.store.agent.configured, configured);
+        self.agent_drop_all_but(&now, keep.then_some(&before));
+        for spec in services {
+            // One for whose sidecar no port is left is left out.
+            let _ = self.agent_register_service(spec, false);
+        }
+        for spec in checks {
+            // The service may have been left out.
+            let _ = self.agent_register_check(spec);
+        }
+    }
+
+    /// Drops what the configuration does not define; with `before`, only what that one did.
+    fn agent_drop_all_but(&mut self, now: &Configured, before: Option<&Configured>) {
+        let agent = &self.store.agent;
+        let of_sidecar = |service: &str| {
+            let local = agent.service(service);
+            now.services.contains(service) && local.is_some_and(|local| local.is_sidecar)
+        };
+        let checks = agent.checks().map(|local| &local.check);
+        let checks: Vec<String> = checks
+            .filter(|check| !now.checks.contains(&check.check_id))
+            .filter(|check| before.is_none_or(|before| before.checks.contains(&check.check_id)))
+            .filter(|check| !of_sidecar(&check.service_id))
+            .map(|check| check.check_id.clone())
+            .collect();
+        let services = agent.services().map(|local| local.service.id.clone());
+        let services: Vec<String> = services
+            .filter(|id| !now.services.contains(id))
+            .filter(|id| before.is_none_or(|before| before.services.contains(id)))
+            .collect();
+        for id in services {
+            self.agent_drop_service(&id);
+        }
+        for id in checks {
+            self.agent_drop_check(&id);
+        }
+    }
+}

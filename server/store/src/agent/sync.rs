@@ -1,0 +1,120 @@
+//! The agent's way into the catalog, and the comparison of the two.
+
+use super::{CONSUL, SERF_HEALTH};
+use crate::Change;
+use crate::command::Refusal;
+use crate::index::Index;
+use crate::registration::{Deregistration, NewCheck, NewService, Registration};
+
+impl Change<'_> {
+    /// Starts an entry of its own in what is one command.
+    fn next_entry(&mut self) {
+        self.store.applied = Index(self.store.applied.0 + 1);
+        self.index = self.store.applied;
+    }
+
+    /// Enters something into the catalog.
+    pub(super) fn enter(&mut self, registration: Registration) {
+        self.next_entry();
+        match self.register(registration) {
+            // Somebody else has the agent's name, and is alive: it stays out until the next look.
+            Ok(()) | Err(Refusal::NodeNameTaken { .. }) => {}
+            Err(other) => {
+                unreachable!("an agent enters checks with their services, and yet it is {other}")
+            }
+        }
+    }
+
+    /// Takes something out of the catalog.
+    pub(super) fn take_out(&mut self, what: &Deregistration) {
+        self.next_entry();
+        self.deregister(what);
+    }
+
+    /// Makes the catalog say of the agent's node what the agent knows: what it does not know goes, what is
+    /// missing or different is entered (session.md 4.3).
+    pub(super) fn agent_full_sync(&mut self) {
+        let own = self.store.agent.own();
+        let row = self.store.catalog.nodes.get(&own.node);
+        if row.is_none_or(|row| row.node != own.by_agent.node) {
+            self.enter(own.by_agent.clone());
+        }
+        self.take_out_foreign(&own.node);
+        self.adopt_tags(&own.node);
+        self.enter_differing(&own.node);
+    }
+
+    fn take_out_foreign(&mut self, node: &str) {
+        for row in self.store.catalog.services_of(node) {
+            let id = &row.service.id;
+            if id != CONSUL && self.store.agent.service(id).is_none() {
+                self.take_out(&Deregistration::Service {
+                    node: node.to_owned(),
+                    id: id.clone(),
+                });
+            }
+        }
+        for row in self.store.catalog.checks.of_node(node) {
+            let id = &row.check.check_id;
+            if id != SERF_HEALTH && self.store.agent.check(id).is_none() {
+                self.take_out(&Deregistration::Check {
+                    node: node.to_owned(),
+                    id: id.clone(),
+                });
+            }
+        }
+    }
+
+    /// A service that lets others change its tags takes over those that the catalog has.
+    fn adopt_tags(&mut self, node: &str) {
+        for row in self.store.catalog.services_of(node) {
+            let id = &row.service.id;
+            if let Some(local) = self.store.agent.services.get_mut(id)
+                && local.service.enable_tag_override
+                && local.service.tags != row.service.tags
+            {
+                let local = std::sync::Arc::make_mut(local);
+                local.service.tags.clone_from(&row.service.tags);
+            }
+        }
+    }
+
+    fn enter_differing(&mut self, node: &str) {
+        for service in self.services_that_differ(node) {
+            self.enter(Registration {
+                service: Some(service),
+                ..self.on_own_node()
+            });
+        }
+        for check in self.checks_that_differ(node) {
+            self.enter_check(check);
+        }
+    }
+
+    fn services_that_differ(&self, node: &str) -> Vec<NewService> {
+        let services = self.store.agent.services();
+        let differs = |service: &&NewService| {
+            let place = (node.to_owned(), service.id.clone());
+            let row = self.store.catalog.services.get(&place);
+            row.is_none_or(|row| row.service != **service)
+        };
+        let services = services.map(|local| &local.service);
+        services.filter(differs).cloned().collect()
+    }
+
+    /// A check differs by more than an output of which the catalog is told later.
+    fn checks_that_differ(&self, node: &str) -> Vec<NewCheck> {
+        let checks = self.store.agent.checks().filter(|local| {
+            let id = local.check.check_id.to_lowercase();
+            let Some(row) = self.store.catalog.checks.get(node, &id) else {
+                return true;
+            };
+            let mut known = row.check.clone();
+            if local.output_due.is_some() {
+                known.output.clone_from(&local.check.output);
+            }
+            known != local.check
+        });
+        checks.map(|local| local.check.clone()).collect()
+    }
+}

@@ -1,0 +1,41 @@
+//! Random commands, and what must hold of every store. Scripts of commands with their outcomes are tests of the server,
+//! which knows the releases that they are written for.
+
+mod radix;
+mod random;
+mod work;
+
+use crate::Rules;
+
+/// The rules of 1.8.7.
+const OLDEST: Rules = Rules {
+    session_ids_are_uuids: true,
+    missing_keeps_blocking: false,
+    unknown_verb_fails_pre_check: false,
+    identical_check_moves_index: true,
+    session_checks: false,
+    empty_service_fails_pre_check: false,
+    index_per_node: false,
+};
+
+/// The rules of 1.16.4.
+const MIDDLE: Rules = Rules {
+    session_ids_are_uuids: false,
+    missing_keeps_blocking: true,
+    identical_check_moves_index: false,
+    index_per_node: true,
+    ..OLDEST
+};
+
+/// The rules of 1.20.0.
+const NEWER: Rules = Rules {
+    unknown_verb_fails_pre_check: true,
+    ..MIDDLE
+};
+
+/// The rules of 1.21.5 and 1.22.0.
+const NEWEST: Rules = Rules {
+    session_checks: true,
+    empty_service_fails_pre_check: true,
+    ..NEWER
+};

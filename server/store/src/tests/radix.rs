@@ -1,0 +1,148 @@
+//! What a read of something missing waits for, against a radix tree that is really built (kv.md 5.4).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+
+use proconsul_testing::random_cases;
+
+use crate::timestamp::Timestamp;
+use crate::{Command, Content, Index, Key, KvVerb, KvWrite, Query, Store, Watch};
+
+/// A node of a radix tree: by first byte, the labels of its edges and what they lead to.
+#[derive(Default)]
+struct Node {
+    edges: BTreeMap<u8, (Vec<u8>, Node)>,
+}
+
+impl Node {
+    /// The compressed tree of some strings, none of which starts another.
+    fn of(strings: &[Vec<u8>]) -> Self {
+        let mut node = Self::default();
+        let first: BTreeSet<u8> = strings
+            .iter()
+            .filter_map(|string| string.first().copied())
+            .collect();
+        for byte in first {
+            let below = strings
+                .iter()
+                .filter(|string| string.first() == Some(&byte));
+            let below: Vec<&Vec<u8>> = below.collect();
+            let common = (0..).take_while(|place| {
+                below[0].len() > *place
+                    && below
+                        .iter()
+                        .all(|string| string.get(*place) == below[0].get(*place))
+            });
+            let (label, _) = below[0].split_at(common.count());
+            let rests: Vec<Vec<u8>> = below
+                .iter()
+                .map(|string| string[label.len()..].to_vec())
+                .collect();
+            node.edges.insert(byte, (label.to_vec(), Self::of(&rests)));
+        }
+        node
+    }
+
+    /// The path down to the node where a walk along `path` ends, up to the first byte of the last edge taken; none
+    /// if no edge could be taken.
+    fn walk(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let first = *path.first()?;
+        let (label, below) = self.edges.get(&first)?;
+        let deeper = path
+            .strip_prefix(label.as_slice())
+            .and_then(|rest| below.walk(rest));
+        Some(match deeper {
+            Some(deeper) => [label.as_slice(), &deeper].concat(),
+            None => vec![first],
+        })
+    }
+}
+
+fn with_nul(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
+}
+
+/// Whether a write of `key` ends a wait at the end of `path`, by the tree of all `keys`.
+fn wakes(keys: &BTreeSet<Vec<u8>>, path: &[u8], key: &[u8]) -> bool {
+    let strings: Vec<Vec<u8>> = keys.iter().map(|key| with_nul(key)).collect();
+    let watched = Node::of(&strings).walk(path);
+    watched.is_none_or(|watched| with_nul(key).starts_with(&watched))
+}
+
+fn store_of(keys: &BTreeSet<Vec<u8>>) -> Store {
+    let mut store = Store::new(super::OLDEST, Index::ZERO);
+    for key in keys {
+        let write = KvWrite {
+            key: Key::new(key),
+            verb: KvVerb::Set(Content::default()),
+        };
+        let written = store.apply(Timestamp::ZERO, Command::Kv(write));
+        written.result.expect("a key can be written");
+    }
+    store
+}
+
+/// The prefix of all keys whose writes end the wait of a read of one thing.
+fn watched(store: &Store, read: &Query) -> Key {
+    let answer = store.query(read).expect("a key can be read");
+    match answer.reads.as_slice() {
+        [Watch::KeyPrefix(prefix)] => prefix.clone(),
+        other => panic!("{read:?} waits for {other:?}"),
+    }
+}
+
+fn key() -> impl Strategy<Value = Vec<u8>> {
+    vec(
+        prop_oneof![Just(b'a'), Just(b'b'), Just(b'/'), Just(0xff)],
+        1..6,
+    )
+}
+
+proptest! {
+    #![proptest_config(random_cases(1000))]
+
+    #[test]
+    fn who_waits_for_what_is_missing_is_woken_as_in_a_radix_tree(
+        keys in btree_set(key(), 0..8),
+        missing in key(),
+        writes in vec(key(), 20),
+    ) {
+        let store = store_of(&keys);
+        let writes = writes.iter().chain(&keys).chain([&missing]);
+        if !keys.contains(&missing) {
+            let watched = watched(&store, &Query::KvGet(Key::new(&missing)));
+            for write in writes.clone() {
+                let woken = write.starts_with(watched.as_bytes());
+                prop_assert_eq!(woken, wakes(&keys, &with_nul(&missing), write), "key, {:?}", write);
+            }
+        }
+        if !keys.iter().any(|key| key.starts_with(&missing)) {
+            let watched = watched(&store, &Query::KvList(Key::new(&missing)));
+            for write in writes {
+                let woken = write.starts_with(watched.as_bytes());
+                prop_assert_eq!(woken, wakes(&keys, &missing, write), "prefix, {:?}", write);
+            }
+        }
+    }
+}
+
+/// Keys that hold a NUL get in by transactions only; next to them the wait may end more often than in a radix tree,
+/// and never less.
+#[test]
+fn a_key_beside_one_with_a_nul_is_waited_for() {
+    let keys = BTreeSet::from([b"a\0b".to_vec(), b"ac".to_vec()]);
+    let watched = watched(&store_of(&keys), &Query::KvGet(Key::new("a")));
+    assert!(wakes(&keys, b"a\0", b"a"));
+    assert!(b"a".starts_with(watched.as_bytes()), "the key itself wakes");
+}
+
+#[test]
+fn the_tree_of_the_test_is_that_of_the_contracts_example() {
+    let keys = BTreeSet::from([b"k".to_vec(), b"kk".to_vec()]);
+    assert!(wakes(&keys, b"nokey\0", b"q"), "no edge could be taken");
+    let keys = BTreeSet::from([b"k".to_vec(), b"kk".to_vec(), b"nokez".to_vec()]);
+    assert!(wakes(&keys, b"nokey\0", b"nothing"));
+    assert!(!wakes(&keys, b"nokey\0", b"q"));
+}

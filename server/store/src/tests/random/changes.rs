@@ -1,0 +1,104 @@
+//! The effects of a command against the rows that it changed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::{Applied, Command, Effects, Query, Store, Touched};
+
+/// That the effects name each row that is not what it was before, and no other.
+pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &Applied) {
+    let Effects {
+        index,
+        touched,
+        ended,
+        ..
+    } = &applied.effects;
+    let changed = changed_rows(before, after);
+    let touched: BTreeSet<String> = touched.iter().filter_map(name).collect();
+    let missing: Vec<_> = changed.difference(&touched).collect();
+    assert!(
+        missing.is_empty(),
+        "{missing:?} changed in silence at {command:?}"
+    );
+    // A transaction may touch a row and put it back, and so may an agent that enters several things. An identical
+    // check is touched where it moves the index.
+    let may_touch_more = matches!(command, Command::Txn(_) | Command::Agent(_))
+        || matches!(command, Command::Register(_)) && after.rules.identical_check_moves_index;
+    let more: Vec<_> = touched.difference(&changed).collect();
+    assert!(
+        may_touch_more || more.is_empty(),
+        "{more:?} did not change at {command:?}"
+    );
+
+    assert!(after.applied >= before.applied);
+    assert_eq!(
+        *index,
+        (after.applied > before.applied).then_some(after.applied)
+    );
+    let gone = |id| before.sessions.rows.contains_key(id) && !after.sessions.rows.contains_key(id);
+    assert!(ended.iter().all(|end| gone(&end.session)));
+    let fallen = before.sessions.rows.keys().filter(|id| gone(id)).count();
+    assert_eq!(ended.len(), fallen, "each end of a session is told once");
+    if applied.result.is_err() {
+        assert!(changed.is_empty(), "{changed:?} at the refused {command:?}");
+    }
+}
+
+/// A row's table and place, as both sides spell it; none for what is no row.
+fn name(touched: &Touched) -> Option<String> {
+    Some(match touched {
+        Touched::Key(key) => format!("key {key}"),
+        Touched::Session { id, node } => format!("session {id} {node}"),
+        Touched::Node(node) => format!("node {node}"),
+        Touched::Service { node, name } => format!("service {node} {name}"),
+        Touched::Check { node, service_name } => format!("check {node} {service_name}"),
+        Touched::ServiceHealth(_) | Touched::AgentService(_) | Touched::TableIndex(_) => {
+            return None;
+        }
+        Touched::PreparedQuery => "prepared queries".to_owned(),
+        Touched::Event => "events".to_owned(),
+    })
+}
+
+fn changed_rows(before: &Store, after: &Store) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (key, _) in changes(&before.kv.rows, &after.kv.rows) {
+        names.insert(format!("key {key}"));
+    }
+    for (id, row) in changes(&before.sessions.rows, &after.sessions.rows) {
+        names.insert(format!("session {id} {}", row.session.node.to_lowercase()));
+    }
+    for (node, _) in changes(&before.catalog.nodes, &after.catalog.nodes) {
+        names.insert(format!("node {node}"));
+    }
+    for ((node, _), row) in changes(&before.catalog.services, &after.catalog.services) {
+        names.insert(format!("service {node} {}", row.service.name));
+    }
+    for ((node, _), row) in changes(&before.catalog.checks.rows, &after.catalog.checks.rows) {
+        names.insert(format!("check {node} {}", row.service_name));
+    }
+    let queries = |store: &Store| store.prepared_queries.rows.clone();
+    if queries(before) != queries(after) {
+        names.insert("prepared queries".to_owned());
+    }
+    if before.query(&Query::Events(None)).map(|answer| answer.rows)
+        != after.query(&Query::Events(None)).map(|answer| answer.rows)
+    {
+        names.insert("events".to_owned());
+    }
+    names
+}
+
+/// The rows that are there now and were not before, or were others; and those that are gone.
+fn changes<'a, K: Ord + Clone, V: PartialEq>(
+    before: &'a OrdMap<K, Arc<V>>,
+    after: &'a OrdMap<K, Arc<V>>,
+) -> Vec<(&'a K, &'a Arc<V>)> {
+    let new = after
+        .iter()
+        .filter(|(key, row)| before.get(*key) != Some(*row));
+    let gone = before.iter().filter(|(key, _)| !after.contains_key(*key));
+    new.chain(gone).collect()
+}

@@ -1,0 +1,152 @@
+//! What a read waits for against what changes its answer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::steps::{KEYS, NODES, SERVICES, World};
+use crate::Effects;
+use crate::watch::Registry;
+use crate::{
+    Answer, Command, Key, KvVerb, Labels, Query, Rows, ServiceRow, Store, TxnOperation, TxnVerb,
+};
+
+/// The answers to all reads that there are in a small world, each with someone who waits for it to change.
+pub(super) struct Waiting {
+    registry: Registry<usize>,
+    answers: BTreeMap<usize, (Query, Answer)>,
+}
+
+/// All reads that can show something of a store in which these things happen.
+fn reads(world: &World) -> Vec<Query> {
+    let keys = KEYS
+        .iter()
+        .chain(&["", "none", "a/none", "ac"])
+        .map(Key::new);
+    let nobody = Labels::from([("meta".to_owned(), "of nobody".to_owned())]);
+    let mut reads = vec![
+        Query::SessionList,
+        Query::PreparedQueries,
+        Query::Events(None),
+        Query::Nodes,
+        Query::Services(Labels::new()),
+        Query::Services(nobody.clone()),
+        Query::ChecksInState("any".to_owned(), Labels::new()),
+        Query::ChecksInState("critical".to_owned(), nobody.clone()),
+    ];
+    for key in keys {
+        reads.extend([Query::KvGet(key.clone()), Query::KvList(key)]);
+    }
+    for node in NODES.iter().chain(&["n3"]).map(|node| (*node).to_owned()) {
+        reads.extend([
+            Query::SessionNode(node.clone()),
+            Query::Node(node.clone()),
+            Query::NodeChecks(node),
+        ]);
+    }
+    for service in SERVICES.map(str::to_owned) {
+        reads.extend([
+            Query::Service(service.clone()),
+            Query::ServiceHealth(service.clone()),
+            Query::Connect(service.clone()),
+            Query::ConnectHealth(service.clone()),
+            Query::ServiceChecks(service.clone(), Labels::new()),
+            Query::ServiceChecks(service, nobody.clone()),
+        ]);
+    }
+    reads.extend(world.sessions().map(Query::SessionInfo));
+    reads
+}
+
+impl Waiting {
+    /// Someone waits for each read of a store.
+    pub(super) fn at(store: &Store, world: &World) -> Self {
+        let mut registry = Registry::default();
+        let mut answers = BTreeMap::new();
+        for (number, read) in reads(world).into_iter().enumerate() {
+            let answer = store.query(&read).expect("the ids are well-formed");
+            assert!(!answer.reads.is_empty(), "{read:?} depends on something");
+            // The index of a list of events is made of an id.
+            let of_raft = !matches!(read, Query::Events(_));
+            assert!(answer.index.0 > 0);
+            assert!(!of_raft || answer.index.0 <= store.applied().0.max(1));
+            let waiter = registry.admit();
+            registry.register(waiter, &number, &answer.reads);
+            answers.insert(number, (read, answer));
+        }
+        Self { registry, answers }
+    }
+
+    /// That a command which led to `after` wakes everyone whose answer is another now, with a higher index, and
+    /// nobody whose key or prefix is there and stays as it is.
+    pub(super) fn check(&self, after: &Store, command: &Command, effects: &Effects) {
+        let woken = self.registry.concerned(&effects.touched);
+        for (number, (read, before)) in &self.answers {
+            let now = after.query(read).expect("the ids are well-formed");
+            let is_woken = woken.contains(number);
+            if shows_the_same(read, &now.rows, &before.rows) {
+                assert!(
+                    !is_woken || may_wake_in_vain(read, before, command),
+                    "{read:?} is woken in vain by {command:?}"
+                );
+                continue;
+            }
+            assert!(is_woken, "{read:?} sleeps through {command:?}");
+            assert!(
+                now.index > before.index || may_slide_back(after, read, command),
+                "{read:?} stays at {} at {command:?}",
+                before.index
+            );
+        }
+    }
+}
+
+/// Whether two answers to a read show the same. The list of all services shows nothing of their nodes, which only a
+/// filter looks at.
+fn shows_the_same(read: &Query, now: &Rows, before: &Rows) -> bool {
+    let services = |rows: &Rows| -> Vec<Arc<ServiceRow>> {
+        match rows {
+            Rows::Instances(found) => found.iter().map(|row| Arc::clone(&row.service)).collect(),
+            _ => Vec::new(),
+        }
+    };
+    match read {
+        Query::Services(_) => services(now) == services(before),
+        _ => now == before,
+    }
+}
+
+/// Whether a wake is a hint only: of what is missing, of what is no key, and of a transaction that changed its mind.
+fn may_wake_in_vain(read: &Query, before: &Answer, command: &Command) -> bool {
+    let found = match (read, &before.rows) {
+        (Query::KvGet(_), Rows::Entry(entry)) => entry.is_some(),
+        (Query::KvList(prefix), Rows::Entries(entries)) => !entries.is_empty() || prefix.is_empty(),
+        _ => false,
+    };
+    !found || matches!(command, Command::Txn(_))
+}
+
+/// Whether a read may stay at its index though it shows something else (kv.md 4.3): a tree was deleted from a
+/// shorter prefix, whose tombstone does not count for a longer one; or the read is of a node that is gone, until 1.13;
+/// or of events, whose indexes are in no order.
+fn may_slide_back(after: &Store, read: &Query, command: &Command) -> bool {
+    match read {
+        Query::KvList(_) => match command {
+            Command::Kv(write) => deletes_tree(&write.verb),
+            Command::Txn(operations) => operations.iter().any(|operation| match operation {
+                TxnOperation::Kv {
+                    verb: TxnVerb::Write(verb),
+                    ..
+                } => deletes_tree(verb),
+                TxnOperation::Kv { .. } | TxnOperation::Catalog(_) => false,
+            }),
+            _ => false,
+        },
+        Query::Node(_) => !after.rules.index_per_node,
+        Query::Events(_) => true,
+        _ => false,
+    }
+}
+
+fn deletes_tree(verb: &KvVerb) -> bool {
+    matches!(verb, KvVerb::DeleteTree)
+}

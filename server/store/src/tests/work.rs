@@ -1,0 +1,147 @@
+//! What a command costs does not grow with what it does not touch.
+
+use std::time::Duration;
+
+use super::random::agent_start;
+
+use crate::looks::looks;
+use crate::timestamp::Timestamp;
+use crate::{
+    AgentCommand, Alias, Behavior, CheckSource, CheckSpec, Command, Content, Deregistration, Index,
+    Key, KvVerb, KvWrite, NewCheck, NewNode, NewService, NewSession, Registration, ServiceSpec,
+    SessionId, Store, Thresholds,
+};
+
+/// How many services the agent has, each with a check.
+const SERVICES: usize = 500;
+
+fn agent(command: AgentCommand) -> Command {
+    Command::Agent(Box::new(command))
+}
+
+fn check(id: &str, service: &str, source: CheckSource) -> CheckSpec {
+    CheckSpec {
+        check: NewCheck {
+            check_id: id.to_owned(),
+            service_id: service.to_owned(),
+            status: "passing".to_owned(),
+            ..NewCheck::default()
+        },
+        source,
+        output_limit: 4096,
+        deregister_after: Some(Duration::from_secs(3600)),
+        thresholds: Thresholds::default(),
+    }
+}
+
+fn ttl(id: &str, service: &str) -> CheckSpec {
+    check(id, service, CheckSource::Ttl(Duration::from_secs(600)))
+}
+
+fn service(id: &str) -> Command {
+    let spec = ServiceSpec {
+        service: NewService {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            ..NewService::default()
+        },
+        checks: vec![ttl(&format!("of {id}"), id)],
+        sidecar: None,
+    };
+    agent(AgentCommand::RegisterService {
+        spec: Box::new(spec),
+        replace_checks: true,
+    })
+}
+
+/// A store whose agent has many services with a check each, and an alias for every tenth of them.
+fn crowded() -> Store {
+    let mut store = Store::new(super::NEWEST, Index(9));
+    let mut apply = |command| {
+        let applied = store.apply(Timestamp::ZERO, command);
+        applied.result.expect("nothing speaks against it");
+    };
+    apply(agent_start());
+    for number in 0..SERVICES {
+        apply(service(&format!("s{number}")));
+        if number % 10 == 0 {
+            let alias = CheckSource::Alias(Alias {
+                node: String::new(),
+                service: format!("s{number}"),
+            });
+            let alias = check(&format!("alias {number}"), "", alias);
+            apply(agent(AgentCommand::RegisterCheck(Box::new(alias))));
+        }
+    }
+    store
+}
+
+fn session(number: u8) -> Command {
+    Command::SessionCreate(NewSession {
+        id: SessionId::from_bytes([number; 16]),
+        name: "s".to_owned(),
+        node: "n1".to_owned(),
+        lock_delay_ns: 0,
+        behavior: Behavior::Release,
+        ttl_text: String::new(),
+        ttl: Duration::ZERO,
+        node_checks: None,
+        service_checks: None,
+        checks: Vec::new(),
+    })
+}
+
+fn report(id: &str, status: &'static str) -> Command {
+    agent(AgentCommand::Report {
+        id: id.to_owned(),
+        status,
+        output: status.to_owned(),
+    })
+}
+
+#[test]
+fn a_command_looks_at_the_checks_that_it_touches_and_no_others() {
+    let mut store = crowded();
+    let put = Command::Kv(KvWrite {
+        key: Key::new("k"),
+        verb: KvVerb::Set(Content::default()),
+    });
+    let elsewhere = Registration {
+        node: NewNode {
+            node: "elsewhere".to_owned(),
+            ..NewNode::default()
+        },
+        checks: vec![ttl("c", "").check],
+        ..Registration::default()
+    };
+    let elsewhere = Command::Register(Box::new(elsewhere));
+    let deregister = agent(AgentCommand::DeregisterService {
+        id: "s20".to_owned(),
+    });
+    let in_catalog = Command::Deregister(Deregistration::Service {
+        node: "n1".to_owned(),
+        id: "s31".to_owned(),
+    });
+    let destroy = Command::SessionDestroy {
+        id: SessionId::from_bytes([1; 16]).to_string(),
+    };
+    for (command, most) in [
+        (put, 0),
+        (session(1), 0),
+        (destroy, 0),
+        (elsewhere, 0),
+        (report("of s7", "passing"), 0),
+        (report("of s8", "critical"), 0),
+        // The alias looks at all checks of the node, which are the aliases.
+        (report("of s10", "critical"), SERVICES / 10 + 5),
+        (service("s9"), 5),
+        (service("new"), 5),
+        (deregister, SERVICES / 10 + 10),
+        (in_catalog, 5),
+    ] {
+        let name = format!("{command:?}");
+        let (looked_at, applied) = looks(|| store.apply(Timestamp::ZERO, command));
+        applied.result.expect("nothing speaks against it");
+        assert!(looked_at <= most, "{name} looked at {looked_at} checks");
+    }
+}

@@ -1,0 +1,117 @@
+//! The registry against a list of all waiters that is gone through at every change.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::Registry;
+use crate::{Key, SessionId, Touched, Watch};
+use proconsul_testing::random_cases;
+
+/// Whether a change concerns who waits for `watch`.
+fn concerns(watch: &Watch, touched: &Touched) -> bool {
+    match (watch, touched) {
+        (Watch::Key(key), Touched::Key(touched)) => key == touched,
+        (Watch::KeyPrefix(prefix), Touched::Key(key)) => {
+            key.as_bytes().starts_with(prefix.as_bytes())
+        }
+        (Watch::Session(session), Touched::Session { id, .. }) => session == id,
+        (Watch::NodeSessions(node), Touched::Session { node: touched, .. }) => node == touched,
+        (Watch::AnySession, Touched::Session { .. }) => true,
+        (Watch::Node(node), Touched::Node(touched) | Touched::Service { node: touched, .. }) => {
+            node == touched
+        }
+        (Watch::Nodes, Touched::Node(_) | Touched::Service { .. }) => true,
+        (Watch::Services, Touched::Service { .. }) => true,
+        (Watch::Service(service), Touched::Service { name, .. }) => service == name,
+        (Watch::Service(service), Touched::ServiceHealth(name)) => service == name,
+        (Watch::Service(service), Touched::Check { service_name, .. }) => service == service_name,
+        (Watch::Checks, Touched::Check { .. }) => true,
+        (watch, Touched::TableIndex(table)) => watch == table,
+        (Watch::PreparedQueries, Touched::PreparedQuery) => true,
+        (Watch::Events, Touched::Event) => true,
+        _ => false,
+    }
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    vec(prop_oneof![Just(b'a'), Just(b'/'), Just(0xff)], 0..4).prop_map(Key::new)
+}
+
+fn session() -> impl Strategy<Value = SessionId> {
+    (0..3u8).prop_map(|number| SessionId::from_bytes([number; 16]))
+}
+
+fn node() -> impl Strategy<Value = String> {
+    prop_oneof![Just("n1".to_owned()), Just("n2".to_owned())]
+}
+
+fn service() -> impl Strategy<Value = String> {
+    prop_oneof![Just("web".to_owned()), Just("db".to_owned())]
+}
+
+fn watch() -> impl Strategy<Value = Watch> {
+    prop_oneof![
+        key().prop_map(Watch::Key),
+        key().prop_map(Watch::KeyPrefix),
+        session().prop_map(Watch::Session),
+        node().prop_map(Watch::NodeSessions),
+        node().prop_map(Watch::Node),
+        service().prop_map(Watch::Service),
+        Just(Watch::AnySession),
+        Just(Watch::Nodes),
+        Just(Watch::Services),
+        Just(Watch::Checks),
+        Just(Watch::PreparedQueries),
+        Just(Watch::Events),
+    ]
+}
+
+fn touched() -> impl Strategy<Value = Touched> {
+    prop_oneof![
+        key().prop_map(Touched::Key),
+        (session(), node()).prop_map(|(id, node)| Touched::Session { id, node }),
+        node().prop_map(Touched::Node),
+        (node(), service()).prop_map(|(node, name)| Touched::Service { node, name }),
+        service().prop_map(Touched::ServiceHealth),
+        Just(Touched::TableIndex(Watch::Services)),
+        Just(Touched::PreparedQuery),
+        Just(Touched::Event),
+        (node(), service()).prop_map(|(node, service_name)| Touched::Check { node, service_name }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(random_cases(256))]
+
+    #[test]
+    fn those_are_found_whom_a_change_concerns_oldest_first_and_once(
+        waiters in vec((vec(watch(), 1..3), any::<bool>()), 0..12),
+        touched in vec(touched(), 1..4),
+    ) {
+        let mut registry = Registry::default();
+        let mut admitted = Vec::new();
+        for (number, (reads, _)) in waiters.iter().enumerate() {
+            let id = registry.admit();
+            registry.register(id, &number, reads);
+            admitted.push(id);
+        }
+        for (id, (reads, goes)) in admitted.iter().zip(&waiters) {
+            if *goes {
+                registry.deregister(*id, reads);
+            }
+        }
+        let concerned = |reads: &[Watch]| {
+            reads.iter().any(|watch| touched.iter().any(|touched| concerns(watch, touched)))
+        };
+        let numbered = waiters.iter().enumerate();
+        let stayed = numbered.filter(|(_, (reads, goes))| !goes && concerned(reads));
+        let expected: Vec<usize> = stayed.map(|(number, _)| number).collect();
+        prop_assert_eq!(registry.concerned(&touched), expected);
+
+        for (id, (reads, _)) in admitted.iter().zip(&waiters) {
+            registry.deregister(*id, reads);
+        }
+        prop_assert!(registry.is_empty());
+        prop_assert!(registry.prefix_lengths.is_empty());
+    }
+}
