@@ -233,6 +233,7 @@ fn since_epoch(now: SystemTime) -> Duration {
 }
 
 /// What `work` comes to, unless it takes longer than `limit` by the machine's clock.
+#[cfg(test)]
 pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, work).await.ok()
 }

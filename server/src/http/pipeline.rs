@@ -52,7 +52,7 @@ pub(super) async fn respond(
     if let Some(call) = call.as_mut().filter(|_| is_answered) {
         call.answered(Some(answer.status.as_u16()));
     }
-    answer.call = call;
+    answer.held = call;
     answer
 }
 

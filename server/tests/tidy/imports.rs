@@ -107,6 +107,17 @@ const CRATES: &[(&str, &[&str])] = &[
         "gocompat",
         &["base64", "bytes", "flate2", "itoa", "regex", "serde"],
     ),
+    (
+        "h1",
+        &[
+            "bytes",
+            "http",
+            "itoa",
+            "parking_lot",
+            "proconsul-gocompat",
+            "tokio",
+        ],
+    ),
 ];
 
 /// The part that a file of the server belongs to; none for `lib.rs`, `main.rs`, tests and files elsewhere.

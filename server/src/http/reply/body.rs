@@ -28,25 +28,30 @@ impl Body {
     pub(crate) fn empty() -> Self {
         Self::Whole(Bytes::new())
     }
+}
 
-    /// How long it is, where that is known.
-    pub(crate) fn length(&self) -> Option<usize> {
+impl Default for Body {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+impl proconsul_h1::Body for Body {
+    fn length(&self) -> Option<usize> {
         match self {
             Self::Whole(bytes) => Some(bytes.len()),
             Self::List(_) => None,
         }
     }
 
-    /// The next bytes; none when all have been given.
-    pub(crate) fn next_piece(&mut self) -> Bytes {
+    fn next_piece(&mut self) -> Bytes {
         match self {
             Self::Whole(bytes) => std::mem::take(bytes),
             Self::List(list) => list.next_piece(),
         }
     }
 
-    /// Whether all bytes have been given.
-    pub(crate) fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         match self {
             Self::Whole(bytes) => bytes.is_empty(),
             Self::List(list) => list.is_over(),

@@ -7,6 +7,7 @@ pub(crate) mod wire;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use proconsul_h1::Body as _;
 use serde::Serialize;
 
 use super::server::{Answer, Ending};
@@ -313,7 +314,7 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Ans
         guessed_type,
         body,
         ending: reply.ending,
-        call: None,
+        held: None,
     }
 }
 

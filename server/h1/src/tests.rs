@@ -1,36 +1,34 @@
 //! What a connection does with answers that no test over HTTP can ask for.
 
 use std::io::ErrorKind;
-use std::net::IpAddr;
-use std::sync::Arc;
 
+use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::connection::{Settings, serve};
-use super::{Answer, Ending, HangingUp, OpenConnections, Rest, Rules, TOO_MANY_CONNECTIONS};
-use crate::http::reply::body::Body;
-use crate::version::Version;
+use crate::{Answer, Ending, HangingUp, Settings, Strictness, serve};
 
-const SETTINGS: fn() -> Settings = || Settings {
+const SETTINGS: Settings = Settings {
     head_limit: 1000,
-    rules: Rules::of(Version::V1_22_0),
+    strict: Strictness {
+        heads: true,
+        chunks: true,
+    },
     hanging_up: HangingUp::Waits,
+    date: || HeaderValue::from_static("today"),
+    // The client ends the connection.
+    sleep: |_| Box::pin(std::future::pending()),
 };
 
 /// Sends a request to a connection that answers in this way, and reads until it ends: what came, and whether it ended
 /// with a reset.
-async fn ask(request: &str, answer: fn() -> Answer) -> (String, bool) {
+async fn ask(request: &str, answer: fn() -> Answer<Bytes>) -> (String, bool) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("a socket has an address");
     let mut client = TcpStream::connect(address).await.expect("it is listened");
     let (served, _) = listener.accept().await.expect("a client is there");
-    let serving = tokio::spawn(serve(
-        served,
-        SETTINGS(),
-        move |_, _| async move { answer() },
-    ));
+    let serving = tokio::spawn(serve(served, SETTINGS, move |_, _| async move { answer() }));
     client
         .write_all(request.as_bytes())
         .await
@@ -41,6 +39,7 @@ async fn ask(request: &str, answer: fn() -> Answer) -> (String, bool) {
     if let Err(error) = end {
         was_reset = error.kind() == ErrorKind::ConnectionReset;
     }
+    drop(client);
     serving.await.expect("a connection ends without a panic");
     let came = String::from_utf8(came).expect("the answers are text");
     (without_dates(&came), was_reset)
@@ -56,9 +55,9 @@ fn without_dates(text: &str) -> String {
 const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const LAST: &str = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
-fn text(length: usize, ending: Ending) -> Answer {
+fn text(length: usize, ending: Ending) -> Answer<Bytes> {
     Answer {
-        body: Body::Whole("x".repeat(length).into()),
+        body: "x".repeat(length).into(),
         ending,
         ..Answer::empty(StatusCode::OK)
     }
@@ -144,34 +143,4 @@ async fn a_head_that_is_too_long() {
     let long = format!("GET /{} HTTP/1.1\r\n", "x".repeat(1000));
     let (came, _) = ask(&long, || text(3, Ending::Whole)).await;
     assert!(came.starts_with("HTTP/1.1 431 "), "{came}");
-}
-
-#[test]
-fn a_client_gets_its_place_back() {
-    let open = Arc::new(OpenConnections::default());
-    let peer = IpAddr::from([127, 0, 0, 1]);
-    let first = open.admit(peer, 2);
-    let second = open.admit(peer, 2);
-    assert!(first.is_some() && second.is_some());
-    assert!(open.admit(peer, 2).is_none());
-    assert!(open.admit(IpAddr::from([127, 0, 0, 2]), 2).is_some());
-    drop(first);
-    assert!(open.admit(peer, 2).is_some());
-}
-
-/// As Go's server does, in milliseconds.
-#[test]
-fn accepting_rests_longer_and_longer_when_it_fails() {
-    let mut rest = Rest::default();
-    let rests = [(); 10].map(|()| rest.next().as_millis());
-    assert_eq!(rests, [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
-}
-
-#[test]
-fn the_refusal_has_the_length_that_it_names() {
-    let body = TOO_MANY_CONNECTIONS
-        .windows(4)
-        .position(|window| window == b"\r\n\r\n")
-        .map(|end| TOO_MANY_CONNECTIONS.len() - end - 4);
-    assert_eq!(body, Some(81));
 }

@@ -4,9 +4,9 @@ use std::fmt;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::Rules;
-use super::lines::{is_token, is_value};
-use crate::go::quote::Quoted;
+use crate::lines::{is_token, is_value};
+use crate::strictness::Strictness;
+use proconsul_gocompat::quote::Quoted;
 
 /// Go looks no further than this for the end of a chunk's size and of the trailer.
 const LINE_LIMIT: usize = 4096;
@@ -15,7 +15,7 @@ const EXCESS_LIMIT: u64 = 16 * 1024;
 
 /// Why a body cannot be read: shown in Go's words, which Consul passes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum BodyFailure {
+pub enum BodyFailure {
     /// It ends before its time.
     UnexpectedEnd,
     /// A chunk's size or its end is wrong: what Go says about it.
@@ -49,7 +49,7 @@ const TRAILER_TOO_LONG: BodyFailure =
 
 /// What reading on has given.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Some of the body.
     Data(Bytes),
     /// More bytes are needed.
@@ -60,8 +60,8 @@ pub(super) enum Step {
 
 /// Where in a chunked body the reading is.
 #[derive(Debug)]
-pub(super) struct Chunks {
-    rules: Rules,
+pub(crate) struct Chunks {
+    strict: Strictness,
     place: Place,
     /// By how much the sizes and extensions outweigh the data.
     excess: u64,
@@ -77,9 +77,9 @@ enum Place {
 
 impl Chunks {
     /// The beginning of a body.
-    pub(super) fn new(rules: Rules) -> Self {
+    pub(crate) fn new(strict: Strictness) -> Self {
         Self {
-            rules,
+            strict,
             place: Place::Size,
             excess: 0,
         }
@@ -89,7 +89,7 @@ impl Chunks {
     ///
     /// # Errors
     /// The body is broken, here and for good.
-    pub(super) fn read_on(
+    pub(crate) fn read_on(
         &mut self,
         bytes: &mut BytesMut,
         is_all: bool,
@@ -105,7 +105,7 @@ impl Chunks {
                     let there = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
                     match (there, is_all) {
                         (0, false) => return Ok(Step::More),
-                        (0, true) if self.rules.strict_chunks => {
+                        (0, true) if self.strict.chunks => {
                             return Err(BodyFailure::UnexpectedEnd);
                         }
                         // Older Go takes it for the end of the body.
@@ -145,7 +145,7 @@ impl Chunks {
             };
         };
         let line = bytes.split_to(end + 1);
-        if self.rules.strict_chunks {
+        if self.strict.chunks {
             match line.iter().position(|&byte| byte == b'\r') {
                 None => return Err(BARE_LINE_FEED),
                 Some(at) if at + 1 != end => return Err(MISPLACED_RETURN),
@@ -155,10 +155,10 @@ impl Chunks {
         let line_length = line.len() as u64;
         let line = line.trim_ascii_end();
         let size = line.split(|&byte| byte == b';').next().unwrap_or_default();
-        let size = parse_size(size, self.rules)?;
+        let size = parse_size(size, self.strict)?;
         let allowed = size.saturating_mul(2).saturating_add(16);
         self.excess = (self.excess + line_length).saturating_sub(allowed);
-        if self.rules.strict_chunks && self.excess > EXCESS_LIMIT {
+        if self.strict.chunks && self.excess > EXCESS_LIMIT {
             return Err(TOO_MUCH_EXCESS);
         }
         Ok(Some(size))
@@ -186,7 +186,7 @@ impl Chunks {
         if is_space(within[0]) {
             let line = within.split(|&byte| byte == b'\n').next();
             let line = line.unwrap_or_default().trim_ascii_end();
-            let words = if self.rules.strict_heads {
+            let words = if self.strict.heads {
                 Quoted(line).to_string()
             } else {
                 String::from_utf8_lossy(line).into_owned()
@@ -218,7 +218,7 @@ impl Chunks {
         let (name, value) = line.split_at(colon);
         let is_name = |byte: &u8| is_token(*byte) || *byte == b' ';
         let is_fine = !name.is_empty() && name.iter().all(is_name) && is_value(value);
-        if self.rules.strict_heads && !is_fine {
+        if self.strict.heads && !is_fine {
             let line = Quoted(line.trim_ascii());
             let words = format!("malformed MIME header line: {line}");
             return Err(BodyFailure::Trailer(words));
@@ -232,8 +232,8 @@ fn is_space(byte: u8) -> bool {
 }
 
 /// Hexadecimal digits. Older Go takes none of them for 0.
-fn parse_size(digits: &[u8], rules: Rules) -> Result<u64, BodyFailure> {
-    if digits.is_empty() && rules.strict_chunks {
+fn parse_size(digits: &[u8], strict: Strictness) -> Result<u64, BodyFailure> {
+    if digits.is_empty() && strict.chunks {
         return Err(NO_SIZE);
     }
     let mut size = 0;

@@ -9,7 +9,7 @@ use tokio::net::{TcpStream, UnixStream, tcp, unix};
 
 /// What it means that a client stops sending while its request waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HangingUp {
+pub enum HangingUp {
     /// Nothing: Consul answers it, however long it has to wait.
     Waits,
     /// It is gone. So it nearly always is, and a test that counts who is blocked must not count it.
@@ -18,7 +18,7 @@ pub(crate) enum HangingUp {
 
 /// The end that reads.
 #[derive(Debug)]
-pub(super) enum ReadHalf {
+pub(crate) enum ReadHalf {
     /// Over TCP.
     Tcp(tcp::OwnedReadHalf),
     /// At a path.
@@ -27,36 +27,43 @@ pub(super) enum ReadHalf {
 
 /// The end that writes.
 #[derive(Debug)]
-pub(super) enum WriteHalf {
+pub(crate) enum WriteHalf {
     /// Over TCP.
     Tcp(tcp::OwnedWriteHalf),
     /// At a path.
     Unix(unix::OwnedWriteHalf),
 }
 
-/// A socket that can be taken apart.
-pub(super) trait Stream {
-    /// Both ends.
-    fn halves(self) -> (ReadHalf, WriteHalf);
+/// A socket, over TCP or at a path.
+#[derive(Debug)]
+pub struct Stream {
+    pub(crate) read: ReadHalf,
+    pub(crate) write: WriteHalf,
 }
 
-impl Stream for TcpStream {
-    fn halves(self) -> (ReadHalf, WriteHalf) {
-        let (read, write) = self.into_split();
-        (ReadHalf::Tcp(read), WriteHalf::Tcp(write))
+impl From<TcpStream> for Stream {
+    fn from(socket: TcpStream) -> Self {
+        let (read, write) = socket.into_split();
+        Self {
+            read: ReadHalf::Tcp(read),
+            write: WriteHalf::Tcp(write),
+        }
     }
 }
 
-impl Stream for UnixStream {
-    fn halves(self) -> (ReadHalf, WriteHalf) {
-        let (read, write) = self.into_split();
-        (ReadHalf::Unix(read), WriteHalf::Unix(write))
+impl From<UnixStream> for Stream {
+    fn from(socket: UnixStream) -> Self {
+        let (read, write) = socket.into_split();
+        Self {
+            read: ReadHalf::Unix(read),
+            write: WriteHalf::Unix(write),
+        }
     }
 }
 
 impl ReadHalf {
     /// Writes some bytes, as many as can be written at once.
-    pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(half) => half.as_ref().try_write(bytes),
             Self::Unix(half) => half.as_ref().try_write(bytes),
@@ -66,7 +73,7 @@ impl ReadHalf {
 
 impl WriteHalf {
     /// Returns when the client is known to be gone. One that only stops sending counts when `hanging_up` says so.
-    pub(super) async fn gone(&self, hanging_up: HangingUp) {
+    pub(crate) async fn gone(&self, hanging_up: HangingUp) {
         if hanging_up == HangingUp::Gone {
             let ready = self.ready(Interest::ERROR | Interest::READABLE).await;
             if ready.is_ok_and(|ready| ready.is_error() || ready.is_read_closed()) {
@@ -88,7 +95,7 @@ impl WriteHalf {
     }
 
     /// Makes the connection end with a reset when both ends are dropped. At a path there is no such thing.
-    pub(super) fn reset(self) {
+    pub(crate) fn reset(self) {
         match self {
             Self::Tcp(half) => {
                 // Where it cannot be had, the connection is just closed.

@@ -8,11 +8,8 @@ use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, TRANSFER_ENCO
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use tokio::io::AsyncWriteExt;
 
-use super::head::{Head, Persistence, Protocol};
-use super::stream::WriteHalf;
-use crate::clock;
-use crate::engine::OpenCall;
-use crate::http::reply::body::Body;
+use crate::head::{Head, Persistence, Protocol};
+use crate::stream::WriteHalf;
 
 /// Up to this size Go's server knows the length of a body before it sends the head.
 const BUFFERED_BODY: usize = 2048;
@@ -21,23 +18,52 @@ const COPIED_BODY: usize = 4096;
 /// How long a head is, about.
 const HEAD_ROOM: usize = 512;
 
+/// The body of an answer, which is sent piece by piece.
+pub trait Body {
+    /// How long it is, where that is known.
+    fn length(&self) -> Option<usize>;
+
+    /// The next bytes; none when all have been given.
+    fn next_piece(&mut self) -> Bytes;
+
+    /// Whether all bytes have been given.
+    fn is_over(&self) -> bool;
+}
+
+impl Body for Bytes {
+    fn length(&self) -> Option<usize> {
+        Some(self.len())
+    }
+
+    fn next_piece(&mut self) -> Bytes {
+        std::mem::take(self)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_empty()
+    }
+}
+
 /// An answer, before the connection has decided how it is sent.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
+pub struct Answer<B, Held = ()> {
+    /// The status.
+    pub status: StatusCode,
     /// What was set, in the order in which it is sent: sorted by name. A `Content-Length` that is among these counts.
-    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub headers: Vec<(HeaderName, HeaderValue)>,
     /// The type that Go's server has guessed from the body.
-    pub(crate) guessed_type: Option<HeaderValue>,
-    pub(crate) body: Body,
-    pub(crate) ending: Ending,
-    /// The request that this answers: it is over when the answer is sent.
-    pub(crate) call: Option<OpenCall>,
+    pub guessed_type: Option<HeaderValue>,
+    /// The body, which is left out where there may be none.
+    pub body: B,
+    /// How the answer ends.
+    pub ending: Ending,
+    /// What is held until the answer has been sent.
+    pub held: Held,
 }
 
 /// How an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// Whole.
     Whole,
     /// There is none: the connection is closed without a word, as Consul's is when a handler dies.
@@ -50,13 +76,15 @@ pub(crate) enum Ending {
 
 /// What an answer's form depends on beside the answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     /// The request was a HEAD: no body is sent.
-    pub(super) is_head: bool,
+    pub(crate) is_head: bool,
     /// The protocol of the request.
-    pub(super) protocol: Protocol,
+    pub(crate) protocol: Protocol,
     /// What the client wants to happen to the connection.
-    pub(super) persistence: Persistence,
+    pub(crate) persistence: Persistence,
+    /// Returns the date.
+    pub(crate) date: fn() -> HeaderValue,
 }
 
 /// How the end of a body is told.
@@ -76,7 +104,7 @@ enum Framing {
 
 /// What becomes of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// It serves the next request.
     Kept,
     /// It ends, as the client wants it or has to expect.
@@ -85,29 +113,33 @@ pub(super) enum Fate {
     EndsAloud,
 }
 
-impl Answer {
+impl<B: Default, Held: Default> Answer<B, Held> {
     /// An answer without a body.
-    pub(crate) fn empty(status: StatusCode) -> Self {
+    #[must_use]
+    pub fn empty(status: StatusCode) -> Self {
         Self {
             status,
             headers: Vec::new(),
             guessed_type: None,
-            body: Body::empty(),
+            body: B::default(),
             ending: Ending::Whole,
-            call: None,
+            held: Held::default(),
         }
     }
 
     /// Not an answer: the connection is closed.
-    pub(crate) fn silence() -> Self {
+    #[must_use]
+    pub fn silence() -> Self {
         Self {
             ending: Ending::Silence,
             ..Self::empty(StatusCode::INTERNAL_SERVER_ERROR)
         }
     }
+}
 
+impl<B: Body, Held> Answer<B, Held> {
     /// What becomes of the connection as far as the head of the answer decides it.
-    pub(super) fn fate(&self, terms: Terms) -> Fate {
+    pub(crate) fn fate(&self, terms: Terms) -> Fate {
         let close = self
             .headers
             .iter()
@@ -141,7 +173,7 @@ impl Answer {
     ///
     /// # Errors
     /// The client is gone.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         mut self,
         to: &mut WriteHalf,
         terms: Terms,
@@ -186,7 +218,7 @@ impl Answer {
         for (name, value) in &self.headers {
             write_header(out, name, value.as_bytes());
         }
-        write_header(out, &DATE, clock::http_date().as_bytes());
+        write_header(out, &DATE, (terms.date)().as_bytes());
         if let Framing::Length(length) = framing {
             let mut digits = itoa::Buffer::new();
             write_header(out, &CONTENT_LENGTH, digits.format(length).as_bytes());
@@ -213,11 +245,12 @@ impl Answer {
 
 impl Terms {
     /// The terms of a request.
-    pub(super) fn of(head: &Head) -> Self {
+    pub(crate) fn of(head: &Head, date: fn() -> HeaderValue) -> Self {
         Self {
             is_head: head.method == Method::HEAD,
             protocol: head.protocol,
             persistence: head.persistence,
+            date,
         }
     }
 }

@@ -9,21 +9,21 @@ use bytes::{Bytes, BytesMut};
 use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
 
-use super::Rules;
-use super::chunks::{BodyFailure, Chunks, Step};
-use super::head::{Expectation, Framing, Head, Protocol};
-use super::stream::ReadHalf;
+use crate::chunks::{BodyFailure, Chunks, Step};
+use crate::head::{Expectation, Framing, Head, Protocol};
+use crate::stream::ReadHalf;
+use crate::strictness::Strictness;
 
 /// So much is read at once of a head, which is more than nearly all of them have.
 const HEAD_ROOM: usize = 4 * 1024;
 /// So much is read at once of a body; a buffer of that size is not kept.
 const BODY_ROOM: usize = 64 * 1024;
 /// About up to this size Go's server reads what a handler has left of a request's body; with more it ends the connection.
-pub(super) const UNREAD_LIMIT: u64 = 256 * 1024;
+pub(crate) const UNREAD_LIMIT: u64 = 256 * 1024;
 
 /// The end of a connection that reads, shared between the connection and the body of its current request.
 #[derive(Debug)]
-pub(super) struct Wire(Mutex<Reading>);
+pub(crate) struct Wire(Mutex<Reading>);
 
 #[derive(Debug)]
 struct Reading {
@@ -51,7 +51,7 @@ enum Rest {
 
 /// The body of a request, which arrives while it is read.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub struct Incoming {
     wire: Arc<Wire>,
     length: Option<u64>,
     /// The client waits to be asked for it.
@@ -60,16 +60,16 @@ pub(crate) struct Incoming {
 
 /// A body as far as it could be read.
 #[derive(Debug)]
-pub(crate) struct Read {
+pub struct Read {
     /// What came.
-    pub(crate) bytes: Bytes,
+    pub bytes: Bytes,
     /// Why nothing came behind it, unless it was the end.
-    pub(crate) failure: Option<BodyFailure>,
+    pub failure: Option<BodyFailure>,
 }
 
 /// What became of the part of a body that the handler had left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
+pub(crate) enum Left {
     /// It has been read.
     Nothing,
     /// It is more than Go's server reads.
@@ -80,7 +80,7 @@ pub(super) enum Left {
 
 impl Wire {
     /// A connection of which nothing has been read.
-    pub(super) fn new(half: ReadHalf) -> Self {
+    pub(crate) fn new(half: ReadHalf) -> Self {
         Self(Mutex::new(Reading {
             half,
             arrived: BytesMut::new(),
@@ -90,26 +90,26 @@ impl Wire {
     }
 
     /// Looks at what has arrived and may take some of it.
-    pub(super) fn with_arrived<T>(&self, look: impl FnOnce(&mut BytesMut) -> T) -> T {
+    pub(crate) fn with_arrived<T>(&self, look: impl FnOnce(&mut BytesMut) -> T) -> T {
         look(&mut self.0.lock().arrived)
     }
 
     /// Waits for more to arrive. False: nothing more will.
-    pub(super) async fn more(&self, room: usize) -> bool {
+    pub(crate) async fn more(&self, room: usize) -> bool {
         std::future::poll_fn(|context| self.0.lock().poll_more(context, room)).await
     }
 
     /// Waits for more of a head.
-    pub(super) async fn more_of_head(&self) -> bool {
+    pub(crate) async fn more_of_head(&self) -> bool {
         self.more(HEAD_ROOM).await
     }
 
     /// The body that follows a head.
-    pub(super) fn body(self: &Arc<Self>, head: &Head, rules: Rules) -> Incoming {
+    pub(crate) fn body(self: &Arc<Self>, head: &Head, strict: Strictness) -> Incoming {
         let (length, rest) = match head.framing {
             Framing::Length(0) => (Some(0), Rest::Nothing),
             Framing::Length(length) => (Some(length), Rest::Length(length)),
-            Framing::Chunked => (None, Rest::Chunks(Chunks::new(rules))),
+            Framing::Chunked => (None, Rest::Chunks(Chunks::new(strict))),
         };
         self.0.lock().rest = rest;
         Incoming {
@@ -122,13 +122,13 @@ impl Wire {
     }
 
     /// Whether the body has been read to its end.
-    pub(super) fn is_body_over(&self) -> bool {
+    pub(crate) fn is_body_over(&self) -> bool {
         matches!(self.0.lock().rest, Rest::Nothing)
     }
 
     /// Reads what a handler has left of a body, as Go's server does before it answers: clients may send all of it
     /// before they read anything. Of a body whose length is known and is more than `longest`, nothing is read.
-    pub(super) async fn read_left(&self, longest: u64) -> Left {
+    pub(crate) async fn read_left(&self, longest: u64) -> Left {
         let mut read = 0;
         if matches!(self.0.lock().rest, Rest::Length(left) if left > longest) {
             return Left::TooMuch;
@@ -144,14 +144,14 @@ impl Wire {
     }
 
     /// Reads and forgets whatever comes until the client ends it.
-    pub(super) async fn drain(&self) {
+    pub(crate) async fn drain(&self) {
         while self.more(BODY_ROOM).await {
             self.with_arrived(BytesMut::clear);
         }
     }
 
     /// Gives back the room that a large body took.
-    pub(super) fn shrink(&self) {
+    pub(crate) fn shrink(&self) {
         let mut reading = self.0.lock();
         if reading.arrived.is_empty() && reading.arrived.capacity() > HEAD_ROOM {
             reading.arrived = BytesMut::new();
@@ -219,12 +219,12 @@ impl Reading {
 
 impl Incoming {
     /// What `Content-Length` says; none for a chunked body.
-    pub(crate) fn length(&self) -> Option<u64> {
+    pub fn length(&self) -> Option<u64> {
         self.length
     }
 
     /// The body, or as much of it as there is; none if it is longer than `limit` bytes.
-    pub(crate) async fn read(&mut self, limit: u64) -> Option<Read> {
+    pub async fn read(&mut self, limit: u64) -> Option<Read> {
         self.ask();
         let mut whole = Bytes::new();
         let mut joined = Vec::new();
@@ -260,7 +260,7 @@ impl Incoming {
     }
 
     /// The failure was not noticed: whoever read the body had stopped before.
-    pub(crate) fn forget_failure(&self, failure: BodyFailure) {
+    pub fn forget_failure(&self, failure: BodyFailure) {
         self.wire.0.lock().rest = Rest::Broken(failure);
     }
 

@@ -1,11 +1,11 @@
 //! What Go's server answers by itself to a head that it does not take: exact texts, no `Date`, no length, and the
 //! end of the connection (kv.md 0 step 1; 1.22.md A0).
 
-use super::Rules;
+use crate::strictness::Strictness;
 
 /// Why a head is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// It is no head at all; what is wrong is not said.
     Malformed,
     /// A version of HTTP that is not HTTP/1.
@@ -28,11 +28,11 @@ pub(super) enum Refusal {
 
 impl Refusal {
     /// The whole answer, as bytes.
-    pub(super) fn answer(self, rules: Rules) -> String {
+    pub(crate) fn answer(self, strict: Strictness) -> String {
         let (status, detail) = match self {
             Self::Malformed => ("400 Bad Request", ""),
-            Self::HostRepeated if rules.strict_heads => ("400 Bad Request", ""),
-            Self::UnsupportedProtocol if rules.strict_heads => (
+            Self::HostRepeated if strict.heads => ("400 Bad Request", ""),
+            Self::UnsupportedProtocol if strict.heads => (
                 "505 HTTP Version Not Supported",
                 ": unsupported protocol version",
             ),

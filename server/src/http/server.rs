@@ -1,17 +1,4 @@
-//! HTTP/1 as Go's `net/http` serves it, which is what Consul's clients see of Consul before any of its endpoints:
-//! accepting, the limit of connections per client, and below these the connection itself.
-//!
-//! A library's server would be less work, and its wire another one: it decides by itself which heads are heads,
-//! what it says about those that are none, how a body that nobody read ends, and in which order headers stand.
-
-mod answer;
-mod body;
-mod chunks;
-mod connection;
-mod head;
-mod lines;
-mod refusal;
-mod stream;
+//! The connections of Consul's API: accepting, and the limit per client. What is said on them is HTTP/1 as Go serves it.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -25,17 +12,18 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener};
 
-pub(crate) use answer::{Answer, Ending};
-pub(crate) use body::{Incoming, Read};
-pub(crate) use chunks::BodyFailure;
-pub(crate) use head::{Head, Protocol};
+pub(crate) use proconsul_h1::{BodyFailure, Ending, Head, Incoming, Protocol, Read};
+use proconsul_h1::{HangingUp, Settings, Stream, Strictness};
 
 use super::Context;
 use crate::clock;
 use crate::control::Doors;
-use crate::version::{Behaviour, Version};
-use connection::Settings;
-use stream::{HangingUp, Stream};
+use crate::engine::OpenCall;
+use crate::http::reply::body::Body;
+use crate::version::Behaviour;
+
+/// An answer of Consul's API. The request that it answers is over when it has been sent.
+pub(crate) type Answer = proconsul_h1::Answer<Body, Option<OpenCall>>;
 
 /// What Go allows above the configured size of a request's head.
 const HEAD_SLACK: usize = 4096;
@@ -64,25 +52,6 @@ pub(crate) enum Socket {
     Tcp(TcpListener),
     /// At a path.
     Unix(UnixListener),
-}
-
-/// Which Go's rules hold where they have changed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
-    /// Heads are taken as newer Go takes them.
-    strict_heads: bool,
-    /// Chunks are taken as newer Go takes them.
-    strict_chunks: bool,
-}
-
-impl Rules {
-    /// The rules of the Go that this version is built with.
-    fn of(version: Version) -> Self {
-        Self {
-            strict_heads: version.has(Behaviour::HttpStrictHeads),
-            strict_chunks: version.has(Behaviour::HttpStrictChunks),
-        }
-    }
 }
 
 /// Accepts connections for ever, and serves each in a task of its own.
@@ -200,18 +169,28 @@ fn keep_alive(listener: &TcpListener) {
 
 /// Serves one connection until either side closes it. One of a TCP socket has a peer, and a place in the count of its
 /// address.
-async fn serve(context: Arc<Context>, place: Option<(SocketAddr, Place)>, stream: impl Stream) {
+async fn serve(
+    context: Arc<Context>,
+    place: Option<(SocketAddr, Place)>,
+    stream: impl Into<Stream>,
+) {
     let peer = place.as_ref().map(|(peer, _)| *peer);
+    let version = context.config.version;
     let settings = Settings {
         head_limit: context.config.max_header_bytes + HEAD_SLACK,
-        rules: Rules::of(context.config.version),
+        strict: Strictness {
+            heads: version.has(Behaviour::HttpStrictHeads),
+            chunks: version.has(Behaviour::HttpStrictChunks),
+        },
         hanging_up: if context.config.control {
             HangingUp::Gone
         } else {
             HangingUp::Waits
         },
+        date: clock::http_date,
+        sleep: |pause| Box::pin(clock::machine_sleep(pause)),
     };
-    let serving = pin!(connection::serve(stream, settings, |head, body| {
+    let serving = pin!(proconsul_h1::serve(stream, settings, |head, body| {
         super::respond(Arc::clone(&context), peer, head, body)
     }));
     match &context.control {
@@ -276,4 +255,36 @@ impl Drop for Place {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_gets_its_place_back() {
+        let open = Arc::new(OpenConnections::default());
+        let peer = IpAddr::from([127, 0, 0, 1]);
+        let first = open.admit(peer, 2);
+        let second = open.admit(peer, 2);
+        assert!(first.is_some() && second.is_some());
+        assert!(open.admit(peer, 2).is_none());
+        assert!(open.admit(IpAddr::from([127, 0, 0, 2]), 2).is_some());
+        drop(first);
+        assert!(open.admit(peer, 2).is_some());
+    }
+
+    /// As Go's server does, in milliseconds.
+    #[test]
+    fn accepting_rests_longer_and_longer_when_it_fails() {
+        let mut rest = Rest::default();
+        let rests = [(); 10].map(|()| rest.next().as_millis());
+        assert_eq!(rests, [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
+    }
+
+    #[test]
+    fn the_refusal_has_the_length_that_it_names() {
+        let body = TOO_MANY_CONNECTIONS
+            .windows(4)
+            .position(|window| window == b"\r\n\r\n")
+            .map(|end| TOO_MANY_CONNECTIONS.len() - end - 4);
+        assert_eq!(body, Some(81));
+    }
+}

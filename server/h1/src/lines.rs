@@ -5,49 +5,49 @@ use std::ops::Range;
 
 use http::Method;
 
-use super::Rules;
-use super::refusal::Refusal;
-use crate::go::url::Target;
+use crate::refusal::Refusal;
+use crate::strictness::Strictness;
+use proconsul_gocompat::url::Target;
 
 /// For so many headers room is kept.
 const FIELDS_KEPT: usize = 64;
 
 /// What has been found of a head so far. It is used again for the next head, so that its room is.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     /// Where the line begins that is being read.
     at: usize,
     /// Up to where its end was looked for.
     searched: usize,
     /// The first line, once it is there.
-    pub(super) request: Option<RequestLine>,
+    pub(crate) request: Option<RequestLine>,
     /// The headers, in their order.
-    pub(super) fields: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
 }
 
 /// The first line of a head.
 #[derive(Debug)]
-pub(super) struct RequestLine {
+pub(crate) struct RequestLine {
     /// The method.
-    pub(super) method: Method,
+    pub(crate) method: Method,
     /// Where the target lies.
-    pub(super) target: Range<usize>,
+    pub(crate) target: Range<usize>,
     /// The numbers of the version of HTTP.
-    pub(super) version: (u32, u32),
+    pub(crate) version: (u32, u32),
 }
 
 /// A header.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(crate) struct Field {
     /// Where its name lies.
-    pub(super) name: Range<usize>,
+    pub(crate) name: Range<usize>,
     /// Its value.
-    pub(super) value: Value,
+    pub(crate) value: Value,
 }
 
 /// The value of a header.
 #[derive(Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// In one line: where it lies.
     Plain(Range<usize>),
     /// Put together from several lines.
@@ -56,7 +56,7 @@ pub(super) enum Value {
 
 impl Value {
     /// The bytes of the value.
-    pub(super) fn of<'a>(&'a self, head: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn of<'a>(&'a self, head: &'a [u8]) -> &'a [u8] {
         match self {
             Value::Plain(range) => &head[range.clone()],
             Value::Folded(value) => value,
@@ -78,7 +78,7 @@ impl Value {
 
 impl Lines {
     /// Forgets everything, for the next head.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         (self.at, self.searched, self.request) = (0, 0, None);
         self.fields.clear();
         self.fields.shrink_to(FIELDS_KEPT);
@@ -89,20 +89,24 @@ impl Lines {
     ///
     /// # Errors
     /// A line is wrong.
-    pub(super) fn read_on(&mut self, bytes: &[u8], rules: Rules) -> Result<Option<usize>, Refusal> {
+    pub(crate) fn read_on(
+        &mut self,
+        bytes: &[u8],
+        strict: Strictness,
+    ) -> Result<Option<usize>, Refusal> {
         while let Some(end) = self.line_end(bytes) {
             let start = std::mem::replace(&mut self.at, end + 1);
             self.searched = end + 1;
             let line = &bytes[start..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if self.request.is_none() {
-                self.request = Some(request_line(line, start, rules)?);
+                self.request = Some(request_line(line, start, strict)?);
             } else if line.is_empty() {
                 return Ok(Some(end + 1));
             } else if is_space(&line[0]) {
-                self.fold(line, bytes, rules)?;
+                self.fold(line, bytes, strict)?;
             } else {
-                self.fields.push(field(line, start, rules)?);
+                self.fields.push(field(line, start, strict)?);
             }
         }
         Ok(None)
@@ -118,9 +122,9 @@ impl Lines {
     }
 
     /// A line that begins with a space goes on with the value before it.
-    fn fold(&mut self, line: &[u8], bytes: &[u8], rules: Rules) -> Result<(), Refusal> {
+    fn fold(&mut self, line: &[u8], bytes: &[u8], strict: Strictness) -> Result<(), Refusal> {
         let line = line.trim_ascii();
-        check_value(line, rules)?;
+        check_value(line, strict)?;
         let field = self.fields.last_mut().ok_or(Refusal::Malformed)?;
         let value = field.value.folded(bytes);
         if !value.is_empty() {
@@ -135,13 +139,13 @@ fn is_space(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-fn request_line(line: &[u8], start: usize, rules: Rules) -> Result<RequestLine, Refusal> {
+fn request_line(line: &[u8], start: usize, strict: Strictness) -> Result<RequestLine, Refusal> {
     let mut words = line.splitn(3, |&byte| byte == b' ');
     let mut word = || words.next().ok_or(Refusal::Malformed);
     let (method, target, version) = (word()?, word()?, word()?);
     let target_start = start + method.len() + 1;
     let method = Method::from_bytes(method).map_err(|_| Refusal::Malformed)?;
-    let version = version_numbers(version, rules).ok_or(Refusal::Malformed)?;
+    let version = version_numbers(version, strict).ok_or(Refusal::Malformed)?;
     // The target of a CONNECT is a host, which nobody here connects to.
     if method != Method::CONNECT || target.starts_with(b"/") {
         Target::parse(target).map_err(|_| Refusal::Malformed)?;
@@ -157,11 +161,11 @@ fn request_line(line: &[u8], start: usize, rules: Rules) -> Result<RequestLine, 
 const LARGEST_NUMBER: i64 = 1_000_000;
 
 /// `HTTP/1.1` and its like. Older Go takes what its `Atoi` does: several digits, and a sign (seen on 1.8.7).
-fn version_numbers(text: &[u8], rules: Rules) -> Option<(u32, u32)> {
+fn version_numbers(text: &[u8], strict: Strictness) -> Option<(u32, u32)> {
     let text = std::str::from_utf8(text.strip_prefix(b"HTTP/")?).ok()?;
     let (major, minor) = text.split_once('.')?;
     let number = |text: &str| -> Option<u32> {
-        if rules.strict_heads {
+        if strict.heads {
             let is_digit = text.len() == 1 && text.as_bytes()[0].is_ascii_digit();
             return is_digit.then(|| text.parse().ok()).flatten();
         }
@@ -174,17 +178,17 @@ fn version_numbers(text: &[u8], rules: Rules) -> Option<(u32, u32)> {
     Some((number(major)?, number(minor)?))
 }
 
-fn field(line: &[u8], start: usize, rules: Rules) -> Result<Field, Refusal> {
+fn field(line: &[u8], start: usize, strict: Strictness) -> Result<Field, Refusal> {
     let colon = line.iter().position(|&byte| byte == b':');
     let colon = colon.ok_or(Refusal::Malformed)?;
     let name = &line[..colon];
     // A space in a name is found later, and with a text of its own.
     let is_name = |byte: &u8| is_token(*byte) || *byte == b' ';
-    if rules.strict_heads && (name.is_empty() || !name.iter().all(is_name)) {
+    if strict.heads && (name.is_empty() || !name.iter().all(is_name)) {
         return Err(Refusal::Malformed);
     }
     let value = &line[colon + 1..];
-    check_value(value, rules)?;
+    check_value(value, strict)?;
     let before = value.iter().take_while(|byte| is_space(byte)).count();
     let after = value[before..].iter().rev();
     let after = after.take_while(|byte| is_space(byte)).count();
@@ -195,39 +199,41 @@ fn field(line: &[u8], start: usize, rules: Rules) -> Result<Field, Refusal> {
     })
 }
 
-fn check_value(value: &[u8], rules: Rules) -> Result<(), Refusal> {
-    if rules.strict_heads && !is_value(value) {
+fn check_value(value: &[u8], strict: Strictness) -> Result<(), Refusal> {
+    if strict.heads && !is_value(value) {
         return Err(Refusal::Malformed);
     }
     Ok(())
 }
 
 /// Whether these bytes can be the value of a header.
-pub(super) fn is_value(value: &[u8]) -> bool {
+pub(crate) fn is_value(value: &[u8]) -> bool {
     let is_control = |byte: &u8| (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
     !value.iter().any(is_control)
 }
 
 /// Whether names of headers and methods may have this byte.
-pub(super) fn is_token(byte: u8) -> bool {
+pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Lines, Value};
-    use crate::http::server::Rules;
-    use crate::version::Version;
+    use crate::strictness::Strictness;
 
     /// A head with one value of so many lines, and how often that value was moved while they came.
     fn moves(folds: usize) -> usize {
         let mut lines = Lines::default();
         let mut head = b"GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n".to_vec();
-        let rules = Rules::of(Version::V1_22_0);
+        let strict = Strictness {
+            heads: true,
+            chunks: true,
+        };
         let (mut moves, mut place) = (0, None);
         for _ in 0..folds {
             head.extend_from_slice(b" c\r\n");
-            let end = lines.read_on(&head, rules).expect("the lines are sound");
+            let end = lines.read_on(&head, strict).expect("the lines are sound");
             assert_eq!(end, None);
             let field = lines.fields.last().expect("a field is there");
             let Value::Folded(value) = &field.value else {
@@ -237,7 +243,7 @@ mod tests {
             moves += usize::from(std::mem::replace(&mut place, now) != now);
         }
         head.extend_from_slice(b"\r\n");
-        let end = lines.read_on(&head, rules).expect("the lines are sound");
+        let end = lines.read_on(&head, strict).expect("the lines are sound");
         assert_eq!(end, Some(head.len()));
         let value = lines.fields[1].value.of(&head);
         assert_eq!(value, format!("b{}", " c".repeat(folds)).as_bytes());

@@ -4,32 +4,32 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
-use super::Rules;
-use super::lines::{Field, Lines, Value, is_token, is_value};
-use super::refusal::Refusal;
+use crate::lines::{Field, Lines, Value, is_token, is_value};
+use crate::refusal::Refusal;
+use crate::strictness::Strictness;
 
 /// The head of a request.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub struct Head {
     /// The method.
-    pub(crate) method: Method,
+    pub method: Method,
     /// The target as sent. It parses, unless the method is CONNECT.
-    pub(crate) target: Bytes,
+    pub target: Bytes,
     /// The headers.
-    pub(crate) headers: HeaderMap,
+    pub headers: HeaderMap,
     /// The protocol.
-    pub(crate) protocol: Protocol,
+    pub protocol: Protocol,
     /// How the body is sent.
-    pub(super) framing: Framing,
+    pub(crate) framing: Framing,
     /// What the client wants to happen to the connection.
-    pub(super) persistence: Persistence,
+    pub(crate) persistence: Persistence,
     /// What the client waits for before it sends the body.
-    pub(super) expectation: Expectation,
+    pub(crate) expectation: Expectation,
 }
 
 /// The versions of HTTP that are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Protocol {
+pub enum Protocol {
     /// HTTP/1.0: no chunks, and the connection ends by default.
     Http10,
     /// HTTP/1.1, which every later 1.x is taken for.
@@ -38,7 +38,7 @@ pub(crate) enum Protocol {
 
 /// How the body of a request is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framing {
+pub(crate) enum Framing {
     /// So many bytes; 0 is no body.
     Length(u64),
     /// In chunks.
@@ -47,7 +47,7 @@ pub(super) enum Framing {
 
 /// What a client wants to happen to the connection after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Persistence {
+pub(crate) enum Persistence {
     /// It is kept.
     Kept,
     /// It is kept if the answer has a length and says that it is kept: HTTP/1.0 with `keep-alive`.
@@ -58,7 +58,7 @@ pub(super) enum Persistence {
 
 /// What the header `Expect` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expectation {
+pub(crate) enum Expectation {
     /// Nothing.
     None,
     /// The client wants to be asked for the body.
@@ -72,14 +72,18 @@ impl Head {
     ///
     /// # Errors
     /// Go's server does not take it.
-    pub(super) fn new(bytes: &Bytes, lines: &mut Lines, rules: Rules) -> Result<Self, Refusal> {
+    pub(crate) fn new(
+        bytes: &Bytes,
+        lines: &mut Lines,
+        strict: Strictness,
+    ) -> Result<Self, Refusal> {
         let request = lines.request.take().ok_or(Refusal::Malformed)?;
         let fields = Fields {
             bytes,
             fields: &lines.fields,
         };
         let hosts = fields.named("host").count();
-        if rules.strict_heads && hosts > 1 {
+        if strict.heads && hosts > 1 {
             return Err(Refusal::HostRepeated);
         }
         let (major, minor) = request.version;
@@ -88,7 +92,7 @@ impl Head {
         } else {
             Protocol::Http11
         };
-        let framing = fields.framing(protocol, rules)?;
+        let framing = fields.framing(protocol, strict)?;
         let target = bytes.slice(request.target.clone());
         // How HTTP/2 begins: Go lets it through for those who want to take over, and nobody does.
         let is_preface = major == 2
@@ -146,13 +150,13 @@ impl<'a> Fields<'a> {
             .any(|value| value.split(|&byte| byte == b',').any(is_it))
     }
 
-    fn framing(&self, protocol: Protocol, rules: Rules) -> Result<Framing, Refusal> {
+    fn framing(&self, protocol: Protocol, strict: Strictness) -> Result<Framing, Refusal> {
         if protocol == Protocol::Http10 || !self.is_chunked()? {
-            return self.length(rules).map(Framing::Length);
+            return self.length(strict).map(Framing::Length);
         }
-        if rules.strict_heads {
+        if strict.heads {
             // It does not count, and still has to be a length.
-            self.length(rules)?;
+            self.length(strict)?;
         }
         self.check_trailer_names()?;
         Ok(Framing::Chunked)
@@ -169,7 +173,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The length of the body. It may be repeated, as long as it is the same.
-    fn length(&self, rules: Rules) -> Result<u64, Refusal> {
+    fn length(&self, strict: Strictness) -> Result<u64, Refusal> {
         let mut lengths = self.named("content-length").map(<[u8]>::trim_ascii);
         let Some(length) = lengths.next() else {
             return Ok(0);
@@ -177,7 +181,7 @@ impl<'a> Fields<'a> {
         if lengths.any(|other| other != length) {
             return Err(Refusal::Malformed);
         }
-        if length.is_empty() && !rules.strict_heads {
+        if length.is_empty() && !strict.heads {
             return Ok(0);
         }
         let digits = length.iter().all(u8::is_ascii_digit);

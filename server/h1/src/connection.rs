@@ -1,23 +1,22 @@
 //! One connection: a request is read, answered, and then the next one, until either side ends it.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Buf;
+use bytes::{Buf, Bytes};
 use http::header::CONNECTION;
 use http::{HeaderValue, Method, StatusCode};
 use tokio::io::AsyncWriteExt;
 
-use super::Rules;
-use super::answer::{Answer, Ending, Fate, Terms};
-use super::body::{Incoming, Left, UNREAD_LIMIT, Wire};
-use super::head::{Expectation, Framing, Head, Persistence};
-use super::lines::Lines;
-use super::refusal::Refusal;
-use super::stream::{HangingUp, Stream, WriteHalf};
-use crate::clock;
+use crate::answer::{Answer, Body, Ending, Fate, Terms};
+use crate::body::{Incoming, Left, UNREAD_LIMIT, Wire};
+use crate::head::{Expectation, Framing, Head, Persistence};
+use crate::lines::Lines;
+use crate::refusal::Refusal;
+use crate::stream::{HangingUp, Stream, WriteHalf};
+use crate::strictness::Strictness;
 
 /// How long a connection that ends is read on, so that its last answer is not lost to the reset that unread bytes
 /// would cause. Go waits as long.
@@ -27,14 +26,21 @@ const BEGINNING: usize = 4;
 
 /// What all connections of a server have in common.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// How many bytes a head may have.
-    pub(crate) head_limit: usize,
+    pub head_limit: usize,
     /// Which Go's rules hold.
-    pub(crate) rules: Rules,
+    pub strict: Strictness,
     /// What becomes of a client that stops sending while its request waits.
-    pub(crate) hanging_up: HangingUp,
+    pub hanging_up: HangingUp,
+    /// Returns the date that answers have. Machine time is read by the application alone.
+    pub date: fn() -> HeaderValue,
+    /// Sleeps in machine time.
+    pub sleep: fn(Duration) -> Sleep,
 }
+
+/// What is over when some time has passed.
+pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Why there is no next request.
 enum NoHead {
@@ -51,14 +57,14 @@ impl From<Refusal> for NoHead {
 }
 
 /// Serves a connection until either side ends it. `respond` answers one request at a time.
-pub(crate) async fn serve<Responding>(
-    stream: impl Stream,
+pub async fn serve<B: Body, Held, Responding>(
+    stream: impl Into<Stream>,
     settings: Settings,
     respond: impl Fn(Head, Incoming) -> Responding,
 ) where
-    Responding: Future<Output = Answer>,
+    Responding: Future<Output = Answer<B, Held>>,
 {
-    let (read, mut write) = stream.halves();
+    let Stream { read, mut write } = stream.into();
     let wire = Arc::new(Wire::new(read));
     let mut lines = Lines::default();
     let mut last_method = None;
@@ -67,19 +73,19 @@ pub(crate) async fn serve<Responding>(
             Ok(head) => head,
             Err(NoHead::Over) => return,
             Err(NoHead::Refused(refusal)) => {
-                let answer = refusal.answer(settings.rules);
+                let answer = refusal.answer(settings.strict);
                 if write.write_all(answer.as_bytes()).await.is_ok() {
-                    linger(&wire, &mut write).await;
+                    linger(&wire, &mut write, settings).await;
                 }
                 return;
             }
         };
         last_method = Some(head.method.clone());
-        let terms = Terms::of(&head);
+        let terms = Terms::of(&head, settings.date);
         let expectation = head.expectation;
-        let body = wire.body(&head, settings.rules);
+        let body = wire.body(&head, settings.strict);
         if expectation == Expectation::Unknown {
-            return fail_expectation(&wire, &mut write, terms, head.framing).await;
+            return fail_expectation(&wire, &mut write, terms, head.framing, settings).await;
         }
         let answering = pin!(respond(head, body));
         let answer = tokio::select! {
@@ -100,7 +106,7 @@ pub(crate) async fn serve<Responding>(
         }
         if is_cut_off || fate != Fate::Kept {
             if !wire.is_body_over() {
-                linger(&wire, &mut write).await;
+                linger(&wire, &mut write, settings).await;
             }
             return;
         }
@@ -123,19 +129,19 @@ async fn next_head(
     loop {
         let (found, there) = wire.with_arrived(|arrived| {
             let bytes = &arrived[..arrived.len().min(limit)];
-            let found = lines.read_on(bytes, settings.rules);
+            let found = lines.read_on(bytes, settings.strict);
             let found = found.map(|length| length.map(|length| arrived.split_to(length).freeze()));
             (found, arrived.len())
         });
         if let Some(head) = found? {
-            return Ok(Head::new(&head, lines, settings.rules)?);
+            return Ok(Head::new(&head, lines, settings.strict)?);
         }
         if there >= limit {
             return Err(Refusal::TooLarge.into());
         }
         if !wire.more_of_head().await {
             let is_beginning =
-                there >= BEGINNING || last_method.is_none() || !settings.rules.strict_heads;
+                there >= BEGINNING || last_method.is_none() || !settings.strict.heads;
             return Err(if there > 0 && is_beginning {
                 Refusal::Malformed.into()
             } else {
@@ -161,7 +167,12 @@ async fn skip_line_ends(wire: &Wire) {
 
 /// What becomes of the connection, now that the answer is known. What is left of the request's body is read, up to a
 /// bound.
-async fn fate(wire: &Wire, answer: &Answer, terms: Terms, expectation: Expectation) -> Fate {
+async fn fate<B: Body, Held>(
+    wire: &Wire,
+    answer: &Answer<B, Held>,
+    terms: Terms,
+    expectation: Expectation,
+) -> Fate {
     let fate = answer.fate(terms);
     // The client may send the body that it was not asked for, or the next request: nobody knows.
     let is_unsure = expectation == Expectation::Continue && !wire.is_body_over();
@@ -178,9 +189,15 @@ async fn fate(wire: &Wire, answer: &Answer, terms: Terms, expectation: Expectati
 /// Refuses what a client expects, and ends the connection. Go reads the body before it closes, unless the body is long or
 /// the client wants the connection to end; a chunked one it reads in any case. Until the body has come, the connection
 /// stays open (seen on 1.8.7).
-async fn fail_expectation(wire: &Wire, write: &mut WriteHalf, terms: Terms, framing: Framing) {
+async fn fail_expectation(
+    wire: &Wire,
+    write: &mut WriteHalf,
+    terms: Terms,
+    framing: Framing,
+    settings: Settings,
+) {
     let close = (CONNECTION, HeaderValue::from_static("close"));
-    let answer = Answer {
+    let answer = Answer::<Bytes> {
         headers: vec![close],
         ..Answer::empty(StatusCode::EXPECTATION_FAILED)
     };
@@ -191,13 +208,16 @@ async fn fail_expectation(wire: &Wire, write: &mut WriteHalf, terms: Terms, fram
         wire.read_left(UNREAD_LIMIT).await;
     }
     if !wire.is_body_over() {
-        linger(wire, write).await;
+        linger(wire, write, settings).await;
     }
 }
 
 /// Ends the connection, and reads on for a while what the client is still sending.
-async fn linger(wire: &Wire, write: &mut WriteHalf) {
+async fn linger(wire: &Wire, write: &mut WriteHalf, settings: Settings) {
     if write.shutdown().await.is_ok() {
-        clock::within(LINGER, wire.drain()).await;
+        tokio::select! {
+            () = wire.drain() => {}
+            () = (settings.sleep)(LINGER) => {}
+        }
     }
 }
