@@ -7,8 +7,8 @@ use http::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use super::connections::OpenConnections;
 use super::control_plane::ControlPlane;
-use super::server;
 use crate::config::Config;
 use crate::control::Control;
 use crate::engine::Engine;
@@ -30,7 +30,7 @@ pub(crate) struct Context {
     /// The value of `X-Consul-Default-Acl-Policy`.
     pub(super) acl_policy: HeaderValue,
     /// How many connections each client holds.
-    pub(super) connections: Arc<server::OpenConnections>,
+    pub(super) connections: Arc<OpenConnections>,
     /// The unknown paths that the log has named, up to a bound.
     unknown: Mutex<BTreeSet<String>>,
     /// The endpoints that are not emulated and that the log has named.

@@ -14,6 +14,7 @@ mod present {
     use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
     use axum::http::{Request, StatusCode};
     use axum::response::Response;
+    use proconsul_h1::{Head, Incoming, Read};
     use tower_service::Service;
 
     use crate::config::Config;
@@ -21,8 +22,7 @@ mod present {
     use crate::control::http::{self, LocalSocket};
     use crate::go::url::Target;
     use crate::http::reply::body::Body;
-    use crate::http::reply::header;
-    use crate::http::server::{Answer, Head, Incoming, Read};
+    use crate::http::reply::{Answer, header};
 
     /// What the paths of the control plane begin with. No Consul has any.
     const PREFIX: &[u8] = b"/proconsul/";
@@ -134,7 +134,9 @@ mod present {
 mod absent {
     use crate::config::Config;
     use crate::control::Control;
-    use crate::http::server::{Answer, Head, Incoming};
+    use proconsul_h1::{Head, Incoming};
+
+    use crate::http::reply::Answer;
 
     #[derive(Debug)]
     pub(crate) enum ControlPlane {}

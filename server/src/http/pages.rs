@@ -2,11 +2,11 @@
 
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, StatusCode};
+use proconsul_h1::{Head, Protocol};
 
 use super::context::Context;
 use super::reply::body::Body;
-use super::reply::{self, Reply, header};
-use super::server::{Answer, Head, Protocol};
+use super::reply::{self, Answer, Reply, header};
 use crate::go::mux::{Mux, Redirect};
 use crate::go::url::Target;
 use crate::version::Behaviour;

@@ -4,17 +4,17 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, LazyLock};
 
 use http::{Method, StatusCode};
+use proconsul_h1::{Ending, Head, Incoming};
 
 use super::api;
 use super::context::Context;
 use super::failure::{Failure, Kind};
 use super::fault;
 use super::pages;
-use super::reply::{self, Content, Reply};
+use super::reply::{self, Answer, Content, Reply};
 use super::request::Request;
 use super::request_log::RequestLog;
 use super::route::{self, Found, Route, Table};
-use super::server::{Answer, Ending, Head, Incoming};
 use crate::engine::OpenCall;
 use crate::go::mux::Mux;
 use crate::go::path;

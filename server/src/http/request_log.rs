@@ -8,10 +8,10 @@ use std::net::SocketAddr;
 use tracing::Level;
 
 use super::Context;
-use super::server::Head;
 use crate::clock::Stopwatch;
 use crate::go::duration;
 use crate::go::query::{Query, Semicolons};
+use proconsul_h1::Head;
 
 /// What stands in a log in place of a token.
 const HIDDEN: &str = "<hidden>";

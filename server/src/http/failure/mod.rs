@@ -6,9 +6,9 @@ mod refusal;
 
 use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
+use proconsul_h1::BodyFailure;
 
 pub(crate) use self::refusal::{invalid_hex_byte, node_name_text};
-use super::server::BodyFailure;
 use crate::go::quote::QuotedBy;
 use crate::version::{Behaviour, Version};
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use proconsul_h1::Ending;
 
-use super::server::{Answer, Ending};
 use crate::control::Control;
 use crate::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Response, Stop};
 use crate::history::CallId;
@@ -19,7 +19,7 @@ use crate::http::Context;
 use crate::http::failure::Failure;
 use crate::http::fault::leader::LeaderPatience;
 use crate::http::reply::body::Body;
-use crate::http::reply::{self, Content, Reply, header};
+use crate::http::reply::{self, Answer, Content, Reply, header};
 use crate::http::request::{Consistency, Request};
 use crate::http::route::Handler;
 

@@ -7,10 +7,10 @@ pub(crate) mod wire;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use proconsul_h1::Body as _;
+use proconsul_h1::{Body as _, Ending};
 use serde::Serialize;
 
-use super::server::{Answer, Ending};
+use crate::engine::OpenCall;
 use crate::faults::Shown;
 use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
@@ -33,6 +33,9 @@ const TRANSLATE_ADDRESSES: HeaderName = HeaderName::from_static("x-consul-transl
 const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
+
+/// An answer of Consul's API. The request that it answers is over when it has been sent.
+pub(crate) type Answer = proconsul_h1::Answer<Body, Option<OpenCall>>;
 
 /// How many headers an answer has, about.
 const HEADERS: usize = 12;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
+use proconsul_h1::{BodyFailure, Incoming, Read};
 
-use super::server::{BodyFailure, Incoming, Read};
 use crate::blocking::Wait;
 use crate::go::json::context::Rules;
 use crate::go::json::decode::{Decode, decode};

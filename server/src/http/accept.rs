@@ -1,29 +1,23 @@
-//! The connections of Consul's API: accepting, and the limit per client. What is said on them is HTTP/1 as Go serves it.
+//! The connections of Consul's API are accepted here. What is said on them is HTTP/1 as Go serves it.
 
-use std::collections::HashMap;
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener};
 
-pub(crate) use proconsul_h1::{BodyFailure, Ending, Head, Incoming, Protocol, Read};
 use proconsul_h1::{HangingUp, Settings, Stream, Strictness};
 
-use super::Context;
+use super::connections::Place;
+use super::context::Context;
+use super::pipeline;
 use crate::clock;
 use crate::control::Doors;
-use crate::engine::OpenCall;
-use crate::http::reply::body::Body;
 use crate::version::Behaviour;
-
-/// An answer of Consul's API. The request that it answers is over when it has been sent.
-pub(crate) type Answer = proconsul_h1::Answer<Body, Option<OpenCall>>;
 
 /// What Go allows above the configured size of a request's head.
 const HEAD_SLACK: usize = 4096;
@@ -191,7 +185,7 @@ async fn serve(
         sleep: |pause| Box::pin(clock::machine_sleep(pause)),
     };
     let serving = pin!(proconsul_h1::serve(stream, settings, |head, body| {
-        super::respond(Arc::clone(&context), peer, head, body)
+        pipeline::respond(Arc::clone(&context), peer, head, body)
     }));
     match &context.control {
         Some(control) => tokio::select! {
@@ -214,62 +208,9 @@ async fn refuse(context: Arc<Context>, mut stream: TcpStream) {
     }
 }
 
-/// How many connections each client address holds to an agent, at all of its sockets together.
-#[derive(Debug, Default)]
-pub(crate) struct OpenConnections(Mutex<HashMap<IpAddr, usize>>);
-
-/// A connection's place in the count; dropping it gives the place back.
-#[derive(Debug)]
-struct Place {
-    open: Arc<OpenConnections>,
-    peer: IpAddr,
-}
-
-impl OpenConnections {
-    /// A place for one more connection of `peer`; none when it holds `limit` already. No limit is 0.
-    fn admit(self: &Arc<Self>, peer: IpAddr, limit: usize) -> Option<Place> {
-        let mut open = self.0.lock();
-        let count = open.entry(peer).or_default();
-        if limit > 0 && *count >= limit {
-            return None;
-        }
-        *count += 1;
-        drop(open);
-        Some(Place {
-            open: Arc::clone(self),
-            peer,
-        })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut open = self.open.0.lock();
-        if let Some(count) = open.get_mut(&self.peer) {
-            *count -= 1;
-            if *count == 0 {
-                open.remove(&self.peer);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_client_gets_its_place_back() {
-        let open = Arc::new(OpenConnections::default());
-        let peer = IpAddr::from([127, 0, 0, 1]);
-        let first = open.admit(peer, 2);
-        let second = open.admit(peer, 2);
-        assert!(first.is_some() && second.is_some());
-        assert!(open.admit(peer, 2).is_none());
-        assert!(open.admit(IpAddr::from([127, 0, 0, 2]), 2).is_some());
-        drop(first);
-        assert!(open.admit(peer, 2).is_some());
-    }
 
     /// As Go's server does, in milliseconds.
     #[test]
