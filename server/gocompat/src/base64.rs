@@ -1,50 +1,21 @@
 //! Go's `encoding/base64`: encoding, and decoding with the position of what is wrong.
 
 use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
 /// Padding is required; bits behind the last byte may be anything.
 const DECODER: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
+    &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
 
-/// The pair of characters of every twelve bits.
-static PAIRS: [[u8; 2]; 4096] = {
-    let mut pairs = [[0; 2]; 4096];
-    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut bits = 0;
-    while bits < pairs.len() {
-        pairs[bits] = [alphabet[bits >> 6], alphabet[bits & 0x3f]];
-        bits += 1;
-    }
-    pairs
-};
-
-/// Appends padded standard base64. Values are most of what is sent, so they are encoded two characters at a time.
+/// Appends padded standard base64.
 pub fn encode(data: &[u8], out: &mut Vec<u8>) {
-    let (triples, rest) = data.as_chunks::<3>();
     let start = out.len();
-    out.resize(start + triples.len() * 4, 0);
-    let (quads, _) = out[start..].as_chunks_mut::<4>();
-    for (&[first, second, third], quad) in triples.iter().zip(quads) {
-        let bits = usize::from(first) << 16 | usize::from(second) << 8 | usize::from(third);
-        let [left, right] = [PAIRS[bits >> 12], PAIRS[bits & 0xfff]];
-        *quad = [left[0], left[1], right[0], right[1]];
-    }
-    match *rest {
-        [first] => {
-            let pair = PAIRS[usize::from(first) << 4];
-            out.extend([pair[0], pair[1], b'=', b'=']);
-        }
-        [first, second] => {
-            let bits = usize::from(first) << 16 | usize::from(second) << 8;
-            let [left, right] = [PAIRS[bits >> 12], PAIRS[bits & 0xfff]];
-            out.extend([left[0], left[1], right[0], b'=']);
-        }
-        _ => {}
-    }
+    out.resize(start + data.len().div_ceil(3) * 4, 0);
+    let encoded = STANDARD.encode_slice(data, &mut out[start..]);
+    encoded.expect("four characters stand for three bytes");
 }
 
 /// Decodes padded standard base64; line ends anywhere are skipped.
@@ -59,63 +30,32 @@ pub fn decode(text: &[u8]) -> Result<Vec<u8>, usize> {
 }
 
 fn decode_with_line_ends(text: &[u8]) -> Result<Vec<u8>, usize> {
-    check(text)?;
-    let without_line_ends: Vec<u8> = text
-        .iter()
-        .copied()
-        .filter(|byte| !is_line_end(*byte))
-        .collect();
-    Ok(DECODER
+    let is_line_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let bytes = || text.iter().copied().enumerate();
+    let characters: Vec<(usize, u8)> = bytes().filter(|(_, byte)| !is_line_end(byte)).collect();
+    let without_line_ends: Vec<u8> = characters.iter().map(|(_, byte)| *byte).collect();
+    DECODER
         .decode(without_line_ends)
-        .expect("the text was checked to be base64"))
+        .map_err(|_| position_of_fault(&characters, text.len()))
 }
 
-/// Looks at each group of four characters in turn, as Go does.
-fn check(text: &[u8]) -> Result<(), usize> {
-    let mut at = 0;
-    loop {
-        let mut in_group = 0;
-        while in_group < 4 {
-            let Some(&byte) = text.get(at) else {
-                // Go counts back by characters of the group, as if no line end stood between them.
-                return if in_group == 0 {
-                    Ok(())
-                } else {
-                    Err(at - in_group)
-                };
-            };
-            match byte {
-                b'=' if in_group >= 2 => return check_padding(text, at + 1, in_group),
-                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => in_group += 1,
-                _ if is_line_end(byte) => {}
-                _ => return Err(at),
-            }
-            at += 1;
-        }
+/// Returns where Go finds the fault in these characters, each with its position, of a text of this length that is not
+/// base64. The crate names other positions where padding is wrong and where characters are missing.
+fn position_of_fault(characters: &[(usize, u8)], length: usize) -> usize {
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let digits = characters.iter().take_while(|(_, byte)| is_digit(*byte));
+    let digits = digits.count();
+    let in_group = digits % 4;
+    let after = |number: usize| characters.get(digits + number).copied();
+    match (after(0), after(1)) {
+        // Go counts back by characters of the group, as if no line end stood between them.
+        (None, _) => length - in_group,
+        (Some((_, b'=')), Some((at, b'='))) if in_group == 2 => after(2).map_or(at, |(at, _)| at),
+        (Some((_, b'=')), Some((at, _))) if in_group == 2 => at - 1,
+        (Some((_, b'=')), Some((at, _))) if in_group == 3 => at,
+        (Some((_, b'=')), None) if in_group == 2 => length,
+        (Some((at, _)), _) => at,
     }
-}
-
-/// What follows the first `=`: another one if the group has two characters, and then nothing but line ends.
-fn check_padding(text: &[u8], mut at: usize, in_group: usize) -> Result<(), usize> {
-    let skip_line_ends = |at: usize| {
-        at + text[at..]
-            .iter()
-            .take_while(|byte| is_line_end(**byte))
-            .count()
-    };
-    if in_group == 2 {
-        at = skip_line_ends(at);
-        if text.get(at) != Some(&b'=') {
-            return Err(if at == text.len() { at } else { at - 1 });
-        }
-        at += 1;
-    }
-    at = skip_line_ends(at);
-    if at < text.len() { Err(at) } else { Ok(()) }
-}
-
-fn is_line_end(byte: u8) -> bool {
-    matches!(byte, b'\r' | b'\n')
 }
 
 #[cfg(test)]

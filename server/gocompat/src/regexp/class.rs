@@ -1,22 +1,11 @@
 //! Classes of characters, and escapes of one.
 
+use regex_syntax::ast::ClassAsciiKind;
+
 use super::{Error, INVALID_ESCAPE, TRAILING_BACKSLASH, Translation};
 
 const MISSING_BRACKET: &str = "missing closing ]";
 const INVALID_RANGE: &str = "invalid character class range";
-
-/// The classes that have a name between `[:` and `:]`; the crate has the same.
-const POSIX: &[&str] = &[
-    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
-    "space", "upper", "word", "xdigit",
-];
-
-/// Unicode's general categories, as Go names them.
-const CATEGORIES: &[&str] = &[
-    "Any", "C", "Cc", "Cf", "Co", "Cs", "L", "Ll", "Lm", "Lo", "Lt", "Lu", "M", "Mc", "Me", "Mn",
-    "N", "Nd", "Nl", "No", "P", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S", "Sc", "Sk", "Sm",
-    "So", "Z", "Zl", "Zp", "Zs",
-];
 
 impl Translation<'_> {
     /// A class between brackets.
@@ -54,7 +43,7 @@ fn posix(rest: &mut &str) -> Result<Option<String>, Error> {
     };
     let (written, behind) = rest.split_at(length + 4);
     let name = &written[2..written.len() - 2];
-    if !POSIX.contains(&name.strip_prefix('^').unwrap_or(name)) {
+    if ClassAsciiKind::from_name(name.strip_prefix('^').unwrap_or(name)).is_none() {
         return Err(Error::new(INVALID_RANGE, written));
     }
     *rest = behind;
@@ -80,7 +69,7 @@ pub(super) fn unicode(rest: &mut &str) -> Result<Option<String>, Error> {
     };
     let negative = rest.starts_with(r"\P") != name.starts_with('^');
     let name = name.strip_prefix('^').unwrap_or(name);
-    if !CATEGORIES.contains(&name) && !is_script(name) {
+    if !is_class(name) {
         return Err(Error::new(INVALID_RANGE, written));
     }
     *rest = &rest[written.len()..];
@@ -88,16 +77,18 @@ pub(super) fn unicode(rest: &mut &str) -> Result<Option<String>, Error> {
     Ok(Some(format!("\\{sign}{{{name}}}")))
 }
 
-/// Whether Unicode has a script of this name, in Go's spelling.
-fn is_script(name: &str) -> bool {
+/// Whether Go has a class of this name: a general category in its short form, or a script. The crate knows the same, and takes
+/// other spellings too.
+fn is_class(name: &str) -> bool {
     let is_word = |word: &str| {
         let mut letters = word.chars();
-        letters
-            .next()
-            .is_some_and(|first| first.is_ascii_uppercase())
+        let first = letters.next();
+        first.is_some_and(|first| first.is_ascii_uppercase())
             && letters.all(|letter| letter.is_ascii_lowercase())
     };
-    name.split('_').all(is_word) && regex::Regex::new(&format!(r"\p{{sc={name}}}")).is_ok()
+    let has = |property| regex_syntax::parse(&format!(r"\p{{{property}={name}}}")).is_ok();
+    let is_category = || name == "Any" || name.len() <= 2 && name != "Cn" && has("gc");
+    name.split('_').all(is_word) && (is_category() || has("sc"))
 }
 
 /// `\d`, `\s`, `\w` and their opposites, as they are written inside of a class.
