@@ -9,10 +9,8 @@ use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 /// The edition of Unicode that a Go release knows: a character that is newer is not printable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unicode {
-    /// Go 1.14 and 1.15.
+    /// Go 1.14 and 1.15, and here all up to 1.20.
     V12,
-    /// Go 1.16 to 1.20.
-    V13,
     /// Go 1.21 to 1.26.
     V15,
 }
@@ -25,7 +23,6 @@ pub fn is_printable(character: char, unicode: Unicode) -> bool {
     }
     let class: &ClassUnicode = match unicode {
         Unicode::V12 => &V12,
-        Unicode::V13 => &V13,
         Unicode::V15 => &V15,
     };
     let ranges = class.ranges();
@@ -34,7 +31,6 @@ pub fn is_printable(character: char, unicode: Unicode) -> bool {
 }
 
 static V12: LazyLock<ClassUnicode> = LazyLock::new(|| class("12.0"));
-static V13: LazyLock<ClassUnicode> = LazyLock::new(|| class("13.0"));
 static V15: LazyLock<ClassUnicode> = LazyLock::new(|| class("15.0"));
 
 /// The printable characters of an edition of Unicode.
@@ -98,7 +94,6 @@ mod tests {
             [anatomical_heart, melting_face, shaking_face].map(|c| is_printable(c, unicode))
         };
         assert_eq!(printable(Unicode::V12), [false, false, false]);
-        assert_eq!(printable(Unicode::V13), [true, false, false]);
         assert_eq!(printable(Unicode::V15), [true, true, true]);
     }
 
@@ -110,7 +105,6 @@ mod tests {
                 .count()
         };
         assert_eq!(count(Unicode::V15), 148_998);
-        assert_eq!(count(Unicode::V13), 143_680);
         assert_eq!(count(Unicode::V12), 137_749);
     }
 }

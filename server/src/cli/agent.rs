@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use tracing::{error, info, warn};
 
 use super::environment::{Image, Variables};
-use super::flags::{FLAGS, Flag};
+use super::flags::{Flag, flags};
 use super::go_flags::{self, Given, Refusal};
 use super::load::{Loaded, load};
 use super::log::Log;
@@ -38,12 +38,12 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
         Err(Stop::Help) => {
             output::out(&format!(
                 "Usage: {program} {SYNOPSIS}\n{}",
-                go_flags::long_usage(&[FLAGS])
+                go_flags::long_usage(&[flags()])
             ));
             return ExitCode::SUCCESS;
         }
         Err(Stop::BadFlag(text)) => {
-            let usage = go_flags::short_usage(&[FLAGS]);
+            let usage = go_flags::short_usage(&[flags()]);
             output::err(&format!("{text}\n{usage}==> error parsing flags: {text}\n"));
             return ExitCode::FAILURE;
         }
@@ -118,7 +118,7 @@ fn prepare(arguments: &[String], variables: &Variables) -> Result<Prepared, Stop
     // As the image's start script does: the user's arguments come later, and win.
     let arguments = [&image.arguments[..], arguments].concat();
     let given: Given<Flag> =
-        go_flags::cut(&arguments, &[FLAGS]).map_err(|refusal| match refusal {
+        go_flags::cut(&arguments, &[flags()]).map_err(|refusal| match refusal {
             Refusal::HelpWanted => Stop::Help,
             Refusal::Bad(text) => Stop::BadFlag(text),
         })?;

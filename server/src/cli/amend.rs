@@ -30,7 +30,7 @@ pub(super) fn amended(config: Config, text: &str) -> Result<Config, String> {
     .map_err(|errors| source.failed(&errors))?;
     check_scope(&settings)?;
     let ignored = &mut remarks.ignored;
-    ignored.extend(unserved_ports(&settings.ports));
+    ignored.extend(unserved_ports(&settings));
     if !ignored.is_empty() {
         let names = ignored.join(", ");
         if config.strict {
@@ -91,7 +91,7 @@ fn take_listeners(
     errors: &mut Errors,
     config: &mut Config,
 ) -> Result<(), String> {
-    let port = match settings.ports.http {
+    let port = match settings.ports_http {
         None => 0,
         Some(port) => u16::try_from(port)
             .ok()

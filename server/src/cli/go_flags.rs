@@ -118,12 +118,12 @@ pub(super) fn long_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::flags::FLAGS;
+    use crate::cli::flags::flags;
 
     /// Flags as `name=argument`, then the rest after a bar; or the refusal.
     fn cut_line(line: &str) -> String {
         let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        match cut(&arguments, &[FLAGS]) {
+        match cut(&arguments, &[flags()]) {
             Ok(given) => {
                 let flags: Vec<_> = given
                     .flags
@@ -187,9 +187,11 @@ mod tests {
 
     #[test]
     fn the_lists_of_flags_have_gos_form() {
-        assert!(short_usage(&[FLAGS]).starts_with("Usage:\n  -advertise value\n    \tThe address"));
-        assert!(short_usage(&[FLAGS]).contains("\n  -dev\n    \tDevelopment mode"));
-        assert!(long_usage(&[FLAGS]).contains("\n\n  -http-port=<value>\n     The port"));
-        assert!(long_usage(&[FLAGS]).contains("\n\n  -dev\n     Development mode"));
+        assert!(
+            short_usage(&[flags()]).starts_with("Usage:\n  -advertise value\n    \tThe address")
+        );
+        assert!(short_usage(&[flags()]).contains("\n  -dev\n    \tDevelopment mode"));
+        assert!(long_usage(&[flags()]).contains("\n\n  -http-port=<value>\n     The port"));
+        assert!(long_usage(&[flags()]).contains("\n\n  -dev\n     Development mode"));
     }
 }

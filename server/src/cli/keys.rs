@@ -1,36 +1,10 @@
-//! The table of Consul's configuration keys, and reading a document by it.
+//! Reading a configuration document by the table of settings.
 
-mod table;
-
-use self::table::{KEYS, LATER};
 use super::resolve::Errors;
-use super::settings::Settings;
+use super::settings::{Field, IGNORED_KEYS, LATER_KEYS, MOOT_KEYS, SETTINGS, Settings};
 use super::shape;
-use super::slot::Slot;
 use super::tree::Tree;
 use crate::version::{Behaviour, Version};
-
-/// One key of a configuration file, `group.key` where it is in a group.
-struct Key {
-    path: &'static str,
-    treatment: Treatment,
-}
-
-/// What is done with a key. One that is not in the table is unknown, and ends the start as it does in Consul.
-#[derive(Clone, Copy)]
-enum Treatment {
-    /// Its value goes to this field, and has to have the field's type.
-    Honoured(fn(&mut Settings) -> Slot<'_>),
-    /// Consul knows it; what it asks for is not emulated. Its value may be anything.
-    Ignored,
-    /// A group of which every key that has no row of its own is ignored.
-    IgnoredGroup,
-    /// Consul knows it, and what it asks for changes nothing for clients of a server that has no disk, no peers and no
-    /// ACLs. Its value may be anything.
-    Moot,
-    /// A group of such keys.
-    MootGroup,
-}
 
 /// What a document had besides values that were taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -122,21 +96,23 @@ impl Reading<'_> {
     }
 
     fn take_key(&mut self, path: String, written: String, value: &Tree) {
-        let is_later = LATER.contains(&&path[..]) && !self.version.has(Behaviour::CliLaterKeys);
-        let treatment = match find(&path) {
+        let is_later = lists(LATER_KEYS, &path) && !self.version.has(Behaviour::CliLaterKeys);
+        let found = find(&path);
+        match found {
             Found::Nothing => return self.unknown.push(written),
             _ if is_later => return self.unknown.push(written),
             Found::Group => return self.take_group(&path, value),
-            Found::Key(treatment) => treatment,
-        };
+            Found::Setting(_) | Found::Ignored | Found::Moot => {}
+        }
         shape::find_unknown(&path, value, &mut self.unknown);
-        match treatment {
-            Treatment::Honoured(slot) => {
-                slot(self.settings).take_tree(&path, value, &mut self.misfits);
+        match found {
+            Found::Setting(field) => {
+                field(self.settings).take_tree(&path, value, &mut self.misfits)
             }
             _ if says_nothing(value) => {}
-            Treatment::Ignored | Treatment::IgnoredGroup => self.remarks.ignored.push(path),
-            Treatment::Moot | Treatment::MootGroup => self.remarks.moot.push(path),
+            Found::Ignored => self.remarks.ignored.push(path),
+            Found::Moot => self.remarks.moot.push(path),
+            Found::Group | Found::Nothing => {}
         }
     }
 }
@@ -152,31 +128,37 @@ fn says_nothing(value: &Tree) -> bool {
     }
 }
 
+/// What a key is. One that is nothing ends the start, as it does in Consul.
 enum Found {
-    Key(Treatment),
+    Setting(Field),
+    Ignored,
+    Moot,
     /// No key, but the group of some.
     Group,
     Nothing,
 }
 
 fn find(path: &str) -> Found {
-    let below = |key: &Key| {
-        key.path
-            .strip_prefix(path)
-            .is_some_and(|rest| rest.starts_with('.'))
+    let below = |key: &str| {
+        let rest = key.strip_prefix(path);
+        rest.is_some_and(|rest| rest.starts_with('.'))
     };
-    let row = |path: &str| KEYS.iter().find(|key| key.path == path);
-    match (row(path), path.split_once('.')) {
-        (_, None) if KEYS.iter().any(below) => Found::Group,
-        (Some(key), _) => Found::Key(key.treatment),
-        (None, Some((group, _))) => match row(group).map(|key| key.treatment) {
-            Some(treatment @ (Treatment::IgnoredGroup | Treatment::MootGroup)) => {
-                Found::Key(treatment)
-            }
-            _ => Found::Nothing,
-        },
-        (None, None) => Found::Nothing,
+    let setting = SETTINGS.iter().find(|setting| setting.keys.contains(&path));
+    let settings = SETTINGS.iter().flat_map(|setting| setting.keys).copied();
+    let others = [IGNORED_KEYS, MOOT_KEYS];
+    let mut all = settings.chain(others.into_iter().flat_map(str::split_whitespace));
+    match setting {
+        Some(setting) => Found::Setting(setting.field),
+        None if lists(IGNORED_KEYS, path) => Found::Ignored,
+        None if lists(MOOT_KEYS, path) => Found::Moot,
+        None if all.any(below) => Found::Group,
+        None => Found::Nothing,
     }
+}
+
+/// Whether a list has the key.
+fn lists(keys: &str, path: &str) -> bool {
+    keys.split_whitespace().any(|key| key == path)
 }
 
 #[cfg(test)]
@@ -195,40 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn each_key_has_one_row() {
-        let paths: BTreeSet<_> = KEYS.iter().map(|key| key.path).collect();
-        assert_eq!(paths.len(), KEYS.len());
-    }
-
-    #[test]
-    fn the_fields_of_the_honoured_keys_differ_from_each_other() {
-        // Two keys for one field are two names of one thing; anything else is a slip of the table.
-        let aliases = [
-            "acl_default_policy",
-            "checks",
-            "services",
-            "ui_config.enabled",
-        ];
+    fn each_key_has_one_place() {
+        let settings = SETTINGS.iter().flat_map(|setting| setting.keys).copied();
+        let others = [IGNORED_KEYS, MOOT_KEYS];
+        let others = others.into_iter().flat_map(str::split_whitespace);
         let mut seen = BTreeSet::new();
-        for key in KEYS.iter().filter(|key| !aliases.contains(&key.path)) {
-            let Treatment::Honoured(slot) = key.treatment else {
-                continue;
-            };
-            let mut settings = Settings::default();
-            match slot(&mut settings) {
-                Slot::Text(field) => *field = Some("x".to_owned()),
-                Slot::Bool(field) => *field = Some(true),
-                Slot::Integer(field) => *field = Some(1),
-                Slot::Unsigned(field) => *field = Some(1),
-                Slot::List(items) => items.push("x".to_owned()),
-                Slot::Tree(items) | Slot::Trees(items) => items.push(Tree::Null),
-                Slot::Map(members) => drop(members.insert("x".to_owned(), "y".to_owned())),
-            }
-            assert!(
-                seen.insert(format!("{settings:?}")),
-                "{} writes another key's field",
-                key.path
-            );
+        for key in settings.chain(others) {
+            assert!(seen.insert(key), "{key} is there twice");
+            assert!(!matches!(find(key), Found::Group | Found::Nothing), "{key}");
         }
     }
 
@@ -247,11 +203,8 @@ mod tests {
             kv_max_value_size: Some(5),
             node_id: Some("id".to_owned()),
             node_name: Some("a".to_owned()),
-            ports: crate::cli::settings::Ports {
-                http: Some(1),
-                server: Some(2),
-                ..Default::default()
-            },
+            ports_http: Some(1),
+            ports_server: Some(2),
             response_headers: [("A".to_owned(), "x".to_owned())].into(),
             ui: Some(true),
             ..Settings::default()
@@ -327,7 +280,7 @@ mod tests {
         let refused = take_document(&tree, old, &mut settings, &mut remarks);
         let expected = "2 errors occurred:\n\t* invalid config key limits.request_limits\n\t* invalid config key tls\n\n";
         assert_eq!(refused, Err(expected.to_owned()));
-        for later in LATER {
+        for later in LATER_KEYS.split_whitespace() {
             assert!(!matches!(find(later), Found::Nothing), "{later} has a row");
         }
     }

@@ -65,7 +65,7 @@ pub(super) fn http(
 
 /// The port; 0 for a free one. Consul's 0 turns HTTP off, as every negative number does.
 pub(super) fn port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
-    let given = settings.ports.http;
+    let given = settings.ports_http;
     if settings.http_port_ephemeral == Some(true)
         || (settings.port_file.is_some() && given.is_none())
     {

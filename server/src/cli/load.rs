@@ -1,12 +1,12 @@
 //! All sources of configuration, laid over each other in Consul's order.
 
 use super::environment::{Image, Variables};
-use super::flags::{self, Effect, FLAGS, Flag};
+use super::flags::{self, Effect, Flag};
 use super::go_flags::Given;
 
 use super::keys::{self, Remarks};
 use super::resolve;
-use super::settings::{Ports, Settings};
+use super::settings::Settings;
 use super::sources::{self, Language, Source};
 use crate::version::Version;
 
@@ -59,12 +59,12 @@ impl Loaded {
 }
 
 /// The ports that are asked for and that nothing listens at.
-pub(super) fn unserved_ports(ports: &Ports) -> impl Iterator<Item = String> {
+pub(super) fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String> {
     let asked = [
-        ("dns", ports.dns),
-        ("grpc", ports.grpc),
-        ("grpc_tls", ports.grpc_tls),
-        ("https", ports.https),
+        ("dns", settings.ports_dns),
+        ("grpc", settings.ports_grpc),
+        ("grpc_tls", settings.ports_grpc_tls),
+        ("https", settings.ports_https),
     ];
     let asked = asked
         .into_iter()
@@ -82,9 +82,9 @@ pub(super) fn load(
     variables: &Variables,
 ) -> Result<Loaded, String> {
     let mut loaded = Loaded::default();
-    let known: Vec<String> = FLAGS.iter().filter_map(Flag::variable).collect();
+    let known: Vec<String> = flags::flags().iter().filter_map(Flag::variable).collect();
     variables.check_own(&known)?;
-    flags::take_variables(FLAGS, variables, &mut loaded.settings)?;
+    flags::take_variables(flags::flags(), variables, &mut loaded.settings)?;
     let mut by_flags = loaded.settings.clone();
     take_flags(given, &mut by_flags)?;
     let version = resolve::version(&by_flags)?;
@@ -113,12 +113,12 @@ pub(super) fn load(
     let Remarks { ignored, moot } = &mut loaded.remarks;
     for (flag, _) in &given.flags {
         match flag.effect {
-            Effect::Ignored(_) => ignored.push(format!("-{}", flag.name)),
-            Effect::Moot(_) => moot.push(format!("-{}", flag.name)),
+            Effect::Ignored { .. } => ignored.push(format!("-{}", flag.name)),
+            Effect::Moot { .. } => moot.push(format!("-{}", flag.name)),
             Effect::Sets(_) | Effect::Own(_) => {}
         }
     }
-    ignored.extend(unserved_ports(&loaded.settings.ports));
+    ignored.extend(unserved_ports(&loaded.settings));
     for names in [ignored, moot] {
         names.sort();
         names.dedup();

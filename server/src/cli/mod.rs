@@ -2,9 +2,9 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `flags`, `go_flags` | the table of flags; Go's way of cutting arguments |
-//! | `keys`, `shape`, `tree`, `hcl`, `sources` | the table of configuration keys, and of what is below them; JSON and HCL; finding files |
-//! | `settings`, `slot`, `load` | what was said; how a value gets there; in which order |
+//! | `settings`, `slot`, `load` | the table of all settings; how a value gets to its field; in which order |
+//! | `flags`, `go_flags` | flags of that table; Go's way of cutting arguments |
+//! | `keys`, `shape`, `tree`, `hcl`, `sources` | keys of that table, and what is below them; JSON and HCL; finding files |
 //! | `environment`, `address` | the variables of Consul's image; the addresses of this machine |
 //! | `resolve`, `listen`, `amend` | what holds: a [`Config`]; one laid over another |
 //! | `agent`, `banner`, `log`, `output`, `writer`, `own_file`, `signals` | running, and all that is printed and written meanwhile |
@@ -44,7 +44,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use self::environment::Variables;
-use self::flags::VERSION_FLAGS;
+use self::flags::version_flags;
 use self::go_flags::Refusal;
 use self::settings::Settings;
 use crate::config::Config;
@@ -182,21 +182,21 @@ fn version_text(
     arguments: &[String],
     variables: &Variables,
 ) -> Result<String, String> {
-    let given = match go_flags::cut(arguments, &[VERSION_FLAGS]) {
+    let given = match go_flags::cut(arguments, &[version_flags()]) {
         Ok(given) => given,
         Err(Refusal::HelpWanted) => {
-            let flags = go_flags::long_usage(&[VERSION_FLAGS]);
+            let flags = go_flags::long_usage(&[version_flags()]);
             return Ok(format!("Usage: {program} version [options]\n\n{flags}"));
         }
         Err(Refusal::Bad(text)) => {
             return Err(format!(
                 "{text}\n{}",
-                go_flags::short_usage(&[VERSION_FLAGS])
+                go_flags::short_usage(&[version_flags()])
             ));
         }
     };
     let mut settings = Settings::default();
-    flags::take_variables(VERSION_FLAGS, variables, &mut settings)?;
+    flags::take_variables(version_flags(), variables, &mut settings)?;
     for (flag, argument) in &given.flags {
         flag.take(argument, &mut settings)?;
     }

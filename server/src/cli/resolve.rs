@@ -9,7 +9,7 @@ use super::address::{self, IpVersion};
 use super::definitions;
 use super::flags::called;
 use super::listen;
-use super::settings::{Ports, Settings};
+use super::settings::Settings;
 use crate::config::{Config, LogLevel, Network};
 use crate::go::duration::{self, DurationQuotes};
 use crate::version::Version;
@@ -110,7 +110,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     take_definitions(settings, &mut config)?;
 
     Ok(Resolved {
-        ports: shown_ports(&settings.ports, port),
+        ports: shown_ports(settings, port),
         config,
         client_addresses,
         bootstrap,
@@ -267,61 +267,23 @@ pub(super) fn take_definitions(settings: &Settings, config: &mut Config) -> Resu
 
 /// What needs no check.
 pub(super) fn take_values(settings: &Settings, config: &mut Config) {
-    fn take<T: Copy>(place: &mut T, value: Option<T>) {
-        *place = value.unwrap_or(*place);
+    macro_rules! take {
+        ($($field:ident)*) => { $(take!($field: settings.$field);)* };
+        ($field:ident: $value:expr) => { config.$field = $value.unwrap_or(config.$field) };
     }
-    let output = settings.check_output_max_size;
-    take(
-        &mut config.check_output_max_size,
-        output.and_then(|size| usize::try_from(size).ok()),
-    );
-    take(
-        &mut config.enable_script_checks,
-        settings.enable_script_checks,
-    );
-    take(
-        &mut config.enable_local_script_checks,
-        settings.enable_local_script_checks,
-    );
-    let ports = &settings.ports;
-    take(&mut config.server_port, port(ports.server));
-    take(&mut config.serf_lan_port, port(ports.serf_lan));
-    take(
-        &mut config.serf_wan_port,
-        ports.serf_wan.map(|given| port(Some(given))),
-    );
-    take(&mut config.kv_max_value_size, settings.kv_max_value_size);
-    take(&mut config.txn_max_req_len, settings.txn_max_req_len);
-    let connections = settings
-        .http_max_conns_per_client
-        .map(|limit| usize::try_from(limit).unwrap_or(0));
-    take(&mut config.http_max_conns_per_client, connections);
-    let header_bytes = settings
-        .max_header_bytes
-        .and_then(|bytes| usize::try_from(bytes).ok());
-    take(
-        &mut config.max_header_bytes,
-        header_bytes.filter(|bytes| *bytes > 0),
-    );
-    take(&mut config.use_cache, settings.use_cache);
-    take(
-        &mut config.use_streaming_backend,
-        settings.use_streaming_backend,
-    );
-    take(
-        &mut config.disable_http_unprintable_char_filter,
-        settings.disable_http_unprintable_char_filter,
-    );
-    take(
-        &mut config.disable_kv_key_validation,
-        settings.disable_kv_key_validation,
-    );
-    take(
-        &mut config.translate_wan_addrs,
-        settings.translate_wan_addrs,
-    );
-    take(&mut config.ui, settings.ui);
-    take(&mut config.log_json, settings.log_json);
+    take! {
+        disable_http_unprintable_char_filter disable_kv_key_validation enable_local_script_checks enable_script_checks
+        kv_max_value_size log_json translate_wan_addrs txn_max_req_len ui use_cache use_streaming_backend
+    }
+    let size = |given: Option<i64>| given.and_then(|size| usize::try_from(size).ok());
+    take!(check_output_max_size: size(settings.check_output_max_size));
+    take!(max_header_bytes: size(settings.max_header_bytes).filter(|bytes| *bytes > 0));
+    // Below 0 there is no limit, as with 0.
+    let connections = settings.http_max_conns_per_client;
+    take!(http_max_conns_per_client: connections.map(|limit| usize::try_from(limit).unwrap_or(0)));
+    take!(server_port: port(settings.ports_server));
+    take!(serf_lan_port: port(settings.ports_serf_lan));
+    take!(serf_wan_port: settings.ports_serf_wan.map(|given| port(Some(given))));
     config
         .block_endpoints
         .extend(settings.block_endpoints.clone());
@@ -584,15 +546,15 @@ fn log_level(settings: &Settings, default: LogLevel) -> Result<LogLevel, String>
     }
 }
 
-fn shown_ports(ports: &Ports, http: Option<u16>) -> ShownPorts {
+fn shown_ports(settings: &Settings, http: Option<u16>) -> ShownPorts {
     let shown = |port: Option<i64>, default: i64| match port.unwrap_or(default) {
         off if off <= 0 => -1,
         port => port,
     };
     ShownPorts {
         http: http.map_or(-1, i64::from),
-        serf_lan: shown(ports.serf_lan, 8301),
-        serf_wan: shown(ports.serf_wan, 8302),
+        serf_lan: shown(settings.ports_serf_lan, 8301),
+        serf_wan: shown(settings.ports_serf_wan, 8302),
     }
 }
 

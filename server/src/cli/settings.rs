@@ -1,92 +1,228 @@
-//! What flags and configuration files have said so far, before it is resolved.
+//! What can be said to an agent, and what was said so far: one row for each setting.
+//!
+//! From a row come the field of [`Settings`], its configuration keys, its flags and what the help says of them. What has no
+//! effect here is in the lists below the table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::flags::{Effect, Flag};
+use super::slot::Slot;
 use super::tree::Tree;
 
-/// One field per thing that can be said; what nobody said is `None` or empty.
-///
-/// Sources are laid over each other by writing into the same `Settings` in Consul's order (files, flags, `-hcl`): a
-/// later value takes the place of the former, lists are appended to, maps are merged.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Settings {
-    // Flags only.
-    pub(super) config_format: Option<String>,
-    pub(super) config_paths: Vec<String>,
-    pub(super) dev: Option<bool>,
-    /// Of the verb `version`.
-    pub(super) format: Option<String>,
-    pub(super) hcl: Vec<String>,
+/// The field of [`Settings`] that a value goes to.
+pub(super) type Field = fn(&mut Settings) -> Slot<'_>;
 
-    // Our own flags.
-    /// Which of them a variable has set, and no flag has set again.
-    pub(super) by_variable: BTreeSet<&'static str>,
-    pub(super) allow_hosts: Vec<String>,
-    pub(super) as_version: Option<String>,
-    pub(super) control: Option<bool>,
-    pub(super) control_addr: Option<String>,
-    pub(super) control_port: Option<u64>,
-    pub(super) http_port_ephemeral: Option<bool>,
-    pub(super) port_file: Option<String>,
-    pub(super) seed: Option<u64>,
-    pub(super) strict: Option<bool>,
-
-    // Consul's configuration keys, under their names.
-    pub(super) acl_datacenter: Option<String>,
-    pub(super) acl_default_policy: Option<String>,
-    pub(super) acl_enabled: Option<bool>,
-    pub(super) addresses_http: Option<String>,
-    pub(super) advertise_addr: Option<String>,
-    pub(super) allow_write_http_from: Vec<String>,
-    pub(super) bind_addr: Option<String>,
-    pub(super) block_endpoints: Vec<String>,
-    pub(super) bootstrap: Option<bool>,
-    pub(super) bootstrap_expect: Option<i64>,
-    pub(super) check_output_max_size: Option<i64>,
-    pub(super) check_update_interval: Option<String>,
-    pub(super) checks: Vec<Tree>,
-    pub(super) client_addr: Option<String>,
-    pub(super) datacenter: Option<String>,
-    pub(super) default_query_time: Option<String>,
-    pub(super) disable_http_unprintable_char_filter: Option<bool>,
-    pub(super) disable_kv_key_validation: Option<bool>,
-    pub(super) enable_local_script_checks: Option<bool>,
-    pub(super) enable_script_checks: Option<bool>,
-    pub(super) http_max_conns_per_client: Option<i64>,
-    pub(super) kv_max_value_size: Option<u64>,
-    pub(super) leave_on_terminate: Option<bool>,
-    pub(super) log_json: Option<bool>,
-    pub(super) log_level: Option<String>,
-    pub(super) max_header_bytes: Option<i64>,
-    pub(super) max_query_time: Option<String>,
-    pub(super) node_id: Option<String>,
-    pub(super) node_meta: BTreeMap<String, String>,
-    pub(super) node_name: Option<String>,
-    pub(super) pid_file: Option<String>,
-    pub(super) ports: Ports,
-    pub(super) primary_datacenter: Option<String>,
-    pub(super) response_headers: BTreeMap<String, String>,
-    pub(super) server: Option<bool>,
-    pub(super) services: Vec<Tree>,
-    pub(super) session_ttl_min: Option<String>,
-    pub(super) skip_leave_on_interrupt: Option<bool>,
-    pub(super) translate_wan_addrs: Option<bool>,
-    pub(super) txn_max_req_len: Option<u64>,
-    pub(super) ui: Option<bool>,
-    pub(super) use_cache: Option<bool>,
-    pub(super) use_streaming_backend: Option<bool>,
+/// How a setting is said.
+pub(super) struct Setting {
+    pub(super) field: Field,
+    /// Configuration keys, `group.key` where they are in a group. Several are names of one thing.
+    pub(super) keys: &'static [&'static str],
+    pub(super) flags: &'static [Flag],
 }
 
-/// `ports`: only HTTP is served. Those of the servers among each other are shown where Consul shows them; the others are
-/// accepted, and named as without effect.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Ports {
-    pub(super) dns: Option<i64>,
-    pub(super) grpc: Option<i64>,
-    pub(super) grpc_tls: Option<i64>,
-    pub(super) http: Option<i64>,
-    pub(super) https: Option<i64>,
-    pub(super) serf_lan: Option<i64>,
-    pub(super) serf_wan: Option<i64>,
-    pub(super) server: Option<i64>,
+/// The type of the fields that a kind of [`Slot`] writes to.
+macro_rules! field_type {
+    (Text) => { Option<String> };
+    (Bool) => { Option<bool> };
+    (Integer) => { Option<i64> };
+    (Unsigned) => { Option<u64> };
+    (List) => { Vec<String> };
+    (Map) => { BTreeMap<String, String> };
+    (Tree) => { Vec<Tree> };
 }
+
+/// Each row is a kind of [`Slot`], a field, its keys in brackets, and for each flag its [`Effect`], its name and a sentence for
+/// the help. The rows of `also` write to fields of the rows above them.
+macro_rules! settings {
+    ({ $($kind:ident $field:ident $keys:tt $($effect:ident $flag:literal $usage:literal)*;)* }
+     also { $($also_kind:ident $also_field:ident $also_keys:tt;)* }) => {
+        /// What flags and configuration files have said so far, before it is resolved; what nobody said is `None` or empty.
+        ///
+        /// Sources are laid over each other by writing into the same `Settings` in Consul's order (files, flags, `-hcl`): a
+        /// later value takes the place of the former, lists are appended to, maps are merged.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub(super) struct Settings {
+            /// The format in which the verb `version` prints.
+            pub(super) format: Option<String>,
+            /// Which of our own flags a variable has set, and no flag has set again.
+            pub(super) by_variable: BTreeSet<&'static str>,
+            $(pub(super) $field: field_type!($kind),)*
+        }
+
+        /// All settings.
+        pub(super) const SETTINGS: &[Setting] = &[
+            $(Setting {
+                field: |settings| Slot::$kind(&mut settings.$field),
+                keys: &$keys,
+                flags: &[$(Flag {
+                    name: $flag,
+                    effect: Effect::$effect(|settings| Slot::$kind(&mut settings.$field)),
+                    usage: $usage,
+                }),*],
+            },)*
+            $(Setting {
+                field: |settings| Slot::$also_kind(&mut settings.$also_field),
+                keys: &$also_keys,
+                flags: &[],
+            },)*
+        ];
+    };
+}
+
+settings! {
+    {
+        // Flags only.
+        Text config_format [] Sets "config-format" "The language of all files whatever their names: hcl or json.";
+        List config_paths []
+            Sets "config-dir" "A directory whose .json and .hcl files are read in the order of their names. May be \
+             repeated."
+            Sets "config-file" "A .json or .hcl file to read. May be repeated.";
+        Bool dev []
+            Sets "dev" "Development mode: a server on 127.0.0.1 with pretty JSON, the page at /ui/ and a talkative log.";
+        List hcl [] Sets "hcl" "A piece of configuration, which wins over all files and flags. May be repeated.";
+
+        // Our own flags.
+        List allow_hosts []
+            Own "allow-host" "A name under which the control plane may be called; other names with a dot are refused, \
+             since a web page could have chosen them. May be repeated (proconsul only).";
+        Text as_version [] Own "as-version" "The release of Consul that is emulated, such as 1.8.7 (proconsul only).";
+        Bool control []
+            Own "control" "Let tests control the server under /proconsul/v1/: time, faults, history, state (proconsul \
+             only).";
+        Text control_addr []
+            Own "control-addr" "The addresses of the control port, in place of those of -client; a free port unless \
+             -control-port gives one (proconsul only).";
+        Unsigned control_port []
+            Own "control-port" "Serve that at a port of its own, which faults never touch; 0 takes a free one (proconsul \
+             only).";
+        Bool http_port_ephemeral []
+            Own "http-port-ephemeral" "Serve HTTP at a free port, and print one line of JSON that says which (proconsul \
+             only).";
+        Text port_file []
+            Own "port-file" "Serve HTTP at a free port unless one is given, and write one line of JSON into this file \
+             that says which (proconsul only).";
+        Unsigned seed [] Own "seed" "What ids and jitter are drawn from: the same seed gives the same (proconsul only).";
+        Bool strict []
+            Own "strict" "Answer endpoints that are not emulated as unknown paths, not with 501 (proconsul only).";
+
+        // Consul's configuration keys.
+        Text acl_datacenter ["acl_datacenter"];
+        Text acl_default_policy ["acl.default_policy", "acl_default_policy"];
+        Bool acl_enabled ["acl.enabled"];
+        Text addresses_http ["addresses.http"];
+        Text advertise_addr ["advertise_addr"] Sets "advertise" "The address that the node is registered with.";
+        List allow_write_http_from ["http_config.allow_write_http_from"]
+            Sets "allow-write-http-from" "A network in CIDR form from which writing is allowed. May be repeated.";
+        Text bind_addr ["bind_addr"] Sets "bind" "The address shown as that of the cluster.";
+        List block_endpoints ["http_config.block_endpoints"];
+        Bool bootstrap ["bootstrap"] Sets "bootstrap" "A server that elects itself.";
+        Integer bootstrap_expect ["bootstrap_expect"]
+            Sets "bootstrap-expect" "How many servers to wait for. There is one, and it does not wait.";
+        Integer check_output_max_size ["check_output_max_size"];
+        Text check_update_interval ["check_update_interval"];
+        Tree checks ["check"];
+        Text client_addr ["client_addr"] Sets "client" "The addresses at which HTTP is served.";
+        Text datacenter ["datacenter"] Sets "datacenter" "The name of the datacenter.";
+        Text default_query_time ["default_query_time"]
+            Sets "default-query-time" "How long a blocking query waits that does not say.";
+        Bool disable_http_unprintable_char_filter ["disable_http_unprintable_char_filter"];
+        Bool disable_kv_key_validation ["disable_kv_key_validation"];
+        Bool enable_local_script_checks ["enable_local_script_checks"]
+            Sets "enable-local-script-checks" "Run the script checks of configuration files.";
+        Bool enable_script_checks ["enable_script_checks"]
+            Sets "enable-script-checks" "Run script checks, also those that clients register.";
+        Integer http_max_conns_per_client ["limits.http_max_conns_per_client"];
+        Unsigned kv_max_value_size ["limits.kv_max_value_size"];
+        Bool leave_on_terminate ["leave_on_terminate"];
+        Bool log_json ["log_json"] Sets "log-json" "Print the log as JSON.";
+        Text log_level ["log_level"] Sets "log-level" "The least important lines to print.";
+        Integer max_header_bytes ["http_config.max_header_bytes"];
+        Text max_query_time ["max_query_time"] Sets "max-query-time" "How long a blocking query may wait at most.";
+        Text node_id ["node_id"] Sets "node-id" "The id of the node, a UUID.";
+        Map node_meta ["node_meta"] Sets "node-meta" "A key:value that the node says of itself. May be repeated.";
+        Text node_name ["node_name"] Sets "node" "The name of the node.";
+        Text pid_file ["pid_file"] Sets "pid-file" "A file for the id of the process.";
+        // Only HTTP is served. The ports of servers among each other are shown where Consul shows them; the others are
+        // named as without effect.
+        Integer ports_dns ["ports.dns"] Sets "dns-port" "Accepted; DNS is not served.";
+        Integer ports_grpc ["ports.grpc"] Sets "grpc-port" "Accepted; gRPC is not served.";
+        Integer ports_grpc_tls ["ports.grpc_tls"] Sets "grpc-tls-port" "Accepted; gRPC is not served.";
+        Integer ports_http ["ports.http"] Sets "http-port" "The port at which HTTP is served; 0 or less disables it.";
+        Integer ports_https ["ports.https"] Sets "https-port" "Accepted; HTTPS is not served.";
+        Integer ports_serf_lan ["ports.serf_lan"] Sets "serf-lan-port" "Shown; nothing listens.";
+        Integer ports_serf_wan ["ports.serf_wan"] Sets "serf-wan-port" "Shown; nothing listens.";
+        Integer ports_server ["ports.server"] Sets "server-port" "Shown, by status/leader too; nothing listens.";
+        Text primary_datacenter ["primary_datacenter"];
+        Map response_headers ["http_config.response_headers"];
+        Bool server ["server"] Sets "server" "A server and not a client agent.";
+        Tree services ["service"];
+        Text session_ttl_min ["session_ttl_min"];
+        Bool skip_leave_on_interrupt ["skip_leave_on_interrupt"];
+        Bool translate_wan_addrs ["translate_wan_addrs"];
+        Unsigned txn_max_req_len ["limits.txn_max_req_len"];
+        Bool ui ["ui", "ui_config.enabled"] Sets "ui" "Serve the page at /ui/.";
+        Bool use_cache ["http_config.use_cache"];
+        Bool use_streaming_backend ["use_streaming_backend"];
+    }
+    also {
+        Trees checks ["checks"];
+        Trees services ["services"];
+    }
+}
+
+/// Flags that Consul knows, and that ask for what is not emulated: named at the start, and refused by `--strict`. Behind those
+/// that take an argument is an equals sign.
+pub(super) const IGNORED_FLAGS: &str = "
+    advertise-wan= alt-domain= auto-reload-config check_output_max_size= domain= encrypt= log-file=
+    non-voting-server read-replica recursor= segment= syslog ui-content-path= ui-dir=
+";
+
+/// Flags that would change nothing for clients of a server that has no disk and no peers: named at the start.
+pub(super) const MOOT_FLAGS: &str = "
+    data-dir= disable-host-node-id disable-keyring-file join-wan= join= log-rotate-bytes= log-rotate-duration=
+    log-rotate-max-files= primary-gateway= protocol= raft-protocol= rejoin retry-interval-wan= retry-interval=
+    retry-join-wan= retry-join= retry-max-wan= retry-max= serf-lan-allowed-cidrs= serf-lan-bind=
+    serf-wan-allowed-cidrs= serf-wan-bind=
+";
+
+/// Keys that Consul knows, and that ask for what is not emulated. Their values may be anything.
+pub(super) const IGNORED_KEYS: &str = "
+    addresses.dns addresses.grpc addresses.grpc_tls addresses.https advertise_addr_ipv4 advertise_addr_ipv6
+    advertise_addr_wan advertise_addr_wan_ipv4 advertise_addr_wan_ipv6 alt_domain audit auto_config auto_encrypt
+    auto_reload_config autopilot ca_file ca_path cache cert_file cloud config_entries connect
+    default_intention_policy disable_coordinates discard_check_output dns_config domain enable_agent_tls_for_checks
+    enable_central_service_config enable_debug enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
+    experiments key_file limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client limits.rpc_rate
+    locality log_file non_voting_server partition peering read_replica recursors reporting rpc segment segments
+    server_name syslog_facility tagged_addresses telemetry tls tls_cipher_suites tls_min_version
+    tls_prefer_server_cipher_suites ui_config.content_path ui_config.dashboard_url_templates ui_config.dir
+    ui_config.metrics_provider ui_config.metrics_provider_files ui_config.metrics_provider_options_json
+    ui_config.metrics_proxy ui_content_path ui_dir unix_sockets verify_incoming verify_incoming_https
+    verify_incoming_rpc verify_outgoing verify_server_hostname watches xds
+";
+
+/// Keys that would change nothing for clients of a server that has no disk, no peers and no ACLs. Their values may be anything.
+pub(super) const MOOT_KEYS: &str = "
+    acl.disabled_ttl acl.down_policy acl.enable_key_list_policy acl.enable_token_persistence
+    acl.enable_token_replication acl.policy_ttl acl.role_ttl acl.token_ttl acl.tokens acl_agent_master_token
+    acl_agent_token acl_down_policy acl_enable_key_list_policy acl_enforce_version_8 acl_master_token
+    acl_replication_token acl_token acl_ttl advertise_reconnect_timeout data_dir disable_anonymous_signature
+    disable_host_node_id disable_keyring_file disable_remote_exec disable_update_check discovery_max_stale
+    enable_acl_replication gossip_lan gossip_wan license_path limits.https_handshake_timeout
+    limits.rpc_client_timeout limits.rpc_handshake_timeout log_rotate_bytes log_rotate_duration log_rotate_max_files
+    performance ports.expose_max_port ports.expose_min_port ports.proxy_max_port ports.proxy_min_port ports.rpc
+    ports.sidecar_max_port ports.sidecar_min_port primary_gateways primary_gateways_interval protocol raft_logstore
+    raft_prevote_disabled raft_protocol raft_snapshot_interval raft_snapshot_threshold raft_trailing_logs
+    reconnect_timeout reconnect_timeout_wan rejoin_after_leave retry_interval retry_interval_wan retry_join
+    retry_join_wan retry_max retry_max_wan serf_lan serf_lan_allowed_cidrs serf_wan serf_wan_allowed_cidrs
+    server_rejoin_age_max start_join start_join_wan version
+";
+
+/// Keys that 1.8.7 refuses: they came with releases after it. Since which one each is known is not in the contract; all
+/// releases from 1.9 on take all of them here.
+pub(super) const LATER_KEYS: &str = "
+    addresses.grpc_tls advertise_addr_wan_ipv6 advertise_reconnect_timeout auto_reload_config cloud
+    default_intention_policy disable_kv_key_validation experiments http_config.max_header_bytes license_path
+    limits.request_limits limits.rpc_client_timeout locality partition peering ports.grpc_tls raft_logstore
+    raft_prevote_disabled read_replica reporting rpc server_rejoin_age_max tls ui_config use_streaming_backend xds
+";

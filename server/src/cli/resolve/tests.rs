@@ -227,20 +227,16 @@ fn a_free_port_is_taken_where_our_own_flags_ask_for_it() {
     };
     assert_eq!(listeners(with(ephemeral())), ["127.0.0.1:0"]);
     assert_eq!(listeners(with(to_file())), ["127.0.0.1:0"]);
-    let ports = || Ports {
-        http: Some(7),
-        ..Ports::default()
-    };
     assert_eq!(
         listeners(with(Settings {
-            ports: ports(),
+            ports_http: Some(7),
             ..ephemeral()
         })),
         ["127.0.0.1:0"]
     );
     assert_eq!(
         listeners(with(Settings {
-            ports: ports(),
+            ports_http: Some(7),
             ..to_file()
         })),
         ["127.0.0.1:7"]
