@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
-
+use super::slot::whole;
 use super::tree::Tree;
 use crate::definition::{
     CheckDefinition, ExposedPath, Proxy, ServiceAddress, ServiceDefinition, Timing, Upstream,
@@ -14,25 +13,41 @@ use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::encode::{ControlEscapes, Style, to_vec};
 
 /// The members of a definition, by their names in lower case without underscores: Consul takes both spellings.
-struct Members<'a> {
-    /// Where the definition stands, for what is wrong in it.
-    path: &'a str,
-    members: BTreeMap<String, &'a Tree>,
+struct Members<'a>(BTreeMap<String, &'a Tree>);
+
+/// Makes a definition: fields that are members of their own names, by the method of [`Members`] that reads them, and then
+/// fields with their values.
+macro_rules! read {
+    ($type:ident from $members:ident: $($read:ident [$($field:ident)*])* $(, $own:ident: $value:expr)* $(,)?) => {
+        $type {
+            $($($field: $members.$read(stringify!($field)),)*)*
+            $($own: $value,)*
+        }
+    };
+}
+
+fn simple(name: &str) -> String {
+    name.to_lowercase().replace('_', "")
 }
 
 impl<'a> Members<'a> {
-    fn of(path: &'a str, tree: &'a Tree) -> Self {
-        let mut members = BTreeMap::new();
-        if let Tree::Object(object) = tree.unwrapped() {
-            let simple = |name: &str| name.to_lowercase().replace('_', "");
-            let named = object.iter().map(|(name, tree)| (simple(name), tree));
-            members.extend(named);
-        }
-        Self { path, members }
+    fn of(tree: &'a Tree) -> Self {
+        let object = object_of(Some(tree));
+        Self(object.map(|(name, tree)| (simple(name), tree)).collect())
     }
 
     fn get(&self, name: &str) -> Option<&'a Tree> {
-        self.members.get(name).copied()
+        self.0.get(&simple(name)).copied()
+    }
+
+    /// The members of a member; none of one that is missing.
+    fn below(&self, name: &str) -> Members<'a> {
+        self.get(name).map_or(Members(BTreeMap::new()), Members::of)
+    }
+
+    /// The members of an object of the user's own names.
+    fn named(&self, name: &str) -> impl Iterator<Item = (&'a String, &'a Tree)> {
+        object_of(self.get(name))
     }
 
     fn text(&self, name: &str) -> String {
@@ -44,7 +59,11 @@ impl<'a> Members<'a> {
     }
 
     fn number(&self, name: &str) -> i64 {
-        self.get(name).map(number_of).unwrap_or_default()
+        match self.get(name).map(Tree::unwrapped) {
+            Some(Tree::Integer(number)) => *number,
+            Some(Tree::Float(number)) => whole(*number),
+            _ => 0,
+        }
     }
 
     fn texts(&self, name: &str) -> Vec<String> {
@@ -52,34 +71,47 @@ impl<'a> Members<'a> {
     }
 
     fn labels(&self, name: &str) -> Option<BTreeMap<String, String>> {
-        let Tree::Object(object) = self.get(name)?.unwrapped() else {
-            return None;
-        };
+        let is_object = matches!(self.get(name)?.unwrapped(), Tree::Object(_));
         let label = |(name, tree): (&String, &Tree)| (name.clone(), text_of(tree));
-        Some(object.iter().map(label).collect())
+        is_object.then(|| self.named(name).map(label).collect())
     }
 
     /// The items of a list; of what is none, itself.
     fn items(&self, name: &str) -> impl Iterator<Item = &'a Tree> {
-        let items = match self.get(name) {
-            Some(Tree::List(items)) => items.as_slice(),
-            Some(Tree::Null) | None => &[],
-            Some(other) => std::slice::from_ref(other),
-        };
-        items.iter()
+        self.get(name).map_or(&[][..], Tree::items).iter()
     }
 
-    /// A duration in nanoseconds.
-    fn duration(&self, name: &str, key: &str) -> Result<i64, String> {
+    /// An object as JSON.
+    fn json(&self, name: &str) -> Option<String> {
+        let object = self.get(name)?.unwrapped();
+        let style = Style {
+            pretty: false,
+            newline: false,
+            control_escapes: ControlEscapes::Long,
+        };
+        let text = || String::from_utf8(to_vec(&object.to_json(), style)).expect("JSON is text");
+        matches!(object, Tree::Object(_)).then(text)
+    }
+
+    /// A duration of a check in nanoseconds.
+    fn duration(&self, name: &str) -> Result<i64, String> {
         let text = self.text(name);
         if text.is_empty() {
             return Ok(0);
         }
         duration::parse(&text).map_err(|error| {
             let why = error.message(DurationQuotes::Escaped);
-            format!("{}[].{key}: invalid duration: {text:?}: {why}", self.path)
+            format!("check[].{name}: invalid duration: {text:?}: {why}")
         })
     }
+}
+
+fn object_of<'a>(tree: Option<&'a Tree>) -> impl Iterator<Item = (&'a String, &'a Tree)> {
+    let object = match tree.map(Tree::unwrapped) {
+        Some(Tree::Object(object)) => Some(object),
+        _ => None,
+    };
+    object.into_iter().flatten()
 }
 
 fn text_of(tree: &Tree) -> String {
@@ -92,160 +124,64 @@ fn text_of(tree: &Tree) -> String {
     }
 }
 
-fn number_of(tree: &Tree) -> i64 {
-    match tree.unwrapped() {
-        Tree::Integer(number) => *number,
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the fraction is dropped, and `as` saturates"
-        )]
-        Tree::Float(number) => *number as i64,
-        Tree::Null | Tree::Bool(_) | Tree::Text(_) | Tree::List(_) | Tree::Object(_) => 0,
-    }
-}
-
 /// A service.
 ///
 /// # Errors
 /// Consul's sentence about a duration that is none.
 pub(super) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
-    let members = Members::of("service", tree);
-    let weights = members.get("weights").map(|tree| {
-        let weights = Members::of("weights", tree);
-        Weights {
-            passing: weights.number("passing"),
-            warning: weights.number("warning"),
-        }
-    });
-    let proxy = members.get("proxy").map(proxy);
-    let connect = members.get("connect");
-    let connect = connect.map(|tree| Members::of("connect", tree));
-    let sidecar = connect
-        .as_ref()
-        .and_then(|connect| connect.get("sidecarservice"));
-    let sidecar = sidecar.map(service);
+    let members = Members::of(tree);
+    let connect = members.below("connect");
+    let sidecar = connect.get("sidecar_service").map(service).transpose()?;
     let checks = members.items("check").chain(members.items("checks"));
-    let checks: Result<Vec<CheckDefinition>, String> = checks.map(check).collect();
-    Ok(ServiceDefinition {
-        id: members.text("id"),
-        name: members.text("name"),
+    let weights = members.get("weights").map(Members::of);
+    let address = |(tag, tree): (&String, &Tree)| {
+        let members = Members::of(tree);
+        let address = read!(ServiceAddress from members: text [address] number [port]);
+        (tag.clone(), address)
+    };
+    Ok(read!(ServiceDefinition from members:
+        text [id name address kind] number [port] flag [enable_tag_override] labels [meta],
         tags: Some(members.texts("tags")).filter(|tags| !tags.is_empty()),
-        address: members.text("address"),
-        tagged_addresses: tagged_addresses(&members),
-        meta: members.labels("meta"),
-        port: members.number("port"),
-        weights,
-        enable_tag_override: members.flag("enabletagoverride"),
-        kind: members.text("kind"),
-        proxy: Arc::new(proxy.unwrap_or_default()),
-        connect_native: connect
-            .as_ref()
-            .is_some_and(|connect| connect.flag("native")),
-        sidecar: sidecar.transpose()?.map(Box::new),
+        tagged_addresses: members.named("tagged_addresses").map(address).collect(),
+        weights: weights.map(|weights| read!(Weights from weights: number [passing warning])),
+        proxy: Arc::new(members.get("proxy").map(proxy).unwrap_or_default()),
+        connect_native: connect.flag("native"),
+        sidecar: sidecar.map(Box::new),
         check: CheckDefinition::default(),
-        checks: checks?,
-    })
+        checks: checks.map(check).collect::<Result<_, _>>()?,
+    ))
 }
 
 /// The settings of a proxy.
 fn proxy(tree: &Tree) -> Proxy {
-    let members = Members::of("proxy", tree);
-    let expose = members.get("expose");
-    let expose = expose.map(|tree| Members::of("expose", tree));
+    let members = Members::of(tree);
+    let expose = members.below("expose");
     let path = |tree: &Tree| {
-        let members = Members::of("paths", tree);
-        ExposedPath {
-            listener_port: members.number("listenerport"),
-            path: members.text("path"),
-            local_path_port: members.number("localpathport"),
-            protocol: members.text("protocol"),
-        }
+        let members = Members::of(tree);
+        read!(ExposedPath from members: number [listener_port local_path_port] text [path protocol])
     };
-    let paths = expose
-        .as_ref()
-        .map(|expose| expose.items("paths").map(path));
-    Proxy {
-        destination_name: members.text("destinationservicename"),
-        destination_id: members.text("destinationserviceid"),
-        local_address: members.text("localserviceaddress"),
-        local_port: members.number("localserviceport"),
-        config: members.get("config").and_then(json),
+    read!(Proxy from members:
+        json [config],
+        destination_name: members.text("destination_service_name"),
+        destination_id: members.text("destination_service_id"),
+        local_address: members.text("local_service_address"),
+        local_port: members.number("local_service_port"),
         upstreams: members.items("upstreams").map(upstream).collect(),
-        mesh_gateway_mode: mesh_gateway_mode(&members),
-        expose_checks: expose.as_ref().is_some_and(|expose| expose.flag("checks")),
-        exposed_paths: paths.into_iter().flatten().collect(),
-    }
+        mesh_gateway_mode: members.below("mesh_gateway").text("mode"),
+        expose_checks: expose.flag("checks"),
+        exposed_paths: expose.items("paths").map(path).collect(),
+    )
 }
 
 fn upstream(tree: &Tree) -> Upstream {
-    let members = Members::of("upstreams", tree);
-    let mut kind = members.text("destinationtype");
-    if kind.is_empty() {
-        kind = "service".to_owned();
-    }
-    Upstream {
-        destination_type: kind,
-        destination_namespace: members.text("destinationnamespace"),
-        destination_name: members.text("destinationname"),
-        datacenter: members.text("datacenter"),
-        local_bind_address: members.text("localbindaddress"),
-        local_bind_port: members.number("localbindport"),
-        config: members.get("config").and_then(json),
-        mesh_gateway_mode: mesh_gateway_mode(&members),
-    }
-}
-
-fn mesh_gateway_mode(members: &Members<'_>) -> String {
-    let gateway = members.get("meshgateway");
-    gateway.map_or_else(String::new, |tree| {
-        Members::of("mesh_gateway", tree).text("mode")
-    })
-}
-
-/// An object as JSON.
-fn json(tree: &Tree) -> Option<String> {
-    match value(tree.unwrapped()) {
-        object @ Value::Object(_) => {
-            let style = Style {
-                pretty: false,
-                newline: false,
-                control_escapes: ControlEscapes::Long,
-            };
-            Some(String::from_utf8(to_vec(&object, style)).expect("JSON is text"))
-        }
-        _ => None,
-    }
-}
-
-fn value(tree: &Tree) -> Value {
-    match tree {
-        Tree::Null => Value::Null,
-        Tree::Bool(flag) => (*flag).into(),
-        Tree::Integer(number) => (*number).into(),
-        Tree::Float(number) => (*number).into(),
-        Tree::Text(text) => text.as_str().into(),
-        Tree::List(items) => items.iter().map(value).collect(),
-        Tree::Object(members) => {
-            let members = members.iter();
-            let members = members.map(|(name, tree)| (name.clone(), value(tree)));
-            Value::Object(members.collect())
-        }
-    }
-}
-
-fn tagged_addresses(members: &Members<'_>) -> BTreeMap<String, ServiceAddress> {
-    let Some(Tree::Object(object)) = members.get("taggedaddresses").map(Tree::unwrapped) else {
-        return BTreeMap::new();
-    };
-    let address = |(tag, tree): (&String, &Tree)| {
-        let members = Members::of("tagged_addresses", tree);
-        let address = ServiceAddress {
-            address: members.text("address"),
-            port: members.number("port"),
-        };
-        (tag.clone(), address)
-    };
-    object.iter().map(address).collect()
+    let members = Members::of(tree);
+    let kind = members.text("destination_type");
+    read!(Upstream from members:
+        text [destination_namespace destination_name datacenter local_bind_address]
+        number [local_bind_port] json [config],
+        destination_type: if kind.is_empty() { "service".to_owned() } else { kind },
+        mesh_gateway_mode: members.below("mesh_gateway").text("mode"),
+    )
 }
 
 /// A check, by itself or of a service.
@@ -253,59 +189,31 @@ fn tagged_addresses(members: &Members<'_>) -> BTreeMap<String, ServiceAddress> {
 /// # Errors
 /// Consul's sentence about a duration that is none.
 pub(super) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
-    let members = Members::of("check", tree);
-    let mut id = members.text("id");
-    if id.is_empty() {
-        id = members.text("checkid");
-    }
-    let mut script_args = members.texts("args");
-    if script_args.is_empty() {
-        script_args = members.texts("scriptargs");
-    }
-    Ok(CheckDefinition {
-        id,
-        name: members.text("name"),
-        notes: members.text("notes"),
-        status: members.text("status"),
-        service_id: members.text("serviceid"),
-        script_args,
-        docker_container_id: members.text("dockercontainerid"),
-        grpc: members.text("grpc"),
-        alias_node: members.text("aliasnode"),
-        alias_service: members.text("aliasservice"),
-        http: members.text("http"),
-        method: members.text("method"),
-        header: header(&members),
-        body: members.text("body"),
-        tcp: members.text("tcp"),
-        h2ping: members.text("h2ping"),
-        udp: members.text("udp"),
-        os_service: members.text("osservice"),
-        timing: Timing {
-            interval_ns: members.duration("interval", "interval")?,
-            timeout_ns: members.duration("timeout", "timeout")?,
-            ttl_ns: members.duration("ttl", "ttl")?,
-            deregister_after_ns: members.duration(
-                "deregistercriticalserviceafter",
-                "deregister_critical_service_after",
-            )?,
-        },
-        success_before_passing: members.number("successbeforepassing"),
-        failures_before_critical: members.number("failuresbeforecritical"),
-        output_max_size: members.number("outputmaxsize"),
-    })
-}
-
-fn header(members: &Members<'_>) -> BTreeMap<String, Vec<String>> {
-    let Some(Tree::Object(object)) = members.get("header").map(Tree::unwrapped) else {
-        return BTreeMap::new();
+    let members = Members::of(tree);
+    let id = Some(members.text("id")).filter(|id| !id.is_empty());
+    let args = Some(members.texts("args")).filter(|args| !args.is_empty());
+    let timing = Timing {
+        interval_ns: members.duration("interval")?,
+        timeout_ns: members.duration("timeout")?,
+        ttl_ns: members.duration("ttl")?,
+        deregister_after_ns: members.duration("deregister_critical_service_after")?,
     };
-    let values = |tree: &Tree| match tree {
-        Tree::List(items) => items.iter().map(text_of).collect(),
-        other => vec![text_of(other)],
+    let values = |(name, tree): (&String, &Tree)| {
+        let values = match tree {
+            Tree::List(items) => items.iter().map(text_of).collect(),
+            other => vec![text_of(other)],
+        };
+        (name.clone(), values)
     };
-    let header = object.iter();
-    header
-        .map(|(name, tree)| (name.clone(), values(tree)))
-        .collect()
+    Ok(read!(CheckDefinition from members:
+        text [
+            name notes status service_id docker_container_id grpc alias_node alias_service http method body tcp h2ping udp
+            os_service
+        ]
+        number [success_before_passing failures_before_critical output_max_size],
+        id: id.unwrap_or_else(|| members.text("check_id")),
+        script_args: args.unwrap_or_else(|| members.texts("script_args")),
+        header: members.named("header").map(values).collect(),
+        timing: timing,
+    ))
 }

@@ -1,18 +1,25 @@
 //! Which names the objects below a configuration key have: Consul refuses all others.
 //!
-//! Definitions of services and checks are read leniently by [`definitions`](super::definitions); what is misspelt in them is
-//! found here. The names were tried on 1.8.7; those that later releases added are known in every version.
+//! The names were tried on 1.8.7; those that later releases added are known in every version. Definitions of services and
+//! checks are read leniently by [`definitions`](super::definitions), and sent to an agent as they are by `services register`.
 
 use super::tree::Tree;
 
-/// The members of an object, each with what its value has.
-struct Shape(&'static [(&'static str, Below)]);
+/// The members of an object, by what their values are. Of the names that are a text, each word is one.
+pub(super) struct Shape {
+    /// A value, or an object of the user's own names.
+    pub(super) values: &'static str,
+    /// A list of values.
+    pub(super) lists: &'static str,
+    /// Anything that the HTTP API is not told.
+    pub(super) untold: &'static str,
+    /// What has names of Consul's below it.
+    pub(super) objects: &'static [(&'static str, Below)],
+}
 
 /// What a value has below it.
 #[derive(Clone, Copy)]
-enum Below {
-    /// Anything, or nothing.
-    Any,
+pub(super) enum Below {
     /// An object, or a list of one.
     Object(&'static Shape),
     /// A list of objects.
@@ -21,131 +28,84 @@ enum Below {
     Named(&'static Shape),
 }
 
-use Below::{Any, Named, Object, Objects};
+use Below::{Named, Object, Objects};
+
+/// An object of which all members are values.
+const fn values(values: &'static str) -> Shape {
+    Shape {
+        values,
+        lists: "",
+        untold: "",
+        objects: &[],
+    }
+}
 
 /// Five of these names have a second spelling, in one word.
-static CHECK: Shape = Shape(&[
-    ("alias_node", Any),
-    ("alias_service", Any),
-    ("args", Any),
-    ("body", Any),
-    ("deregister_critical_service_after", Any),
-    ("deregistercriticalserviceafter", Any),
-    ("disable_redirects", Any),
-    ("docker_container_id", Any),
-    ("dockercontainerid", Any),
-    ("failures_before_critical", Any),
-    ("failures_before_warning", Any),
-    ("grpc", Any),
-    ("grpc_use_tls", Any),
-    ("h2ping", Any),
-    ("h2ping_use_tls", Any),
-    ("header", Any),
-    ("http", Any),
-    ("id", Any),
-    ("interval", Any),
-    ("method", Any),
-    ("name", Any),
-    ("notes", Any),
-    ("os_service", Any),
-    ("output_max_size", Any),
-    ("scriptargs", Any),
-    ("service_id", Any),
-    ("serviceid", Any),
-    ("shell", Any),
-    ("status", Any),
-    ("success_before_passing", Any),
-    ("tcp", Any),
-    ("tcp_use_tls", Any),
-    ("timeout", Any),
-    ("tls_server_name", Any),
-    ("tls_skip_verify", Any),
-    ("tlsskipverify", Any),
-    ("token", Any),
-    ("ttl", Any),
-    ("udp", Any),
-]);
+pub(super) static CHECK: Shape = Shape {
+    values: "
+        alias_node alias_service body deregister_critical_service_after deregistercriticalserviceafter docker_container_id
+        dockercontainerid failures_before_critical failures_before_warning grpc grpc_use_tls h2ping h2ping_use_tls header http
+        id interval method name notes os_service output_max_size service_id serviceid shell status success_before_passing tcp
+        timeout tls_server_name tls_skip_verify tlsskipverify token ttl udp
+    ",
+    lists: "args scriptargs",
+    untold: "disable_redirects tcp_use_tls",
+    objects: &[],
+};
 
-static SERVICE: Shape = Shape(&[
-    ("address", Any),
-    ("check", Object(&CHECK)),
-    ("checks", Objects(&CHECK)),
-    ("connect", Object(&CONNECT)),
-    ("enable_tag_override", Any),
-    ("id", Any),
-    ("kind", Any),
-    ("locality", Any),
-    ("meta", Any),
-    ("name", Any),
-    ("namespace", Any),
-    ("partition", Any),
-    ("port", Any),
-    ("ports", Any),
-    ("proxy", Object(&PROXY)),
-    ("socket_path", Any),
-    ("tagged_addresses", Named(&ADDRESS)),
-    ("tags", Any),
-    ("token", Any),
-    ("weights", Object(&WEIGHTS)),
-]);
+pub(super) static SERVICE: Shape = Shape {
+    values: "address enable_tag_override id kind meta name port token",
+    lists: "tags",
+    untold: "locality namespace partition ports socket_path",
+    objects: &[
+        ("check", Object(&CHECK)),
+        ("checks", Objects(&CHECK)),
+        ("connect", Object(&CONNECT)),
+        ("proxy", Object(&PROXY)),
+        ("tagged_addresses", Named(&ADDRESS)),
+        ("weights", Object(&WEIGHTS)),
+    ],
+};
 
-static WEIGHTS: Shape = Shape(&[("passing", Any), ("warning", Any)]);
-static ADDRESS: Shape = Shape(&[("address", Any), ("port", Any)]);
-static CONNECT: Shape = Shape(&[("native", Any), ("sidecar_service", Object(&SERVICE))]);
-static MESH_GATEWAY: Shape = Shape(&[("mode", Any)]);
+static WEIGHTS: Shape = values("passing warning");
+static ADDRESS: Shape = values("address port");
+static MESH_GATEWAY: Shape = values("mode");
+static EXPOSED_PATH: Shape = values("listener_port local_path_port path protocol");
 
-static PROXY: Shape = Shape(&[
-    ("access_logs", Any),
-    ("config", Any),
-    ("destination_service_id", Any),
-    ("destination_service_name", Any),
-    ("envoy_extensions", Any),
-    ("expose", Object(&EXPOSE)),
-    ("local_service_address", Any),
-    ("local_service_port", Any),
-    ("local_service_socket_path", Any),
-    ("mesh_gateway", Object(&MESH_GATEWAY)),
-    ("mode", Any),
-    ("transparent_proxy", Any),
-    ("upstreams", Objects(&UPSTREAM)),
-]);
+static CONNECT: Shape = Shape {
+    objects: &[("sidecar_service", Object(&SERVICE))],
+    ..values("native")
+};
 
-static EXPOSE: Shape = Shape(&[("checks", Any), ("paths", Objects(&EXPOSED_PATH))]);
+static PROXY: Shape = Shape {
+    values: "config destination_service_id destination_service_name local_service_address local_service_port",
+    lists: "",
+    untold: "access_logs envoy_extensions local_service_socket_path mode transparent_proxy",
+    objects: &[
+        ("expose", Object(&EXPOSE)),
+        ("mesh_gateway", Object(&MESH_GATEWAY)),
+        ("upstreams", Objects(&UPSTREAM)),
+    ],
+};
 
-static EXPOSED_PATH: Shape = Shape(&[
-    ("listener_port", Any),
-    ("local_path_port", Any),
-    ("path", Any),
-    ("protocol", Any),
-]);
+static EXPOSE: Shape = Shape {
+    objects: &[("paths", Objects(&EXPOSED_PATH))],
+    ..values("checks")
+};
 
-static UPSTREAM: Shape = Shape(&[
-    ("config", Any),
-    ("datacenter", Any),
-    ("destination_name", Any),
-    ("destination_namespace", Any),
-    ("destination_partition", Any),
-    ("destination_peer", Any),
-    ("destination_type", Any),
-    ("local_bind_address", Any),
-    ("local_bind_port", Any),
-    ("local_bind_socket_mode", Any),
-    ("local_bind_socket_path", Any),
-    ("mesh_gateway", Object(&MESH_GATEWAY)),
-]);
+static UPSTREAM: Shape = Shape {
+    values: "
+        config datacenter destination_name destination_namespace destination_type local_bind_address local_bind_port
+    ",
+    lists: "",
+    untold: "destination_partition destination_peer local_bind_socket_mode local_bind_socket_path",
+    objects: &[("mesh_gateway", Object(&MESH_GATEWAY))],
+};
 
 /// acl.md 1.3.
-static ACL_TOKENS: Shape = Shape(&[
-    ("agent", Any),
-    ("agent_master", Any),
-    ("agent_recovery", Any),
-    ("config_file_service_registration", Any),
-    ("default", Any),
-    ("dns", Any),
-    ("initial_management", Any),
-    ("master", Any),
-    ("replication", Any),
-]);
+static ACL_TOKENS: Shape = values(
+    "agent agent_master agent_recovery config_file_service_registration default dns initial_management master replication",
+);
 
 /// Adds the names below the key at `path` that nobody knows, as Consul writes them.
 pub(super) fn find_unknown(path: &str, value: &Tree, unknown: &mut Vec<String>) {
@@ -162,7 +122,6 @@ pub(super) fn find_unknown(path: &str, value: &Tree, unknown: &mut Vec<String>) 
 
 fn look(path: &str, value: &Tree, below: Below, unknown: &mut Vec<String>) {
     match (below, value) {
-        (Any, _) => {}
         (Object(shape), value) => look_at_members(path, value.unwrapped(), shape, unknown),
         (Objects(shape), Tree::List(items)) => {
             for (index, item) in items.iter().enumerate() {
@@ -187,11 +146,20 @@ fn look_at_members(path: &str, value: &Tree, shape: &Shape, unknown: &mut Vec<St
     let Tree::Object(members) = value else { return };
     for (name, member) in members {
         let simple = name.to_lowercase();
-        match shape.0.iter().find(|(known, _)| *known == simple) {
-            Some((known, below)) => look(&format!("{path}.{known}"), member, *below, unknown),
-            None => unknown.push(format!("{path}.{name}")),
+        if let Some((known, below)) = shape.objects.iter().find(|(known, _)| *known == simple) {
+            look(&format!("{path}.{known}"), member, *below, unknown);
+        } else if ![shape.values, shape.lists, shape.untold]
+            .iter()
+            .any(|names| has(names, &simple))
+        {
+            unknown.push(format!("{path}.{name}"));
         }
     }
+}
+
+/// Whether a text has the word.
+fn has(names: &str, wanted: &str) -> bool {
+    names.split_whitespace().any(|name| name == wanted)
 }
 
 #[cfg(test)]

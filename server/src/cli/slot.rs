@@ -158,7 +158,7 @@ fn unconvertible(path: &str, expected: &str, found: &Tree) -> String {
 }
 
 /// The whole part of a number, as Consul's decoder takes it.
-fn whole(number: f64) -> i64 {
+pub(super) fn whole(number: f64) -> i64 {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the fraction is dropped, and `as` saturates"

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::go::json::document::document;
 use crate::go::json::value::{Kind, Value};
+use crate::go::number::truncated;
 
 /// What JSON and HCL both read into. HCL wraps each of its objects in a list, as Consul's reader does: the decoder in
 /// `slot` takes such wraps off again.
@@ -93,6 +94,37 @@ impl Tree {
             tree = only;
         }
         tree
+    }
+
+    /// The items of a list; of what is none, itself.
+    pub(super) fn items(&self) -> &[Tree] {
+        match self {
+            Tree::List(items) => items,
+            Tree::Null => &[],
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    /// The same as JSON. Numbers without a fraction are whole, as Go prints them.
+    pub(super) fn to_json(&self) -> serde_json::Value {
+        /// Up to here a float holds every whole number.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        match self {
+            Tree::Null => serde_json::Value::Null,
+            Tree::Bool(flag) => (*flag).into(),
+            Tree::Integer(number) => (*number).into(),
+            Tree::Float(number) if number.fract() == 0.0 && number.abs() <= EXACT => {
+                truncated(*number).into()
+            }
+            Tree::Float(number) => (*number).into(),
+            Tree::Text(text) => text.as_str().into(),
+            Tree::List(items) => items.iter().map(Tree::to_json).collect(),
+            Tree::Object(members) => {
+                let members = members.iter();
+                let members = members.map(|(name, tree)| (name.clone(), tree.to_json()));
+                serde_json::Value::Object(members.collect())
+            }
+        }
     }
 
     /// The Go type of the value, as a refusal names it.

@@ -7,6 +7,7 @@ use crate::cli::keys::{self, Remarks};
 use crate::cli::output;
 use crate::cli::resolve::Errors;
 use crate::cli::settings::Settings;
+use crate::cli::shape::{Below, CHECK, SERVICE, Shape};
 use crate::cli::sources::{self, Source};
 use crate::cli::tree::Tree;
 use crate::version::Version;
@@ -18,128 +19,6 @@ pub(super) struct Service {
     /// What registers it.
     pub(super) body: String,
 }
-
-/// A field of a file, by its name in lower case without underscores, and what it is.
-type Field = (&'static str, Shape);
-
-/// What a field holds, and with it, where a name is one of Consul's and where one of the user's.
-#[derive(Clone, Copy)]
-enum Shape {
-    /// A value.
-    Plain,
-    /// The id of a check, of whose two names the API knows only the other.
-    CheckId,
-    /// Values.
-    List,
-    /// An object of the user's names.
-    Labels,
-    /// Objects of these fields, by the user's names.
-    Labelled(&'static [Field]),
-    /// An object of these fields.
-    Members(&'static [Field]),
-    /// A list of such.
-    Each(&'static [Field]),
-    /// A service beside the service.
-    Sidecar,
-}
-
-use Shape::{CheckId, Each, Labelled, Labels, List, Members, Plain, Sidecar};
-
-const SERVICE: &[Field] = &[
-    ("id", Plain),
-    ("name", Plain),
-    ("kind", Plain),
-    ("tags", List),
-    ("address", Plain),
-    ("port", Plain),
-    ("meta", Labels),
-    (
-        "taggedaddresses",
-        Labelled(&[("address", Plain), ("port", Plain)]),
-    ),
-    (
-        "weights",
-        Members(&[("passing", Plain), ("warning", Plain)]),
-    ),
-    ("enabletagoverride", Plain),
-    ("token", Plain),
-    ("check", Members(CHECK)),
-    ("checks", Each(CHECK)),
-    ("proxy", Members(PROXY)),
-    (
-        "connect",
-        Members(&[("native", Plain), ("sidecarservice", Sidecar)]),
-    ),
-];
-
-const CHECK: &[Field] = &[
-    ("id", CheckId),
-    ("checkid", Plain),
-    ("name", Plain),
-    ("notes", Plain),
-    ("status", Plain),
-    ("serviceid", Plain),
-    ("token", Plain),
-    ("args", List),
-    ("scriptargs", List),
-    ("http", Plain),
-    ("header", Labels),
-    ("method", Plain),
-    ("body", Plain),
-    ("tcp", Plain),
-    ("udp", Plain),
-    ("interval", Plain),
-    ("timeout", Plain),
-    ("ttl", Plain),
-    ("shell", Plain),
-    ("dockercontainerid", Plain),
-    ("aliasnode", Plain),
-    ("aliasservice", Plain),
-    ("grpc", Plain),
-    ("grpcusetls", Plain),
-    ("h2ping", Plain),
-    ("h2pingusetls", Plain),
-    ("osservice", Plain),
-    ("tlsskipverify", Plain),
-    ("tlsservername", Plain),
-    ("outputmaxsize", Plain),
-    ("successbeforepassing", Plain),
-    ("failuresbeforewarning", Plain),
-    ("failuresbeforecritical", Plain),
-    ("deregistercriticalserviceafter", Plain),
-];
-
-const PROXY: &[Field] = &[
-    ("destinationservicename", Plain),
-    ("destinationserviceid", Plain),
-    ("localserviceaddress", Plain),
-    ("localserviceport", Plain),
-    ("config", Labels),
-    ("upstreams", Each(UPSTREAM)),
-    ("meshgateway", Members(&[("mode", Plain)])),
-    (
-        "expose",
-        Members(&[("checks", Plain), ("paths", Each(EXPOSED))]),
-    ),
-];
-
-const UPSTREAM: &[Field] = &[
-    ("destinationtype", Plain),
-    ("destinationnamespace", Plain),
-    ("destinationname", Plain),
-    ("datacenter", Plain),
-    ("localbindaddress", Plain),
-    ("localbindport", Plain),
-    ("config", Labels),
-    ("meshgateway", Members(&[("mode", Plain)])),
-];
-
-const EXPOSED: &[Field] = &[
-    ("listenerport", Plain),
-    ("path", Plain),
-    ("localpathport", Plain),
-    ("protocol", Plain),
-];
 
 /// Reads files and directories. Of each file, those of `services` come before `service`, as with Consul's verb.
 ///
@@ -176,7 +55,7 @@ fn of_source(source: &Source, tree: &Tree) -> Result<Vec<Service>, String> {
         .map_err(|errors| source.failed(&errors))?;
     let mut services = Vec::new();
     for tree in services_of(tree) {
-        let body = members(tree, SERVICE);
+        let body = members(tree, &SERVICE);
         let text = |field: &str| {
             body.get(field)
                 .and_then(Value::as_str)
@@ -202,77 +81,53 @@ fn services_of(tree: &Tree) -> Vec<&Tree> {
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
     };
-    let list = field("services").map_or(&[][..], |(_, tree)| items(tree));
+    let list = field("services").map_or(&[][..], |(_, tree)| tree.items());
     let one = field("service").map(|(_, tree)| tree);
     list.iter().chain(one).collect()
 }
 
-/// The items of a list; of what is none, itself.
-fn items(tree: &Tree) -> &[Tree] {
-    match tree {
-        Tree::List(items) => items,
-        Tree::Null => &[],
-        other => std::slice::from_ref(other),
-    }
-}
-
-/// The fields of an object as the API calls them.
-fn members(tree: &Tree, fields: &[Field]) -> Map<String, Value> {
+/// The members of an object as the API takes them: in any case, and without underscores.
+fn members(tree: &Tree, shape: &Shape) -> Map<String, Value> {
     let mut members = Map::new();
     let Tree::Object(object) = tree.unwrapped() else {
         return members;
     };
+    let simple = |name: &str| name.to_lowercase().replace('_', "");
     for (name, tree) in object {
-        let simple = name.to_lowercase().replace('_', "");
-        let Some((name, shape)) = fields.iter().find(|(known, _)| *known == simple) else {
-            continue;
+        let simple_name = simple(name);
+        let is_one = |known: &str| simple(known) == simple_name;
+        let has = |names: &str| names.split_whitespace().any(is_one);
+        let below = shape.objects.iter().find(|(known, _)| is_one(known));
+        let value = match below {
+            Some((_, Below::Object(shape))) => members_of(tree, shape),
+            Some((_, Below::Objects(shape))) => {
+                let each = tree.items().iter().map(|tree| members_of(tree, shape));
+                each.collect()
+            }
+            Some((_, Below::Named(shape))) => match tree.unwrapped() {
+                Tree::Object(object) => {
+                    let each = object.iter();
+                    let each = each.map(|(label, tree)| (label.clone(), members_of(tree, shape)));
+                    Value::Object(each.collect())
+                }
+                _ => Value::Null,
+            },
+            None if has(shape.lists) => tree.items().iter().map(Tree::to_json).collect(),
+            None if has(shape.values) => tree.unwrapped().to_json(),
+            None => continue,
         };
-        let name = match shape {
-            CheckId => "CheckID",
-            Plain | List | Labels | Labelled(_) | Members(_) | Each(_) | Sidecar => *name,
+        // The API knows the id of a check by another name.
+        let is_check_id = std::ptr::eq(shape, &CHECK) && simple_name == "id";
+        let name = if is_check_id {
+            "CheckID".to_owned()
+        } else {
+            simple_name
         };
-        members.insert(name.to_owned(), value(tree, *shape));
+        members.insert(name, value);
     }
     members
 }
 
-fn value(tree: &Tree, shape: Shape) -> Value {
-    match shape {
-        Plain | CheckId | Labels => json(tree.unwrapped()),
-        List => items(tree).iter().map(json).collect(),
-        Labelled(fields) => {
-            let Tree::Object(object) = tree.unwrapped() else {
-                return Value::Null;
-            };
-            let each = object.iter();
-            let each = each.map(|(label, tree)| (label.clone(), members(tree, fields).into()));
-            Value::Object(each.collect())
-        }
-        Members(fields) => members(tree, fields).into(),
-        Each(fields) => {
-            let each = items(tree).iter().map(|tree| members(tree, fields));
-            each.map(Value::Object).collect()
-        }
-        Sidecar => members(tree, SERVICE).into(),
-    }
-}
-
-fn json(tree: &Tree) -> Value {
-    match tree {
-        Tree::Null => Value::Null,
-        Tree::Bool(flag) => (*flag).into(),
-        Tree::Integer(number) => (*number).into(),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "it has no fraction, and `as` saturates"
-        )]
-        Tree::Float(number) if number.fract() == 0.0 => (*number as i64).into(),
-        Tree::Float(number) => (*number).into(),
-        Tree::Text(text) => text.as_str().into(),
-        Tree::List(items) => items.iter().map(json).collect(),
-        Tree::Object(object) => {
-            let members = object.iter().map(|(name, tree)| (name.clone(), json(tree)));
-            Value::Object(members.collect())
-        }
-    }
+fn members_of(tree: &Tree, shape: &Shape) -> Value {
+    members(tree, shape).into()
 }
