@@ -10,7 +10,7 @@ use crate::definition::{
     Weights,
 };
 use crate::go::duration::{self, DurationQuotes};
-use crate::go::json::encode::{ControlEscapes, Style, to_vec};
+use crate::go::json::encode::to_text;
 
 /// The members of a definition, by their names in lower case without underscores: Consul takes both spellings.
 struct Members<'a>(BTreeMap<String, &'a Tree>);
@@ -84,13 +84,7 @@ impl<'a> Members<'a> {
     /// An object as JSON.
     fn json(&self, name: &str) -> Option<String> {
         let object = self.get(name)?.unwrapped();
-        let style = Style {
-            pretty: false,
-            newline: false,
-            control_escapes: ControlEscapes::Long,
-        };
-        let text = || String::from_utf8(to_vec(&object.to_json(), style)).expect("JSON is text");
-        matches!(object, Tree::Object(_)).then(text)
+        matches!(object, Tree::Object(_)).then(|| to_text(&object.to_json()))
     }
 
     /// A duration of a check in nanoseconds.

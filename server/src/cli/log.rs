@@ -15,7 +15,7 @@ use super::output;
 use super::writer::Importance;
 use crate::clock::wall_clock;
 use crate::config::{Config, LogLevel};
-use crate::go::json::encode::{self, ControlEscapes, Style};
+use crate::go::json::encode;
 use crate::version::Behaviour;
 
 /// Takes the events of this crate and prints each as a line. Their target is the name of Consul's logger, such as
@@ -32,13 +32,6 @@ struct Form {
     /// What stands before every line: early versions print the log through the indenting printer of their commands.
     indentation: &'static str,
 }
-
-/// Go's JSON, on one line.
-const STYLE: Style = Style {
-    pretty: false,
-    newline: false,
-    control_escapes: ControlEscapes::Long,
-};
 
 impl Log {
     pub(super) fn new(config: &Config) -> Log {
@@ -234,8 +227,7 @@ impl Form {
         members.insert("@message", message.into());
         members.insert("@module", logger.into());
         members.insert("@timestamp", now.into());
-        let text = encode::to_vec(&members, STYLE);
-        format!("{}{}\n", self.indentation, String::from_utf8_lossy(&text))
+        format!("{}{}\n", self.indentation, encode::to_text(&members))
     }
 }
 

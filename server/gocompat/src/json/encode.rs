@@ -27,6 +27,20 @@ pub struct Style {
     pub control_escapes: ControlEscapes,
 }
 
+impl Style {
+    /// On one line and without its end.
+    pub(crate) const COMPACT: Style = Style {
+        pretty: false,
+        newline: false,
+        control_escapes: ControlEscapes::Long,
+    };
+}
+
+/// Renders a value as text in the style [`Style::COMPACT`].
+pub fn to_text<T: Serialize + ?Sized>(value: &T) -> String {
+    String::from_utf8(to_vec(value, Style::COMPACT)).expect("JSON is text")
+}
+
 /// Renders a whole answer.
 pub fn to_vec<T: Serialize + ?Sized>(value: &T, style: Style) -> Vec<u8> {
     let mut rendered = Vec::with_capacity(512);

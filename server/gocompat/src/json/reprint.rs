@@ -1,16 +1,24 @@
 //! JSON that is printed again in another style, whatever its depth.
 
-use super::encode::{ControlEscapes, Style};
+use super::encode::Style;
 use super::serializer::{break_line, push_string};
 use super::value::{Value, decode_string, string_length};
 
 /// Prints a JSON text without spaces. Numbers stay as they are written, and members in their order.
 pub fn compact(value: Value<'_>) -> String {
+    print(value, Style::COMPACT)
+}
+
+/// Prints a JSON text with four spaces of indentation for each level.
+pub fn indented(value: Value<'_>) -> String {
     let style = Style {
-        pretty: false,
-        newline: false,
-        control_escapes: ControlEscapes::Long,
+        pretty: true,
+        ..Style::COMPACT
     };
+    print(value, style)
+}
+
+fn print(value: Value<'_>, style: Style) -> String {
     let mut out = Vec::with_capacity(value.text().len());
     push(&mut out, value.text(), style, 0);
     String::from_utf8(out).expect("strings are decoded and the rest is ASCII")

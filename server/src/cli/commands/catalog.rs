@@ -4,53 +4,25 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::flags::{Flag, Given, switch, text};
+use super::flags::Given;
 use super::table::columns;
-use super::{Command, Outcome, because};
+use super::{Outcome, because};
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        words: &["catalog", "datacenters"],
-        arguments: "",
-        usage: "Lists the datacenters",
-        flags: &[],
-        run: |given| Box::pin(datacenters(given)),
-    },
-    Command {
-        words: &["catalog", "nodes"],
-        arguments: "",
-        usage: "Lists the nodes",
-        flags: NODES,
-        run: |given| Box::pin(nodes(given)),
-    },
-    Command {
-        words: &["catalog", "services"],
-        arguments: "",
-        usage: "Lists the services",
-        flags: SERVICES,
-        run: |given| Box::pin(services(given)),
-    },
-];
-
-const NODES: &[Flag] = &[
-    switch("detailed", "Prints addresses and metadata too"),
-    text("filter", "A filter expression"),
-    text("near", "Sorts by the distance from this node"),
-    text(
-        "node-meta",
-        "key=value that a node must have; may be repeated",
-    ),
-    text("service", "Only nodes that have this service"),
-];
-
-const SERVICES: &[Flag] = &[
-    text("node", "Only services of this node"),
-    text(
-        "node-meta",
-        "key=value that a node must have; may be repeated",
-    ),
-    switch("tags", "Prints tags too"),
-];
+commands! {
+    "catalog datacenters" "" datacenters "Lists the datacenters" {}
+    "catalog nodes" "" nodes "Lists the nodes" {
+        Switch "detailed" "Prints addresses and metadata too";
+        Text "filter" "A filter expression";
+        Text "near" "Sorts by the distance from this node";
+        Text "node-meta" "key=value that a node must have; may be repeated";
+        Text "service" "Only nodes that have this service";
+    }
+    "catalog services" "" services "Lists the services" {
+        Text "node" "Only services of this node";
+        Text "node-meta" "key=value that a node must have; may be repeated";
+        Switch "tags" "Prints tags too";
+    }
+}
 
 async fn datacenters(given: Given) -> Outcome {
     let listed = given.client()?.catalog().datacenters().await;
@@ -86,27 +58,24 @@ async fn nodes(given: Given) -> Outcome {
     if detailed {
         heads.extend(["TaggedAddresses", "Meta"]);
     }
-    let mut rows = vec![heads.into_iter().map(str::to_owned).collect()];
-    for node in &nodes {
-        let text = |field: &str| node[field].as_str().unwrap_or_default().to_owned();
-        let id = text("ID");
-        let id = if detailed {
-            id
-        } else {
-            id.chars().take(8).collect()
-        };
-        let mut row = vec![text("Node"), id, text("Address"), text("Datacenter")];
+    let row = |node: &Value| {
+        let text = |field: &str| node[field].as_str().unwrap_or_default();
+        let shown = if detailed { usize::MAX } else { 8 };
+        let id = text("ID").chars().take(shown).collect();
+        let [name, address, datacenter] =
+            ["Node", "Address", "Datacenter"].map(|field| text(field).to_owned());
+        let mut row = vec![name, id, address, datacenter];
         if detailed {
-            let meta = if node["NodeMeta"].is_null() {
-                "Meta"
-            } else {
-                "NodeMeta"
-            };
-            row.extend([pairs(&node["TaggedAddresses"]), pairs(&node[meta])]);
+            let metas = ["NodeMeta", "Meta"].map(|field| &node[field]);
+            let meta = metas.into_iter().find(|meta| !meta.is_null());
+            row.extend([
+                pairs(&node["TaggedAddresses"]),
+                meta.map_or_else(String::new, pairs),
+            ]);
         }
-        rows.push(row);
-    }
-    Ok(columns(&rows))
+        row
+    };
+    Ok(columns(heads, nodes.iter().map(row)))
 }
 
 /// `a=1, b=2`.

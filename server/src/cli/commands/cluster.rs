@@ -2,92 +2,35 @@
 
 use serde_json::Value;
 
-use super::flags::{Flag, Given, switch, text};
+use super::flags::Given;
 use super::table::columns;
-use super::{Command, Failure, Outcome, because};
+use super::{Failure, Outcome, because};
 use crate::go::regexp::Regexp;
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        words: &["event"],
-        arguments: "[PAYLOAD]",
-        usage: "Fires a user event",
-        flags: EVENT,
-        run: |given| Box::pin(event(given)),
-    },
-    Command {
-        words: &["force-leave"],
-        arguments: "NODE",
-        usage: "Makes a failed member leave",
-        flags: &[],
-        run: |given| Box::pin(force_leave(given)),
-    },
-    Command {
-        words: &["info"],
-        arguments: "",
-        usage: "Prints what the agent says about itself",
-        flags: &[],
-        run: |given| Box::pin(info(given)),
-    },
-    Command {
-        words: &["join"],
-        arguments: "ADDRESS...",
-        usage: "Makes the agent join others",
-        flags: &[],
-        run: |given| Box::pin(join(given)),
-    },
-    Command {
-        words: &["leave"],
-        arguments: "",
-        usage: "Makes the agent leave and end",
-        flags: &[],
-        run: |given| Box::pin(leave(given)),
-    },
-    Command {
-        words: &["maint"],
-        arguments: "",
-        usage: "Takes the node or a service out of service, and back",
-        flags: MAINT,
-        run: |given| Box::pin(maint(given)),
-    },
-    Command {
-        words: &["members"],
-        arguments: "",
-        usage: "Lists the members of the cluster",
-        flags: MEMBERS,
-        run: |given| Box::pin(members(given)),
-    },
-    Command {
-        words: &["reload"],
-        arguments: "",
-        usage: "Makes the agent read its configuration again",
-        flags: &[],
-        run: |given| Box::pin(reload(given)),
-    },
-];
-
-const EVENT: &[Flag] = &[
-    text("name", "What the event is called"),
-    text("node", "Only nodes whose name matches this expression"),
-    text("service", "Only nodes that have a service that matches"),
-    text("tag", "Only nodes whose service has a tag that matches"),
-];
-
-const MAINT: &[Flag] = &[
-    switch("disable", "Back into service"),
-    switch("enable", "Out of service"),
-    text("reason", "Why, for people"),
-    text("service", "The id of a service, in place of the node"),
-];
-
-const MEMBERS: &[Flag] = &[
-    switch("detailed", "Prints tags too"),
-    text(
-        "status",
-        "Only members whose status matches this expression",
-    ),
-    switch("wan", "The members of the pool between datacenters"),
-];
+commands! {
+    "event" "[PAYLOAD]" event "Fires a user event" {
+        Text "name" "What the event is called";
+        Text "node" "Only nodes whose name matches this expression";
+        Text "service" "Only nodes that have a service that matches";
+        Text "tag" "Only nodes whose service has a tag that matches";
+    }
+    "force-leave" "NODE" force_leave "Makes a failed member leave" {}
+    "info" "" info "Prints what the agent says about itself" {}
+    "join" "ADDRESS..." join "Makes the agent join others" {}
+    "leave" "" leave "Makes the agent leave and end" {}
+    "maint" "" maint "Takes the node or a service out of service, and back" {
+        Switch "disable" "Back into service";
+        Switch "enable" "Out of service";
+        Text "reason" "Why, for people";
+        Text "service" "The id of a service, in place of the node";
+    }
+    "members" "" members "Lists the members of the cluster" {
+        Switch "detailed" "Prints tags too";
+        Text "status" "Only members whose status matches this expression";
+        Switch "wan" "The members of the pool between datacenters";
+    }
+    "reload" "" reload "Makes the agent read its configuration again" {}
+}
 
 async fn event(given: Given) -> Outcome {
     let Some(name) = given.text("name").filter(|name| !name.is_empty()) else {
@@ -250,16 +193,15 @@ async fn members(given: Given) -> Outcome {
     }
     members.sort_by_key(|member| member["Name"].as_str().map(str::to_owned));
     let detailed = given.is_set("detailed");
-    let heads = if detailed {
-        vec!["Node", "Address", "Status", "Tags"]
+    let heads: &[&str] = if detailed {
+        &["Node", "Address", "Status", "Tags"]
     } else {
-        vec![
+        &[
             "Node", "Address", "Status", "Type", "Build", "Protocol", "DC", "Segment",
         ]
     };
-    let mut rows = vec![heads.into_iter().map(str::to_owned).collect()];
-    rows.extend(members.iter().map(|member| member_row(member, detailed)));
-    Ok(columns(&rows))
+    let rows = members.iter().map(|member| member_row(member, detailed));
+    Ok(columns(heads.iter().copied(), rows))
 }
 
 fn status(member: &Value) -> &'static str {

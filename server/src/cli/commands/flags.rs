@@ -54,83 +54,31 @@ impl GoFlag for Flag {
         if good {
             return Ok(());
         }
-        let quoted = format!("{argument:?}");
+        let name = self.name;
         Err(match self.kind {
-            Kind::Switch => {
-                format!(
-                    "invalid boolean value {quoted} for -{}: parse error",
-                    self.name
-                )
-            }
+            Kind::Switch => format!("invalid boolean value {argument:?} for -{name}: parse error"),
             Kind::Pair => format!(
-                "invalid value {quoted} for flag -{}: Missing \"=\" value in argument: {argument}",
-                self.name
+                "invalid value {argument:?} for flag -{name}: Missing \"=\" value in argument: {argument}"
             ),
-            Kind::Text | Kind::Number | Kind::Integer | Kind::Time => format!(
-                "invalid value {quoted} for flag -{}: parse error",
-                self.name
-            ),
+            Kind::Text | Kind::Number | Kind::Integer | Kind::Time => {
+                format!("invalid value {argument:?} for flag -{name}: parse error")
+            }
         })
     }
 }
 
-pub(super) const fn switch(name: &'static str, usage: &'static str) -> Flag {
-    let kind = Kind::Switch;
-    Flag { name, kind, usage }
-}
-
-pub(super) const fn text(name: &'static str, usage: &'static str) -> Flag {
-    let kind = Kind::Text;
-    Flag { name, kind, usage }
-}
-
-pub(super) const fn number(name: &'static str, usage: &'static str) -> Flag {
-    let kind = Kind::Number;
-    Flag { name, kind, usage }
-}
-
-pub(super) const fn integer(name: &'static str, usage: &'static str) -> Flag {
-    let kind = Kind::Integer;
-    Flag { name, kind, usage }
-}
-
-pub(super) const fn pair(name: &'static str, usage: &'static str) -> Flag {
-    let kind = Kind::Pair;
-    Flag { name, kind, usage }
-}
-
-pub(super) const fn time(name: &'static str, usage: &'static str) -> Flag {
-    let kind = Kind::Time;
-    Flag { name, kind, usage }
-}
-
 /// Flags that every verb takes.
-pub(super) const COMMON: &[Flag] = &[
-    text(
-        "ca-file",
-        "A PEM file of certificates to trust, as CONSUL_CACERT",
-    ),
-    text(
-        "client-cert",
-        "A PEM file with a certificate to show, as CONSUL_CLIENT_CERT",
-    ),
-    text(
-        "client-key",
-        "A PEM file with its key, as CONSUL_CLIENT_KEY",
-    ),
-    text("datacenter", "The datacenter to ask (default: the agent's)"),
-    text(
-        "http-addr",
-        "The server, as CONSUL_HTTP_ADDR (default: 127.0.0.1:8500)",
-    ),
-    text("namespace", "The namespace, as CONSUL_NAMESPACE"),
-    switch("stale", "Lets any server answer"),
-    text("token", "The ACL token, as CONSUL_HTTP_TOKEN"),
-    text(
-        "token-file",
-        "A file with the ACL token, as CONSUL_HTTP_TOKEN_FILE",
-    ),
-];
+pub(super) const COMMON: &[Flag] = flags! {
+    Text "ca-file" "A PEM file of certificates to trust, as CONSUL_CACERT";
+    Text "client-cert" "A PEM file with a certificate to show, as CONSUL_CLIENT_CERT";
+    Text "client-key" "A PEM file with its key, as CONSUL_CLIENT_KEY";
+    Text "datacenter" "The datacenter to ask (default: the agent's)";
+    Text "http-addr" "The server, as CONSUL_HTTP_ADDR (default: 127.0.0.1:8500)";
+    Text "namespace" "The namespace, as CONSUL_NAMESPACE";
+    Switch "stale" "Lets any server answer";
+    Text "token" "The ACL token, as CONSUL_HTTP_TOKEN";
+    Text "token-file" "A file with the ACL token, as CONSUL_HTTP_TOKEN_FILE";
+};
 
 /// What a verb was given.
 pub(super) struct Given(pub(super) go_flags::Given<Flag>);

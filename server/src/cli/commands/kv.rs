@@ -7,71 +7,35 @@ use base64::engine::general_purpose::STANDARD;
 use proconsul_client::{Client, Error, Pair, SessionId};
 use serde::{Deserialize, Serialize};
 
-use super::flags::{Flag, Given, number, switch, text};
-use super::{Command, Failure, Outcome, because};
+use super::flags::Given;
+use super::{Failure, Outcome, because, table};
 use crate::cli::output;
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        words: &["kv", "get"],
-        arguments: "[KEY_OR_PREFIX]",
-        usage: "Prints a key's value, or what is below a prefix",
-        flags: GET,
-        run: |given| Box::pin(get(given)),
-    },
-    Command {
-        words: &["kv", "put"],
-        arguments: "KEY [DATA]",
-        usage: "Writes a key; @file and - read a file and standard input",
-        flags: PUT,
-        run: |given| Box::pin(put(given)),
-    },
-    Command {
-        words: &["kv", "delete"],
-        arguments: "KEY_OR_PREFIX",
-        usage: "Deletes a key, or all below a prefix",
-        flags: DELETE,
-        run: |given| Box::pin(delete(given)),
-    },
-    Command {
-        words: &["kv", "export"],
-        arguments: "[PREFIX]",
-        usage: "Prints all keys below a prefix as JSON",
-        flags: &[],
-        run: |given| Box::pin(export(given)),
-    },
-    Command {
-        words: &["kv", "import"],
-        arguments: "[DATA]",
-        usage: "Writes keys from the JSON of an export",
-        flags: &[],
-        run: |given| Box::pin(import(given)),
-    },
-];
-
-const GET: &[Flag] = &[
-    switch("base64", "Prints values in base64"),
-    switch("detailed", "Prints indexes, flags and the holder too"),
-    switch("keys", "Prints names only"),
-    switch("recurse", "Prints all keys below a prefix"),
-    text("separator", "Where names are cut with -keys (default: /)"),
-];
-
-const PUT: &[Flag] = &[
-    switch("acquire", "Locks the key for -session"),
-    switch("base64", "The data is base64"),
-    switch("cas", "Writes only if -modify-index is the key's"),
-    number("flags", "The key's flags"),
-    number("modify-index", "For -cas"),
-    switch("release", "Unlocks the key for -session"),
-    text("session", "For -acquire and -release"),
-];
-
-const DELETE: &[Flag] = &[
-    switch("cas", "Deletes only if -modify-index is the key's"),
-    number("modify-index", "For -cas"),
-    switch("recurse", "Deletes all keys below a prefix"),
-];
+commands! {
+    "kv get" "[KEY_OR_PREFIX]" get "Prints a key's value, or what is below a prefix" {
+        Switch "base64" "Prints values in base64";
+        Switch "detailed" "Prints indexes, flags and the holder too";
+        Switch "keys" "Prints names only";
+        Switch "recurse" "Prints all keys below a prefix";
+        Text "separator" "Where names are cut with -keys (default: /)";
+    }
+    "kv put" "KEY [DATA]" put "Writes a key; @file and - read a file and standard input" {
+        Switch "acquire" "Locks the key for -session";
+        Switch "base64" "The data is base64";
+        Switch "cas" "Writes only if -modify-index is the key's";
+        Number "flags" "The key's flags";
+        Number "modify-index" "For -cas";
+        Switch "release" "Unlocks the key for -session";
+        Text "session" "For -acquire and -release";
+    }
+    "kv delete" "KEY_OR_PREFIX" delete "Deletes a key, or all below a prefix" {
+        Switch "cas" "Deletes only if -modify-index is the key's";
+        Number "modify-index" "For -cas";
+        Switch "recurse" "Deletes all keys below a prefix";
+    }
+    "kv export" "[PREFIX]" export "Prints all keys below a prefix as JSON" {}
+    "kv import" "[DATA]" import "Writes keys from the JSON of an export" {}
+}
 
 const MISSING_KEY: &str = "Error! Missing KEY argument";
 
@@ -134,7 +98,7 @@ fn value(pair: &Pair, base64: bool) -> String {
 
 fn details(pair: &Pair, base64: bool) -> String {
     let session = pair.session.as_ref().map_or("-", SessionId::as_str);
-    let lines = [
+    table::fields([
         ("CreateIndex", pair.create_index.to_string()),
         ("Flags", pair.flags.to_string()),
         ("Key", pair.key.clone()),
@@ -142,10 +106,7 @@ fn details(pair: &Pair, base64: bool) -> String {
         ("ModifyIndex", pair.modify_index.to_string()),
         ("Session", session.to_owned()),
         ("Value", value(pair, base64)),
-    ];
-    let line =
-        |(name, value): (&str, String)| format!("{name:<17}{value}").trim_end().to_owned() + "\n";
-    lines.into_iter().map(line).collect()
+    ])
 }
 
 /// `@file` is a file's content, `-` that of standard input.

@@ -8,33 +8,24 @@ use proconsul_client::{Client, Error, NewSession};
 use rustix::process::Signal;
 
 use super::child::Program;
-use super::flags::{Flag, Given, number, switch, text, time};
-use super::{Command, Failure, Outcome, child, go_text};
+use super::flags::Given;
+use super::{Failure, Outcome, child, go_text};
 use crate::cli::output;
 use crate::cli::signals::{Caught, Signals};
 
-pub(super) const COMMANDS: &[Command] = &[Command {
-    words: &["lock"],
-    arguments: "PREFIX PROGRAM...",
-    usage: "Runs a program while a lock is held",
-    flags: FLAGS,
-    run: |given| Box::pin(lock(given)),
-}];
-
-const FLAGS: &[Flag] = &[
-    switch("child-exit-code", "Exits with 2 when the program fails"),
-    number(
-        "monitor-retry",
-        "Accepted: trouble is waited out as long as the session lives",
-    ),
-    number("n", "How many may run at once (default: 1)"),
-    text("name", "The session's name, for people"),
-    switch("pass-stdin", "The program reads standard input"),
-    switch("shell", "The program is a line for a shell (default: true)"),
-    time("timeout", "As -try"),
-    time("try", "Gives up when the lock is not there in this time"),
-    switch("verbose", "Says what happens"),
-];
+commands! {
+    "lock" "PREFIX PROGRAM..." lock "Runs a program while a lock is held" {
+        Switch "child-exit-code" "Exits with 2 when the program fails";
+        Number "monitor-retry" "Accepted: trouble is waited out as long as the session lives";
+        Number "n" "How many may run at once (default: 1)";
+        Text "name" "The session's name, for people";
+        Switch "pass-stdin" "The program reads standard input";
+        Switch "shell" "The program is a line for a shell (default: true)";
+        Time "timeout" "As -try";
+        Time "try" "Gives up when the lock is not there in this time";
+        Switch "verbose" "Says what happens";
+    }
+}
 
 /// Consul's TTL for the session of a lock.
 const TTL: Duration = Duration::from_secs(15);

@@ -11,6 +11,31 @@
 //! | `service_files` | the services that configuration files define, for those |
 //! | `flags`, `table`, `shown` | flags that all of them take; columns; JSON as Consul's client prints it |
 
+/// Flags, each a [`Kind`](flags::Kind), its name and a sentence for the help.
+macro_rules! flags {
+    ($($kind:ident $name:literal $usage:literal;)*) => {
+        &[$($crate::cli::commands::flags::Flag {
+            name: $name,
+            kind: $crate::cli::commands::flags::Kind::$kind,
+            usage: $usage,
+        }),*]
+    };
+}
+
+/// The table of a file's verbs: each a name, what follows its flags, its function, a sentence for the help, and its flags.
+macro_rules! commands {
+    ($($name:literal $arguments:literal $run:ident $usage:literal { $($flags:tt)* })*) => {
+        pub(super) const COMMANDS: &[$crate::cli::commands::Command] =
+            &[$($crate::cli::commands::Command {
+                name: $name,
+                arguments: $arguments,
+                usage: $usage,
+                flags: flags! { $($flags)* },
+                run: |given| Box::pin($run(given)),
+            }),*];
+    };
+}
+
 mod catalog;
 mod child;
 mod cluster;
@@ -75,7 +100,7 @@ type Running = Pin<Box<dyn Future<Output = Outcome>>>;
 
 /// One verb, which may have two words.
 struct Command {
-    words: &'static [&'static str],
+    name: &'static str,
     /// What follows the flags, for the help.
     arguments: &'static str,
     usage: &'static str,
@@ -84,14 +109,16 @@ struct Command {
 }
 
 impl Command {
-    fn name(&self) -> String {
-        self.words.join(" ")
+    /// The first word of the name, and the second.
+    fn words(&self) -> (&'static str, Option<&'static str>) {
+        let mut words = self.name.split(' ');
+        (words.next().unwrap_or_default(), words.next())
     }
 
     fn help(&self, program: &str) -> String {
         format!(
             "Usage: {program} {} [options] {}\n\n  {}\n\n{}",
-            self.name(),
+            self.name,
             self.arguments,
             self.usage,
             go_flags::long_usage(&[self.flags, COMMON])
@@ -116,26 +143,30 @@ fn commands() -> impl Iterator<Item = &'static Command> {
 
 /// One line for each verb, for the help of the whole command line.
 pub(super) fn summary() -> String {
-    let line = |command: &Command| format!("    {:<24}{}\n", command.name(), command.usage);
+    let line = |command: &Command| format!("    {:<24}{}\n", command.name, command.usage);
     commands().map(line).collect()
 }
 
 /// Runs a verb; `None` when there is no such one.
 pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
     let verb = arguments.first()?;
-    let mut matching = commands()
-        .filter(|command| command.words[0] == *verb)
-        .peekable();
-    matching.peek()?;
-    let word = arguments.get(1);
-    let found = matching.find(|command| {
-        command.words.len() == 1 || command.words.get(1).copied() == word.map(String::as_str)
+    let matching: Vec<_> = commands()
+        .filter(|command| command.words().0 == *verb)
+        .collect();
+    if matching.is_empty() {
+        return None;
+    }
+    let word = arguments.get(1).map(String::as_str);
+    let found = matching.iter().find(|command| {
+        let (_, second) = command.words();
+        second.is_none() || second == word
     });
     let Some(command) = found else {
-        let lines = commands().filter(|command| command.words[0] == *verb);
-        let lines: String = lines
-            .map(|command| format!("    {:<12}{}\n", command.words[1], command.usage))
-            .collect();
+        let line = |command: &&Command| {
+            let second = command.words().1.unwrap_or_default();
+            format!("    {second:<12}{}\n", command.usage)
+        };
+        let lines: String = matching.iter().map(line).collect();
         let help = format!(
             "Usage: {program} {verb} <subcommand> [options] [args]\n\nSubcommands:\n{lines}"
         );
@@ -149,7 +180,7 @@ pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
             ExitCode::FAILURE
         });
     };
-    let rest = &arguments[command.words.len()..];
+    let rest = &arguments[command.name.split(' ').count()..];
     let given = match go_flags::cut(rest, &[command.flags, COMMON]) {
         Ok(given) => given,
         Err(Refusal::HelpWanted) => {

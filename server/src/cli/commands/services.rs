@@ -3,40 +3,26 @@
 use proconsul_client::Client;
 use serde_json::{Map, Value, json};
 
-use super::flags::{Flag, Given, integer, pair, text};
-use super::{Command, Failure, Outcome, because, service_files};
+use super::flags::Given;
+use super::{Failure, Outcome, because, service_files};
 use crate::cli::output;
 use crate::go::number::parse_int_of_any_base;
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        words: &["services", "deregister"],
-        arguments: "[FILE...]",
-        usage: "Takes services away",
-        flags: DEREGISTER,
-        run: |given| Box::pin(deregister(given)),
-    },
-    Command {
-        words: &["services", "register"],
-        arguments: "[FILE...]",
-        usage: "Gives the agent services to look after",
-        flags: REGISTER,
-        run: |given| Box::pin(register(given)),
-    },
-];
-
-const DEREGISTER: &[Flag] = &[text("id", "The id of the service")];
-
-const REGISTER: &[Flag] = &[
-    text("address", "Where it listens"),
-    text("id", "The id of this instance (default: the name)"),
-    text("kind", "The kind of a proxy or gateway"),
-    pair("meta", "key=value; may be repeated"),
-    text("name", "Its name"),
-    integer("port", "Its port"),
-    text("tag", "A tag; may be repeated"),
-    pair("tagged-address", "tag=address:port; may be repeated"),
-];
+commands! {
+    "services deregister" "[FILE...]" deregister "Takes services away" {
+        Text "id" "The id of the service";
+    }
+    "services register" "[FILE...]" register "Gives the agent services to look after" {
+        Text "address" "Where it listens";
+        Text "id" "The id of this instance (default: the name)";
+        Text "kind" "The kind of a proxy or gateway";
+        Pair "meta" "key=value; may be repeated";
+        Text "name" "Its name";
+        Integer "port" "Its port";
+        Text "tag" "A tag; may be repeated";
+        Pair "tagged-address" "tag=address:port; may be repeated";
+    }
+}
 
 /// Files, or the flag that names one service.
 enum What<'g> {

@@ -4,68 +4,34 @@ use std::time::Duration;
 
 use proconsul_client::{Behavior, NewSession, Session, SessionId};
 
-use super::flags::{Flag, Given, text, time};
-use super::table::columns;
-use super::{Command, Failure, Outcome, because};
+use super::flags::Given;
+use super::table::{columns, fields};
+use super::{Failure, Outcome, because};
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        words: &["session", "create"],
-        arguments: "",
-        usage: "Creates a session and prints its id (not in Consul)",
-        flags: CREATE,
-        run: |given| Box::pin(create(given)),
-    },
-    Command {
-        words: &["session", "destroy"],
-        arguments: "ID",
-        usage: "Ends a session (not in Consul)",
-        flags: &[],
-        run: |given| Box::pin(destroy(given)),
-    },
-    Command {
-        words: &["session", "info"],
-        arguments: "ID",
-        usage: "Prints a session (not in Consul)",
-        flags: &[],
-        run: |given| Box::pin(info(given)),
-    },
-    Command {
-        words: &["session", "list"],
-        arguments: "[NODE]",
-        usage: "Lists the sessions, of all nodes or one (not in Consul)",
-        flags: &[],
-        run: |given| Box::pin(list(given)),
-    },
-    Command {
-        words: &["session", "renew"],
-        arguments: "ID",
-        usage: "Starts a session's TTL again (not in Consul)",
-        flags: &[],
-        run: |given| Box::pin(renew(given)),
-    },
-];
-
-const CREATE: &[Flag] = &[
-    text(
-        "behavior",
-        "What happens to its keys: release or delete (default: release)",
-    ),
-    time(
-        "lock-delay",
-        "How long its keys stay closed after its loss (default: 15s)",
-    ),
-    text("name", "A name for people"),
-    text("node", "The node that it belongs to (default: the agent's)"),
-    time(
-        "ttl",
-        "When it lapses unless it is renewed (default: never)",
-    ),
-];
+commands! {
+    "session create" "" create "Creates a session and prints its id (not in Consul)" {
+        Text "behavior" "What happens to its keys: release or delete (default: release)";
+        Time "lock-delay" "How long its keys stay closed after its loss (default: 15s)";
+        Text "name" "A name for people";
+        Text "node" "The node that it belongs to (default: the agent's)";
+        Time "ttl" "When it lapses unless it is renewed (default: never)";
+    }
+    "session destroy" "ID" destroy "Ends a session (not in Consul)" {}
+    "session info" "ID" info "Prints a session (not in Consul)" {}
+    "session list" "[NODE]" list "Lists the sessions, of all nodes or one (not in Consul)" {}
+    "session renew" "ID" renew "Starts a session's TTL again (not in Consul)" {}
+}
 
 async fn create(given: Given) -> Outcome {
     given.only(0)?;
-    let mut session = NewSession::new();
+    let behavior = match given.text("behavior") {
+        None | Some("release") => Behavior::Release,
+        Some("delete") => Behavior::Delete,
+        Some(other) => {
+            return Err(format!("The behavior {other:?} is not release or delete").into());
+        }
+    };
+    let mut session = NewSession::new().behavior(behavior);
     if let Some(name) = given.text("name") {
         session = session.name(name);
     }
@@ -78,13 +44,6 @@ async fn create(given: Given) -> Outcome {
     if let Some(delay) = given.time("lock-delay") {
         session = session.lock_delay(delay);
     }
-    session = session.behavior(match given.text("behavior") {
-        None | Some("release") => Behavior::Release,
-        Some("delete") => Behavior::Delete,
-        Some(other) => {
-            return Err(format!("The behavior {other:?} is not release or delete").into());
-        }
-    });
     let id = given.client()?.sessions().create(&session).await;
     Ok(format!(
         "{}\n",
@@ -154,7 +113,7 @@ fn details(session: &Session) -> String {
         .chain(session.service_checks.iter().map(|check| &check.id))
         .map(String::as_str)
         .collect();
-    let lines = [
+    fields([
         ("Behavior", behavior(session).to_owned()),
         ("Checks", checks.join(", ")),
         ("CreateIndex", session.create_index.to_string()),
@@ -163,10 +122,7 @@ fn details(session: &Session) -> String {
         ("Name", session.name.clone()),
         ("Node", session.node.clone()),
         ("TTL", ttl(session)),
-    ];
-    let line =
-        |(name, value): (&str, String)| format!("{name:<17}{value}").trim_end().to_owned() + "\n";
-    lines.into_iter().map(line).collect()
+    ])
 }
 
 async fn list(given: Given) -> Outcome {
@@ -178,9 +134,8 @@ async fn list(given: Given) -> Outcome {
     };
     let sessions = listed.map_err(because("Error listing sessions"))?.value;
     let heads = ["ID", "Node", "TTL", "Behavior", "LockDelay", "Name"];
-    let mut rows = vec![heads.map(str::to_owned).to_vec()];
-    rows.extend(sessions.iter().map(|session| {
-        let text = [
+    let rows = sessions.iter().map(|session| {
+        let row = [
             session.id.to_string(),
             session.node.clone(),
             ttl(session),
@@ -188,7 +143,7 @@ async fn list(given: Given) -> Outcome {
             seconds(session.lock_delay),
             session.name.clone(),
         ];
-        text.to_vec()
-    }));
-    Ok(columns(&rows))
+        row.to_vec()
+    });
+    Ok(columns(heads, rows))
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::go::json::document::document;
-use crate::go::json::encode::{ControlEscapes, Style, to_vec};
-use crate::go::json::reprint::compact;
+use crate::go::json::encode::to_text;
+use crate::go::json::reprint::{self, compact};
 use crate::go::json::value::Value;
 
 /// The fields of an instance of a service, in the order of the client of 1.8.7. The server has another.
@@ -63,14 +63,21 @@ pub(super) fn instances(answer: &str) -> Result<String, String> {
     Ok(list(answer.value().elements().map(instance)))
 }
 
-/// A text as Go prints it in JSON.
-pub(super) fn text(text: &str) -> String {
-    let style = Style {
-        pretty: false,
-        newline: false,
-        control_escapes: ControlEscapes::Long,
-    };
-    String::from_utf8(to_vec(text, style)).expect("a text in JSON is a text")
+/// An answer that is shown as it came.
+///
+/// # Errors
+/// None; it has the form of the others.
+pub(super) fn whole(answer: &str) -> Result<String, String> {
+    Ok(answer.to_owned())
+}
+
+/// JSON with four spaces for each level. What is not JSON is shown as it came.
+pub(super) fn indented(json: &str) -> String {
+    let document = document(json.as_bytes());
+    document.map_or_else(
+        |_| json.to_owned(),
+        |document| reprint::indented(document.value()),
+    )
 }
 
 fn check(check: Value<'_>) -> String {
@@ -111,7 +118,7 @@ fn definition(definition: Value<'_>) -> String {
     joined(shown.into_iter())
 }
 
-fn list(items: impl Iterator<Item = String>) -> String {
+pub(super) fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(","))
 }
 
@@ -123,7 +130,7 @@ fn object(value: Value<'_>, show: impl Fn(&str, Value<'_>) -> String) -> String 
 }
 
 fn joined(members: impl Iterator<Item = (String, String)>) -> String {
-    let members = members.map(|(name, value)| format!("{}:{value}", text(&name)));
+    let members = members.map(|(name, value)| format!("{}:{value}", to_text(&name)));
     format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 

@@ -1,21 +1,29 @@
-//! Columns, as Consul's tools print them: two spaces apart, nothing behind the last.
+//! Texts in columns, as Consul's tools print them.
 
-/// Rows of equally many cells, the first being the heads.
-pub(super) fn columns(rows: &[Vec<String>]) -> String {
+/// Rows below their heads: two spaces between columns, nothing behind the last.
+pub(super) fn columns<'h>(
+    heads: impl IntoIterator<Item = &'h str>,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> String {
+    let heads = heads.into_iter().map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let mut text = String::new();
-    for row in rows {
+    let line = |row: &Vec<String>| {
         let cells = row.iter().enumerate();
-        let line: String = cells
-            .map(|(column, cell)| format!("{cell:<width$}  ", width = width(column)))
-            .collect();
-        text += line.trim_end();
-        text.push('\n');
-    }
-    text
+        let cells = cells.map(|(column, cell)| format!("{cell:<width$}  ", width = width(column)));
+        cells.collect::<String>().trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A line for each field of one thing.
+pub(super) fn fields<const N: usize>(fields: [(&str, String); N]) -> String {
+    let line =
+        |(name, value): (&str, String)| format!("{name:<17}{value}").trim_end().to_owned() + "\n";
+    fields.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -25,13 +33,9 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
         let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["Node", "DC"]),
-            row(["a", "dc1"]),
-            row(["a-long-one", ""]),
-        ];
+        let rows = [row(["a", "dc1"]), row(["a-long-one", ""])];
         assert_eq!(
-            columns(&rows),
+            columns(["Node", "DC"], rows),
             "Node        DC\na           dc1\na-long-one\n"
         );
     }

@@ -7,119 +7,83 @@ use base64::engine::general_purpose::STANDARD;
 use proconsul_client::{Client, Error, QueryOptions};
 use tokio::io::AsyncWriteExt as _;
 
-use super::flags::{Flag, Given, switch, text};
-use super::{Command, Failure, Outcome, child, shown};
+use super::flags::Given;
+use super::{Failure, Outcome, child, shown};
 use crate::cli::output;
 use crate::cli::signals::Signals;
+use crate::go::json::encode::to_text;
 use crate::go::number::parse_bool;
 
-pub(super) const COMMANDS: &[Command] = &[Command {
-    words: &["watch"],
-    arguments: "[PROGRAM...]",
-    usage: "Prints something, or runs a program whenever it changes",
-    flags: FLAGS,
-    run: |given| Box::pin(watch(given)),
-}];
-
-const FLAGS: &[Flag] = &[
-    text("key", "For key"),
-    text("name", "For event"),
-    text("passingonly", "For service: only instances that pass"),
-    text("prefix", "For keyprefix"),
-    text("service", "For service and checks"),
-    switch("shell", "The program is a line for a shell (default: true)"),
-    text("state", "For checks"),
-    text("tag", "For service; may be repeated"),
-    text(
-        "type",
-        "key, keyprefix, services, nodes, service, checks or event",
-    ),
-];
-
-/// What is read, and what is made of it.
-struct View {
-    path: String,
-    parameters: Vec<(&'static str, String)>,
-    shape: Shape,
+commands! {
+    "watch" "[PROGRAM...]" watch "Prints something, or runs a program whenever it changes" {
+        Text "key" "For key";
+        Text "name" "For event";
+        Text "passingonly" "For service: only instances that pass";
+        Text "prefix" "For keyprefix";
+        Text "service" "For service and checks";
+        Switch "shell" "The program is a line for a shell (default: true)";
+        Text "state" "For checks";
+        Text "tag" "For service; may be repeated";
+        Text "type" "key, keyprefix, services, nodes, service, checks or event";
+    }
 }
 
-/// How an answer becomes what is printed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    /// As it came.
-    Whole,
-    /// Instances of a service.
-    Instances,
-    /// Checks.
-    Checks,
-    /// The first of a list; nothing while there is none.
-    FirstPair,
-    /// A list; empty while there is none.
-    Pairs,
+/// What is watched.
+enum View {
+    /// A key; nothing while there is none.
+    Key(String),
+    /// The keys below a prefix.
+    Prefix(String),
+    /// An answer, and what is made of it.
+    Answer {
+        path: String,
+        parameters: Vec<(&'static str, String)>,
+        show: fn(&str) -> Result<String, String>,
+    },
 }
 
 fn view(given: &Given) -> Result<View, Failure> {
-    let plain = |path: &str| View {
-        path: path.to_owned(),
-        parameters: Vec::new(),
-        shape: Shape::Whole,
+    let one = |flag: &str| {
+        let given = filled(given, flag).map(str::to_owned);
+        given.ok_or_else(|| Failure::from(format!("Must specify a single {flag} to watch")))
     };
-    Ok(match given.text("type").unwrap_or_default() {
+    let mut parameters = Vec::new();
+    let (path, show): (_, fn(&str) -> _) = match given.text("type").unwrap_or_default() {
         "" => return Err("Watch type must be specified".into()),
-        "key" => match given.text("key") {
-            Some(key) if !key.is_empty() => View {
-                shape: Shape::FirstPair,
-                ..plain(&format!("v1/kv/{key}"))
-            },
-            _ => return Err("Must specify a single key to watch".into()),
-        },
-        "keyprefix" => match given.text("prefix") {
-            Some(prefix) if !prefix.is_empty() => View {
-                parameters: vec![("recurse", String::new())],
-                shape: Shape::Pairs,
-                ..plain(&format!("v1/kv/{prefix}"))
-            },
-            _ => return Err("Must specify a single prefix to watch".into()),
-        },
-        "services" => plain("v1/catalog/services"),
-        "nodes" => plain("v1/catalog/nodes"),
-        "service" => match given.text("service") {
-            Some(service) if !service.is_empty() => {
-                let tags = given.texts("tag").into_iter();
-                let mut parameters: Vec<_> = tags.map(|tag| ("tag", tag.to_owned())).collect();
-                if given.is_set("passingonly") {
-                    parameters.push(("passing", "1".to_owned()));
-                }
-                View {
-                    parameters,
-                    shape: Shape::Instances,
-                    ..plain(&format!("v1/health/service/{service}"))
-                }
+        "key" => return one("key").map(View::Key),
+        "keyprefix" => return one("prefix").map(View::Prefix),
+        "services" => ("v1/catalog/services".to_owned(), shown::whole),
+        "nodes" => ("v1/catalog/nodes".to_owned(), shown::whole),
+        "event" => {
+            parameters.extend(filled(given, "name").map(|name| ("name", name.to_owned())));
+            ("v1/event/list".to_owned(), shown::whole)
+        }
+        "service" => {
+            let tags = given.texts("tag").into_iter();
+            parameters.extend(tags.map(|tag| ("tag", tag.to_owned())));
+            if given.is_set("passingonly") {
+                parameters.push(("passing", "1".to_owned()));
             }
-            _ => return Err("Must specify a single service to watch".into()),
-        },
+            let path = format!("v1/health/service/{}", one("service")?);
+            (path, shown::instances)
+        }
         "checks" => {
             let path = match (filled(given, "service"), filled(given, "state")) {
                 (Some(_), Some(_)) => return Err("Cannot specify service and state".into()),
                 (Some(service), None) => format!("v1/health/checks/{service}"),
                 (None, state) => format!("v1/health/state/{}", state.unwrap_or("any")),
             };
-            View {
-                shape: Shape::Checks,
-                ..plain(&path)
-            }
+            (path, shown::checks)
         }
-        "event" => View {
-            parameters: filled(given, "name")
-                .map(|name| ("name", name.to_owned()))
-                .into_iter()
-                .collect(),
-            ..plain("v1/event/list")
-        },
         kind @ ("connect_roots" | "connect_leaf" | "agent_service") => {
             return Err(format!("Type {kind} is not supported in the CLI tool").into());
         }
         other => return Err(format!("Unsupported watch type: {other}").into()),
+    };
+    Ok(View::Answer {
+        path,
+        parameters,
+        show,
     })
 }
 
@@ -233,49 +197,44 @@ async fn handle(words: &[String], shell: bool, text: &str, index: u64) -> Result
 async fn read(client: &Client, view: &View, index: u64) -> Result<(String, u64), Error> {
     let options: QueryOptions = client.options().clone().index(index);
     let client = client.with(options);
-    let parameters: Vec<(&'static str, &str)> = view
-        .parameters
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    let below = view.path.trim_start_matches("v1/kv/");
-    let (shown, index) = match view.shape {
-        Shape::Whole | Shape::Instances | Shape::Checks => {
-            let answer = client.read(&view.path, &parameters).await?;
-            let shown = match view.shape {
-                Shape::Instances => shown::instances(&answer.value),
-                Shape::Checks => shown::checks(&answer.value),
-                Shape::Whole | Shape::FirstPair | Shape::Pairs => Ok(answer.value.clone()),
-            };
-            // What is no JSON is shown as it came.
-            (shown.unwrap_or(answer.value), answer.meta.index)
+    let (shown, index) = match view {
+        View::Answer {
+            path,
+            parameters,
+            show,
+        } => {
+            let parameters = parameters
+                .iter()
+                .map(|(name, value)| (*name, value.as_str()));
+            let answer = client.read(path, &parameters.collect::<Vec<_>>()).await?;
+            (
+                show(&answer.value).unwrap_or(answer.value),
+                answer.meta.index,
+            )
         }
-        Shape::FirstPair => {
-            let answer = client.kv().get(below).await?;
+        View::Key(key) => {
+            let answer = client.kv().get(key).await?;
             let shown = answer.value.as_ref().map_or("null".to_owned(), pair);
             (shown, answer.meta.index)
         }
-        Shape::Pairs => {
-            let answer = client.kv().list(below).await?;
-            let pairs: Vec<String> = answer.value.iter().map(pair).collect();
-            let shown = if pairs.is_empty() {
-                "null".to_owned()
-            } else {
-                format!("[{}]", pairs.join(","))
+        View::Prefix(prefix) => {
+            let answer = client.kv().list(prefix).await?;
+            let shown = match &answer.value[..] {
+                [] => "null".to_owned(),
+                pairs => shown::list(pairs.iter().map(pair)),
             };
             (shown, answer.meta.index)
         }
     };
-    Ok((indented(&shown), index))
+    Ok((shown::indented(&shown), index))
 }
 
 /// A key in the order of fields of Consul's Go client, which its watches print.
 fn pair(pair: &proconsul_client::Pair) -> String {
-    let text = shown::text;
     let session = pair.session.as_ref().map_or("", |session| session.as_str());
     format!(
         r#"{{"Key":{},"CreateIndex":{},"ModifyIndex":{},"LockIndex":{},"Flags":{},"Value":{},"Session":{}}}"#,
-        text(&pair.key),
+        to_text(&pair.key),
         pair.create_index,
         pair.modify_index,
         pair.lock_index,
@@ -283,63 +242,15 @@ fn pair(pair: &proconsul_client::Pair) -> String {
         if pair.value.is_empty() {
             "null".to_owned()
         } else {
-            text(&STANDARD.encode(&pair.value))
+            to_text(&STANDARD.encode(&pair.value))
         },
-        text(session),
+        to_text(session),
     )
-}
-
-/// JSON with four spaces for each level, its fields in the order in which they came.
-fn indented(json: &str) -> String {
-    let mut text = String::new();
-    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    let mut characters = json.trim().chars().peekable();
-    while let Some(character) = characters.next() {
-        if quoted {
-            text.push(character);
-            quoted = escaped || character != '"';
-            escaped = !escaped && character == '\\';
-            continue;
-        }
-        match character {
-            ' ' | '\n' | '\t' | '\r' => {}
-            '"' => {
-                quoted = true;
-                text.push(character);
-            }
-            '{' | '[' => {
-                text.push(character);
-                while characters.next_if(|next| next.is_whitespace()).is_some() {}
-                if let Some(end) = characters.next_if(|next| matches!(next, '}' | ']')) {
-                    text.push(end);
-                } else {
-                    depth += 1;
-                    text += &line(depth);
-                }
-            }
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                text += &line(depth);
-                text.push(character);
-            }
-            ',' => {
-                text.push(character);
-                text += &line(depth);
-            }
-            ':' => text += ": ",
-            other => text.push(other),
-        }
-    }
-    text
-}
-
-fn line(depth: usize) -> String {
-    format!("\n{}", "    ".repeat(depth))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::shown::indented;
 
     #[test]
     fn json_is_indented_in_the_order_in_which_it_came() {
