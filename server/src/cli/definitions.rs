@@ -100,7 +100,7 @@ impl<'a> Members<'a> {
     }
 }
 
-fn object_of<'a>(tree: Option<&'a Tree>) -> impl Iterator<Item = (&'a String, &'a Tree)> {
+fn object_of(tree: Option<&Tree>) -> impl Iterator<Item = (&String, &Tree)> {
     let object = match tree.map(Tree::unwrapped) {
         Some(Tree::Object(object)) => Some(object),
         _ => None,
@@ -202,9 +202,9 @@ pub(super) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
     Ok(read!(CheckDefinition from members:
         text [
             name notes status service_id docker_container_id grpc alias_node alias_service http method body tcp h2ping udp
-            os_service
+            os_service tls_server_name
         ]
-        number [success_before_passing failures_before_critical output_max_size],
+        number [success_before_passing failures_before_critical output_max_size] flag [tls_skip_verify],
         id: id.unwrap_or_else(|| members.text("check_id")),
         script_args: args.unwrap_or_else(|| members.texts("script_args")),
         header: members.named("header").map(values).collect(),

@@ -107,7 +107,7 @@ impl Reading<'_> {
         shape::find_unknown(&path, value, &mut self.unknown);
         match found {
             Found::Setting(field) => {
-                field(self.settings).take_tree(&path, value, &mut self.misfits)
+                field(self.settings).take_tree(&path, value, &mut self.misfits);
             }
             _ if says_nothing(value) => {}
             Found::Ignored => self.remarks.ignored.push(path),

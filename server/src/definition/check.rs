@@ -50,6 +50,10 @@ pub struct CheckDefinition {
     pub header: BTreeMap<String, Vec<String>>,
     /// The body of the request.
     pub body: String,
+    /// Whether a server of HTTPS may show any certificate.
+    pub tls_skip_verify: bool,
+    /// What its certificate must be for; empty for the host of the URL.
+    pub tls_server_name: String,
     /// An address to be connected to.
     pub tcp: String,
     /// An address for pings of HTTP/2. It is never asked.
@@ -243,6 +247,8 @@ impl CheckDefinition {
                 method: self.method.clone(),
                 header: self.header.clone(),
                 body: self.body.clone(),
+                tls_skip_verify: self.tls_skip_verify,
+                tls_server_name: self.tls_server_name.clone(),
             },
             "tcp" => ProbeTarget::Tcp(self.tcp.clone()),
             "script" => ProbeTarget::Script(self.script_args.clone()),

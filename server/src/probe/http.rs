@@ -1,10 +1,13 @@
 //! HTTP checks: the status of the answer decides.
+//!
+//! The client is our own: what a check says of a failure quotes the bytes that came in Go's words, which no crate keeps, and
+//! whoever embeds a server would compile hyper and seven other crates for one request per connection.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::future::Future;
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::answer::{Answer, read};
 use super::url::{Url, error};
@@ -16,6 +19,18 @@ pub(super) struct Request<'a> {
     pub(super) method: &'a str,
     pub(super) header: &'a BTreeMap<String, Vec<String>>,
     pub(super) body: &'a str,
+    /// Whether a server of HTTPS may show any certificate.
+    #[cfg_attr(
+        not(feature = "https-checks"),
+        expect(dead_code, reason = "nothing is asked over HTTPS")
+    )]
+    pub(super) tls_skip_verify: bool,
+    /// What its certificate must be for; empty for the host of the URL.
+    #[cfg_attr(
+        not(feature = "https-checks"),
+        expect(dead_code, reason = "nothing is asked over HTTPS")
+    )]
+    pub(super) tls_server_name: &'a str,
     /// How much of the answer's body is kept.
     pub(super) output_limit: usize,
 }
@@ -109,11 +124,34 @@ async fn once(
     body: &str,
     referer: Option<&str>,
 ) -> Result<Answer, String> {
-    let mut stream = dial(&url.host, url.port).await?;
-    let head = head(request, method, url, body.len(), referer);
-    let sent = stream.write_all((head + body).as_bytes()).await;
+    let stream = dial(&url.host, url.port).await?;
+    let text = head(request, method, url, body.len(), referer) + body;
+    let to_head = method == "HEAD";
+    #[cfg(feature = "https-checks")]
+    if url.is_https {
+        return exchange(
+            super::tls::connect(stream, request, url).await?,
+            &text,
+            to_head,
+        )
+        .await;
+    }
+    exchange(stream, &text, to_head).await
+}
+
+/// Sends a request and reads its answer.
+async fn exchange(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    request: &str,
+    to_head: bool,
+) -> Result<Answer, String> {
+    let sent = stream.write_all(request.as_bytes()).await;
+    let sent = match sent {
+        Ok(()) => stream.flush().await,
+        failed => failed,
+    };
     sent.map_err(|error| format!("write tcp: {error}"))?;
-    read(&mut stream, method == "HEAD").await
+    read(&mut stream, to_head).await
 }
 
 /// Request line and headers in Go's order: Consul's own unless the check says otherwise.

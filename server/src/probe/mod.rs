@@ -6,6 +6,8 @@ mod answer;
 mod http;
 mod script;
 mod tcp;
+#[cfg(feature = "https-checks")]
+mod tls;
 mod url;
 
 use std::collections::HashMap;
@@ -108,12 +110,16 @@ async fn ask(engine: &Engine, run: &ProbeRun) -> Outcome {
             method,
             header,
             body,
+            tls_skip_verify,
+            tls_server_name,
         } => {
             let request = http::Request {
                 url,
                 method: if method.is_empty() { "GET" } else { method },
                 header,
                 body,
+                tls_skip_verify: *tls_skip_verify,
+                tls_server_name,
                 output_limit: run.probe.output_limit,
             };
             http::ask(&request, late).await

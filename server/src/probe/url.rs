@@ -7,8 +7,10 @@ pub(super) struct Url {
     pub(super) text: String,
     /// The name or the address, without brackets.
     pub(super) host: String,
-    /// The port; 80 if none is given.
+    /// The port; 80 or 443 if none is given.
     pub(super) port: u16,
+    /// Whether it is to be asked over HTTPS.
+    pub(super) is_https: bool,
     /// Name and port as they stand in the URL.
     pub(super) authority: String,
     /// Path and query.
@@ -30,7 +32,8 @@ impl Url {
         let authority = authority
             .rsplit_once('@')
             .map_or(authority, |(_, host)| host);
-        if !scheme.eq_ignore_ascii_case("http") {
+        let is_https = cfg!(feature = "https-checks") && scheme.eq_ignore_ascii_case("https");
+        if !is_https && !scheme.eq_ignore_ascii_case("http") {
             return Err(error(
                 method,
                 text,
@@ -54,7 +57,11 @@ impl Url {
                 "parse \"{text}\": invalid port \":{port}\" after host"
             ));
         }
-        let port = if port.is_empty() { "80" } else { port };
+        let port = match port {
+            "" if is_https => "443",
+            "" => "80",
+            given => given,
+        };
         let Ok(port) = port.parse() else {
             let why = format!("dial tcp: address {port}: invalid port");
             return Err(error(method, text, &why));
@@ -67,6 +74,7 @@ impl Url {
             text: text.to_owned(),
             host: host.to_owned(),
             port,
+            is_https,
             authority: authority.to_owned(),
             target,
         })
@@ -84,7 +92,8 @@ impl Url {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             format!("{folder}/{location}")
         };
-        Self::parse(&format!("http://{}{path}", self.authority), method)
+        let scheme = if self.is_https { "https" } else { "http" };
+        Self::parse(&format!("{scheme}://{}{path}", self.authority), method)
     }
 }
 

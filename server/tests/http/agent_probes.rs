@@ -289,3 +289,81 @@ fn a_check_that_is_registered_anew_forgets_the_run_under_way() {
         checks.text()
     );
 }
+
+/// A server of HTTPS that is well, with a certificate that nobody has signed but itself.
+#[cfg(feature = "https-checks")]
+fn secure_target() -> SocketAddr {
+    use std::sync::Arc;
+
+    use rustls::crypto::ring;
+    use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+    use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
+    let own = own.expect("a certificate can be made");
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("ring has cipher suites for them")
+        .with_no_client_auth()
+        .with_single_cert(vec![own.cert.der().clone()], key);
+    let config = Arc::new(config.expect("the key is the certificate's"));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let stream = stream.expect("a connection comes in");
+            let server = ServerConnection::new(Arc::clone(&config)).expect("a sound config");
+            let mut secure = StreamOwned::new(server, stream);
+            // A client that does not trust it is gone.
+            if secure.read(&mut [0; 4096]).is_ok() {
+                let _ = secure.write_all(WELL.as_bytes());
+                secure.conn.send_close_notify();
+                let _ = secure.flush();
+            }
+        }
+    });
+    address.expect("a bound socket has an address")
+}
+
+/// The words were seen on 1.8.7.
+#[cfg(feature = "https-checks")]
+#[test]
+fn an_https_check_goes_by_the_certificate_unless_it_says_otherwise() {
+    let secure = secure_target();
+    let url = format!("https://localhost:{}/x", secure.port());
+    for skipping in [false, true] {
+        // The catalog knows a change of the status at once.
+        let before = if skipping { "critical" } else { "passing" };
+        let check = format!(r#""HTTP":"{url}","TLSSkipVerify":{skipping},"Status":"{before}""#);
+        let consul = consul_with(Version::V1_8_7, &check);
+        let (status, output) = run(&consul);
+        if skipping {
+            let expected = format!("HTTP GET {url}: 200 OK Output: well");
+            assert_eq!((status.as_str(), output), ("passing", expected));
+        } else {
+            let expected = format!("Get \"{url}\": x509: certificate signed by unknown authority");
+            assert_eq!((status.as_str(), output), ("critical", expected));
+        }
+    }
+}
+
+#[cfg(feature = "https-checks")]
+#[test]
+fn an_https_check_of_a_server_that_speaks_http() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr();
+    let address = address.expect("a bound socket has an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection comes in");
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.0 400 Bad Request\r\n\r\n");
+        }
+    });
+    let url = format!("https://{address}/");
+    let check = format!(r#""HTTP":"{url}","TLSSkipVerify":true,"Status":"passing""#);
+    let consul = consul_with(Version::V1_8_7, &check);
+    let expected = format!("Get \"{url}\": tls: first record does not look like a TLS handshake");
+    assert_eq!(run(&consul), ("critical".to_owned(), expected));
+}

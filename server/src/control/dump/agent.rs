@@ -122,6 +122,10 @@ enum Source {
         method: String,
         header: BTreeMap<String, Vec<String>>,
         body: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        tls_skip_verify: bool,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        tls_server_name: String,
         timeout: Span,
         output_limit: usize,
         interval: Span,
@@ -160,11 +164,15 @@ impl From<CheckSource> for Source {
                 method,
                 header,
                 body,
+                tls_skip_verify,
+                tls_server_name,
             } => Self::Http {
                 url,
                 method,
                 header,
                 body,
+                tls_skip_verify,
+                tls_server_name,
                 timeout,
                 output_limit,
                 interval,
@@ -196,6 +204,8 @@ impl From<Source> for CheckSource {
                 method,
                 header,
                 body,
+                tls_skip_verify,
+                tls_server_name,
                 timeout,
                 output_limit,
                 interval,
@@ -205,6 +215,8 @@ impl From<Source> for CheckSource {
                     method,
                     header,
                     body,
+                    tls_skip_verify,
+                    tls_server_name,
                 };
                 (target, timeout, output_limit, interval)
             }

@@ -96,6 +96,10 @@ pub enum ProbeTarget {
         header: BTreeMap<String, Vec<String>>,
         /// The body.
         body: String,
+        /// Whether a server of HTTPS may show any certificate.
+        tls_skip_verify: bool,
+        /// What its certificate must be for; empty for the host of the URL.
+        tls_server_name: String,
     },
     /// A TCP server at `host:port`: that it accepts a connection is enough.
     Tcp(String),

@@ -31,9 +31,8 @@ struct CheckFields {
     /// Read where the other spelling has nothing.
     deregister_snake: AnyDuration,
     grpc_use_tls: bool,
-    tls_skip_verify: bool,
-    /// What is taken and means nothing here: the shell, the token, the ports of a proxy, the name on a certificate.
-    ignored: [String; 5],
+    /// What is taken and means nothing here: the shell, the token, the ports of a proxy.
+    ignored: [String; 4],
     /// What is taken and means nothing here: how checks ask that are not run, and a redirect is always followed.
     ignored_flags: [bool; 3],
     failures_before_warning: i64,
@@ -51,7 +50,7 @@ enum Form {
 impl CheckFields {
     fn fields(&mut self, form: Form) -> Vec<Field<'_>> {
         let definition = &mut self.definition;
-        let [shell, token, proxy_http, proxy_grpc, server_name] = &mut self.ignored;
+        let [shell, token, proxy_http, proxy_grpc] = &mut self.ignored;
         let [h2ping_tls, tcp_tls, no_redirects] = &mut self.ignored_flags;
         let successes = &mut definition.success_before_passing;
         let failures = &mut definition.failures_before_critical;
@@ -73,11 +72,11 @@ impl CheckFields {
             field("Shell", shell),
             field("GRPC", &mut definition.grpc),
             field("GRPCUseTLS", &mut self.grpc_use_tls),
-            field("TLSSkipVerify", &mut self.tls_skip_verify).or_named("tls_skip_verify"),
+            field("TLSSkipVerify", &mut definition.tls_skip_verify).or_named("tls_skip_verify"),
             field("SuccessBeforePassing", successes).of_type("int"),
             field("FailuresBeforeCritical", failures).of_type("int"),
             field("OutputMaxSize", &mut definition.output_max_size).of_type("int"),
-            field("TLSServerName", server_name)
+            field("TLSServerName", &mut definition.tls_server_name)
                 .or_named("tls_server_name")
                 .since(Behaviour::JsonCheckTlsServerName),
             field("H2PING", &mut definition.h2ping).since(Behaviour::JsonCheckH2Ping),
