@@ -3,28 +3,25 @@
 //! The same state gives the same bytes. All times are durations in Go's form that are counted from the moment of the
 //! dump: a lock-delay with `3s` left has them left on the server that the state is loaded into.
 
-mod agent;
-mod catalog;
-mod proxy;
-mod rows;
-#[cfg(feature = "control-http")]
-mod schema;
-mod value;
-
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::Control;
-use crate::store::{Flaw, Image, Index};
-use agent::AgentState;
-use catalog::{Check, Node, Service};
-use rows::{Event, Key, LockDelay, PreparedQuery, Reap, Session, TableIndexes, Tombstone};
-use value::Moment;
+use crate::store::form::{Event, Key, LockDelay, Reap, Session, Tombstone};
+use crate::store::{
+    AgentImage, CheckRow, Flaw, Image, Index, NodeRow, PreparedQueryRow, ServiceRow, TableIndexes,
+};
+use crate::timestamp::Timestamp;
 
 /// What the format of a state is called. It is another number whenever a state of before cannot be loaded any more.
 const FORMAT: u64 = 1;
+
+/// What the description of the control plane shows of a row: what it holds is the format's matter and is not written by
+/// hand.
+#[cfg(feature = "control-http")]
+type Row = serde_json::Map<String, serde_json::Value>;
 
 /// A whole state, as `GET /state` gives it and `PUT /state` takes it.
 #[derive(Deserialize, Serialize)]
@@ -40,38 +37,50 @@ pub(super) struct State {
     /// The name of the datacenter, which must be the server's own.
     datacenter: String,
     /// The index of the last change.
-    #[serde(with = "value::index")]
     #[cfg_attr(feature = "control-http", schemars(with = "u64"))]
     index: Index,
     /// The index of the last change of each table, and of each node and service.
+    #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
     table_indexes: TableIndexes,
     /// The keys with their values, in byte order.
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
     keys: Vec<Key>,
     /// Which keys nobody can acquire, and for how long.
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
     lock_delays: Vec<LockDelay>,
     /// The keys and prefixes that were deleted, as far as they are remembered.
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
     tombstones: Vec<Tombstone>,
     /// When tombstones are forgotten, and which.
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
     reaps: Vec<Reap>,
     /// The moment after which reaps come at multiples of half a minute: a duration in Go's form from the moment of the
     /// dump, negative for what was before it.
-    reaps_counted_from: Moment,
+    #[cfg_attr(feature = "control-http", schemars(with = "String"))]
+    reaps_counted_from: Timestamp,
     /// The sessions, and what is left of their TTLs.
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
     sessions: Vec<Session>,
     /// The nodes of the catalog.
-    nodes: Vec<Node>,
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
+    nodes: Vec<Arc<NodeRow>>,
     /// The services of the catalog.
-    services: Vec<Service>,
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
+    services: Vec<Arc<ServiceRow>>,
     /// The checks of the catalog.
-    checks: Vec<Check>,
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
+    checks: Vec<Arc<CheckRow>>,
     /// The prepared queries.
-    prepared_queries: Vec<PreparedQuery>,
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
+    prepared_queries: Vec<Arc<PreparedQueryRow>>,
     /// The events that the agent remembers.
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
     events: Vec<Event>,
     /// How many events have been fired.
     events_fired: u64,
     /// The agent's own services and checks, and when it does what.
-    agent: AgentState,
+    #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
+    agent: AgentImage,
 }
 
 /// What is looked at first: of another format nothing else may be known.
@@ -146,20 +155,20 @@ impl Control {
             node: self.node_name.clone(),
             datacenter: self.datacenter.clone(),
             index: image.applied,
-            table_indexes: image.indexes.into(),
-            keys: image.keys.into_iter().map(Key::from).collect(),
-            lock_delays: image.lock_delays.into_iter().map(LockDelay::from).collect(),
-            tombstones: image.tombstones.into_iter().map(Tombstone::from).collect(),
-            reaps: image.reaps.into_iter().map(Reap::from).collect(),
-            reaps_counted_from: Moment(image.reaps_counted_from),
-            sessions: image.sessions.into_iter().map(Session::from).collect(),
-            nodes: each(&image.nodes, Node),
-            services: each(&image.services, Service),
-            checks: each(&image.checks, Check),
-            prepared_queries: each(&image.prepared_queries, PreparedQuery),
-            events: each(&image.events, Event::from),
+            table_indexes: image.indexes,
+            keys: all(image.keys),
+            lock_delays: all(image.lock_delays),
+            tombstones: all(image.tombstones),
+            reaps: all(image.reaps),
+            reaps_counted_from: image.reaps_counted_from,
+            sessions: all(image.sessions),
+            nodes: image.nodes,
+            services: image.services,
+            checks: image.checks,
+            prepared_queries: image.prepared_queries,
+            events: all(image.events),
             events_fired: image.events_fired,
-            agent: image.agent.into(),
+            agent: image.agent,
         };
         let mut text = serde_json::to_string_pretty(&state).expect("a state is made of texts");
         text.push('\n');
@@ -202,34 +211,28 @@ impl Control {
     }
 }
 
-fn each<R: Clone, T>(rows: &[Arc<R>], show: impl Fn(R) -> T) -> Vec<T> {
-    rows.iter().map(|row| show(R::clone(row))).collect()
+fn all<R, T: From<R>>(rows: Vec<R>) -> Vec<T> {
+    rows.into_iter().map(T::from).collect()
 }
 
 impl State {
     fn into_image(self) -> Image {
-        let nodes = self.nodes.into_iter().map(|Node(row)| Arc::new(row));
-        let services = self.services.into_iter().map(|Service(row)| Arc::new(row));
-        let checks = self.checks.into_iter().map(|Check(row)| Arc::new(row));
-        let queries = self.prepared_queries.into_iter();
-        let queries = queries.map(|PreparedQuery(row)| Arc::new(row));
-        let events = self.events.into_iter().map(|event| Arc::new(event.into()));
         Image {
             applied: self.index,
-            indexes: self.table_indexes.into(),
-            keys: self.keys.into_iter().map(Key::into).collect(),
-            tombstones: self.tombstones.into_iter().map(Tombstone::into).collect(),
-            reaps: self.reaps.into_iter().map(Reap::into).collect(),
-            reaps_counted_from: self.reaps_counted_from.0,
-            lock_delays: self.lock_delays.into_iter().map(LockDelay::into).collect(),
-            sessions: self.sessions.into_iter().map(Session::into).collect(),
-            nodes: nodes.collect(),
-            services: services.collect(),
-            checks: checks.collect(),
-            prepared_queries: queries.collect(),
-            events: events.collect(),
+            indexes: self.table_indexes,
+            keys: all(self.keys),
+            tombstones: all(self.tombstones),
+            reaps: all(self.reaps),
+            reaps_counted_from: self.reaps_counted_from,
+            lock_delays: all(self.lock_delays),
+            sessions: all(self.sessions),
+            nodes: self.nodes,
+            services: self.services,
+            checks: self.checks,
+            prepared_queries: self.prepared_queries,
+            events: all(self.events),
             events_fired: self.events_fired,
-            agent: self.agent.into(),
+            agent: self.agent,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Definitions of checks.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::{DefinitionError, Rules};
@@ -266,11 +265,11 @@ impl CheckDefinition {
             ProbeTarget::Script(_) => DEFAULT_SCRIPT_TIMEOUT,
         };
         CheckSource::Probe {
-            probe: Arc::new(Probe {
+            probe: Probe {
                 target,
                 timeout: positive(self.timing.timeout_ns).unwrap_or(timeout),
                 output_limit,
-            }),
+            },
             interval: interval.max(SHORTEST_INTERVAL),
         }
     }

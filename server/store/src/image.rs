@@ -5,6 +5,10 @@
 //! stands for the moment at which it was taken.
 
 mod flaw;
+#[cfg(feature = "serde")]
+pub mod form;
+#[cfg(feature = "serde")]
+pub(crate) mod value;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +23,6 @@ use super::key::Key;
 use super::kv::{KvRow, KvTable};
 use super::lock_delay::LockDelays;
 use super::prepared_query::{PreparedQueries, PreparedQueryRow};
-use super::query::Entry;
 use super::registration::{CheckRow, NewNode, NodeRow, ServiceRow};
 use super::session::{SessionRow, SessionTable};
 use super::session_id::SessionId;
@@ -38,7 +41,7 @@ pub struct Image {
     /// The indexes of the tables.
     pub indexes: TableIndexes,
     /// The keys, in byte order.
-    pub keys: Vec<Entry>,
+    pub keys: Vec<(Key, KvRow)>,
     /// The deleted keys and prefixes that are remembered, with the index of the delete.
     pub tombstones: Vec<(Key, Index)>,
     /// When tombstones are reaped, and up to which index.
@@ -48,7 +51,7 @@ pub struct Image {
     /// The keys that cannot be acquired, and until when.
     pub lock_delays: Vec<(Key, Timestamp)>,
     /// The sessions in the order of their ids, and when they lapse.
-    pub sessions: Vec<(Arc<SessionRow>, Option<Timestamp>)>,
+    pub sessions: Vec<(SessionRow, Option<Timestamp>)>,
     /// The nodes, in the order of their names.
     pub nodes: Vec<Arc<NodeRow>>,
     /// The service instances, in the order of nodes and ids.
@@ -58,7 +61,7 @@ pub struct Image {
     /// The prepared queries, in the order of their ids.
     pub prepared_queries: Vec<Arc<PreparedQueryRow>>,
     /// The events that are kept, oldest first.
-    pub events: Vec<Arc<EventRow>>,
+    pub events: Vec<EventRow>,
     /// How many events were fired.
     pub events_fired: u64,
     /// The agent's own services and checks.
@@ -67,6 +70,8 @@ pub struct Image {
 
 /// The indexes of the tables: of the last change of each, as far as no row has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TableIndexes {
     /// Any key.
     pub keys: Index,
@@ -100,17 +105,22 @@ impl Store {
         self.run_checks_again(now);
         self.carry(now, Timestamp::ZERO);
         let pairs = |(key, at): (&Key, &Timestamp)| (key.clone(), *at);
+        let keys = self.kv.rows.iter();
         let sessions = self.sessions.rows.values();
-        let lapse = |row: &Arc<SessionRow>| self.sessions.lapses.get(&row.session.id).copied();
+        let lapse = |row: &SessionRow| self.sessions.lapses.get(&row.session.id).copied();
         Image {
             applied: self.applied,
             indexes: self.table_indexes(),
-            keys: self.kv.under(b""),
+            keys: keys
+                .map(|(key, row)| (key.clone(), KvRow::clone(row)))
+                .collect(),
             tombstones: owned(&self.tombstones.by_key),
             reaps: owned(&self.tombstones.reaps),
             reaps_counted_from: self.tombstones.counted_from,
             lock_delays: self.lock_delays.by_key.iter().map(pairs).collect(),
-            sessions: sessions.map(|row| (Arc::clone(row), lapse(row))).collect(),
+            sessions: sessions
+                .map(|row| (SessionRow::clone(row), lapse(row)))
+                .collect(),
             nodes: self.catalog.nodes.values().cloned().collect(),
             services: self.catalog.services.values().cloned().collect(),
             checks: self
@@ -120,7 +130,12 @@ impl Store {
                 .map(|(_, row)| Arc::clone(row))
                 .collect(),
             prepared_queries: self.prepared_queries.rows.values().cloned().collect(),
-            events: self.events.rows.iter().cloned().collect(),
+            events: self
+                .events
+                .rows
+                .iter()
+                .map(|row| EventRow::clone(row))
+                .collect(),
             events_fired: self.events.fired,
             agent: self.agent.image(),
         }
@@ -150,12 +165,13 @@ impl Store {
     pub fn with_image(&self, image: Image, now: Timestamp) -> Result<Store, Flaw> {
         image.check()?;
         let indexes = &image.indexes;
+        let keys = image.keys.into_iter();
         let mut store = Store {
             rules: self.rules,
             applied: image.applied,
             kv: KvTable {
                 newest: indexes.keys,
-                rows: OrdMap::from(image.keys),
+                rows: keys.map(|(key, row)| (key, Arc::new(row))).collect(),
             },
             tombstones: Tombstones {
                 by_key: OrdMap::from(image.tombstones),
@@ -166,7 +182,7 @@ impl Store {
             lock_delays: lock_delays(&image.lock_delays),
             sessions: SessionTable {
                 newest: indexes.sessions,
-                ..sessions(&image.sessions)
+                ..sessions(image.sessions)
             },
             catalog: Catalog {
                 node_ids: node_ids(&image.nodes),
@@ -184,7 +200,7 @@ impl Store {
             agent: Agent::of(image.agent, &self.agent),
             prepared_queries: prepared_queries(image.prepared_queries, indexes),
             events: Events {
-                rows: image.events.into_iter().collect(),
+                rows: image.events.into_iter().map(Arc::new).collect(),
                 fired: image.events_fired,
             },
         };
@@ -224,7 +240,7 @@ fn lock_delays(image: &[(Key, Timestamp)]) -> LockDelays {
     }
 }
 
-fn sessions(image: &[(Arc<SessionRow>, Option<Timestamp>)]) -> SessionTable {
+fn sessions(image: Vec<(SessionRow, Option<Timestamp>)>) -> SessionTable {
     let mut table = SessionTable::default();
     for (row, lapse) in image {
         let session = &row.session;
@@ -235,11 +251,11 @@ fn sessions(image: &[(Arc<SessionRow>, Option<Timestamp>)]) -> SessionTable {
         }
         table.by_node.insert((node, session.id));
         if let Some(lapse) = lapse {
-            table.lapses.insert(session.id, *lapse);
-            let place = (*lapse, row.create_index, session.id);
+            table.lapses.insert(session.id, lapse);
+            let place = (lapse, row.create_index, session.id);
             table.by_lapse.insert(place);
         }
-        table.rows.insert(session.id, Arc::clone(row));
+        table.rows.insert(session.id, Arc::new(row));
     }
     table
 }
@@ -279,7 +295,7 @@ impl Image {
     /// The rows with indexes of their own: what each is, when it was made, and when it last changed.
     fn rows(&self) -> impl Iterator<Item = (String, Index, Index)> {
         let keys = self.keys.iter();
-        let keys = keys.map(|(key, row): &(Key, Arc<KvRow>)| {
+        let keys = keys.map(|(key, row): &(Key, KvRow)| {
             (format!("key {key:?}"), row.create_index, row.modify_index)
         });
         let sessions = self.sessions.iter().map(|(row, _)| {

@@ -6,6 +6,7 @@ use std::fmt;
 ///
 /// The lock index of a key is not one of these: it counts acquisitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct Index(pub u64);
 
 impl Index {

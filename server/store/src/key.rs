@@ -1,5 +1,7 @@
 //! Keys: byte strings that are cheap to share.
 
+#[cfg(feature = "serde")]
+use super::image::value::bytes;
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Bound;
@@ -7,7 +9,8 @@ use std::sync::Arc;
 
 /// A key or a key prefix of the KV store: any bytes, compared byte by byte (kv.md 1.4).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(Arc<[u8]>);
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+pub struct Key(#[cfg_attr(feature = "serde", serde(with = "bytes"))] Arc<[u8]>);
 
 impl Key {
     /// A key with a copy of `bytes`.

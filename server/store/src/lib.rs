@@ -53,6 +53,8 @@ pub use agent::{
 pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
 pub use effects::{Cause, Effects, HolderChange, SessionEnd, Touched};
 pub use event::{EventRow, NewEvent};
+#[cfg(feature = "serde")]
+pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
 pub use index::Index;
 pub use key::Key;

@@ -17,6 +17,8 @@ pub type PreparedQueryId = SessionId;
 
 /// A prepared query as a client sends it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NewPreparedQuery {
     /// The name; none for a query that is known by its id alone.
     pub name: String,
@@ -34,6 +36,8 @@ pub struct NewPreparedQuery {
 
 /// How a query serves names that only begin with its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Template {
     /// The kind; empty for a query that is no template.
     pub kind: String,
@@ -53,6 +57,8 @@ impl Template {
 
 /// What a query searches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ServiceSearch {
     /// The name of the service.
     pub service: String,
@@ -78,6 +84,8 @@ pub struct ServiceSearch {
 
 /// A stored prepared query.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PreparedQueryRow {
     /// The id, made by the caller.
     pub id: PreparedQueryId,

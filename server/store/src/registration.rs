@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
+use super::image::value::{text, unset};
 use super::index::Index;
 use super::proxy::Proxy;
 
@@ -11,6 +13,8 @@ pub type Labels = BTreeMap<String, String>;
 
 /// A node as registered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NewNode {
     /// The name; compared without regard to case.
     pub node: String,
@@ -28,6 +32,8 @@ pub struct NewNode {
 
 /// A node's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NodeRow {
     /// As registered.
     pub node: NewNode,
@@ -49,6 +55,8 @@ impl NodeRow {
 
 /// The weights of a service instance in DNS answers; kept and shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Weights {
     /// While passing.
     pub passing: i64,
@@ -83,6 +91,8 @@ impl Weights {
 
 /// A service instance as registered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NewService {
     /// The id, unique on its node.
     pub id: String,
@@ -104,8 +114,10 @@ pub struct NewService {
     /// The kind of a proxy or gateway; empty for a service of its own.
     pub kind: String,
     /// What a proxy or gateway is set up with.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub proxy: Arc<Proxy>,
     /// Whether the service speaks Connect by itself.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub connect_native: bool,
     /// Addresses by their tag; none where none were given.
     pub tagged_addresses: Option<BTreeMap<String, ServiceAddress>>,
@@ -121,6 +133,8 @@ impl NewService {
 
 /// An address of a service instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ServiceAddress {
     /// The host.
     pub address: String,
@@ -130,6 +144,8 @@ pub struct ServiceAddress {
 
 /// A service instance's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ServiceRow {
     /// The node, spelled as registered.
     pub node: String,
@@ -143,6 +159,8 @@ pub struct ServiceRow {
 
 /// A check as registered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NewCheck {
     /// The id, unique on its node; compared without regard to case when sessions are bound to it.
     pub check_id: String,
@@ -158,16 +176,21 @@ pub struct NewCheck {
     pub service_id: String,
     /// The name of a service that a check of the node is said to be of, which need not exist. A check of a service has
     /// its service's.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub named_service: String,
     /// The tags that such a check came with.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub named_tags: Option<Vec<String>>,
     /// The kind of check: `ttl`, `http` and so on; empty if none.
     pub kind: String,
     /// How often it is run, as Consul shows it since 1.10.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub interval: String,
     /// How long a run may take, as Consul shows it since 1.10.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub timeout: String,
     /// How the check is run by whoever runs it. The catalog runs nothing.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub definition: CheckDefinition,
 }
 
@@ -177,35 +200,58 @@ pub type Headers = BTreeMap<String, Option<Vec<String>>>;
 /// How a check is run: kept and shown. Empty and zero fields were not given; negative durations are kept as they are
 /// (seen on 1.8.7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct CheckDefinition {
     /// The nanoseconds between two runs.
+    #[cfg_attr(feature = "serde", serde(rename = "interval", with = "text"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub interval_ns: i64,
     /// How many nanoseconds a run may take.
+    #[cfg_attr(feature = "serde", serde(rename = "timeout", with = "text"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub timeout_ns: i64,
     /// After how many nanoseconds in a critical state the service is deregistered.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "deregister_critical_service_after", with = "text")
+    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub deregister_critical_service_after_ns: i64,
     /// The URL that is asked.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub http: String,
     /// Whether certificates are believed without looking.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub tls_skip_verify: bool,
     /// The headers of the request; no list of values is JSON's `null`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub header: Headers,
     /// The method of the request.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub method: String,
     /// The body of the request.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub body: String,
     /// The address that is connected to.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub tcp: String,
     /// How many nanoseconds a status lasts that a client reports.
+    #[cfg_attr(feature = "serde", serde(rename = "ttl", with = "text"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub ttl_ns: i64,
     /// The command that is run.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub script_args: Vec<String>,
     /// The name of the sessions that a check of type `session` follows.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub session_name: String,
 }
 
 /// A check's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct CheckRow {
     /// The node, spelled as registered.
     pub node: String,

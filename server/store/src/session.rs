@@ -16,6 +16,8 @@ use crate::timestamp::Timestamp;
 
 /// What happens to the keys that a session holds when it is invalidated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Behavior {
     /// They are released.
     #[default]
@@ -51,6 +53,8 @@ pub struct NewSession {
 
 /// An entry of `ServiceChecks`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ServiceCheck {
     /// The id of the check.
     pub id: String,

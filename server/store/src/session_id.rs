@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+#[cfg(feature = "serde")]
+use super::image::value::text;
 use uuid::Uuid;
 
 /// The id of a session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionId([u8; 16]);
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+pub struct SessionId(#[cfg_attr(feature = "serde", serde(with = "text"))] [u8; 16]);
 
 /// What is wrong with a text that should be a UUID. Consul before 1.11 says it (kv.md 2.5, session.md 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

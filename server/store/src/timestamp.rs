@@ -1,5 +1,7 @@
 //! A point in time, as plain data: the only form in which time reaches the store.
 
+#[cfg(feature = "serde")]
+use crate::image::value::text;
 use std::time::Duration;
 
 /// A point on a server's clock, in nanoseconds since that clock's epoch.
@@ -7,7 +9,8 @@ use std::time::Duration;
 /// Plain data: it cannot be read off a machine clock here, only be passed in (design rule 1). No clock shows a time
 /// before its epoch, but a state that was brought from another server may have begun there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp(i64);
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+pub struct Timestamp(#[cfg_attr(feature = "serde", serde(with = "text"))] i64);
 
 impl Timestamp {
     /// The epoch of every clock.

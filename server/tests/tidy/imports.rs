@@ -102,7 +102,18 @@ const BANNED_CRATES: &[(&str, &[&str])] = &[
 
 /// The crates inside the server, and all that each may depend on: none of them can see the server.
 const CRATES: &[(&str, &[&str])] = &[
-    ("store", &["bytes", "imbl", "proconsul-gocompat", "uuid"]),
+    // Its image is written with the feature `serde`.
+    (
+        "store",
+        &[
+            "base64",
+            "bytes",
+            "imbl",
+            "proconsul-gocompat",
+            "serde",
+            "uuid",
+        ],
+    ),
     (
         "gocompat",
         &["base64", "bytes", "flate2", "itoa", "regex", "serde"],

@@ -181,7 +181,7 @@ impl Change<'_> {
             Some(ProbeRun {
                 check_id: local.check.check_id.clone(),
                 registration: local.registration,
-                probe: Arc::clone(probe),
+                probe: probe.clone(),
             })
         });
         self.effects.runs.extend(run.flatten());

@@ -7,16 +7,22 @@ use std::time::Duration;
 use super::check::next_of;
 use super::reload::Configured;
 use super::{Agent, Chance, CheckSource, Due, LocalCheck, LocalService, Own};
+#[cfg(feature = "serde")]
+use crate::image::value::{text, unset};
 use crate::image::{Flaw, HIGHEST, all_different};
 use crate::registration::NewService;
 use crate::timestamp::Timestamp;
 
 /// The agent's own state. How it is entered into the catalog, but for the id of its node, is the configuration's matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct AgentImage {
     /// The id of the agent's node; when empty, a store that is made of the image keeps the id that it has.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub node_id: String,
     /// Where the sequence of numbers stands that the agent spreads its doings by.
+    #[cfg_attr(feature = "serde", serde(with = "text"))]
     pub chance: u64,
     /// How many registrations of checks there were.
     pub registrations: u64,
@@ -33,10 +39,13 @@ pub struct AgentImage {
     /// The services, in the order of their ids.
     pub services: Vec<NewService>,
     /// The ids of the services that came as sidecars of others, in their order.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub sidecars: BTreeSet<String>,
     /// The ids of the services that the configuration defines.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub configured_services: BTreeSet<String>,
     /// The ids of the checks that the configuration defines.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub configured_checks: BTreeSet<String>,
     /// The checks, in the order of their ids.
     pub checks: Vec<LocalCheck>,

@@ -1,9 +1,10 @@
 //! What the agent knows of its own services and checks, as plain data.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "serde")]
+use crate::image::form;
 use crate::registration::{NewCheck, NewService};
 use crate::timestamp::Timestamp;
 
@@ -18,6 +19,11 @@ pub struct LocalService {
 
 /// A check that the agent was told of, and how it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(from = "form::AgentCheck", into = "form::AgentCheck")
+)]
 pub struct LocalCheck {
     /// As it stands in the catalog, but for an output that the catalog is told later.
     pub check: NewCheck,
@@ -47,13 +53,15 @@ pub struct LocalCheck {
 
 /// How the status of a check comes about.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(from = "form::Source", into = "form::Source"))]
 pub enum CheckSource {
     /// Clients report it; without a report for this long it turns critical.
     Ttl(Duration),
     /// Something is asked again and again.
     Probe {
         /// What.
-        probe: Arc<Probe>,
+        probe: Probe,
         /// The time between the end of a run and the next.
         interval: Duration,
     },
@@ -115,7 +123,7 @@ pub struct ProbeRun {
     /// Which registration of it.
     pub registration: u64,
     /// What is asked.
-    pub probe: Arc<Probe>,
+    pub probe: Probe,
 }
 
 /// How often a check has to pass and to fail in a row before its status follows; 0 and 1 are at once.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::Agent;
@@ -75,11 +74,11 @@ fn default_checks(of: &str, sidecar: &NewService, output_limit: usize) -> Vec<Ch
         address => address,
     };
     let listening = CheckSource::Probe {
-        probe: Arc::new(Probe {
+        probe: Probe {
             target: ProbeTarget::Tcp(format!("{host}:{}", sidecar.port)),
             timeout: INTERVAL,
             output_limit,
-        }),
+        },
         interval: INTERVAL,
     };
     let aliasing = CheckSource::Alias(Alias {

@@ -1,0 +1,242 @@
+//! The rows of an image in writing, where they are laid out otherwise than in the store.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::value;
+use crate::agent::{Alias, CheckSource, InARow, LocalCheck, Probe, ProbeTarget, Thresholds};
+use crate::event::{EventRow, NewEvent};
+use crate::index::Index;
+use crate::kv::KvRow;
+use crate::registration::NewCheck;
+use crate::session::{Behavior, NewSession, ServiceCheck, SessionRow};
+use crate::session_id::SessionId;
+use crate::timestamp::Timestamp;
+
+/// Converts a thing and its written form into each other. Both sides of a row are read as patterns and as expressions, so
+/// the compiler finds a field that one of them lacks.
+macro_rules! written {
+    ($thing:ty as $form:ty { $([$($inner:tt)*] = [$($written:tt)*])* }) => {
+        impl From<$thing> for $form {
+            fn from(thing: $thing) -> Self {
+                match thing {
+                    $($($inner)* => $($written)*,)*
+                }
+            }
+        }
+
+        impl From<$form> for $thing {
+            fn from(form: $form) -> Self {
+                match form {
+                    $($($written)* => $($inner)*,)*
+                }
+            }
+        }
+    };
+}
+
+/// A key with what is stored under it.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    key: crate::Key,
+    #[serde(with = "value::bytes")]
+    value: Box<[u8]>,
+    flags: u64,
+    lock_index: u64,
+    session: Option<Box<str>>,
+    create_index: Index,
+    modify_index: Index,
+}
+
+written!((crate::Key, KvRow) as Key {
+    [(key, KvRow { value, flags, lock_index, session, create_index, modify_index })]
+    = [Key { key, value, flags, lock_index, session, create_index, modify_index }]
+});
+
+/// For how long a key cannot be acquired.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockDelay {
+    key: crate::Key,
+    left: Timestamp,
+}
+
+written!((crate::Key, Timestamp) as LockDelay { [(key, left)] = [LockDelay { key, left }] });
+
+/// A deleted key or prefix.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tombstone {
+    key: crate::Key,
+    index: Index,
+}
+
+written!((crate::Key, Index) as Tombstone { [(key, index)] = [Tombstone { key, index }] });
+
+/// When tombstones are forgotten, and which.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reap {
+    r#in: Timestamp,
+    up_to_index: Index,
+}
+
+written!((Timestamp, Index) as Reap { [(r#in, up_to_index)] = [Reap { r#in, up_to_index }] });
+
+/// A session, and when it lapses.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Session {
+    id: SessionId,
+    name: String,
+    node: String,
+    lock_delay_ns: i64,
+    behavior: Behavior,
+    ttl_text: String,
+    #[serde(with = "value::text")]
+    ttl: Duration,
+    lapses_in: Option<Timestamp>,
+    node_checks: Option<Vec<String>>,
+    service_checks: Option<Vec<ServiceCheck>>,
+    checks: Vec<String>,
+    create_index: Index,
+}
+
+written!((SessionRow, Option<Timestamp>) as Session {
+    [(SessionRow { session: NewSession {
+        id, name, node, lock_delay_ns, behavior, ttl_text, ttl, node_checks, service_checks, checks
+    }, create_index }, lapses_in)]
+    = [Session {
+        id, name, node, lock_delay_ns, behavior, ttl_text, ttl, lapses_in, node_checks, service_checks, checks, create_index
+    }]
+});
+
+/// An event that is kept.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    #[serde(with = "value::text")]
+    id: [u8; 16],
+    #[serde(with = "value::bytes")]
+    name: Box<[u8]>,
+    #[serde(with = "value::bytes")]
+    payload: Box<[u8]>,
+    node_filter: String,
+    service_filter: String,
+    tag_filter: String,
+    /// Other events are not kept.
+    #[serde(skip, default = "yes")]
+    concerns_agent: bool,
+    logical_time: u64,
+}
+
+fn yes() -> bool {
+    true
+}
+
+written!(EventRow as Event {
+    [EventRow { event: NewEvent {
+        id, name, payload, node_filter, service_filter, tag_filter, concerns_agent
+    }, logical_time }]
+    = [Event { id, name, payload, node_filter, service_filter, tag_filter, concerns_agent, logical_time }]
+});
+
+/// A check of the agent.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AgentCheck {
+    check: NewCheck,
+    service_name: String,
+    service_tags: Option<Vec<String>>,
+    source: CheckSource,
+    output_limit: usize,
+    #[serde(default, with = "value::optional_text")]
+    deregister_after: Option<Duration>,
+    critical_since: Option<Timestamp>,
+    success_before_passing: i64,
+    failures_before_critical: i64,
+    passes: i64,
+    failures: i64,
+    registration: u64,
+    next: Option<Timestamp>,
+    output_due: Option<Timestamp>,
+}
+
+written!(LocalCheck as AgentCheck {
+    [LocalCheck {
+        check, service_name, service_tags, source, output_limit, deregister_after, critical_since,
+        thresholds: Thresholds { success_before_passing, failures_before_critical },
+        in_a_row: InARow { passes, failures },
+        registration, next, output_due
+    }]
+    = [AgentCheck {
+        check, service_name, service_tags, source, output_limit, deregister_after, critical_since,
+        success_before_passing, failures_before_critical, passes, failures, registration, next, output_due
+    }]
+});
+
+/// How the status of a check comes about.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
+pub(crate) enum Source {
+    Ttl {
+        #[serde(with = "value::text")]
+        ttl: Duration,
+    },
+    Http {
+        url: String,
+        method: String,
+        header: BTreeMap<String, Vec<String>>,
+        body: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        tls_skip_verify: bool,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        tls_server_name: String,
+        #[serde(with = "value::text")]
+        timeout: Duration,
+        output_limit: usize,
+        #[serde(with = "value::text")]
+        interval: Duration,
+    },
+    Tcp {
+        address: String,
+        #[serde(with = "value::text")]
+        timeout: Duration,
+        output_limit: usize,
+        #[serde(with = "value::text")]
+        interval: Duration,
+    },
+    Script {
+        words: Vec<String>,
+        #[serde(with = "value::text")]
+        timeout: Duration,
+        output_limit: usize,
+        #[serde(with = "value::text")]
+        interval: Duration,
+    },
+    Alias {
+        node: String,
+        service: String,
+    },
+    Fixed {},
+}
+
+written!(CheckSource as Source {
+    [CheckSource::Ttl(ttl)]
+    = [Source::Ttl { ttl }]
+    [CheckSource::Probe {
+        probe: Probe { target: ProbeTarget::Http { url, method, header, body, tls_skip_verify, tls_server_name }, timeout, output_limit }, interval
+    }]
+    = [Source::Http { url, method, header, body, tls_skip_verify, tls_server_name, timeout, output_limit, interval }]
+    [CheckSource::Probe { probe: Probe { target: ProbeTarget::Tcp(address), timeout, output_limit }, interval }]
+    = [Source::Tcp { address, timeout, output_limit, interval }]
+    [CheckSource::Probe { probe: Probe { target: ProbeTarget::Script(words), timeout, output_limit }, interval }]
+    = [Source::Script { words, timeout, output_limit, interval }]
+    [CheckSource::Alias(Alias { node, service })]
+    = [Source::Alias { node, service }]
+    [CheckSource::Fixed]
+    = [Source::Fixed {}]
+});

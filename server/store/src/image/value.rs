@@ -1,0 +1,182 @@
+//! The values of an image in writing: bytes, ids, durations and points in time, as texts that a person can read.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
+use crate::session_id::SessionId;
+use proconsul_gocompat::duration::{self, DurationQuotes};
+
+/// A value that is written as a text.
+pub(crate) trait Text: Sized {
+    fn show(&self) -> String;
+
+    fn read(text: &str) -> Result<Self, String>;
+}
+
+/// An id, in the form of a UUID.
+impl Text for [u8; 16] {
+    fn show(&self) -> String {
+        SessionId::from_bytes(*self).to_string()
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let id = SessionId::parse_printed(text);
+        let example = [0xad; 16].show();
+        let error = || format!("expected an id such as {example}, not {text:?}");
+        id.map(SessionId::bytes).ok_or_else(error)
+    }
+}
+
+/// Nanoseconds, as a duration in Go's form. A point in time is written as the duration from that of the image.
+impl Text for i64 {
+    fn show(&self) -> String {
+        duration::format(*self)
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        duration::parse(text).map_err(|error| error.message(DurationQuotes::Bare))
+    }
+}
+
+/// A duration that is not negative.
+impl Text for Duration {
+    fn show(&self) -> String {
+        i64::try_from(self.as_nanos()).unwrap_or(i64::MAX).show()
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let nanoseconds = u64::try_from(i64::read(text)?);
+        let error = |_| format!("{text:?} is negative, as no duration is here");
+        nanoseconds.map(Self::from_nanos).map_err(error)
+    }
+}
+
+/// 64 bits, in hexadecimal: as a number they would not survive languages that have only floating-point ones.
+impl Text for u64 {
+    fn show(&self) -> String {
+        format!("{self:016x}")
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let error = |_| format!("expected 16 hexadecimal digits, not {text:?}");
+        Self::from_str_radix(text, 16).map_err(error)
+    }
+}
+
+/// Bytes in base64.
+impl Text for Vec<u8> {
+    fn show(&self) -> String {
+        BASE64_STANDARD.encode(self)
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let error = |error: base64::DecodeError| error.to_string();
+        BASE64_STANDARD.decode(text).map_err(error)
+    }
+}
+
+/// A value as a text.
+pub(crate) mod text {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::Text;
+
+    pub(crate) fn serialize<T: Text, S: Serializer>(
+        value: &T,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&value.show())
+    }
+
+    pub(crate) fn deserialize<'de, T: Text, D: Deserializer<'de>>(
+        source: D,
+    ) -> Result<T, D::Error> {
+        T::read(&String::deserialize(source)?).map_err(D::Error::custom)
+    }
+}
+
+/// A value as a text, or `null`.
+pub(crate) mod optional_text {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Text, text};
+
+    #[derive(Deserialize, Serialize)]
+    #[serde(transparent)]
+    struct AsText<T: Text>(#[serde(with = "text")] T);
+
+    pub(crate) fn serialize<T: Text + Clone, S: Serializer>(
+        value: &Option<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.clone().map(AsText).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, T: Text, D: Deserializer<'de>>(
+        source: D,
+    ) -> Result<Option<T>, D::Error> {
+        Ok(Option::deserialize(source)?.map(|AsText(value)| value))
+    }
+}
+
+/// Bytes: a text where they are one, or base64 that says so.
+pub(crate) mod bytes {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::text;
+
+    #[derive(Deserialize, Serialize)]
+    #[serde(
+        untagged,
+        deny_unknown_fields,
+        expecting = "expected a text, or {\"base64\": \"...\"} with its bytes"
+    )]
+    enum Bytes {
+        Utf8(String),
+        Other {
+            #[serde(with = "text")]
+            base64: Vec<u8>,
+        },
+    }
+
+    pub(crate) fn serialize<S: Serializer>(
+        bytes: &impl AsRef<[u8]>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match str::from_utf8(bytes.as_ref()) {
+            Ok(text) => serializer.serialize_str(text),
+            Err(_) => Bytes::Other {
+                base64: bytes.as_ref().to_vec(),
+            }
+            .serialize(serializer),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, T: From<Vec<u8>>, D: Deserializer<'de>>(
+        source: D,
+    ) -> Result<T, D::Error> {
+        Ok(match Bytes::deserialize(source)? {
+            Bytes::Utf8(text) => text.into_bytes().into(),
+            Bytes::Other { base64 } => base64.into(),
+        })
+    }
+}
+
+/// Whether a field is left out.
+pub(crate) fn unset<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Reads the settings of a proxy. They are shown as JSON, so nothing else may get in.
+pub(crate) fn config<'de, D: serde::Deserializer<'de>>(
+    source: D,
+) -> Result<Option<String>, D::Error> {
+    let config: Option<String> = serde::Deserialize::deserialize(source)?;
+    let config = config.map(|text| proconsul_gocompat::json::object::object_text(&text));
+    config
+        .transpose()
+        .map_err(|error| serde::de::Error::custom(format!("the config of a proxy: {error}")))
+}
