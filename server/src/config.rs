@@ -18,7 +18,7 @@ pub struct Config {
     /// The emulated release. Default: [`Version::default`].
     pub version: Version,
     /// What session ids, index salts and jitter are drawn from: the same seed gives the same bytes. Default: `None`, a
-    /// fresh seed for every server, which [`Control::seed`](crate::control::Control::seed) tells.
+    /// fresh seed for every server, which [`Server::seed`](crate::Server::seed) tells.
     pub seed: Option<u64>,
 
     /// Name of the agent's node (`node_name`). Default: `proconsul`.
@@ -310,6 +310,7 @@ impl Default for Config {
 
 /// A place where HTTP is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Listener {
     /// A TCP address; port 0 takes a free one.
     Tcp(SocketAddr),
@@ -319,6 +320,7 @@ pub enum Listener {
 
 /// How important a log line is, in Consul's names: each level shows itself and those above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum LogLevel {
     /// Things that went wrong.
     Error,

@@ -26,11 +26,13 @@ pub use consul_error::ConsulError;
 pub use effect::{Cut, Effect, ReportedIndex};
 pub use error::RuleError;
 pub use leadership::{LeaderLoss, Phase};
+#[doc(hidden)]
 pub use plan::{Hold, Past, Plan, Shown, Stop};
 pub use response::Response;
 pub use rule::Rule;
 
 /// A request, as far as faults look at it.
+#[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     /// The method.
@@ -68,6 +70,7 @@ pub struct RuleId(pub u64);
 
 /// A rule that is installed, and how often it has hit.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Installed {
     /// Its number.
     pub id: RuleId,
@@ -78,6 +81,7 @@ pub struct Installed {
 }
 
 /// The faults of one server.
+#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Faults {
     /// Whether there is anything to look for: a server without faults asks for no lock.

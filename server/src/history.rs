@@ -20,6 +20,7 @@ pub use filter::{Filter, Kind};
 pub(crate) use note::Intent;
 pub(crate) use safety::violations;
 pub use safety::{Interval, Unsafe};
+#[doc(hidden)]
 pub use text::timeline;
 
 /// How many records a history keeps unless it is told otherwise. When there are more the oldest go, and whoever reads the
@@ -32,6 +33,7 @@ pub struct CallId(pub u64);
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Record {
     /// Its place in the history, counted from 1. Numbers are never used twice, also after older records are gone.
     pub number: u64,
@@ -45,6 +47,7 @@ pub struct Record {
 
 /// What can happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Happened {
     /// A request arrived.
     Request {
@@ -194,6 +197,7 @@ pub enum Happened {
 
 /// Why an acquire is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RefusedBecause {
     /// Another session, or another spelling of the same, holds the key.
     HeldBy(String),
@@ -207,6 +211,7 @@ pub enum RefusedBecause {
 
 /// Why a key lost its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReleasedBy {
     /// The holder let go.
     Holder,
@@ -218,6 +223,7 @@ pub enum ReleasedBy {
 
 /// Why a blocking query looks again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WokenBy {
     /// Something that it reads was touched.
     Change,
@@ -228,6 +234,7 @@ pub enum WokenBy {
 }
 
 /// The log.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct History {
     /// How many records are kept; 0 is off.

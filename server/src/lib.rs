@@ -1,56 +1,76 @@
 //! A stand-in for Consul's KV store and sessions, for tests: a [`Server`] in the test's own process.
 //!
-//! It answers as Consul does; what no Consul can do is done by its [`Control`](control::Control), to which a server
-//! dereferences: moving time, waiting for a blocked client, making things go wrong, and saying what happened.
+//! It answers as Consul does, to any client. What no Consul can do is done by its methods: moving time, waiting for a
+//! client that blocks, making things go wrong, and saying what happened. A complete test:
 //!
 //! ```
 //! use std::time::Duration;
-//! use proconsul::control::Session;
 //!
-//! let server = proconsul::test::frozen();
-//! let session = server.sessions().create(Session::ttl(Duration::from_secs(10)))?;
-//! assert!(server.kv().acquire("leader", "me", &session)?);
+//! use proconsul_client::{Client, NewSession};
 //!
-//! server.advance(Duration::from_secs(20)); // the session lapses
-//! let leader = server.explain("leader");
-//! assert_eq!(leader.holder, None);
-//! assert_eq!(leader.lock_delay_left, Some(Duration::from_secs(15)));
-//! assert!(server.timeline("leader").contains("its TTL ran out"));
+//! // #[tokio::test]
+//! async fn a_lock_is_lost_with_its_session() -> Result<(), Box<dyn std::error::Error>> {
+//!     let server = proconsul::test::frozen(); // time moves when the test says so
+//!     let client = Client::new(&server.url())?;
+//!     let ttl = NewSession::new().ttl(Duration::from_secs(10));
+//!     let session = client.sessions().create(&ttl).await?;
+//!     assert!(client.kv().write("leader", "me").acquire(&session).await?);
+//!
+//!     server.advance_async(Duration::from_secs(20)).await; // nobody renews: it lapses at twice its TTL
+//!
+//!     let leader = server.explain("leader");
+//!     assert_eq!(leader.holder, None);
+//!     assert_eq!(leader.lock_delay_left, Some(Duration::from_secs(15)));
+//!     assert!(server.timeline("leader").contains("its TTL ran out"));
+//!     Ok(())
+//! }
+//! # tokio::runtime::Runtime::new()?.block_on(a_lock_is_lost_with_its_session())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Everything that waits has two forms, such as [`wait_blocked`](control::Control::wait_blocked), which parks its thread,
-//! and [`wait_blocked_async`](control::Control::wait_blocked_async), a future for any runtime. In a plain
-//! `#[tokio::test]`, whose client runs on the same thread, the first fails at once and names the second. How a test that
-//! fails shows what happened on its server is said in [`mod@test`].
+//! # Where to look
+//! * [`test`](mod@test) starts servers that tell what happened on them when their test fails; [`Server::builder`] sets
+//!   everything else.
+//! * [`Server`] has the controls, in groups: time, waiting, faults, connections, history, state.
+//! * [`control`], [`faults`] and [`history`] have the types that these take and give.
+//! * [`target`] runs the same test on a real Consul.
 //!
-//! One request, end to end: `http` checks it in Consul's order and makes a command or a query of it; the [`engine`]
-//! applies what is due, then the command, under its one lock; the [`store`], a pure machine, says what was touched;
-//! the lock is dropped, and those who wait for what was touched look again.
+//! Five complete programs to copy stand in the folder `server/examples`:
+//! * `lock_lost_by_ttl`: a session lapses, its lock is free, and nobody gets it during the lock-delay.
+//! * `watch_with_barrier`: a test changes a key at the moment at which a program watches it, without a sleep.
+//! * `fault_and_retry`: a write is answered with an error, and another's answer is lost; the program tries again.
+//! * `fifty_servers`: fifty tests at once, each with a server of its own.
+//! * `on_a_real_consul`: the same test on this crate and on a real Consul.
 //!
-//! # Invariants
-//! * Time comes in as an argument: only [`clock`] reads the machine's, only [`entropy`] makes chance.
-//! * The store notifies nobody. Waking comes after the index is fixed, and a wake is only a hint.
-//! * Faults are asked for at the edge, before a handler and before a reply, never inside.
-//! * The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
+//! # Threads and runtimes
+//! Everything that waits has two forms, such as [`wait_blocked`](Server::wait_blocked), which parks its thread, and
+//! [`wait_blocked_async`](Server::wait_blocked_async), a future for any runtime. In a plain `#[tokio::test]`, whose client
+//! runs on the same thread, the first fails at once and names the second.
+//!
+//! The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 
 // Some of what the control plane over HTTP uses nobody else does.
 #![cfg_attr(not(feature = "control-http"), allow(dead_code, unused_imports))]
 
+#[doc(hidden)]
 pub mod blocking;
 pub mod cli;
+#[doc(hidden)]
 pub mod clock;
 pub mod config;
 pub mod control;
+#[doc(hidden)]
 pub mod definition;
+#[doc(hidden)]
 pub mod engine;
+#[doc(hidden)]
 pub mod entropy;
 pub mod faults;
 mod filter;
 pub mod history;
 mod http;
 mod probe;
-pub mod server;
+mod server;
 pub mod target;
 pub mod test;
 #[cfg(test)]
@@ -58,7 +78,11 @@ mod tests;
 mod ui;
 pub mod version;
 
+#[doc(inline)]
+pub use control::{Address, Server};
 pub(crate) use proconsul_gocompat as go;
+#[doc(hidden)]
 pub use proconsul_store as store;
+#[doc(hidden)]
 pub use proconsul_store::{timestamp, watch};
-pub use server::{Address, Builder, Server, StartError};
+pub use server::{Builder, StartError};

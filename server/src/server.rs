@@ -7,9 +7,7 @@ mod sockets;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener as StdTcpListener};
-use std::ops::Deref;
-use std::path::PathBuf;
+use std::net::{SocketAddr, TcpListener as StdTcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -17,7 +15,8 @@ use tokio::sync::oneshot;
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::control::{Control, Launched, OnDemand};
+pub(crate) use crate::control::reachable;
+use crate::control::{Address, Addresses, Launched, OnDemand, Server};
 use crate::engine::Engine;
 use crate::entropy::Entropy;
 pub(crate) use crate::http::Reload;
@@ -31,53 +30,9 @@ use sockets::{Sockets, adopt, bind, bind_control, http_addresses, remove_socket}
 /// each of them: with its own choice of 1024, that is 12 kB, a quarter of what a server has on the heap.
 const EVENTS_AT_ONCE: usize = 128;
 
-/// A Consul inside this process, on a thread and a runtime of its own, for as long as the value lives.
-///
-/// It can be used from tests with any runtime or none. Every server has its own state and its own port; there
-/// are no globals, so a process can hold as many as it likes.
-///
-/// ```
-/// use std::io::{Read, Write};
-///
-/// let server = proconsul::Server::start();
-/// let mut connection = std::net::TcpStream::connect(server.addr())?;
-/// connection.write_all(b"PUT /v1/kv/job HTTP/1.0\r\nContent-Length: 3\r\n\r\nrun")?;
-/// let mut answer = String::new();
-/// connection.read_to_string(&mut answer)?;
-/// assert!(answer.ends_with("true"));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Debug)]
-#[must_use = "a server stops when it is dropped"]
-pub struct Server {
-    addresses: Vec<Address>,
-    control_address: Option<SocketAddr>,
-    control: Control,
-    /// Dropping it ends the thread.
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-/// Where a server can be reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
-    /// Over TCP.
-    Tcp(SocketAddr),
-    /// At the path of a Unix socket.
-    Unix(PathBuf),
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Address::Tcp(address) => address.fmt(formatter),
-            Address::Unix(path) => write!(formatter, "unix://{}", path.display()),
-        }
-    }
-}
-
 /// Why a server did not start.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum StartError {
     /// The address could not be listened on.
     Listen {
@@ -181,7 +136,7 @@ impl Builder {
     }
 
     /// What session ids, the node's id and jitter are made from: the same seed gives the same bytes. Default: a fresh
-    /// seed for every server, which [`Control::seed`] tells.
+    /// seed for every server, which [`Server::seed`] tells.
     pub fn seed(mut self, seed: u64) -> Self {
         self.config.seed = Some(seed);
         self
@@ -241,29 +196,28 @@ impl Builder {
             let control = bind_control(&config, &data)?;
             Sockets { data, control }
         };
-        let addresses = sockets.addresses();
-        let control_address = sockets.control_address();
         let (stop, stopped) = oneshot::channel::<()>();
-        let control = new_control(&engine, &config, seed, &sockets);
-        let served = control.clone();
-        sockets.follow(&control);
+        let server = new_handle(&engine, &config, seed, &sockets);
+        let (served, served_at) = (server.clone(), sockets.addresses());
+        sockets.follow(&server);
         let reload = reload_of(&engine, &config, None);
+        let stopping = Arc::clone(&engine);
         let serving = async move {
             serve(config, served, sockets, reload, stopped).await;
             // A client may have told the server to leave: nobody waits for it any more.
             engine.close();
         };
         let thread = own_thread::run(runtime, serving).map_err(StartError::Runtime)?;
-        Ok(Server {
-            addresses,
-            control_address,
-            control,
+        Ok(server.kept_running_by(OwnThread {
+            engine: stopping,
+            addresses: served_at,
             stop: Some(stop),
             thread: Some(thread),
-        })
+        }))
     }
 }
 
+/// # Starting
 impl Server {
     /// Starts a server with the default settings on a free port of 127.0.0.1.
     ///
@@ -278,89 +232,28 @@ impl Server {
     pub fn builder() -> Builder {
         Builder::default()
     }
-
-    /// The address of the server.
-    ///
-    /// # Panics
-    /// When the server was configured to listen on Unix sockets only; see [`Server::addresses`].
-    #[must_use]
-    pub fn addr(&self) -> SocketAddr {
-        let tcp = self.addresses.iter().find_map(|address| match address {
-            Address::Tcp(address) => Some(*address),
-            Address::Unix(_) => None,
-        });
-        tcp.expect("the server listens on TCP unless its configuration says otherwise")
-    }
-
-    /// The URL of the server, without a slash at its end: `http://127.0.0.1:40123`. A server that listens at all
-    /// addresses is asked at the loopback one.
-    ///
-    /// # Panics
-    /// As [`Server::addr`].
-    #[must_use]
-    pub fn url(&self) -> String {
-        format!("http://{}", reachable(self.addr()))
-    }
-
-    /// All addresses of the server.
-    #[must_use]
-    pub fn addresses(&self) -> &[Address] {
-        &self.addresses
-    }
-
-    /// Where the control plane is served, for programs in other languages: `http://127.0.0.1:40123/proconsul/v1`.
-    ///
-    /// # Panics
-    /// As [`Server::addr`], unless the control plane has a port of its own.
-    #[cfg(feature = "control-http")]
-    #[must_use]
-    pub fn control_url(&self) -> String {
-        self.url_of_control_plane()
-    }
-
-    fn url_of_control_plane(&self) -> String {
-        let address = self.control_address.unwrap_or_else(|| self.addr());
-        format!("http://{}/proconsul/v1", reachable(address))
-    }
-
-    /// The controls of this server, which outlive neither its state nor its port.
-    pub fn control(&self) -> &Control {
-        &self.control
-    }
 }
 
-impl Deref for Server {
-    type Target = Control;
-
-    /// A server is controlled by its own methods.
-    fn deref(&self) -> &Control {
-        &self.control
-    }
+/// The thread that a server runs on.
+struct OwnThread {
+    engine: Arc<Engine>,
+    addresses: Vec<Address>,
+    /// Dropping it ends the thread.
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
-impl Drop for Server {
+impl Drop for OwnThread {
     /// Stops the server: connections are closed and the port is free when this returns.
     fn drop(&mut self) {
-        self.control.engine().close();
+        self.engine.close();
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             // A panic in there was printed by its own thread; another one here would end the whole test run.
             let _ = thread.join();
         }
-        for address in &self.addresses {
-            remove_socket(address);
-        }
+        self.addresses.iter().for_each(remove_socket);
     }
-}
-
-/// Returns an address that a client on this machine can connect to: the loopback one where `address` stands for all.
-pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
 }
 
 /// Reads a configuration again.
@@ -383,32 +276,36 @@ pub(crate) async fn run(
     let seed = config.seed.unwrap_or_else(Entropy::machine_seed);
     let config = config.with_seed(seed);
     let engine = new_engine(&config, seed, Clock::running());
-    let control = new_control(&engine, &config, seed, &sockets);
-    sockets.follow(&control);
+    let server = new_handle(&engine, &config, seed, &sockets);
+    sockets.follow(&server);
     let addresses = sockets.addresses();
     let reload = reload_of(&engine, &config, Some(reread));
     ready(&addresses, sockets.control_address(), reload.clone());
     let (keep, stopped) = oneshot::channel::<()>();
     tokio::select! {
-        () = serve(config, control.clone(), sockets, reload, stopped) => {}
+        () = serve(config, server.clone(), sockets, reload, stopped) => {}
         () = stop => drop(keep),
     }
     // The waits of the control plane end now; each would keep the process for as long as its patience is.
     engine.close();
     // Servers on demand end with the process. Stopping them one after the other would wait for what they do.
-    std::mem::forget(control);
+    std::mem::forget(server);
     addresses.iter().for_each(remove_socket);
     Ok(())
 }
 
-/// Returns the controls of a server with these sockets.
-fn new_control(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Sockets) -> Control {
+/// Returns a handle of a server with these sockets.
+fn new_handle(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Sockets) -> Server {
     let on_demand = OnDemand {
         config: config.for_server_on_demand(&http_addresses(&sockets.data)),
         launch,
         amend: crate::cli::amended,
     };
-    Control::new(engine, config, seed, on_demand)
+    let addresses = Addresses {
+        api: sockets.addresses(),
+        control: sockets.control_address(),
+    };
+    Server::new(engine, config, seed, addresses, on_demand)
 }
 
 /// Starts a server on demand of the control plane.
@@ -426,13 +323,13 @@ fn launch(config: Config, frozen: bool) -> Result<Launched, String> {
 
 async fn serve(
     config: Config,
-    control: Control,
+    server: Server,
     sockets: Sockets,
     reload: Reload,
     stopped: oneshot::Receiver<()>,
 ) {
-    let engine = control.shared_engine();
-    let control = config.control.then_some(control);
+    let engine = server.shared_engine();
+    let control = config.control.then_some(server);
     let mut tasks = tokio::task::JoinSet::new();
     let has_own_port = !sockets.control.is_empty();
     #[cfg(feature = "control-http")]

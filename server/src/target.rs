@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::clock;
-use crate::control::Control;
+use crate::control::Server;
 use crate::test::{self, TestServer};
 
 /// The variable that names a real Consul, such as `http://127.0.0.1:8500`. It is this crate's own, so that a test never
@@ -60,16 +60,16 @@ impl Target {
         &self.url
     }
 
-    /// The controls; none for a real Consul, where a test does without them.
+    /// The server in this process with its controls; `None` for a real Consul, where a test does without them.
     #[must_use]
-    pub fn control(&self) -> Option<&Control> {
-        self.server.as_ref().map(|server| server.control())
+    pub fn control(&self) -> Option<&Server> {
+        self.server.as_deref()
     }
 
     /// Lets time pass: at once where the clock can be moved, for real where not.
     ///
     /// # Panics
-    /// As [`Control::advance`].
+    /// As [`Server::advance`].
     #[track_caller]
     pub fn pass(&self, duration: Duration) {
         match self.control() {

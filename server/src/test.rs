@@ -138,7 +138,7 @@ pub fn server() -> TestServer {
 /// A server whose clock stands still until the test moves it.
 ///
 /// Only what hangs on the server's clock stands still: TTLs, lock-delays, waits, checks. A client's own timers do not. What
-/// to do about a loop that renews a session is said at [`advance`](crate::control::Control::advance).
+/// to do about a loop that renews a session is said at [`advance`](crate::Server::advance).
 ///
 /// # Panics
 /// As [`Server::start`].

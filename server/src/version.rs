@@ -3,9 +3,11 @@
 //! Handlers ask [`Version::has`] by [`Behaviour`] and never compare numbers themselves, so that what a release
 //! changed can be read in one place: [`behaviour`].
 
+#[doc(hidden)]
 pub mod behaviour;
 mod go;
 
+#[doc(hidden)]
 pub use behaviour::{Behaviour, Row, Since};
 
 use std::fmt;
@@ -13,6 +15,7 @@ use std::str::FromStr;
 
 /// The build date where releases say theirs: the one that Consul's own builds from source say, because this is no build
 /// of any release.
+#[doc(hidden)]
 pub const BUILD_DATE: &str = "1970-01-01T00:00:01Z";
 
 /// A Consul release that proconsul can emulate, such as `1.22.0`.
@@ -60,6 +63,7 @@ impl Version {
     }
 
     /// Whether this version behaves in this way.
+    #[doc(hidden)]
     pub fn has(self, behaviour: Behaviour) -> bool {
         let row = behaviour.row();
         row.since.iter().any(|since| since.covers(self))
@@ -86,6 +90,7 @@ impl fmt::Display for Version {
 
 /// Why a text is not a version that proconsul emulates.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ParseVersionError {
     /// Neither `X.Y.Z` nor `X.Y`.
     Malformed(String),

@@ -76,6 +76,7 @@ const MISSING_VERBS: &[&str] = &[
 ];
 
 /// Runs the command line of this process, and returns its exit code.
+#[doc(hidden)]
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     let program = arguments.next().unwrap_or_default();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
-use super::Control;
+use super::Server;
 use crate::clock::Patience;
 use crate::engine::parked;
 
@@ -152,6 +152,7 @@ impl Drop for Reopening<'_> {
 
 /// What a restart leaves of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Restart {
     /// Everything that Consul writes to its disk: keys, sessions, catalog and indexes. TTLs start anew, lock-delays are
     /// forgotten (session.md 3.3, 3.4).
@@ -160,7 +161,8 @@ pub enum Restart {
     WipeState,
 }
 
-impl Control {
+/// # Connections
+impl Server {
     /// Closes all connections and refuses new ones, as a server that is down does. The port stays this server's. Works on
     /// the thread of any runtime, since it waits for the server alone.
     ///
@@ -170,10 +172,10 @@ impl Control {
         parked::park_on(self.refuse_connections_async())
     }
 
-    /// Does what [`Control::refuse_connections`] does without holding a thread.
+    /// Does what [`Server::refuse_connections`] does without holding a thread.
     ///
     /// # Errors
-    /// As [`Control::refuse_connections`].
+    /// As [`Server::refuse_connections`].
     pub async fn refuse_connections_async(&self) -> Result<(), DoorError> {
         self.note("connections refused");
         self.set_doors(false).await
@@ -187,10 +189,10 @@ impl Control {
         parked::park_on(self.accept_connections_async())
     }
 
-    /// Does what [`Control::accept_connections`] does without holding a thread.
+    /// Does what [`Server::accept_connections`] does without holding a thread.
     ///
     /// # Errors
-    /// As [`Control::accept_connections`].
+    /// As [`Server::accept_connections`].
     pub async fn accept_connections_async(&self) -> Result<(), DoorError> {
         self.note("connections accepted");
         self.set_doors(true).await
@@ -200,16 +202,16 @@ impl Control {
     /// Clock, history, faults and checkpoints are the test's, and stay.
     ///
     /// # Errors
-    /// As [`Control::accept_connections`].
+    /// As [`Server::accept_connections`].
     pub fn restart(&self, restart: Restart) -> Result<(), DoorError> {
         parked::park_on(self.restart_async(restart))
     }
 
-    /// Does what [`Control::restart`] does without holding a thread. Dropping the future lets the server take
+    /// Does what [`Server::restart`] does without holding a thread. Dropping the future lets the server take
     /// connections again, whether it has been restarted by then or not.
     ///
     /// # Errors
-    /// As [`Control::accept_connections`].
+    /// As [`Server::accept_connections`].
     pub async fn restart_async(&self, restart: Restart) -> Result<(), DoorError> {
         let _reopening = Reopening(&self.doors);
         self.refuse_connections_async().await?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Control;
+use super::Server;
 use crate::store::form::{Event, Key, LockDelay, Reap, Session, Tombstone};
 use crate::store::{
     AgentImage, CheckRow, Flaw, Image, Index, NodeRow, PreparedQueryRow, ServiceRow, TableIndexes,
@@ -91,6 +91,7 @@ struct Head {
 
 /// Why a state was not loaded. The server is as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LoadError {
     /// The text is no state; with what is wrong with it.
     Malformed(String),
@@ -132,7 +133,8 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-impl Control {
+/// # State as JSON
+impl Server {
     /// The whole state as JSON: keys, sessions, catalog, prepared queries, events, all indexes, and what is left of
     /// every TTL and lock-delay. History, checkpoints, faults and the source of chance are not of it. The same state
     /// gives the same bytes.
@@ -175,7 +177,7 @@ impl Control {
         text
     }
 
-    /// Goes over to a state that [`Control::dump`] gave, of this server or of another one with the same version, node
+    /// Goes over to a state that [`Server::dump`] gave, of this server or of another one with the same version, node
     /// and datacenter: every read is answered as it was there, and what was to happen will happen, as long after this
     /// as it would have after the dump. Whoever is blocked is answered with what is there now.
     ///

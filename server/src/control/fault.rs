@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use super::Control;
+use super::Server;
 use crate::faults::{
     Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Rule, RuleError, RuleId,
 };
 
-impl Control {
+/// # Faults
+impl Server {
     /// Installs a rule behind those that there are; of several that match a request the first wins. The rule is gone
     /// when the guard is dropped, unless it is told to [`keep`](FaultGuard::keep) it.
     ///

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use super::Control;
+use super::Server;
 use crate::engine::Explanation;
 use crate::history::{self, Filter, Interval, Record, Unsafe};
 use crate::store::Key;
 
-impl Control {
+/// # History
+impl Server {
     /// The records of the history that are meant, oldest first.
     #[must_use]
     pub fn history(&self, filter: &Filter) -> Vec<Record> {
@@ -81,7 +82,7 @@ impl Control {
         if found.is_empty() { Ok(()) } else { Err(found) }
     }
 
-    /// Asserts what [`Control::check_lock_safety`] checks.
+    /// Asserts what [`Server::check_lock_safety`] checks.
     ///
     /// # Panics
     /// When the lock was not safe: with every violation, and the timeline of the key.

@@ -1,8 +1,9 @@
-//! The control plane: what a test can do to a server, and learn about it, that no client of Consul can.
+//! A running server, and what a test can do to it and learn about it that no client of Consul can.
 //!
-//! Everything is here once, as methods of [`Control`]; a [`Server`](crate::Server) dereferences to it. Over HTTP the
-//! same is offered under `/proconsul/v1/`, for tests in other languages.
+//! Everything is here once, as methods of [`Server`]. Over HTTP the same is offered under `/proconsul/v1/`, for tests in
+//! other languages.
 
+mod address;
 mod doors;
 mod dump;
 mod export;
@@ -15,6 +16,7 @@ mod state;
 mod time;
 mod wait;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use crate::config::Config;
@@ -22,6 +24,19 @@ use crate::engine::{Checkpoint, Engine};
 use crate::faults::Faults;
 use servers::SharedServers;
 
+#[doc(inline)]
+pub use crate::clock::Rate;
+#[doc(inline)]
+pub use crate::engine::{Blocked, BlockedOn, Explanation, Unmet, WhyUnmet};
+#[doc(inline)]
+pub use crate::store::timestamp::Timestamp;
+#[doc(inline)]
+pub use crate::store::{
+    Behavior, CheckRow, Entry, Flaw, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
+    NodeRow, Refusal, ServiceRow, SessionId, SessionRow,
+};
+pub use address::Address;
+pub(crate) use address::{Addresses, reachable};
 pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
 pub use dump::LoadError;
@@ -29,9 +44,31 @@ pub use export::ImportError;
 pub(crate) use servers::{Launched, NotStarted, OnDemand};
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
 
-/// The controls of one server. Clones control the same server.
+/// A Consul inside this process, on a thread and a runtime of its own, for as long as the value lives.
+///
+/// It can be used from tests with any runtime or none. Every server has its own state and its own port; there
+/// are no globals, so a process can hold as many as it likes.
+///
+/// ```
+/// use std::io::{Read, Write};
+///
+/// let server = proconsul::Server::start();
+/// let mut connection = std::net::TcpStream::connect(server.addr())?;
+/// connection.write_all(b"PUT /v1/kv/job HTTP/1.0\r\nContent-Length: 3\r\n\r\nrun")?;
+/// let mut answer = String::new();
+/// connection.read_to_string(&mut answer)?;
+/// assert!(answer.ends_with("true"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// It stops when it is dropped: connections are closed and the port is free then. A clone controls the same server and
+/// does not keep it running, for threads and tasks that outlive a test's hold on it.
+// Shown on the front page alone.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct Control {
+#[must_use = "a server stops when it is dropped"]
+pub struct Server {
+    addresses: Arc<Addresses>,
     engine: Arc<Engine>,
     seed: u64,
     /// The state in which the server was started.
@@ -48,17 +85,38 @@ pub struct Control {
     has_own_port: bool,
     on_demand: Arc<OnDemand>,
     servers: Arc<SharedServers>,
+    running: Running,
 }
 
-impl Control {
-    /// The controls of a server that has just been made.
+/// What a test that was written for it calls a [`Server`].
+#[doc(hidden)]
+pub type Control = Server;
+
+/// What keeps a server running, in the value that was started alone: a clone of it is empty.
+#[derive(Debug, Default)]
+struct Running(
+    #[expect(dead_code, reason = "dropping it stops the server")]
+    Option<Box<dyn Any + Send + Sync>>,
+);
+
+impl Clone for Running {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// # Who it is
+impl Server {
+    /// A handle of a server that has just been made.
     pub(crate) fn new(
         engine: &Arc<Engine>,
         config: &Config,
         seed: u64,
+        addresses: Addresses,
         on_demand: OnDemand,
     ) -> Self {
         Self {
+            addresses: Arc::new(addresses),
             initial: Arc::new(engine.initial()),
             engine: Arc::clone(engine),
             seed,
@@ -71,7 +129,14 @@ impl Control {
             has_own_port: config.control_port.is_some(),
             on_demand: Arc::new(on_demand),
             servers: Arc::default(),
+            running: Running::default(),
         }
+    }
+
+    /// The server, which now ends when this value does.
+    pub(crate) fn kept_running_by(mut self, owner: impl Any + Send + Sync) -> Self {
+        self.running = Running(Some(Box::new(owner)));
+        self
     }
 
     /// The name of the agent's own node.
@@ -97,7 +162,14 @@ impl Control {
         Arc::clone(&self.engine)
     }
 
+    /// The server itself, for who asks [`target`](crate::target) and servers alike.
+    #[doc(hidden)]
+    pub fn control(&self) -> &Self {
+        self
+    }
+
     /// What the server does, without HTTP.
+    #[doc(hidden)]
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine

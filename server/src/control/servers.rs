@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use parking_lot::Mutex;
 
-use super::Control;
+use super::Server;
 use crate::config::{Config, Listener};
 use crate::entropy::Entropy;
 use crate::version::Version;
@@ -109,7 +109,7 @@ impl fmt::Debug for Servers {
 
 pub(super) type SharedServers = Mutex<Servers>;
 
-impl Control {
+impl Server {
     /// Starts another server in this process.
     ///
     /// # Errors

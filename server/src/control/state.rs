@@ -3,23 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Control;
+use super::Server;
 use crate::store::{
     Behavior, CheckRow, Command, Content, Entry, Index, Key, KvRow, KvVerb, KvWrite, Labels,
     NewSession, NodeRow, Query, Refusal, Reply, Rows, ServiceRow, SessionRow,
 };
 
-/// The keys of a server; from [`Control::kv`].
+/// The keys of a server; from [`Server::kv`].
 #[derive(Clone, Copy, Debug)]
-pub struct Keys<'a>(&'a Control);
+pub struct Keys<'a>(&'a Server);
 
-/// The sessions of a server; from [`Control::sessions`].
+/// The sessions of a server; from [`Server::sessions`].
 #[derive(Clone, Copy, Debug)]
-pub struct Sessions<'a>(&'a Control);
+pub struct Sessions<'a>(&'a Server);
 
-/// The catalog of a server; from [`Control::catalog`].
+/// The catalog of a server; from [`Server::catalog`].
 #[derive(Clone, Copy, Debug)]
-pub struct Catalog<'a>(&'a Control);
+pub struct Catalog<'a>(&'a Server);
 
 /// A session to create. The default has no TTL, Consul's lock-delay of 15 s, and releases its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,8 @@ impl Session {
     }
 }
 
-impl Control {
+/// # State
+impl Server {
     /// The keys.
     #[must_use]
     pub fn kv(&self) -> Keys<'_> {
@@ -146,6 +147,7 @@ impl Control {
 
 /// There is no checkpoint of this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownCheckpoint {
     /// The name.
     pub name: String,
@@ -197,7 +199,7 @@ impl Keys<'_> {
         deleted.expect("an unconditional delete is not refused");
     }
 
-    /// Acquires a key for a session. Whether it did; [`Control::explain`] says why not.
+    /// Acquires a key for a session. Whether it did; [`Server::explain`] says why not.
     ///
     /// # Errors
     /// There is no such session.
@@ -373,6 +375,7 @@ impl Catalog<'_> {
 
 /// There is no such check.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownCheck {
     /// The node.
     pub node: String,
@@ -389,7 +392,7 @@ impl std::fmt::Display for UnknownCheck {
 
 impl std::error::Error for UnknownCheck {}
 
-impl Control {
+impl Server {
     fn rows(&self, query: &Query) -> Rows {
         let answer = self.engine.query(query);
         answer.expect("only a session's id can be malformed").rows

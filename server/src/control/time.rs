@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use super::Control;
+use super::Server;
 use crate::clock::Rate;
 use crate::history::Record;
 use crate::timestamp::Timestamp;
 
-impl Control {
+/// # Time
+impl Server {
     /// The time on the server's clock, which began when the server was made.
     #[must_use]
     pub fn now(&self) -> Timestamp {
@@ -40,7 +41,7 @@ impl Control {
     /// Only what hangs on the server's clock follows it. A client's own timers run in the machine's time: a loop that
     /// renews a session every few seconds has not run once when an hour has been skipped, and the session lapses. So
     /// advance by less than the TTL at a time and renew by hand in between, or let the clock run at a rate at which the
-    /// loop keeps up ([`Control::set_rate`]): at rate 10 a TTL of 60 s is 6 s of the loop's.
+    /// loop keeps up ([`Server::set_rate`]): at rate 10 a TTL of 60 s is 6 s of the loop's.
     ///
     /// Checks that become due are run, and are waited for as long as they make progress: in vain for half a second at
     /// the most, and for clients that do not read their answers for 5 s, in all. One advance begins when the one before
@@ -49,14 +50,14 @@ impl Control {
     /// # Panics
     /// When the calling thread runs all tasks of a tokio current-thread runtime, as the body of a plain `#[tokio::test]`
     /// does, and what was waited for did not come: a check whose target lives on that runtime, a client on it that has
-    /// to read a long answer, or another advance. [`Control::advance_async`] waits for them. Anything else works there,
+    /// to read a long answer, or another advance. [`Server::advance_async`] waits for them. Anything else works there,
     /// too, since a server has a thread of its own.
     #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {
         self.engine.advance(duration)
     }
 
-    /// Moves the clock as [`Control::advance`] does, on any runtime, without holding a thread. Dropping the future stops
+    /// Moves the clock as [`Server::advance`] does, on any runtime, without holding a thread. Dropping the future stops
     /// the clock at the moment that it has reached.
     pub async fn advance_async(&self, duration: Duration) -> Vec<Record> {
         self.engine.advance_async(duration).await
@@ -66,13 +67,13 @@ impl Control {
     /// nothing is due ever.
     ///
     /// # Panics
-    /// As [`Control::advance`].
+    /// As [`Server::advance`].
     #[track_caller]
     pub fn advance_to_next(&self) -> Vec<Record> {
         self.engine.advance_to_next()
     }
 
-    /// Moves the clock as [`Control::advance_to_next`] does, on any runtime, without holding a thread.
+    /// Moves the clock as [`Server::advance_to_next`] does, on any runtime, without holding a thread.
     pub async fn advance_to_next_async(&self) -> Vec<Record> {
         self.engine.advance_to_next_async().await
     }
@@ -111,7 +112,7 @@ impl Control {
         self.engine.jump_with(Some(clients));
     }
 
-    /// Ends what [`Control::auto_advance`] began.
+    /// Ends what [`Server::auto_advance`] began.
     pub fn stop_auto_advance(&self) {
         self.engine.jump_with(None);
     }
@@ -120,13 +121,13 @@ impl Control {
     /// its end, late and all at once. Returns what happened.
     ///
     /// # Panics
-    /// As [`Control::advance`].
+    /// As [`Server::advance`].
     #[track_caller]
     pub fn jump(&self, duration: Duration) -> Vec<Record> {
         self.engine.jump(duration)
     }
 
-    /// Lets `duration` pass as [`Control::jump`] does, on any runtime, without holding a thread.
+    /// Lets `duration` pass as [`Server::jump`] does, on any runtime, without holding a thread.
     pub async fn jump_async(&self, duration: Duration) -> Vec<Record> {
         self.engine.jump_async(duration).await
     }

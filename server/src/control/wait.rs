@@ -4,11 +4,12 @@
 
 use std::time::Duration;
 
-use super::Control;
+use super::Server;
 use crate::engine::{Blocked, BlockedOn, Unmet};
 use crate::history::{Filter, Record};
 
-impl Control {
+/// # Waiting
+impl Server {
     /// The blocking queries that wait now, oldest first.
     #[must_use]
     pub fn blocked(&self) -> Vec<Blocked> {
@@ -28,7 +29,7 @@ impl Control {
     /// That did not happen within `patience`; says what was blocked instead. The server stopped. Or the calling thread
     /// runs all tasks of a tokio current-thread runtime, as the body of a plain `#[tokio::test]` does: parked, it would
     /// keep the client from going on that it waits for. This is refused at once, whatever is blocked already; use
-    /// [`Control::wait_blocked_async`]. On a multi-thread runtime and in `spawn_blocking` both forms work.
+    /// [`Server::wait_blocked_async`]. On a multi-thread runtime and in `spawn_blocking` both forms work.
     pub fn wait_blocked(
         &self,
         on: &BlockedOn,
@@ -38,7 +39,7 @@ impl Control {
         self.engine.wait_blocked(on, count, patience)
     }
 
-    /// Waits as [`Control::wait_blocked`] does, on any runtime, without holding a thread. Patience is the machine's time,
+    /// Waits as [`Server::wait_blocked`] does, on any runtime, without holding a thread. Patience is the machine's time,
     /// even where a test has paused tokio's.
     ///
     /// # Errors
@@ -56,12 +57,12 @@ impl Control {
     /// so nothing is missed between an action and the wait; [`Filter::after`] leaves older ones out.
     ///
     /// # Errors
-    /// None came within `patience`. Otherwise as [`Control::wait_blocked`].
+    /// None came within `patience`. Otherwise as [`Server::wait_blocked`].
     pub fn wait_for(&self, filter: &Filter, patience: Duration) -> Result<Record, Unmet> {
         self.engine.wait_for(filter, patience)
     }
 
-    /// Waits as [`Control::wait_for`] does, on any runtime, without holding a thread.
+    /// Waits as [`Server::wait_for`] does, on any runtime, without holding a thread.
     ///
     /// # Errors
     /// None came within `patience`, or the server stopped.
@@ -76,12 +77,12 @@ impl Control {
     /// Waits until no request is being worked on: each is answered, blocked, or held by a fault.
     ///
     /// # Errors
-    /// Some were still being worked on when `patience` was over; says which. Otherwise as [`Control::wait_blocked`].
+    /// Some were still being worked on when `patience` was over; says which. Otherwise as [`Server::wait_blocked`].
     pub fn wait_idle(&self, patience: Duration) -> Result<(), Unmet> {
         self.engine.wait_idle(patience)
     }
 
-    /// Waits as [`Control::wait_idle`] does, on any runtime, without holding a thread.
+    /// Waits as [`Server::wait_idle`] does, on any runtime, without holding a thread.
     ///
     /// # Errors
     /// Some were still being worked on when `patience` was over, or the server stopped.

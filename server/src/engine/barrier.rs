@@ -13,6 +13,7 @@ use crate::store::{Key, Query};
 
 /// What clients are to be blocked on.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BlockedOn {
     /// Anything.
     Anything,
@@ -62,6 +63,7 @@ impl fmt::Display for BlockedOn {
 /// Its `Debug` form is the sentence of its `Display` form: that is what a test prints that returns it with `?` or
 /// unwraps it.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Unmet {
     /// What was waited for, in words.
     pub wanted: String,

@@ -61,6 +61,7 @@ impl Told {
 
 /// What a blocking query waits for.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Blocked {
     /// The request.
     pub call: CallId,

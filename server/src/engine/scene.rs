@@ -18,6 +18,7 @@ use crate::timestamp::Timestamp;
 
 /// Who holds a key, and what is in the way of others.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The key.
     pub key: Key,

@@ -101,7 +101,7 @@ impl Engine {
     /// happens in its order and at its own time, but waiters are answered, and checks run, at its end.
     ///
     /// # Panics
-    /// See [`Control::advance`](crate::control::Control::advance).
+    /// See [`Server::advance`](crate::Server::advance).
     #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {
         self.travel_here(Travel::By(duration), "advance")

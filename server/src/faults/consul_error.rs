@@ -8,6 +8,7 @@ macro_rules! errors {
     ($($error:ident $name:literal $doc:literal,)*) => {
         /// An error of Consul's that has its cause outside of the request.
         #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
         pub enum ConsulError {
             $(#[doc = $doc] $error,)*
         }

@@ -7,6 +7,7 @@ use super::response::Response;
 
 /// What happens to a request that is hit.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Effect {
     /// Consul's own error, after the time that Consul takes to say it. Nothing is applied.
     Error(ConsulError),
@@ -38,6 +39,7 @@ pub enum Effect {
 
 /// How an answer is cut short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cut {
     /// The connection is reset.
     Reset,
@@ -49,6 +51,7 @@ pub enum Cut {
 
 /// An index other than the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReportedIndex {
     /// This one, which may be 0.
     Exactly(u64),

@@ -6,6 +6,7 @@ use super::RuleId;
 
 /// Why a rule is not installed: it could never match.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum RuleError {
     /// There is no such method.
     Method(String),

@@ -10,6 +10,7 @@ use crate::timestamp::Timestamp;
 
 /// What a cluster without its leader is going through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Phase {
     /// There never was a leader. Everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s)
     /// and fails, stale reads too.
@@ -41,7 +42,7 @@ impl Phase {
 /// A loss of the leader: phases, and how long each lasts on the server's clock. When the last one is over there is a
 /// leader again; one without an end lasts until the test ends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "a loss is begun by `Control::lose_leader`"]
+#[must_use = "a loss is begun by `Server::lose_leader`"]
 pub struct LeaderLoss {
     phases: Vec<(Phase, Option<Duration>)>,
 }

@@ -19,7 +19,7 @@ use crate::timestamp::Timestamp;
 /// # Ok::<(), proconsul::faults::RuleError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[must_use = "a rule is installed by `Control::fault`"]
+#[must_use = "a rule is installed by `Server::fault`"]
 pub struct Rule {
     effect: Effect,
     method: Option<String>,

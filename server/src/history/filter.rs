@@ -9,6 +9,7 @@ macro_rules! kinds {
     ($($kind:ident $text:literal $doc:literal,)*) => {
         /// The kinds of records; see [`Happened`] for what each one says.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         pub enum Kind {
             $(#[doc = $doc] $kind,)*
         }

@@ -30,6 +30,7 @@ fn seconds(at: Timestamp) -> f64 {
 
 /// A way in which a lock was not safe.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unsafe {
     /// The server gave the lock to somebody while somebody else had it.
     TwoHolders {

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, UnixListener};
 
 use super::{Address, StartError};
 use crate::config::{Config, Listener};
-use crate::control::Control;
+use crate::control::Server;
 use crate::http::{self, Socket};
 
 pub(super) type Bound = (Address, Socket);
@@ -28,10 +28,10 @@ impl Sockets {
     }
 
     /// Announces those that close and open as the test says, before it can say so.
-    pub(super) fn follow(&self, control: &Control) {
+    pub(super) fn follow(&self, server: &Server) {
         for (_, socket) in &self.data {
             if matches!(socket, Socket::Tcp(_)) {
-                control.doors().add_socket();
+                server.doors().add_socket();
             }
         }
     }

@@ -1,0 +1,93 @@
+//! Where a server can be reached.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+
+use super::Server;
+
+/// Where a server can be reached.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Address {
+    /// Over TCP.
+    Tcp(SocketAddr),
+    /// At the path of a Unix socket.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp(address) => address.fmt(formatter),
+            Address::Unix(path) => write!(formatter, "unix://{}", path.display()),
+        }
+    }
+}
+
+/// Where a server listens.
+#[derive(Debug)]
+pub(crate) struct Addresses {
+    /// For the API.
+    pub(crate) api: Vec<Address>,
+    /// For the control plane, if it has a port of its own.
+    pub(crate) control: Option<SocketAddr>,
+}
+
+/// # Where it is
+impl Server {
+    /// The address of the server.
+    ///
+    /// # Panics
+    /// When the server was configured to listen on Unix sockets only; see [`Server::addresses`].
+    #[must_use]
+    pub fn addr(&self) -> SocketAddr {
+        let tcp = self.addresses.api.iter().find_map(|address| match address {
+            Address::Tcp(address) => Some(*address),
+            Address::Unix(_) => None,
+        });
+        tcp.expect("the server listens on TCP unless its configuration says otherwise")
+    }
+
+    /// The URL of the server, without a slash at its end: `http://127.0.0.1:40123`. A server that listens at all
+    /// addresses is asked at the loopback one.
+    ///
+    /// # Panics
+    /// As [`Server::addr`].
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", reachable(self.addr()))
+    }
+
+    /// All addresses of the server.
+    #[must_use]
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses.api
+    }
+
+    /// Where the control plane is served, for programs in other languages: `http://127.0.0.1:40123/proconsul/v1`.
+    ///
+    /// # Panics
+    /// As [`Server::addr`], unless the control plane has a port of its own.
+    #[cfg(feature = "control-http")]
+    #[must_use]
+    pub fn control_url(&self) -> String {
+        self.url_of_control_plane()
+    }
+
+    pub(crate) fn url_of_control_plane(&self) -> String {
+        let address = self.addresses.control.unwrap_or_else(|| self.addr());
+        format!("http://{}/proconsul/v1", reachable(address))
+    }
+}
+
+/// Returns an address that a client on this machine can connect to: the loopback one where `address` stands for all.
+pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
