@@ -8,7 +8,8 @@
 
 use std::ops::Deref;
 
-use crate::server::{Builder, Server};
+use crate::control::Server;
+use crate::server::Builder;
 
 /// A [`Server`] that prints its history when it is dropped by a test that panics.
 ///

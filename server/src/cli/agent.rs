@@ -18,8 +18,9 @@ use super::resolve::{Resolved, resolve};
 use super::signals::{Caught, Signals};
 use super::{banner, os_error, output};
 use crate::config::Config;
+use crate::control::Address;
 use crate::entropy::Entropy;
-use crate::server::{self, Address, Reload};
+use crate::server::{self, Reload};
 use crate::version::Behaviour;
 
 /// What the help says before the list of flags.

@@ -181,7 +181,8 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::{Builder, Server};
+    use crate::control::Server;
+    use crate::server::Builder;
 
     fn parent() -> Server {
         let config = Config {
