@@ -1,28 +1,24 @@
 //! Request bodies: JSON into Rust values by the rules of Go's `json.Decoder`.
 //!
-//! A type says which fields it has ([`Object`]); this module walks the body in the order in which it is written and fills
-//! them in place. From that follows what Go does with oddities: names match without regard to case, of duplicates the later
+//! A table says which fields a type of Go's has, and where each is kept ([`object!`]); this module walks the body in the
+//! order in which it is written and fills them in place. From that follows what Go does with oddities: names match without regard to case, of duplicates the later
 //! wins, objects that come twice are merged, `null` leaves scalars as they are, and the first problem in the body is the one
 //! that is reported, although decoding goes on behind it (session.md 0.13, kv.md 7.1).
 //!
 //! ```text
-//! #[derive(Default)]
-//! struct KvOperation { verb: String, key: String, value: Bytes, flags: u64 }
-//!
-//! impl Object for KvOperation {
-//!     const GO_TYPE: &'static str = "api.KVTxnOp";
-//!     fn fields(&mut self) -> Vec<Field<'_>> {
-//!         vec![
-//!             field("Verb", &mut self.verb).of_type("api.KVOp"),
-//!             field("Key", &mut self.key),
-//!             field("Value", &mut self.value),
-//!             field("Flags", &mut self.flags),
-//!         ]
+//! object! {
+//!     /// One operation.
+//!     struct KvOperation as "api.KVTxnOp" {
+//!         "Verb" is "api.KVOp": String => verb,
+//!         "Key": String => key,
+//!         "Value": Bytes => value,
+//!         "Flags": u64 => flags,
+//!         "Partition" since Behaviour::JsonPartition: String,
 //!     }
 //! }
 //!
 //! let mut operation = KvOperation::default();
-//! decode(body, &mut operation, rules)?;
+//! decode::<KvOperation>(body, &mut operation, rules)?;
 //! ```
 
 use std::borrow::Cow;
@@ -31,32 +27,40 @@ use super::context::{Change, Context, DecodeError, Rules, UnknownFields};
 use super::scan::first_value;
 use super::value::{Kind, Value};
 
-/// Decodes the first JSON value of a body into `target`, on top of what it holds; what follows that value is ignored.
+/// Decodes the first JSON value of a body into `place`, on top of what it holds; what follows that value is ignored.
 ///
 /// # Errors
-/// The first problem of the body. `target` is then filled in part.
-pub fn decode(body: &[u8], target: &mut dyn Decode, rules: Rules) -> Result<(), DecodeError> {
+/// The first problem of the body. `place` is then filled in part.
+pub fn decode<T: Decode>(
+    body: &[u8],
+    place: &mut T::Place,
+    rules: Rules,
+) -> Result<(), DecodeError> {
     let document = first_value(body).map_err(DecodeError::Syntax)?;
     let mut value = document.value();
     value.go_type = rules.go_type;
     let mut context = Context::new(rules);
-    target.decode(value, &mut context);
+    T::decode(place, value, &mut context);
     context.into_result()
 }
 
-/// A place that a JSON value can be decoded into.
+/// A type of Go's that a JSON value can be decoded into.
 pub trait Decode {
+    /// The Rust type that keeps what was decoded. Several types of Go's may be kept in the same.
+    type Place;
+
     /// Takes the value, or says to the context why it cannot.
-    fn decode(&mut self, value: Value<'_>, context: &mut Context);
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context);
 
     /// Go's name for the type, as in type errors.
-    fn go_type() -> Cow<'static, str>
-    where
-        Self: Sized;
+    fn go_type() -> Cow<'static, str>;
 }
 
-/// A struct of Go: a JSON object with known fields.
+/// A struct of Go: a JSON object with known fields. [`object!`] implements it.
 pub trait Object {
+    /// The Rust type that keeps what was decoded.
+    type Place: 'static;
+
     /// Go's name for the type with its package, e.g. `api.KVTxnOp`.
     const GO_TYPE: &'static str;
 
@@ -64,13 +68,13 @@ pub trait Object {
     const DECODER: Decoder = Decoder::Standard;
 
     /// The fields, each with its place. An exact match of a name goes before one that differs in case.
-    fn fields(&mut self) -> Vec<Field<'_>>;
+    const FIELDS: &'static [Fields<Self::Place>];
 
     /// Called when an object was taken without a problem: what is left to check or to convert.
     ///
     /// # Errors
     /// The text to report.
-    fn complete(&mut self) -> Result<(), String> {
+    fn complete(_place: &mut Self::Place) -> Result<(), String> {
         Ok(())
     }
 }
@@ -85,139 +89,296 @@ pub enum Decoder {
     Own(UnknownFields),
 }
 
+/// Declares a struct of Go's: each field with its name in JSON, its type, and where its value is kept.
+///
+/// With `struct`, the macro declares the Rust struct as well, with a member for each field that names one. Without it,
+/// `Name as "go.Name" for place: Type` fills any Rust type, and a field names its place in it by an expression. A
+/// field without a place is decoded, so that its errors are reported, and dropped.
+///
+/// * `"Name" | "name"`: a second name, which Consul takes where the first one is missing.
+/// * `is "types.CheckID"`: Go's name for the type of the field, where it is a named one.
+/// * `since Behaviour::...`: to earlier releases the field is unknown.
+/// * `*Alias { ... }`: fields of an embedded struct, whose name type errors may show.
+/// * `..TABLE;` and `*Alias of TABLE;`: the fields of a table that [`fields!`] made.
+/// * `own decoder: Refused` (or `Accepted`): the type has an `UnmarshalJSON`; this is what it does with unknown fields.
+/// * `then: function`: [`Object::complete`].
+#[macro_export]
+macro_rules! object {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $name:ident as $go_type:tt
+        $(, own decoder: $unknown:ident)? $(, then: $complete:path)? {
+            $(
+                $field:literal $(| $other:literal)? $(is $is:literal)? $(since $since:path)?:
+                $kind:ty $(=> $place:ident)?,
+            )*
+            $(*$embedded:ident {
+                $(
+                    $inner:literal $(| $inner_other:literal)? $(is $inner_is:literal)?
+                    $(since $inner_since:path)?: $inner_kind:ty $(=> $inner_place:ident)?,
+                )*
+            })*
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Default)]
+        $visibility struct $name {
+            $($(pub(crate) $place: <$kind as $crate::json::decode::Decode>::Place,)?)*
+            $($($(
+                pub(crate) $inner_place: <$inner_kind as $crate::json::decode::Decode>::Place,
+            )?)*)*
+        }
+
+        $crate::json::decode::object! {
+            @implement $name, $go_type, body: $name, [$($unknown)?], [$($complete)?] {
+                $(
+                    $field $(| $other)? $(is $is)? $(since $since)?: $kind $(=> body.$place)?,
+                )*
+                $(*$embedded {
+                    $(
+                        $inner $(| $inner_other)? $(is $inner_is)? $(since $inner_since)?:
+                        $inner_kind $(=> body.$inner_place)?,
+                    )*
+                })*
+            }
+        }
+    };
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis $name:ident as $go_type:tt for $binder:ident: $target:ty
+        $(, own decoder: $unknown:ident)? $(, then: $complete:path)? { $($fields:tt)* }
+    ) => {
+        $(#[$attribute])*
+        $visibility struct $name;
+
+        $crate::json::decode::object! {
+            @implement $name, $go_type, $binder: $target, [$($unknown)?], [$($complete)?] { $($fields)* }
+        }
+    };
+    (
+        @implement $name:ident, $go_type:tt, $binder:ident: $target:ty,
+        [$($unknown:ident)?], [$($complete:path)?] {
+            $(
+                $field:literal $(| $other:literal)? $(is $is:literal)? $(since $since:path)?:
+                $kind:ty $(=> $place:expr)?,
+            )*
+            $(..$own:ident;)*
+            $(*$embedded:ident $({ $($inner:tt)* })? $(of $table:ident;)?)*
+        }
+    ) => {
+        impl $crate::json::decode::Object for $name {
+            type Place = $target;
+
+            const GO_TYPE: &'static str = $go_type;
+            $(const DECODER: $crate::json::decode::Decoder = $crate::json::decode::Decoder::Own(
+                $crate::json::context::UnknownFields::$unknown,
+            );)?
+            const FIELDS: &'static [$crate::json::decode::Fields<$target>] = &[
+                $crate::json::decode::Fields {
+                    embedded_in: None,
+                    fields: $crate::json::decode::fields!($binder: $target {
+                        $(
+                            $field $(| $other)? $(is $is)? $(since $since)?: $kind $(=> $place)?,
+                        )*
+                    }),
+                },
+                $($crate::json::decode::Fields {
+                    embedded_in: None,
+                    fields: $own,
+                },)*
+                $($crate::json::decode::Fields {
+                    embedded_in: Some(stringify!($embedded)),
+                    fields: $($crate::json::decode::fields!($binder: $target { $($inner)* }))?
+                        $($table)?,
+                },)*
+            ];
+
+            $(fn complete(place: &mut $target) -> Result<(), String> {
+                $complete(place)
+            })?
+        }
+
+        impl $crate::json::decode::Decode for $name {
+            type Place = $target;
+
+            fn decode(
+                place: &mut $target,
+                value: $crate::json::value::Value<'_>,
+                context: &mut $crate::json::context::Context,
+            ) {
+                $crate::json::decode::decode_struct::<Self>(place, value, context);
+            }
+
+            fn go_type() -> std::borrow::Cow<'static, str> {
+                $go_type.into()
+            }
+        }
+    };
+}
+
+/// A table of fields, in the form of [`object!`].
+#[macro_export]
+macro_rules! fields {
+    ($binder:ident: $target:ty {
+        $(
+            $name:literal $(| $other:literal)? $(is $is:literal)? $(since $since:path)?:
+            $kind:ty $(=> $place:expr)?,
+        )*
+    }) => {
+        &[$(
+            $crate::json::decode::Field::<$target>::new(
+                $name,
+                $crate::json::decode::fields!(@take $binder, $kind $(, $place)?),
+            )
+            $(.or_named($other))?
+            $(.of_type($is))?
+            $(.since($crate::json::context::Change($since as usize)))?,
+        )*]
+    };
+    (@take $binder:ident, $kind:ty, $place:expr) => {
+        |$binder, value, context| {
+            <$kind as $crate::json::decode::Decode>::decode(&mut $place, value, context);
+        }
+    };
+    (@take $binder:ident, $kind:ty) => {
+        |_, value, context| $crate::json::decode::ignore::<$kind>(value, context)
+    };
+}
+
+pub use crate::{fields, object};
+
+/// The fields of a struct itself, or of one that is embedded in it.
+pub struct Fields<P: 'static> {
+    /// The name of the embedded struct; `None` for the struct itself.
+    pub embedded_in: Option<&'static str>,
+    /// Its fields, in Go's order.
+    pub fields: &'static [Field<P>],
+}
+
 /// One field of an [`Object`].
-pub struct Field<'a> {
+pub struct Field<P> {
     name: &'static str,
-    place: &'a mut dyn Decode,
-    embedded_in: Option<&'static str>,
+    take: fn(&mut P, Value<'_>, &mut Context),
     go_type: Option<&'static str>,
     other_name: Option<&'static str>,
     since: Option<Change>,
 }
 
-/// A field with the name that it has in JSON, and the place for its value.
-pub fn field<'a>(name: &'static str, place: &'a mut dyn Decode) -> Field<'a> {
-    Field {
-        name,
-        place,
-        embedded_in: None,
-        go_type: None,
-        other_name: None,
-        since: None,
-    }
-}
-
-impl Field<'_> {
-    fn names(&self) -> impl Iterator<Item = &'static str> {
-        [Some(self.name), self.other_name].into_iter().flatten()
-    }
-
-    /// The name of the field that a name in the body matches, and the embedded struct that it belongs to: second names
-    /// belong to the struct around.
-    fn called(&self, name: &str) -> (&'static str, Option<&'static str>) {
-        match self.other_name {
-            Some(other) if !matches_folded(self.name, name) => (other, None),
-            Some(_) | None => (self.name, self.embedded_in),
+impl<P> Field<P> {
+    /// A field with the name that it has in JSON, and what takes its value.
+    pub const fn new(name: &'static str, take: fn(&mut P, Value<'_>, &mut Context)) -> Self {
+        Self {
+            name,
+            take,
+            go_type: None,
+            other_name: None,
+            since: None,
         }
     }
 
-    /// The field belongs to an embedded struct, whose name type errors may show.
-    pub fn embedded_in(mut self, name: &'static str) -> Self {
-        self.embedded_in = Some(name);
-        self
-    }
-
     /// A second name of the field, which Consul takes where the first one is missing.
-    pub fn or_named(mut self, name: &'static str) -> Self {
+    pub const fn or_named(mut self, name: &'static str) -> Self {
         self.other_name = Some(name);
         self
     }
 
     /// The field came with this change: to earlier releases it is unknown.
-    pub fn since(mut self, change: impl Into<Change>) -> Self {
-        self.since = Some(change.into());
+    pub const fn since(mut self, change: Change) -> Self {
+        self.since = Some(change);
         self
     }
 
     /// Go's name for the type of the field, where it is a named one, e.g. `types.CheckID`.
-    pub fn of_type(mut self, go_type: &'static str) -> Self {
+    pub const fn of_type(mut self, go_type: &'static str) -> Self {
         self.go_type = Some(go_type);
         self
     }
-}
 
-/// What is boxed because it holds one of its own kind.
-impl<T: Object> Object for Box<T> {
-    const GO_TYPE: &'static str = T::GO_TYPE;
-    const DECODER: Decoder = T::DECODER;
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        (**self).fields()
-    }
-
-    fn complete(&mut self) -> Result<(), String> {
-        (**self).complete()
+    /// The name of the field by which a name in the body calls it, if it does, without regard to case.
+    fn called(&self, name: &str) -> Option<Called> {
+        if matches_folded(self.name, name) {
+            return Some(Called::Name);
+        }
+        let other = self.other_name?;
+        matches_folded(other, name).then_some(Called::OtherName(other))
     }
 }
 
-impl<T: Object> Decode for T {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
-        match T::DECODER {
-            Decoder::Standard => decode_object(self, value, context),
-            Decoder::Own(unknown_fields) => {
-                let outer = context.enter_own_decoder(unknown_fields);
-                decode_object(self, value, context);
-                context.leave_own_decoder(outer);
-            }
+/// Which of its two names a field is called by.
+#[derive(Clone, Copy)]
+enum Called {
+    Name,
+    OtherName(&'static str),
+}
+
+/// Decodes a value that means nothing, for its errors alone.
+pub fn ignore<T: Decode<Place: Default>>(value: Value<'_>, context: &mut Context) {
+    T::decode(&mut T::Place::default(), value, context);
+}
+
+/// Decodes a struct, by itself or by its own decoder.
+pub fn decode_struct<T: Object>(place: &mut T::Place, value: Value<'_>, context: &mut Context) {
+    match T::DECODER {
+        Decoder::Standard => decode_object::<T>(place, value, context),
+        Decoder::Own(unknown_fields) => {
+            let outer = context.enter_own_decoder(unknown_fields);
+            decode_object::<T>(place, value, context);
+            context.leave_own_decoder(outer);
         }
     }
-
-    fn go_type() -> Cow<'static, str> {
-        Cow::Borrowed(T::GO_TYPE)
-    }
 }
 
-fn decode_object<T: Object>(object: &mut T, value: Value<'_>, context: &mut Context) {
+fn decode_object<T: Object>(place: &mut T::Place, value: Value<'_>, context: &mut Context) {
     match value.kind() {
         Kind::Null => return,
         Kind::Object => {}
-        other => return context.mismatch(value, &other, T::go_type()),
+        other => return context.mismatch(value, &other, T::GO_TYPE.into()),
     }
     if !context.descend() {
         return;
     }
     let outer_struct = context.enter_struct(T::GO_TYPE);
-    let mut fields = object.fields();
-    fields.retain(|field| context.has(field.since));
     for (name, mut value) in value.members() {
-        let Some(field) = find(&mut fields, &name) else {
+        let Some((own_name, embedded_in, field)) = find(T::FIELDS, &name, context) else {
             context.unknown_field(&name);
             continue;
         };
         value.go_type = field.go_type;
-        let (own_name, embedded_in) = field.called(&name);
         let depth = context.enter_field(own_name, embedded_in);
-        field.place.decode(value, context);
+        (field.take)(place, value, context);
         context.leave_field(depth);
     }
-    drop(fields);
     context.leave_struct(outer_struct);
     context.ascend();
     if context.is_fine()
-        && let Err(message) = object.complete()
+        && let Err(message) = T::complete(place)
     {
         context.fail(DecodeError::Own(message));
     }
 }
 
-fn find<'f, 'a>(fields: &'f mut [Field<'a>], name: &str) -> Option<&'f mut Field<'a>> {
-    let exact = fields.iter().position(|field| field.name == name);
-    let at = exact.or_else(|| {
+/// The field that a name in the body calls, by which name, and the embedded struct that it belongs to: second names
+/// belong to the struct around.
+fn find<P>(
+    fields: &'static [Fields<P>],
+    name: &str,
+    context: &Context,
+) -> Option<(&'static str, Option<&'static str>, &'static Field<P>)> {
+    let mut known = fields.iter().flat_map(|group| {
+        let fields = group.fields.iter();
         fields
-            .iter()
-            .position(|field| field.names().any(|own| matches_folded(own, name)))
-    })?;
-    Some(&mut fields[at])
+            .filter(|field| context.has(field.since))
+            .map(|field| (group.embedded_in, field))
+    });
+    if let Some((embedded_in, field)) = known.clone().find(|(_, field)| field.name == name) {
+        return Some((field.name, embedded_in, field));
+    }
+    known.find_map(|(embedded_in, field)| {
+        Some(match field.called(name)? {
+            Called::Name => (field.name, embedded_in, field),
+            Called::OtherName(other) => (other, None, field),
+        })
+    })
 }
 
 /// Whether the ASCII name of a field matches without regard to case. Two letters have a third form beyond ASCII: the Kelvin

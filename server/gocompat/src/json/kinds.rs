@@ -11,10 +11,12 @@ use super::value::{Kind, Value};
 use crate::base64;
 
 impl Decode for String {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+    type Place = Self;
+
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
         match value.kind() {
             Kind::Null => {}
-            Kind::String(text) => *self = text.into_owned(),
+            Kind::String(text) => *place = text.into_owned(),
             other => context.mismatch(value, &other, Self::go_type()),
         }
     }
@@ -25,10 +27,12 @@ impl Decode for String {
 }
 
 impl Decode for bool {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+    type Place = Self;
+
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
         match value.kind() {
             Kind::Null => {}
-            Kind::Bool(flag) => *self = flag,
+            Kind::Bool(flag) => *place = flag,
             other => context.mismatch(value, &other, Self::go_type()),
         }
     }
@@ -38,16 +42,22 @@ impl Decode for bool {
     }
 }
 
-/// Whole numbers take neither a decimal point nor an exponent, not even in `1.0`.
-macro_rules! decode_whole_number {
-    ($($rust:ty => $go:literal),*) => {$(
-        impl Decode for $rust {
-            fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+/// Go's `int`, which is 64 bits wide where Consul is run.
+pub struct Int;
+
+/// Decodes numbers. Whole ones take neither a decimal point nor an exponent, not even in `1.0`.
+macro_rules! decode_number {
+    ($($type:ty, $place:ty => $go:literal, $parse:expr;)*) => {$(
+        impl Decode for $type {
+            type Place = $place;
+
+            fn decode(place: &mut $place, value: Value<'_>, context: &mut Context) {
+                let parse: fn(&str) -> Option<$place> = $parse;
                 match value.kind() {
                     Kind::Null => {}
-                    Kind::Number(number) => match number.parse() {
-                        Ok(parsed) => *self = parsed,
-                        Err(_) => context.bad_number(value, number, Self::go_type()),
+                    Kind::Number(number) => match parse(number) {
+                        Some(parsed) => *place = parsed,
+                        None => context.bad_number(value, number, Self::go_type()),
                     },
                     other => context.mismatch(value, &other, Self::go_type()),
                 }
@@ -60,24 +70,12 @@ macro_rules! decode_whole_number {
     )*};
 }
 
-// Go's `int` is as wide as a pointer, as `isize` is.
-decode_whole_number!(u8 => "uint8", u64 => "uint64", i64 => "int64", isize => "int");
-
-impl Decode for f64 {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
-        match value.kind() {
-            Kind::Null => {}
-            Kind::Number(number) => match parse_float(number) {
-                Some(parsed) => *self = parsed,
-                None => context.bad_number(value, number, Self::go_type()),
-            },
-            other => context.mismatch(value, &other, Self::go_type()),
-        }
-    }
-
-    fn go_type() -> Cow<'static, str> {
-        "float64".into()
-    }
+decode_number! {
+    u8, u8 => "uint8", |number| number.parse().ok();
+    u64, u64 => "uint64", |number| number.parse().ok();
+    i64, i64 => "int64", |number| number.parse().ok();
+    Int, i64 => "int", |number| number.parse().ok();
+    f64, f64 => "float64", parse_float;
 }
 
 /// A JSON number as a float, unless it is too large for one.
@@ -88,14 +86,16 @@ fn parse_float(number: &str) -> Option<f64> {
         .filter(|parsed: &f64| parsed.is_finite())
 }
 
-/// A pointer, or anything else that Go tells from an empty value: `null` is `None`. In type errors it goes by the name of what
-/// it points to; a list of pointers needs [`Field::of_type`](super::decode::Field::of_type) to be `[]*T`.
-impl<T: Decode + Default> Decode for Option<T> {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+/// A pointer, or anything else that Go tells from an empty value: `null` is `None`. In type errors it goes by the name of
+/// what it points to; a list of pointers needs a name of its own (`is "[]*T"` in a table).
+impl<T: Decode<Place: Default>> Decode for Option<T> {
+    type Place = Option<T::Place>;
+
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
         match value.kind() {
-            Kind::Null => *self = None,
+            Kind::Null => *place = None,
             Kind::Bool(_) | Kind::Number(_) | Kind::String(_) | Kind::Array | Kind::Object => {
-                self.get_or_insert_default().decode(value, context);
+                T::decode(place.get_or_insert_default(), value, context);
             }
         }
     }
@@ -105,21 +105,36 @@ impl<T: Decode + Default> Decode for Option<T> {
     }
 }
 
+/// What is boxed because it holds one of its own kind.
+impl<T: Decode> Decode for Box<T> {
+    type Place = Box<T::Place>;
+
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
+        T::decode(place, value, context);
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        T::go_type()
+    }
+}
+
 /// A slice. Elements that are already there are decoded into, as Go does: `null` keeps one of a list that came before.
-impl<T: Decode + Default> Decode for Vec<T> {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+impl<T: Decode<Place: Default>> Decode for Vec<T> {
+    type Place = Vec<T::Place>;
+
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
         match value.kind() {
-            Kind::Null => self.clear(),
+            Kind::Null => place.clear(),
             Kind::Array => {
                 let mut count = 0;
                 for element in value.elements() {
-                    if count == self.len() {
-                        self.push(T::default());
+                    if count == place.len() {
+                        place.push(T::Place::default());
                     }
-                    self[count].decode(element, context);
+                    T::decode(&mut place[count], element, context);
                     count += 1;
                 }
-                self.truncate(count);
+                place.truncate(count);
             }
             other => context.mismatch(value, &other, Self::go_type()),
         }
@@ -131,15 +146,17 @@ impl<T: Decode + Default> Decode for Vec<T> {
 }
 
 /// A map: a second object adds to the first, and each member begins anew.
-impl<T: Decode + Default> Decode for BTreeMap<String, T> {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+impl<T: Decode<Place: Default>> Decode for BTreeMap<String, T> {
+    type Place = BTreeMap<String, T::Place>;
+
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
         match value.kind() {
-            Kind::Null => self.clear(),
+            Kind::Null => place.clear(),
             Kind::Object => {
                 for (name, member) in value.members() {
-                    let mut decoded = T::default();
-                    decoded.decode(member, context);
-                    self.insert(name.into_owned(), decoded);
+                    let mut decoded = T::Place::default();
+                    T::decode(&mut decoded, member, context);
+                    place.insert(name.into_owned(), decoded);
                 }
             }
             other => context.mismatch(value, &other, Self::go_type()),
@@ -153,17 +170,19 @@ impl<T: Decode + Default> Decode for BTreeMap<String, T> {
 
 /// A byte string: base64, or an array of numbers.
 impl Decode for Bytes {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+    type Place = Self;
+
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
         match value.kind() {
-            Kind::Null => self.clear(),
+            Kind::Null => place.clear(),
             Kind::String(text) => match base64::decode(text.as_bytes()) {
-                Ok(bytes) => *self = bytes.into(),
+                Ok(bytes) => *place = bytes.into(),
                 Err(position) => context.fail(DecodeError::Base64(position)),
             },
             Kind::Array => {
-                let mut bytes: Vec<u8> = Vec::new();
-                bytes.decode(value, context);
-                *self = bytes.into();
+                let mut bytes = Vec::new();
+                Vec::<u8>::decode(&mut bytes, value, context);
+                *place = bytes.into();
             }
             other => context.mismatch(value, &other, Self::go_type()),
         }
@@ -191,8 +210,10 @@ pub enum Any {
 }
 
 impl Decode for Any {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
-        *self = match value.kind() {
+    type Place = Self;
+
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
+        *place = match value.kind() {
             Kind::Null => Any::Null,
             Kind::Bool(flag) => Any::Bool(flag),
             Kind::Number(number) => match parse_float(number) {
@@ -215,7 +236,7 @@ mod tests {
 
     use bytes::Bytes;
 
-    use super::Any;
+    use super::{Any, Int};
     use crate::json::context::{Release, Rules, UnknownFields};
     use crate::json::decode::{Decode, decode};
 
@@ -226,16 +247,16 @@ mod tests {
     };
 
     /// Decodes the bodies one after the other into the same place.
-    fn taken<T: Decode + Default>(bodies: &[&str]) -> T {
-        let mut target = T::default();
+    fn taken<T: Decode<Place: Default>>(bodies: &[&str]) -> T::Place {
+        let mut place = T::Place::default();
         for body in bodies {
-            decode(body.as_bytes(), &mut target, RULES).expect("the body is accepted");
+            decode::<T>(body.as_bytes(), &mut place, RULES).expect("the body is accepted");
         }
-        target
+        place
     }
 
-    fn refused<T: Decode + Default>(body: &str) -> String {
-        let message = decode(body.as_bytes(), &mut T::default(), RULES)
+    fn refused<T: Decode<Place: Default>>(body: &str) -> String {
+        let message = decode::<T>(body.as_bytes(), &mut T::Place::default(), RULES)
             .expect_err("the body is refused")
             .to_string();
         message
@@ -249,7 +270,7 @@ mod tests {
         assert!(taken::<bool>(&["true", "null"]));
         assert_eq!(taken::<u64>(&["18446744073709551615", "null"]), u64::MAX);
         assert_eq!(taken::<i64>(&["-9223372036854775808", "null"]), i64::MIN);
-        assert_eq!(taken::<isize>(&["-0"]), 0);
+        assert_eq!(taken::<Int>(&["-0"]), 0);
         assert_eq!(taken::<f64>(&["-1.5e2", "null"]), -150.0);
     }
 
@@ -260,7 +281,7 @@ mod tests {
         assert_eq!(refused::<bool>("\"true\""), "string -> bool");
         assert_eq!(refused::<u64>("true"), "bool -> uint64");
         assert_eq!(refused::<i64>("{}"), "object -> int64");
-        assert_eq!(refused::<isize>("[]"), "array -> int");
+        assert_eq!(refused::<Int>("[]"), "array -> int");
         assert_eq!(refused::<f64>("\"x\""), "string -> float64");
     }
 
@@ -273,7 +294,7 @@ mod tests {
             refused::<i64>("9223372036854775808"),
             "number 9223372036854775808 -> int64"
         );
-        assert_eq!(refused::<isize>("1.5"), "number 1.5 -> int");
+        assert_eq!(refused::<Int>("1.5"), "number 1.5 -> int");
         assert_eq!(refused::<f64>("1e999"), "number 1e999 -> float64");
         assert_eq!(refused::<Any>("-1e999"), "number -1e999 -> float64");
     }

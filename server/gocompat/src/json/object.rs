@@ -10,26 +10,9 @@ use super::encode::{self, ControlEscapes, Style};
 use super::kinds::Any;
 use super::value::{Elements, Kind, Members, Value};
 
-/// A field for an object with any contents. Names come out in order, and numbers as floats, as Go's maps print them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct AnyObject(Option<BTreeMap<String, String>>);
-
-impl AnyObject {
-    /// The object as JSON; none for `null`.
-    pub fn into_text(self) -> Option<String> {
-        let mut out = String::from("{");
-        for (place, (name, member)) in self.0?.iter().enumerate() {
-            if place > 0 {
-                out.push(',');
-            }
-            out += &scalar_text(name);
-            out.push(':');
-            out += member;
-        }
-        out.push('}');
-        Some(out)
-    }
-}
+/// An object with any contents, kept as JSON; `None` is `null`. Names come out in order, and numbers as floats, as Go's
+/// maps print them.
+pub struct AnyObject;
 
 /// A text that is an object, in the form of [`AnyObject::into_text`].
 ///
@@ -42,23 +25,31 @@ pub fn object_text(text: &str) -> Result<String, String> {
         release: Release::NEWEST,
         go_type: None,
     });
-    let mut object = AnyObject(Some(BTreeMap::new()));
-    object.decode(document.value(), &mut context);
+    let mut object = None;
+    AnyObject::decode(&mut object, document.value(), &mut context);
     context.into_result().map_err(|error| error.to_string())?;
-    let printed = object.into_text();
-    printed.ok_or_else(|| "null is not an object".to_owned())
+    object.ok_or_else(|| "null is not an object".to_owned())
 }
 
 impl Decode for AnyObject {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+    type Place = Option<String>;
+
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
         match value.kind() {
-            Kind::Null => self.0 = None,
+            Kind::Null => *place = None,
             Kind::Object => {
-                let members = self.0.get_or_insert_default();
-                for (name, member) in value.members() {
-                    let member = Nodes::read(member, context).print();
-                    members.insert(name.into_owned(), member);
-                }
+                // A second object adds to the first.
+                let earlier = place.take().unwrap_or_else(|| "{}".to_owned());
+                let earlier = document(earlier.as_bytes()).expect("it was printed as JSON");
+                let members = earlier.value().members().chain(value.members());
+                let members: BTreeMap<String, String> = members
+                    .map(|(name, member)| (name.into_owned(), Nodes::read(member, context).print()))
+                    .collect();
+                let members: Vec<String> = members
+                    .iter()
+                    .map(|(name, member)| format!("{}:{member}", scalar_text(name)))
+                    .collect();
+                *place = Some(format!("{{{}}}", members.join(",")));
             }
             other => context.mismatch(value, &other, Self::go_type()),
         }
@@ -194,7 +185,7 @@ impl Nodes {
 /// A scalar as Go prints what it has read.
 fn scalar(value: Value<'_>, context: &mut Context) -> String {
     let mut scalar = Any::default();
-    scalar.decode(value, context);
+    Any::decode(&mut scalar, value, context);
     match scalar {
         Any::Null | Any::Container => "null".to_owned(),
         Any::Bool(flag) => flag.to_string(),

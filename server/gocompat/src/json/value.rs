@@ -65,6 +65,14 @@ pub enum Kind<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// The same value in a place whose type has a name of its own.
+    pub fn of_type(self, go_type: &'static str) -> Self {
+        Self {
+            go_type: self.go_type.or(Some(go_type)),
+            ..self
+        }
+    }
+
     /// What the value is; strings are decoded each time.
     pub fn kind(self) -> Kind<'a> {
         match self.text[0] {

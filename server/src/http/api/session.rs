@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::blocking;
 use crate::go::duration;
 use crate::go::json::context::{Rules, UnknownFields};
-use crate::go::json::decode::{Decoder, Field, Object, field};
-use crate::http::body::check_ids::CheckId;
+use crate::go::json::decode::object;
+use crate::http::body::check::CheckId;
 use crate::http::body::durations::AnyDuration;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
@@ -35,43 +35,46 @@ const SERF_HEALTH: &str = "serfHealth";
 /// 15 s in nanoseconds.
 const DEFAULT_LOCK_DELAY: i64 = 15_000_000_000;
 
-/// The body of `session/create`.
-struct CreateBody {
-    name: String,
-    node: String,
-    lock_delay: AnyDuration,
-    behavior: String,
-    ttl: String,
-    node_checks: Option<Vec<String>>,
-    service_checks: Option<Vec<ServiceCheckBody>>,
-    checks: Vec<CheckId>,
-    /// Taken, and of no account: what Consul gives a session itself.
-    id: String,
-    indexes: [u64; 2],
-    lock_delay_ns: i64,
+object! {
+    /// The body of `session/create`.
+    struct CreateBody as "struct { LockDelay interface {}; *structs.Alias }",
+    own decoder: Accepted, then: check_lock_delay {
+        "LockDelay": AnyDuration => lock_delay,
+        *Alias {
+            "ID": String,
+            "CreateIndex": u64,
+            "ModifyIndex": u64,
+            "Name": String => name,
+            "Node": String => node,
+            "Behavior" is "structs.SessionBehavior": String => behavior,
+            "TTL": String => ttl,
+            "NodeChecks": Option<Vec<String>> => node_checks,
+            "ServiceChecks": Option<Vec<ServiceCheckFields>> => service_checks,
+            "Checks": Vec<CheckId> => checks,
+        }
+    }
 }
 
-#[derive(Default)]
-struct ServiceCheckBody {
-    id: String,
-    namespace: String,
+object! {
+    /// A check of a service that the session is bound to.
+    ServiceCheckFields as "structs.ServiceCheck" for check: ServiceCheck {
+        "ID": String => check.id,
+        "Namespace": String => check.namespace,
+    }
+}
+
+fn check_lock_delay(body: &mut CreateBody) -> Result<(), String> {
+    body.lock_delay.nanoseconds().map(|_| ())
 }
 
 impl CreateBody {
     /// What holds where the body says nothing.
     fn defaults(node: String) -> Self {
         Self {
-            name: String::new(),
             node,
-            lock_delay: AnyDuration::default(),
-            behavior: String::new(),
-            ttl: String::new(),
             node_checks: Some(vec![SERF_HEALTH.into()]),
-            service_checks: None,
-            checks: vec![CheckId(SERF_HEALTH.into())],
-            id: String::new(),
-            indexes: [0; 2],
-            lock_delay_ns: DEFAULT_LOCK_DELAY,
+            checks: vec![SERF_HEALTH.into()],
+            ..Self::default()
         }
     }
 
@@ -80,41 +83,10 @@ impl CreateBody {
         let no_node_checks = self.node_checks.iter().flatten().next().is_none();
         if self.checks.is_empty() {
             self.node_checks = Some(Vec::new());
-        } else if matches!(self.checks.as_slice(), [only] if only.0 == SERF_HEALTH)
-            || no_node_checks
+        } else if matches!(self.checks.as_slice(), [only] if only == SERF_HEALTH) || no_node_checks
         {
             self.checks.clear();
         }
-    }
-}
-
-impl Object for CreateBody {
-    const GO_TYPE: &'static str = "struct { LockDelay interface {}; *structs.Alias }";
-    const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        let [create, modify] = &mut self.indexes;
-        vec![
-            field("ID", &mut self.id).embedded_in("Alias"),
-            field("CreateIndex", create).embedded_in("Alias"),
-            field("ModifyIndex", modify).embedded_in("Alias"),
-            field("Name", &mut self.name).embedded_in("Alias"),
-            field("Node", &mut self.node).embedded_in("Alias"),
-            field("LockDelay", &mut self.lock_delay),
-            field("Behavior", &mut self.behavior)
-                .embedded_in("Alias")
-                .of_type("structs.SessionBehavior"),
-            field("TTL", &mut self.ttl).embedded_in("Alias"),
-            field("NodeChecks", &mut self.node_checks).embedded_in("Alias"),
-            field("ServiceChecks", &mut self.service_checks).embedded_in("Alias"),
-            field("Checks", &mut self.checks).embedded_in("Alias"),
-        ]
-    }
-
-    fn complete(&mut self) -> Result<(), String> {
-        let given = self.lock_delay.nanoseconds()?;
-        self.lock_delay_ns = given.map_or(DEFAULT_LOCK_DELAY, seconds_if_small);
-        Ok(())
     }
 }
 
@@ -124,17 +96,6 @@ fn seconds_if_small(nanoseconds: i64) -> i64 {
         nanoseconds.wrapping_mul(1_000_000_000)
     } else {
         nanoseconds
-    }
-}
-
-impl Object for ServiceCheckBody {
-    const GO_TYPE: &'static str = "structs.ServiceCheck";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![
-            field("ID", &mut self.id),
-            field("Namespace", &mut self.namespace),
-        ]
     }
 }
 
@@ -191,7 +152,7 @@ async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
             release: request.version().release(),
             go_type: None,
         };
-        let decoded = request.decode(sent, &mut body, rules);
+        let decoded = request.decode::<CreateBody>(sent, &mut body, rules);
         decoded.map_err(|words| Failure::undecodable(&words))?;
     }
     body.reconcile_checks();
@@ -209,23 +170,19 @@ fn new_session(request: &Request, body: CreateBody) -> Result<NewSession, Failur
         _ => return Err(unknown_behavior(&body.behavior)),
     };
     let ttl = ttl(request, &body.ttl)?;
-    let service_check = |check: ServiceCheckBody| ServiceCheck {
-        id: check.id,
-        namespace: check.namespace,
-    };
+    let lock_delay = body.lock_delay.nanoseconds();
+    let lock_delay = lock_delay.expect("the decoder has refused what is no duration");
     Ok(NewSession {
         id: request.context.engine.new_session_id(),
         name: body.name,
         node: body.node,
-        lock_delay_ns: body.lock_delay_ns,
+        lock_delay_ns: lock_delay.map_or(DEFAULT_LOCK_DELAY, seconds_if_small),
         behavior,
         ttl_text: body.ttl,
         ttl,
         node_checks: body.node_checks,
-        service_checks: body
-            .service_checks
-            .map(|checks| checks.into_iter().map(service_check).collect()),
-        checks: body.checks.into_iter().map(|check| check.0).collect(),
+        service_checks: body.service_checks,
+        checks: body.checks,
     })
 }
 

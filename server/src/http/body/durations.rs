@@ -19,27 +19,40 @@ pub(crate) struct AnyDuration {
 }
 
 impl AnyDuration {
-    /// The nanoseconds; none for `null`, or nothing.
+    /// The nanoseconds; `None` for `null`, or nothing.
     ///
     /// # Errors
     /// Go's sentence about a text that is no duration.
     pub(crate) fn nanoseconds(&self) -> Result<Option<i64>, String> {
         self.flaw.clone().map_or(Ok(self.nanoseconds), Err)
     }
+
+    /// Puts the nanoseconds, if there are any, in their place. Another object begins anew.
+    ///
+    /// # Errors
+    /// Go's sentence about a text that is no duration.
+    pub(crate) fn settle(&mut self, place: &mut i64) -> Result<(), String> {
+        if let Some(nanoseconds) = std::mem::take(self).nanoseconds()? {
+            *place = nanoseconds;
+        }
+        Ok(())
+    }
 }
 
 impl Decode for AnyDuration {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+    type Place = Self;
+
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
         let mut any = Any::default();
-        any.decode(value, context);
-        *self = Self::default();
+        Any::decode(&mut any, value, context);
+        *place = Self::default();
         match any {
             Any::Null => {}
-            Any::Bool(_) | Any::Container => self.nanoseconds = Some(0),
-            Any::Number(number) => self.nanoseconds = Some(number::truncated(number)),
+            Any::Bool(_) | Any::Container => place.nanoseconds = Some(0),
+            Any::Number(number) => place.nanoseconds = Some(number::truncated(number)),
             Any::String(text) => match duration::parse(&text) {
-                Ok(nanoseconds) => self.nanoseconds = Some(nanoseconds),
-                Err(error) => self.flaw = Some(error.message(context.go().duration_quotes)),
+                Ok(nanoseconds) => place.nanoseconds = Some(nanoseconds),
+                Err(error) => place.flaw = Some(error.message(context.go().duration_quotes)),
             },
         }
     }
@@ -49,15 +62,14 @@ impl Decode for AnyDuration {
     }
 }
 
-/// A duration as the client's type has it, which decodes itself: what is no text has to be a number, even `null`.
-#[derive(Default)]
-pub(crate) struct ReadableDuration {
-    /// The nanoseconds.
-    pub(crate) nanoseconds: i64,
-}
+/// A duration as the client's type has it, which decodes itself into nanoseconds: what is no text has to be a number,
+/// even `null`.
+pub(crate) struct ReadableDuration;
 
 impl Decode for ReadableDuration {
-    fn decode(&mut self, value: Value<'_>, context: &mut Context) {
+    type Place = i64;
+
+    fn decode(place: &mut i64, value: Value<'_>, context: &mut Context) {
         let parsed = match value.kind() {
             // As it stands there: escapes are not undone (seen on 1.8.7).
             Kind::String(_) => duration::parse(&value.text()[1..value.text().len() - 1])
@@ -68,7 +80,7 @@ impl Decode for ReadableDuration {
             }
         };
         match parsed {
-            Ok(nanoseconds) => self.nanoseconds = nanoseconds,
+            Ok(nanoseconds) => *place = nanoseconds,
             Err(message) => context.end(DecodeError::Own(message)),
         }
     }

@@ -274,13 +274,13 @@ impl Request {
     ///
     /// # Errors
     /// Go's words for what is wrong.
-    pub(crate) fn decode(
+    pub(crate) fn decode<T: Decode>(
         &self,
         body: Read,
-        target: &mut dyn Decode,
+        place: &mut T::Place,
         rules: Rules,
     ) -> Result<(), String> {
-        let result = decode(&body.bytes, target, rules);
+        let result = decode::<T>(&body.bytes, place, rules);
         match (result, body.failure) {
             (Err(error), Some(failure)) if error.is_truncation() => Err(failure.to_string()),
             (result, failure) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::{Decoder, Field, Object, decode, field};
+use super::decode;
 use crate::generation::{EmbeddedNames, Go};
 use crate::json::context::{Change, Release, Rules, UnknownFields};
 use crate::json::kinds::Any;
@@ -16,78 +16,49 @@ const STRICT: Rules = Rules {
     go_type: Some("api.TxnOps"),
 };
 
-#[derive(Debug, Default, PartialEq)]
-struct Operation {
-    kv: Option<Kv>,
-    node: Option<Node>,
-}
-
-#[derive(Debug, Default, PartialEq)]
-struct Kv {
-    verb: String,
-    key: String,
-    value: Bytes,
-    flags: u64,
-}
-
-#[derive(Debug, Default, PartialEq)]
-struct Node {
-    meta: BTreeMap<String, String>,
-    check: Definition,
-}
-
-/// Decodes itself, as some of Consul's types do.
-#[derive(Debug, Default, PartialEq)]
-struct Definition {
-    interval: Any,
-    tcp: String,
-    tags: Option<Vec<String>>,
-}
-
-impl Object for Operation {
-    const GO_TYPE: &'static str = "api.TxnOp";
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![field("KV", &mut self.kv), field("Node", &mut self.node)]
+object! {
+    #[derive(Debug, PartialEq)]
+    struct Operation as "api.TxnOp" {
+        "KV": Option<Kv> => kv,
+        "Node": Option<Node> => node,
     }
 }
 
-impl Object for Kv {
-    const GO_TYPE: &'static str = "api.KVTxnOp";
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![
-            field("Verb", &mut self.verb).of_type("api.KVOp"),
-            field("Key", &mut self.key),
-            field("Value", &mut self.value),
-            field("Flags", &mut self.flags),
-        ]
+object! {
+    #[derive(Debug, PartialEq)]
+    struct Kv as "api.KVTxnOp" {
+        "Verb" is "api.KVOp": String => verb,
+        "Key": String => key,
+        "Value": Bytes => value,
+        "Flags": u64 => flags,
     }
 }
 
-impl Object for Node {
-    const GO_TYPE: &'static str = "structs.Node";
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![
-            field("Meta", &mut self.meta),
-            field("Check", &mut self.check),
-        ]
+object! {
+    #[derive(Debug, PartialEq)]
+    struct Node as "structs.Node" {
+        "Meta": BTreeMap<String, String> => meta,
+        "Check": Definition => check,
     }
 }
 
-impl Object for Definition {
-    const GO_TYPE: &'static str = "struct { Interval interface {}; *structs.Alias }";
-    const DECODER: Decoder = Decoder::Own(UnknownFields::Accepted);
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![
-            field("Interval", &mut self.interval),
-            field("TCP", &mut self.tcp).embedded_in("Alias"),
-            field("Tags", &mut self.tags).embedded_in("Alias"),
-        ]
-    }
-    fn complete(&mut self) -> Result<(), String> {
-        match &self.interval {
-            Any::String(text) => Err(format!("time: invalid duration \"{text}\"")),
-            _ => Ok(()),
+object! {
+    /// Decodes itself, as some of Consul's types do.
+    #[derive(Debug, PartialEq)]
+    struct Definition as "struct { Interval interface {}; *structs.Alias }",
+    own decoder: Accepted, then: interval_is_no_text {
+        "Interval": Any => interval,
+        *Alias {
+            "TCP": String => tcp,
+            "Tags": Option<Vec<String>> => tags,
         }
+    }
+}
+
+fn interval_is_no_text(definition: &mut Definition) -> Result<(), String> {
+    match &definition.interval {
+        Any::String(text) => Err(format!("time: invalid duration \"{text}\"")),
+        _ => Ok(()),
     }
 }
 
@@ -95,19 +66,20 @@ type Operations = Vec<Option<Operation>>;
 
 fn operations(body: &str) -> Operations {
     let mut operations = Operations::default();
-    decode(body.as_bytes(), &mut operations, STRICT).expect("the body is well-formed");
+    decode::<Operations>(body.as_bytes(), &mut operations, STRICT)
+        .expect("the body is well-formed");
     operations
 }
 
 fn kv(body: &str) -> Kv {
     let mut operation = Operation::default();
-    decode(body.as_bytes(), &mut operation, STRICT).expect("the body is well-formed");
+    decode::<Operation>(body.as_bytes(), &mut operation, STRICT).expect("the body is well-formed");
     operation.kv.expect("the body has a KV operation")
 }
 
 fn message(body: &str) -> String {
     let mut operations = Operations::default();
-    decode(body.as_bytes(), &mut operations, STRICT)
+    decode::<Operations>(body.as_bytes(), &mut operations, STRICT)
         .expect_err("the body is refused")
         .to_string()
 }
@@ -257,7 +229,7 @@ fn unknown_fields() {
     };
     let mut operation = Operation::default();
     assert_eq!(
-        decode(
+        decode::<Operation>(
             br#"{"Zzz":{"KV":5},"KV":{"Key":"k"}}"#,
             &mut operation,
             accepting
@@ -316,8 +288,8 @@ fn embedded_structs_are_named_by_newer_go_only() {
                 go_type: None,
                 ..STRICT
             };
-            let root = decode(body.as_bytes(), &mut Definition::default(), rules);
-            let field = decode(
+            let root = decode::<Definition>(body.as_bytes(), &mut Definition::default(), rules);
+            let field = decode::<Node>(
                 format!("{{\"Check\":{body}}}").as_bytes(),
                 &mut Node::default(),
                 rules,
@@ -358,9 +330,9 @@ fn what_was_there_before_stays() {
         flags: 7,
         ..Kv::default()
     };
-    assert_eq!(decode(br#"{"Flags":8}"#, &mut kv, STRICT), Ok(()));
+    assert_eq!(decode::<Kv>(br#"{"Flags":8}"#, &mut kv, STRICT), Ok(()));
     assert_eq!((kv.verb.as_str(), kv.flags), ("preset", 8));
-    assert_eq!(decode(b"null", &mut kv, STRICT), Ok(()));
+    assert_eq!(decode::<Kv>(b"null", &mut kv, STRICT), Ok(()));
     assert_eq!(kv.flags, 8);
 }
 
@@ -371,15 +343,10 @@ struct Nested {
     inner: Option<Box<Nested>>,
 }
 
-impl Object for Nested {
-    const GO_TYPE: &'static str = "tests.Nested";
-    const DECODER: Decoder = Decoder::Own(UnknownFields::Refused);
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![
-            field("Name", &mut self.name),
-            field("Inner", &mut self.inner),
-        ]
+object! {
+    NestedFields as "tests.Nested" for nested: Nested, own decoder: Refused {
+        "Name": String => nested.name,
+        "Inner": Option<Box<NestedFields>> => nested.inner,
     }
 }
 
@@ -393,8 +360,10 @@ fn deep_bodies_take_no_stack() {
         for depth in DEPTHS {
             for open in ["{\"x\":", "{\"KV\":", "{\"Inner\":"] {
                 let deep = open.repeat(depth) + "null" + &"}".repeat(depth);
-                let operation = decode(deep.as_bytes(), &mut Operation::default(), accepting);
-                let nested = decode(deep.as_bytes(), &mut Nested::default(), accepting);
+                let operation =
+                    decode::<Operation>(deep.as_bytes(), &mut Operation::default(), accepting);
+                let nested =
+                    decode::<NestedFields>(deep.as_bytes(), &mut Nested::default(), accepting);
                 assert_eq!(operation.is_ok(), depth <= 10_000, "{open} {depth}");
                 assert_eq!(nested.is_ok(), depth <= 10_000 && open.contains("Inner"));
             }
@@ -409,22 +378,20 @@ fn structs_far_down_stay_empty() {
         let open = "{\"Inner\":".repeat(depth);
         format!("{open}{{\"Name\":5}}{}", "}".repeat(depth))
     };
-    let taken = |depth| decode(body(depth).as_bytes(), &mut Nested::default(), STRICT);
+    let taken =
+        |depth| decode::<NestedFields>(body(depth).as_bytes(), &mut Nested::default(), STRICT);
     assert!(taken(31).is_err());
     assert_eq!(taken(32), Ok(()));
 }
 
-/// A type with a field that came with the second change.
-#[derive(Default)]
-struct Grown(u64);
-
-impl Object for Grown {
-    const GO_TYPE: &'static str = "api.Grown";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![field("New", &mut self.0).since(Change(2))]
+object! {
+    /// A type with a field that came with the second change.
+    struct Grown as "api.Grown" {
+        "New" since SECOND: u64 => new,
     }
 }
+
+const SECOND: usize = 2;
 
 #[test]
 fn a_field_that_came_later_is_unknown() {
@@ -435,9 +402,9 @@ fn a_field_that_came_later_is_unknown() {
             ..Release::NEWEST
         };
         let mut target = Grown::default();
-        let decoded = decode(br#"{"New":7}"#, &mut target, Rules { release, ..STRICT });
+        let decoded = decode::<Grown>(br#"{"New":7}"#, &mut target, Rules { release, ..STRICT });
         decoded
-            .map(|()| target.0)
+            .map(|()| target.new)
             .map_err(|error| error.to_string())
     };
     assert_eq!(with(2), Ok(7));

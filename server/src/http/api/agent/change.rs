@@ -1,8 +1,9 @@
 //! `/v1/agent/`: what clients tell the agent of its services and checks (session.md 4.4, 1.22.md B4.4).
 
-use crate::http::api::agent::bodies::{CheckBody, ServiceBody, UpdateBody};
+use crate::go::json::decode::object;
 use crate::http::api::agent::failure;
 use crate::http::api::catalog::register::read_strictly;
+use crate::http::body::definition::{CheckFields, ServiceFields};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -12,8 +13,7 @@ use crate::version::Behaviour;
 /// Registers a service with its checks.
 pub(crate) async fn register_service(mut request: Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
-    let mut body = ServiceBody::default();
-    read_strictly(&mut request, &mut body).await?;
+    let body = read_strictly::<ServiceFields>(&mut request).await?;
     let definition = body.into_definition().ok_or_else(Failure::dropped)?;
     let spec = definition.into_spec(request.context.config.definition_rules());
     let spec = spec.map_err(|error| failure::invalid_definition(&error, request.version()))?;
@@ -31,10 +31,9 @@ pub(crate) async fn register_service(mut request: Request) -> Result<Reply, Fail
 /// Registers a check.
 pub(crate) async fn register_check(mut request: Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
-    let mut body = CheckBody::default();
-    read_strictly(&mut request, &mut body).await?;
+    let body = read_strictly::<CheckFields>(&mut request).await?;
     let spec = body
-        .into_definition()
+        .definition
         .alone(request.context.config.definition_rules());
     let spec = spec.map_err(|error| failure::invalid_definition(&error, request.version()))?;
     apply(&request, AgentCommand::RegisterCheck(Box::new(spec)))?;
@@ -95,10 +94,17 @@ pub(crate) fn report(request: &Request, status: &'static str) -> Result<Reply, F
     report_of(request, status, output)
 }
 
+object! {
+    /// The body of `agent/check/update`.
+    struct UpdateBody as "agent.checkUpdate" {
+        "Status": String => status,
+        "Output": String => output,
+    }
+}
+
 /// Takes the report of a client with status and output in the body.
 pub(crate) async fn update(mut request: Request) -> Result<Reply, Failure> {
-    let mut body = UpdateBody::default();
-    read_strictly(&mut request, &mut body).await?;
+    let body = read_strictly::<UpdateBody>(&mut request).await?;
     let status = match body.status.as_str() {
         "passing" => "passing",
         "warning" => "warning",

@@ -1,6 +1,5 @@
 //! `/v1/agent/`: what the agent says of itself (session.md 4.1, 4.5; 1.22.md B4.4).
 
-pub(crate) mod bodies;
 pub(crate) mod change;
 pub(crate) mod cluster;
 pub(crate) mod failure;

@@ -4,8 +4,10 @@
 use crate::definition::proxy_problems;
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::Decode;
-use crate::http::api::catalog::bodies::{CheckBody, DeregisterBody, RegisterBody, ServiceBody};
+use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check};
 use crate::http::api::catalog::failure;
+use crate::http::body::check::CheckBody;
+use crate::http::body::service::ServiceBody;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -16,8 +18,7 @@ use crate::version::Behaviour;
 
 /// Registers a node with what is on it.
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
-    let mut body = RegisterBody::default();
-    read_for_catalog(&mut request, &mut body).await?;
+    let body = read_for_catalog::<RegisterBody>(&mut request).await?;
     request.check_datacenter_is(&body.datacenter)?;
     let registration = registration(&request, body)?;
     let command = Command::Register(Box::new(registration));
@@ -28,8 +29,7 @@ pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
 
 /// Takes a node, a service or a check out of the catalog; of a service and a check the service counts.
 pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
-    let mut body = DeregisterBody::default();
-    read_for_catalog(&mut request, &mut body).await?;
+    let body = read_for_catalog::<DeregisterBody>(&mut request).await?;
     request.check_datacenter_is(&body.datacenter)?;
     if body.node.is_empty() {
         return Err(failure::missing_node());
@@ -57,22 +57,20 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
 const NAMESPACE_UNKNOWN: &str = "json: unknown field \"Namespace\"";
 
 /// Decodes a body that must not have fields that nobody knows.
-pub(crate) async fn read_strictly<T: Decode + Send>(
+pub(crate) async fn read_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
-    target: &mut T,
-) -> Result<(), Failure> {
+) -> Result<T::Place, Failure> {
     let minds = request.has(Behaviour::JsonNamespaceText);
-    decode_strictly(request, target)
+    decode_strictly::<T>(request)
         .await
         .map_err(|error| Failure::undecodable(&if minds { with_edition(error) } else { error }))
 }
 
 /// The same for the catalog, which always says why there are no namespaces (seen on 1.8.7).
-async fn read_for_catalog<T: Decode + Send>(
+async fn read_for_catalog<T: Decode<Place: Default>>(
     request: &mut Request,
-    target: &mut T,
-) -> Result<(), Failure> {
-    let decoded = decode_strictly(request, target).await;
+) -> Result<T::Place, Failure> {
+    let decoded = decode_strictly::<T>(request).await;
     decoded.map_err(|error| Failure::undecodable(&with_edition(error)))
 }
 
@@ -83,17 +81,18 @@ fn with_edition(error: String) -> String {
     error
 }
 
-async fn decode_strictly<T: Decode + Send>(
+async fn decode_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
-    target: &mut T,
-) -> Result<(), String> {
+) -> Result<T::Place, String> {
     let body = request.read_whole().await;
     let rules = Rules {
         unknown_fields: UnknownFields::Refused,
         release: request.version().release(),
         go_type: None,
     };
-    request.decode(body, target, rules)
+    let mut place = T::Place::default();
+    request.decode::<T>(body, &mut place, rules)?;
+    Ok(place)
 }
 
 /// What is checked before raft (session.md 4.2).
@@ -144,7 +143,10 @@ fn names_a_peer(body: &RegisterBody) -> bool {
 }
 
 fn checked_service(request: &Request, service: ServiceBody) -> Result<NewService, Failure> {
-    match (service.id.is_empty(), service.service.is_empty()) {
+    match (
+        service.service.id.is_empty(),
+        service.service.name.is_empty(),
+    ) {
         (false, true) => Err(failure::missing_service_name(request.version())),
         (true, true) if request.has(Behaviour::CatalogServiceEmptyText) => {
             Err(failure::missing_service())
@@ -176,7 +178,7 @@ fn checked_check(request: &Request, node: &str, check: CheckBody) -> Result<NewC
             request.version(),
         ));
     }
-    let check = check.into_check();
+    let check = new_check(check);
     if check.check_id.is_empty() {
         return Err(failure::check_without_key(node));
     }

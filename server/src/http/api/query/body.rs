@@ -1,10 +1,10 @@
 //! The body of a prepared query, and what of it is checked before raft (session.md 5).
 
 use crate::go::duration::{self, DurationQuotes};
-use crate::go::json::decode::{Field, Object, field};
-use crate::go::json::kinds::Any;
+use crate::go::json::decode::object;
+use crate::go::json::kinds::{Any, Int};
 use crate::http::api::query::failure;
-use crate::http::body::check_ids::CheckId;
+use crate::http::body::check::CheckId;
 use crate::http::failure::Failure;
 use crate::store::{Labels, NewPreparedQuery, ServiceSearch, Template};
 use crate::version::Behaviour;
@@ -20,33 +20,7 @@ const META_VALUE: usize = 512;
 #[derive(Default)]
 pub(crate) struct Body {
     id: String,
-    name: String,
-    session: String,
-    token: String,
-    template: TemplateBody,
-    service: ServiceBody,
-    dns: DnsBody,
-    /// Taken, and of no account: the indexes of the row in the store.
-    indexes: [u64; 2],
-}
-
-impl Object for Body {
-    const GO_TYPE: &'static str = "structs.PreparedQuery";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        let [create, modify] = &mut self.indexes;
-        vec![
-            field("ID", &mut self.id),
-            field("Name", &mut self.name),
-            field("Session", &mut self.session),
-            field("Token", &mut self.token),
-            field("Template", &mut self.template),
-            field("Service", &mut self.service),
-            field("DNS", &mut self.dns),
-            field("CreateIndex", create),
-            field("ModifyIndex", modify),
-        ]
-    }
+    query: NewPreparedQuery,
 }
 
 impl Body {
@@ -56,104 +30,63 @@ impl Body {
     }
 }
 
-#[derive(Default)]
-struct TemplateBody(Template);
-
-impl Object for TemplateBody {
-    const GO_TYPE: &'static str = "structs.QueryTemplateOptions";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        let template = &mut self.0;
-        vec![
-            field("Type", &mut template.kind),
-            field("Regexp", &mut template.regexp),
-            field("RemoveEmptyTags", &mut template.remove_empty_tags),
-        ]
+object! {
+    /// A prepared query.
+    pub(crate) QueryFields as "structs.PreparedQuery" for body: Body {
+        "ID": String => body.id,
+        "Name": String => body.query.name,
+        "Session": String => body.query.session,
+        "Token": String => body.query.token,
+        "Template": TemplateFields => body.query.template,
+        "Service": SearchFields => body.query.service,
+        "DNS": DnsFields => body.query.dns_ttl,
+        "CreateIndex": u64,
+        "ModifyIndex": u64,
     }
 }
 
-#[derive(Default)]
-struct ServiceBody {
-    search: ServiceSearch,
-    ignore_check_ids: Option<Vec<CheckId>>,
-    failover: FailoverBody,
-    ignored: [Any; 2],
-}
-
-impl Object for ServiceBody {
-    const GO_TYPE: &'static str = "structs.ServiceQuery";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        let search = &mut self.search;
-        let [peer, group] = &mut self.ignored;
-        vec![
-            field("Service", &mut search.service),
-            field("Failover", &mut self.failover),
-            field("OnlyPassing", &mut search.only_passing),
-            field("IgnoreCheckIDs", &mut self.ignore_check_ids),
-            field("Near", &mut search.near),
-            field("Tags", &mut search.tags),
-            field("NodeMeta", &mut search.node_meta),
-            field("ServiceMeta", &mut search.service_meta),
-            field("Connect", &mut search.connect),
-            field("Peer", peer).since(Behaviour::JsonQueryPeer),
-            field("SamenessGroup", group).since(Behaviour::JsonQuerySamenessGroup),
-        ]
+object! {
+    TemplateFields as "structs.QueryTemplateOptions" for template: Template {
+        "Type": String => template.kind,
+        "Regexp": String => template.regexp,
+        "RemoveEmptyTags": bool => template.remove_empty_tags,
     }
 }
 
-#[derive(Default)]
-struct FailoverBody {
-    nearest: i64,
-    datacenters: Option<Vec<String>>,
-    targets: Any,
-}
-
-impl Object for FailoverBody {
-    const GO_TYPE: &'static str = "structs.QueryDatacenterOptions";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![
-            field("NearestN", &mut self.nearest).of_type("int"),
-            field("Datacenters", &mut self.datacenters),
-            field("Targets", &mut self.targets).since(Behaviour::JsonQueryPeer),
-        ]
+object! {
+    SearchFields as "structs.ServiceQuery" for search: ServiceSearch {
+        "Service": String => search.service,
+        "Failover": FailoverFields => *search,
+        "OnlyPassing": bool => search.only_passing,
+        "IgnoreCheckIDs": Option<Vec<CheckId>> => search.ignore_check_ids,
+        "Near": String => search.near,
+        "Tags": Option<Vec<String>> => search.tags,
+        "NodeMeta": Option<Labels> => search.node_meta,
+        "ServiceMeta": Option<Labels> => search.service_meta,
+        "Connect": bool => search.connect,
+        "Peer" since Behaviour::JsonQueryPeer: Any,
+        "SamenessGroup" since Behaviour::JsonQuerySamenessGroup: Any,
     }
 }
 
-#[derive(Default)]
-struct DnsBody {
-    ttl: String,
+object! {
+    FailoverFields as "structs.QueryDatacenterOptions" for search: ServiceSearch {
+        "NearestN": Int => search.failover_nearest,
+        "Datacenters": Option<Vec<String>> => search.failover_datacenters,
+        "Targets" since Behaviour::JsonQueryPeer: Any,
+    }
 }
 
-impl Object for DnsBody {
-    const GO_TYPE: &'static str = "structs.QueryDNSOptions";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![field("TTL", &mut self.ttl)]
+object! {
+    DnsFields as "structs.QueryDNSOptions" for ttl: String {
+        "TTL": String => *ttl,
     }
 }
 
 /// The query of a body, checked in Consul's order.
 pub(crate) fn checked(body: Body, quotes: DurationQuotes) -> Result<NewPreparedQuery, Failure> {
-    let query = NewPreparedQuery {
-        name: body.name,
-        session: body.session,
-        token: body.token,
-        template: body.template.0,
-        service: ServiceSearch {
-            ignore_check_ids: body
-                .service
-                .ignore_check_ids
-                .map(|ids| ids.into_iter().map(|id| id.0).collect()),
-            failover_nearest: body.service.failover.nearest,
-            failover_datacenters: body.service.failover.datacenters,
-            ..body.service.search
-        },
-        dns_ttl: body.dns.ttl,
-    };
-    check(&query, quotes)?;
-    Ok(query)
+    check(&body.query, quotes)?;
+    Ok(body.query)
 }
 
 fn check(query: &NewPreparedQuery, quotes: DurationQuotes) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use crate::blocking;
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::number;
 use crate::http::api::catalog::wire::HealthEntry;
-use crate::http::api::query::body::{Body, checked};
+use crate::http::api::query::body::{Body, QueryFields, checked};
 use crate::http::api::query::wire::{
     Executed, Explained, PreparedQuery, PreparedQueryCreated, QueryMeta,
 };
@@ -44,8 +44,8 @@ pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {
 
 async fn create(mut request: Request) -> Result<Reply, Failure> {
     let body = request.read_whole().await;
-    let mut query: Option<Body> = None;
-    let decoded = request.decode(body, &mut query, rules(&request));
+    let mut query = None;
+    let decoded = request.decode::<Option<QueryFields>>(body, &mut query, rules(&request));
     decoded.map_err(|words| Failure::undecodable(&words))?;
     // Consul's handler dies of a query that is null, and the connection with it.
     let query = query.ok_or_else(Failure::dropped)?;
@@ -116,7 +116,7 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     // As of a new session, a body of unknown length is not looked at.
     if request.content_length().is_some_and(|length| length > 0) {
         let body = request.read_whole().await;
-        let decoded = request.decode(body, &mut query, rules(&request));
+        let decoded = request.decode::<QueryFields>(body, &mut query, rules(&request));
         decoded.map_err(|words| Failure::undecodable(&words))?;
     }
     request.check_datacenter()?;

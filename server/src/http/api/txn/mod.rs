@@ -9,9 +9,9 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use crate::go::json::context::{Rules, UnknownFields};
-use crate::go::json::decode::{Field, Object, field};
+use crate::go::json::decode::object;
 use crate::http::api::catalog::wire::{Check, Node, NodeService};
-use crate::http::api::txn::catalog::CatalogBodies;
+use crate::http::api::txn::catalog::{CheckOperation, NodeOperation, ServiceOperation};
 use crate::http::failure::Failure;
 use crate::http::reply::wire::{KvEntry, TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
 use crate::http::reply::{Reply, header};
@@ -26,52 +26,26 @@ use crate::version::{Behaviour, Version};
 /// The routes of this page.
 pub(crate) const ROUTES: &[Route] = &[route("/v1/txn", PUT, waits!(txn))];
 
-/// An operation of the body: what it has more of than one is decided by the order of these fields.
-#[derive(Default)]
-struct OperationBody {
-    kv: Option<KvBody>,
-    catalog: CatalogBodies,
-}
-
-#[derive(Default)]
-struct KvBody {
-    verb: String,
-    key: String,
-    value: Bytes,
-    flags: u64,
-    index: u64,
-    session: String,
-    namespace: String,
-    partition: String,
-}
-
-impl Object for OperationBody {
-    const GO_TYPE: &'static str = "api.TxnOp";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![
-            field("KV", &mut self.kv),
-            field("Node", &mut self.catalog.node),
-            field("Service", &mut self.catalog.service),
-            field("Check", &mut self.catalog.check),
-        ]
+object! {
+    /// An operation of the body: of several members the first in this order counts.
+    struct OperationBody as "api.TxnOp" {
+        "KV": Option<KvBody> => kv,
+        "Node": Option<NodeOperation> => node,
+        "Service": Option<ServiceOperation> => service,
+        "Check": Option<CheckOperation> => check,
     }
 }
 
-impl Object for KvBody {
-    const GO_TYPE: &'static str = "api.KVTxnOp";
-
-    fn fields(&mut self) -> Vec<Field<'_>> {
-        vec![
-            field("Verb", &mut self.verb).of_type("api.KVOp"),
-            field("Key", &mut self.key),
-            field("Value", &mut self.value),
-            field("Flags", &mut self.flags),
-            field("Index", &mut self.index),
-            field("Session", &mut self.session),
-            field("Namespace", &mut self.namespace),
-            field("Partition", &mut self.partition).since(Behaviour::JsonPartition),
-        ]
+object! {
+    struct KvBody as "api.KVTxnOp" {
+        "Verb" is "api.KVOp": String => verb,
+        "Key": String => key,
+        "Value": Bytes => value,
+        "Flags": u64 => flags,
+        "Index": u64 => index,
+        "Session": String => session,
+        "Namespace": String,
+        "Partition" since Behaviour::JsonPartition: String,
     }
 }
 
@@ -114,8 +88,8 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
         release: request.version().release(),
         go_type: Some("api.TxnOps"),
     };
-    let mut operations: Vec<Option<OperationBody>> = Vec::new();
-    let decoded = request.decode(body, &mut operations, rules);
+    let mut operations = Vec::new();
+    let decoded = request.decode::<Vec<Option<OperationBody>>>(body, &mut operations, rules);
     decoded.map_err(|words| failure::unparsable(&words))?;
     // Consul's handler dies of an operation that is null, and the connection with it (kv.md 7.1).
     operations
@@ -124,11 +98,19 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
         .ok_or_else(Failure::dropped)
 }
 
-/// One operation; none for an empty object, which Consul passes over.
+/// One operation; `None` for an empty object, which Consul passes over.
 fn operation(request: &Request, body: OperationBody) -> Result<Option<TxnOperation>, Failure> {
     let Some(kv) = body.kv else {
-        let catalog = body.catalog.into_operation(request);
-        return Ok(catalog.map(|operation| TxnOperation::Catalog(Box::new(operation))));
+        let catalog = if let Some(node) = body.node {
+            node.into_operation(request)
+        } else if let Some(service) = body.service {
+            service.into_operation(request)
+        } else if let Some(check) = body.check {
+            check.into_operation(request)
+        } else {
+            return Ok(None);
+        };
+        return Ok(Some(TxnOperation::Catalog(Box::new(catalog))));
     };
     let limit = request.context.config.kv_max_value_size;
     let size = kv.value.len();

@@ -1,0 +1,200 @@
+//! Services and checks as users define them: in the bodies of the agent's registrations, and in what the catalog's say
+//! of Connect. Consul's alias types decode them (session.md 4.4): names in two spellings, durations as texts or as
+//! nanoseconds.
+
+use std::collections::BTreeMap;
+
+use super::check::CheckId;
+use super::durations::AnyDuration;
+use super::proxy::{ProxyBody, ProxyFields};
+use super::service::{AddressFields, WeightsBody};
+use crate::definition::{CheckDefinition, ServiceDefinition};
+use crate::go::json::decode::{Field, fields, object};
+use crate::go::json::kinds::{Any, Int};
+use crate::store::Weights;
+use crate::version::Behaviour;
+
+// The Go types that decode the bodies have no names: an error about a whole body prints all that is in them.
+const CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
+const SERVICE_CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceID string \"json:\\\"ServiceID\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
+const SERVICE_TYPE: &str = "struct { EnableTagOverrideSnake bool \"json:\\\"enable_tag_override\\\"\"; TaggedAddressesSnake map[string]structs.ServiceAddress \"json:\\\"tagged_addresses\\\"\"; *structs.Alias }";
+const CONNECT_TYPE: &str = "struct { SidecarServiceSnake *structs.ServiceDefinition \"json:\\\"sidecar_service\\\"\"; *structs.Alias }";
+
+/// A check in either of its two forms.
+#[derive(Default)]
+pub(crate) struct CheckBody {
+    pub(crate) definition: CheckDefinition,
+    args: Vec<String>,
+    interval: AnyDuration,
+    timeout: AnyDuration,
+    ttl: AnyDuration,
+    deregister_after: AnyDuration,
+    /// Read where the other spelling has nothing.
+    deregister_snake: AnyDuration,
+}
+
+impl CheckBody {
+    /// Unlike the catalog, the agent keeps durations that are negative.
+    fn settle(&mut self) -> Result<(), String> {
+        if !self.args.is_empty() {
+            self.definition.script_args = std::mem::take(&mut self.args);
+        }
+        let timing = &mut self.definition.timing;
+        self.interval.settle(&mut timing.interval_ns)?;
+        self.timeout.settle(&mut timing.timeout_ns)?;
+        self.ttl.settle(&mut timing.ttl_ns)?;
+        let snake = std::mem::take(&mut self.deregister_snake);
+        if self.deregister_after.nanoseconds()?.is_none() {
+            self.deregister_after = snake;
+        }
+        self.deregister_after
+            .settle(&mut timing.deregister_after_ns)
+    }
+}
+
+/// The fields of the type's own decoder.
+const OWN_FIELDS: &[Field<CheckBody>] = fields!(check: CheckBody {
+    "args": Vec<String> => check.args,
+    "Interval": AnyDuration => check.interval,
+    "Timeout": AnyDuration => check.timeout,
+    "TTL": AnyDuration => check.ttl,
+    "DeregisterCriticalServiceAfter": AnyDuration => check.deregister_after,
+    "deregister_critical_service_after": AnyDuration => check.deregister_snake,
+});
+
+/// The fields that both forms have. Checks that would need the shell or the ports of a proxy are not run, and redirects
+/// are always followed.
+const COMMON_FIELDS: &[Field<CheckBody>] = fields!(check: CheckBody {
+    "Name": String => check.definition.name,
+    "Notes": String => check.definition.notes,
+    "Status": String => check.definition.status,
+    "ServiceID" | "service_id": String => check.definition.service_id,
+    "ScriptArgs" | "script_args": Vec<String> => check.definition.script_args,
+    "HTTP": String => check.definition.http,
+    "Header": BTreeMap<String, Vec<String>> => check.definition.header,
+    "Method": String => check.definition.method,
+    "Body": String => check.definition.body,
+    "TCP": String => check.definition.tcp,
+    "AliasNode": String => check.definition.alias_node,
+    "AliasService": String => check.definition.alias_service,
+    "DockerContainerID" | "docker_container_id": String => check.definition.docker_container_id,
+    "Shell": String,
+    "GRPC": String => check.definition.grpc,
+    "GRPCUseTLS": bool,
+    "TLSSkipVerify" | "tls_skip_verify": bool => check.definition.tls_skip_verify,
+    "SuccessBeforePassing": Int => check.definition.success_before_passing,
+    "FailuresBeforeCritical": Int => check.definition.failures_before_critical,
+    "OutputMaxSize": Int => check.definition.output_max_size,
+    "TLSServerName" | "tls_server_name" since Behaviour::JsonCheckTlsServerName:
+        String => check.definition.tls_server_name,
+    "H2PING" since Behaviour::JsonCheckH2Ping: String => check.definition.h2ping,
+    "H2PingUseTLS" since Behaviour::JsonCheckH2Ping: bool,
+    "FailuresBeforeWarning" since Behaviour::JsonCheckFailuresBeforeWarning: Int,
+    "UDP" since Behaviour::JsonCheckUdp: String => check.definition.udp,
+    "DisableRedirects" since Behaviour::JsonCheckUdp: bool,
+    "OSService" since Behaviour::JsonCheckOsService: String => check.definition.os_service,
+    "TCPUseTLS" since Behaviour::JsonCheckTcpUseTls: bool,
+});
+
+object! {
+    /// A check by itself, as the body of `agent/check/register`.
+    pub(crate) CheckFields as CHECK_TYPE for check: CheckBody,
+    own decoder: Refused, then: CheckBody::settle {
+        ..OWN_FIELDS;
+        *Alias of COMMON_FIELDS;
+        *Alias {
+            "ID": CheckId => check.definition.id,
+            "Token": String,
+        }
+    }
+}
+
+object! {
+    /// A check in the definition of a service.
+    ServiceCheckFields as SERVICE_CHECK_TYPE for check: CheckBody,
+    own decoder: Refused, then: CheckBody::settle {
+        ..OWN_FIELDS;
+        *Alias of COMMON_FIELDS;
+        *Alias {
+            "CheckID": CheckId => check.definition.id,
+            "ProxyHTTP": String,
+            "ProxyGRPC": String,
+        }
+    }
+}
+
+/// The body of `agent/service/register`.
+#[derive(Default)]
+pub(crate) struct ServiceBody {
+    definition: ServiceDefinition,
+    weights: Option<WeightsBody>,
+    check: Option<CheckBody>,
+    checks: Vec<Option<CheckBody>>,
+    proxy: ProxyBody,
+    connect: ConnectBody,
+}
+
+object! {
+    /// A service.
+    pub(crate) ServiceFields as SERVICE_TYPE for service: ServiceBody, own decoder: Refused {
+        *Alias {
+            "Kind" is "structs.ServiceKind": String => service.definition.kind,
+            "ID": String => service.definition.id,
+            "Name": String => service.definition.name,
+            "Tags": Option<Vec<String>> => service.definition.tags,
+            "Address": String => service.definition.address,
+            "TaggedAddresses" | "tagged_addresses":
+                BTreeMap<String, AddressFields> => service.definition.tagged_addresses,
+            "Meta": Option<BTreeMap<String, String>> => service.definition.meta,
+            "Port": Int => service.definition.port,
+            "Check": Option<ServiceCheckFields> => service.check,
+            "Checks" is "structs.CheckTypes": Vec<Option<ServiceCheckFields>> => service.checks,
+            "Weights": Option<WeightsBody> => service.weights,
+            "Token": String,
+            "EnableTagOverride" | "enable_tag_override":
+                bool => service.definition.enable_tag_override,
+            "Proxy": ProxyFields => service.proxy,
+            "Connect": ConnectFields => service.connect,
+            "Locality" since Behaviour::JsonLocality: Any,
+            "SocketPath" since Behaviour::JsonCatalogServiceSocketPath: Any,
+            "Ports" since Behaviour::JsonServicePorts: Any,
+        }
+    }
+}
+
+/// What a service says of Connect.
+#[derive(Default)]
+pub(crate) struct ConnectBody {
+    pub(crate) native: bool,
+    sidecar: Option<Box<ServiceBody>>,
+}
+
+object! {
+    /// What a service says of Connect.
+    pub(crate) ConnectFields as CONNECT_TYPE for connect: ConnectBody, own decoder: Accepted {
+        "Native": bool => connect.native,
+        "SidecarService" | "sidecar_service": Option<Box<ServiceFields>> => connect.sidecar,
+    }
+}
+
+impl ServiceBody {
+    /// What was defined; `None` where Consul's handler dies of a check or an upstream that is null.
+    pub(crate) fn into_definition(self) -> Option<ServiceDefinition> {
+        let sidecar = match self.connect.sidecar {
+            Some(sidecar) => Some(Box::new(sidecar.into_definition()?)),
+            None => None,
+        };
+        let checks = self.checks.into_iter();
+        Some(ServiceDefinition {
+            weights: self.weights.map(Weights::from),
+            proxy: self.proxy.into_proxy()?,
+            connect_native: self.connect.native,
+            sidecar,
+            check: self.check.unwrap_or_default().definition,
+            checks: checks
+                .map(|check| check.map(|check| check.definition))
+                .collect::<Option<_>>()?,
+            ..self.definition
+        })
+    }
+}
