@@ -1,10 +1,11 @@
 //! `/v1/event/`: user events (session.md 4.6, 1.22.md B4.6).
 
 use crate::blocking;
+use crate::go::json::encode::{Base64, Text};
 use crate::go::regexp::Regexp;
-use crate::http::api::query::wire::Event;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
+use crate::http::reply::table::table;
 use crate::http::request::Request;
 use crate::http::route::{GET, PUT, Route, route, waits};
 use crate::store::{Command, EventRow, NewEvent, Query, Rows, ServiceRow};
@@ -46,6 +47,20 @@ failures! {
     );
     /// The payload has an unknown length (since 1.22).
     missing_payload() => 400, "Event payload size must be greater than zero";
+}
+
+table! {
+    /// An event that was kept, or that was fired and has no place yet (session.md 4.6).
+    Event of row: EventRow {
+        "ID" => json(uuid::Uuid::from_bytes(row.event.id).hyphenated().to_string()),
+        "Name" => json(Text(&row.event.name)),
+        "Payload" => json(Base64(&row.event.payload)),
+        "NodeFilter" => json(row.event.node_filter),
+        "ServiceFilter" => json(row.event.service_filter),
+        "TagFilter" => json(row.event.tag_filter),
+        "Version" => json(1),
+        "LTime" => json(row.logical_time),
+    }
 }
 
 /// Fires an event. The answer shows it without its place among the others.
@@ -90,7 +105,7 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
         event,
         logical_time: 0,
     };
-    Ok(Reply::json(&request, &Event::new(&row)))
+    Ok(Reply::json(&request, &Event::new(&row, request.version())))
 }
 
 fn message_length(event: &NewEvent) -> usize {
@@ -162,6 +177,9 @@ pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
     let Rows::Events(rows) = &answer.rows else {
         unreachable!("events are answered with events");
     };
-    let events: Vec<Event<'_>> = rows.iter().map(|row| Event::new(row)).collect();
+    let events: Vec<Event<'_>> = rows
+        .iter()
+        .map(|row| Event::new(row, request.version()))
+        .collect();
     Ok(Reply::json(request, &events).with_bare_index(answer.index))
 }

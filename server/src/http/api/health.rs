@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::http::api::catalog::wire::{Check, HealthEntry};
 use crate::http::api::catalog::{NOTHING, instances, read, read_options, reply, service_name};
+use crate::http::body::wire::{Check, HealthEntry};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
-use crate::http::request::filter_fields::{CHECK, HEALTH_SERVICE};
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::{GET, Handler::AtOnce, Route, route, waits};
@@ -59,7 +58,7 @@ async fn shown_instances(request: &Request, query: fn(String) -> Query) -> Resul
     let options = read_options(request)?;
     let query = query(service_name(request)?);
     let only_passing = only_passing(request)?;
-    let (answer, filter) = match read(request, query, options, HEALTH_SERVICE).await {
+    let (answer, filter) = match read(request, query, options, HealthEntry::FILTER).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
     };
@@ -90,7 +89,7 @@ pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
     service_name(request)?;
     only_passing(request)?;
     let checked = request.check_datacenter();
-    match checked.and_then(|()| filter(request, HEALTH_SERVICE)) {
+    match checked.and_then(|()| filter(request, HealthEntry::FILTER)) {
         Ok(_) => Ok(Reply::json(request, &NOTHING)
             .with_index(request, Index(1))
             .with_consistency(options.consistency)),
@@ -124,7 +123,7 @@ async fn checks(
     if name.is_empty() {
         return Err(Failure::missing(what));
     }
-    let (answer, filter) = match read(request, query(name), options, CHECK).await {
+    let (answer, filter) = match read(request, query(name), options, Check::FILTER).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
     };

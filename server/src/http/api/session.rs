@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::blocking;
 use crate::go::duration;
 use crate::go::json::context::{Rules, UnknownFields};
@@ -10,11 +12,11 @@ use crate::http::body::check::CheckId;
 use crate::http::body::durations::AnyDuration;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
-use crate::http::reply::wire::{Session, SessionCreated};
+use crate::http::reply::table::{Look, table};
 use crate::http::request::Request;
 use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
 use crate::store::{
-    Behavior, Command, NewSession, Query, Refusal, Reply as Applied, Rows, ServiceCheck,
+    Behavior, Command, NewSession, Query, Refusal, Reply as Applied, Rows, ServiceCheck, SessionRow,
 };
 use crate::version::{Behaviour, Version};
 
@@ -97,6 +99,45 @@ fn seconds_if_small(nanoseconds: i64) -> i64 {
     } else {
         nanoseconds
     }
+}
+
+table! {
+    /// A session (session.md 2).
+    Session of row: SessionRow, look: Look {
+        "ID" => json(row.session.id.to_string()),
+        "Name" => json(row.session.name),
+        "Node" => json(row.session.node),
+        "LockDelay" => json(row.session.lock_delay_ns),
+        "Behavior" => json(match row.session.behavior {
+            Behavior::Release => "release",
+            Behavior::Delete => "delete",
+        }),
+        "TTL" => json(row.session.ttl_text),
+        "NodeChecks" => json(row.session.node_checks),
+        "ServiceChecks" => json(row.session.service_checks.as_ref().map(|checks| {
+            let checks = checks.iter();
+            checks.map(|check| BoundCheck::new(check, look)).collect::<Vec<_>>()
+        })),
+        "Checks", omitempty => json(row.session.checks),
+        "CreateIndex" => json(row.create_index.0),
+        // A session's row never changes.
+        "ModifyIndex" => json(row.create_index.0),
+    }
+}
+
+table! {
+    /// A check of a service that a session is bound to.
+    BoundCheck of check: ServiceCheck {
+        "ID" => json(check.id),
+        "Namespace" => json(check.namespace),
+    }
+}
+
+/// The answer of `session/create`.
+#[derive(Serialize)]
+struct SessionCreated {
+    #[serde(rename = "ID")]
+    id: String,
 }
 
 failures! {
@@ -223,7 +264,10 @@ pub(crate) fn renew(request: &Request) -> Result<Reply, Failure> {
     let id = session_id(request)?;
     request.check_datacenter()?;
     match request.context.engine.apply(Command::SessionRenew { id }) {
-        Ok(Applied::Session(row)) => Ok(Reply::json(request, &[Session::new(&row)])),
+        Ok(Applied::Session(row)) => Ok(Reply::json(
+            request,
+            &[Session::new(&row, request.version())],
+        )),
         Ok(_) => unreachable!("a session is renewed or refused"),
         Err(refusal) => Err(refused(&refusal, request.version())),
     }
@@ -282,6 +326,9 @@ async fn read(
     let Rows::Sessions(rows) = &answer.rows else {
         unreachable!("sessions are answered with sessions");
     };
-    let sessions: Vec<Session<'_>> = rows.iter().map(|row| Session::new(row)).collect();
+    let sessions: Vec<Session<'_>> = rows
+        .iter()
+        .map(|row| Session::new(&**row, request.version()))
+        .collect();
     Ok(Reply::json(request, &sessions).with_index(request, answer.index))
 }

@@ -1,8 +1,10 @@
-//! Shapes of bodies that the catalog, the agent and transactions share.
+//! Shapes of bodies and answers that the catalog, the agent and transactions share.
 
 pub(crate) mod check;
 pub(crate) mod definition;
 pub(crate) mod durations;
+pub(crate) mod kv;
 pub(crate) mod proxy;
-pub(crate) mod proxy_wire;
+pub(crate) mod query_meta;
 pub(crate) mod service;
+pub(crate) mod wire;

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::go::json::encode::{ListWriter, Style};
-use crate::http::reply::wire::KvEntry;
+use crate::http::body::kv::KvEntry;
 use crate::store::Entry;
 
 /// How much of a list is rendered before it is handed to the socket.

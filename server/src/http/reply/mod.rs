@@ -2,7 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod header;
-pub(crate) mod wire;
+pub(crate) mod table;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};

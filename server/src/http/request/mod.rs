@@ -1,6 +1,5 @@
 //! One request as the handlers see it, and the parameters that all of them share.
 
-pub(crate) mod filter_fields;
 pub(crate) mod selection;
 
 use std::net::IpAddr;

@@ -4,7 +4,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use crate::http::api::agent::failure;
-use crate::http::api::agent::wire::{AgentService, HealthCheck, ServiceHealth};
+use crate::http::api::agent::wire::{AgentLook, AgentService, HealthCheck, ServiceHealth};
 use crate::http::failure::Failure;
 use crate::http::reply::{Content, Reply};
 use crate::http::request::Request;
@@ -130,14 +130,10 @@ fn entry<'a>(request: &'a Request, agent: &'a Agent, service: &'a NewService) ->
     let checks = agent.checks_on(&service.id);
     ServiceHealth {
         aggregated_status: Health::of(agent, service).text(),
-        service: Some(AgentService::new(
-            service,
-            &config.datacenter,
-            config.version,
-        )),
+        service: Some(AgentService::new(service, AgentLook::new(request))),
         checks: Some(
             checks
-                .map(|local| HealthCheck::new(local, &config.node_name))
+                .map(|local| HealthCheck::new(local, config.node_name.as_str()))
                 .collect(),
         ),
     }

@@ -9,12 +9,11 @@ use crate::blocking::JITTER_DIVISOR;
 use crate::engine::Wakened;
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::api::agent::failure;
-use crate::http::api::agent::wire::{AgentService, as_row, as_service_row};
-use crate::http::api::catalog::wire::Check;
+use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
+use crate::http::body::wire::Check;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::http::request::filter_fields::{CHECK, SERVICE};
 use crate::http::request::selection::filter;
 use crate::store::{Index, NewService, Query, Rows};
 
@@ -23,11 +22,11 @@ const CONTENT_HASH: HeaderName = HeaderName::from_static("x-consul-contenthash")
 /// All services, by their ids.
 pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
-    let filter = filter(request, SERVICE)?;
+    let filter = filter(request, AgentService::FILTER)?;
     let store = request.context.engine.snapshot();
     let services = store.agent().services();
     let services: BTreeMap<&str, AgentService<'_>> = services
-        .filter(|local| filter.keeps(&as_service_row(local, &request.context.config.node_name)))
+        .filter(|local| filter.keeps(&local.service))
         .map(|local| (local.service.id.as_str(), wire(request, &local.service)))
         .collect();
     Ok(Reply::json(request, &services))
@@ -36,7 +35,7 @@ pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
 /// All checks, by their ids.
 pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
-    let filter = filter(request, CHECK)?;
+    let filter = filter(request, Check::FILTER)?;
     let store = request.context.engine.snapshot();
     let config = &request.context.config;
     let rows: Vec<_> = store
@@ -93,14 +92,13 @@ fn hash_wait(request: &Request) -> Result<(Duration, Option<String>), Failure> {
 }
 
 fn wire<'a>(request: &'a Request, service: &'a NewService) -> AgentService<'a> {
-    let config = &request.context.config;
-    AgentService::new(service, &config.datacenter, config.version)
+    AgentService::new(service, AgentLook::new(request))
 }
 
 fn shown(request: &Request, service: &NewService, hash: &str) -> Reply {
-    let mut wire = wire(request, service);
-    wire.content_hash = Some(hash);
-    let mut reply = Reply::json(request, &wire);
+    let mut look = AgentLook::new(request);
+    look.content_hash = Some(hash);
+    let mut reply = Reply::json(request, &AgentService::new(service, look));
     let value = HeaderValue::from_str(hash).expect("hexadecimal digits are a header value");
     reply.headers.push((CONTENT_HASH, value));
     reply

@@ -1,62 +1,71 @@
 //! The JSON of the agent's own services and checks (session.md 4.4, 1.22.md B4.4).
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
-use crate::http::api::catalog::wire::{Address, NO_LABELS, Weights, addresses};
-use crate::http::body::proxy_wire::{Connect, Proxy};
-use crate::store::{CheckRow, Index, Labels, LocalCheck, LocalService, NewService, ServiceRow};
-use crate::version::{Behaviour, Version};
+use crate::http::body::wire::{Address, Connect, Proxy, Weights};
+use crate::http::reply::table::{Look, View, table};
+use crate::http::request::Request;
+use crate::store::{CheckRow, Index, Labels, LocalCheck, NewService};
+use crate::version::Behaviour;
 
-/// A service of the agent's.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct AgentService<'a> {
-    #[serde(skip_serializing_if = "str::is_empty")]
-    kind: &'a str,
-    #[serde(rename = "ID")]
-    id: &'a str,
-    service: &'a str,
-    tags: &'a [String],
-    meta: &'a Labels,
-    port: i64,
-    address: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tagged_addresses: Option<BTreeMap<&'a str, Address<'a>>>,
-    weights: Weights,
-    enable_tag_override: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
+/// `{}`.
+static NO_LABELS: Labels = Labels::new();
+
+/// How the agent shows its services.
+#[derive(Clone, Copy)]
+pub(crate) struct AgentLook<'a> {
+    look: Look,
+    datacenter: &'a str,
+    /// The hash of what is shown, where it is shown as well.
     pub(crate) content_hash: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proxy: Option<Proxy<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    connect: Option<Connect>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    datacenter: Option<&'a str>,
 }
 
-impl<'a> AgentService<'a> {
-    pub(crate) fn new(service: &'a NewService, datacenter: &'a str, version: Version) -> Self {
+impl<'a> AgentLook<'a> {
+    pub(crate) fn new(request: &'a Request) -> Self {
         Self {
-            kind: &service.kind,
-            id: &service.id,
-            service: &service.name,
-            tags: service.tags(),
-            meta: service.meta.as_ref().unwrap_or(&NO_LABELS),
-            port: service.port,
-            address: &service.address,
-            tagged_addresses: addresses(service),
-            weights: Weights::new(service),
-            enable_tag_override: service.enable_tag_override,
+            look: Look {
+                version: request.version(),
+                view: View::Agent,
+            },
+            datacenter: &request.context.config.datacenter,
             content_hash: None,
-            proxy: Proxy::of_agent(service, version),
-            connect: service.connect_native.then(|| Connect::new(service)),
-            datacenter: version
-                .has(Behaviour::JsonAgentServiceDatacenter)
-                .then_some(datacenter),
         }
     }
+}
+
+impl From<AgentLook<'_>> for Look {
+    fn from(agent: AgentLook<'_>) -> Self {
+        agent.look
+    }
+}
+
+table! {
+    /// A service of the agent's.
+    pub(crate) AgentService of service: NewService, agent: AgentLook<'a> {
+        "Kind", omitempty => text(service.kind),
+        "ID" => text(service.id),
+        "Service" => text(service.name),
+        "Tags" => texts(service.tags()),
+        "Meta" => labels(service.meta) as service.meta.as_ref().unwrap_or(&NO_LABELS),
+        "Port" => number(service.port),
+        "Address" => text(service.address),
+        "TaggedAddresses", omitempty => keyed(Address, service.tagged_addresses),
+        "Weights" => within(Weights, service.weights),
+        "EnableTagOverride" => flag(service.enable_tag_override),
+        "ContentHash" if agent.content_hash.is_some() => json(agent.content_hash),
+        "Proxy" if has_proxy(service) => within(Proxy, *service.proxy),
+        "Connect" if service.connect_native => within(Connect, *service),
+        "Datacenter" if agent.look.has(Behaviour::JsonAgentServiceDatacenter) =>
+            json(agent.datacenter),
+    }
+}
+
+/// Whether a service is a proxy or a gateway.
+fn has_proxy(service: &NewService) -> bool {
+    matches!(
+        service.kind.as_str(),
+        "connect-proxy" | "mesh-gateway" | "terminating-gateway" | "ingress-gateway"
+    )
 }
 
 /// A check of the agent's in the form of the catalog's, where it has no indexes.
@@ -71,16 +80,6 @@ pub(crate) fn as_row(local: &LocalCheck, node: &str) -> CheckRow {
     }
 }
 
-/// A service of the agent's in the form of the catalog's, where it has no indexes.
-pub(crate) fn as_service_row(local: &LocalService, node: &str) -> ServiceRow {
-    ServiceRow {
-        node: node.to_owned(),
-        service: local.service.clone(),
-        create_index: Index::ZERO,
-        modify_index: Index::ZERO,
-    }
-}
-
 /// A service with its checks, and what they come to.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
@@ -90,71 +89,36 @@ pub(crate) struct ServiceHealth<'a> {
     pub(crate) checks: Option<Vec<HealthCheck<'a>>>,
 }
 
-/// A check as `agent/health/service` shows it: nothing of how it is run, but all the fields for it.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct HealthCheck<'a> {
-    node: &'a str,
-    #[serde(rename = "CheckID")]
-    check_id: &'a str,
-    name: &'a str,
-    status: &'a str,
-    notes: &'a str,
-    output: &'a str,
-    #[serde(rename = "ServiceID")]
-    service_id: &'a str,
-    service_name: &'a str,
-    service_tags: Option<&'a [String]>,
-    r#type: &'static str,
-    definition: NoDefinition,
-    create_index: u64,
-    modify_index: u64,
+table! {
+    /// A check as `agent/health/service` shows it: nothing of how it is run, but all the fields for it.
+    pub(crate) HealthCheck of local: LocalCheck, node: &'a str {
+        "Node" => json(node),
+        "CheckID" => json(local.check.check_id),
+        "Name" => json(local.check.name),
+        "Status" => json(local.check.status),
+        "Notes" => json(local.check.notes),
+        "Output" => json(local.check.output),
+        "ServiceID" => json(local.check.service_id),
+        "ServiceName" => json(local.service_name),
+        "ServiceTags" => json(local.service_tags),
+        "Type" => json(""),
+        "Definition" => json(NoDefinition::new(&(), node)),
+        "CreateIndex" => json(0),
+        "ModifyIndex" => json(0),
+    }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct NoDefinition {
-    interval: &'static str,
-    timeout: &'static str,
-    deregister_critical_service_after: &'static str,
-    #[serde(rename = "HTTP")]
-    http: &'static str,
-    header: Option<()>,
-    method: &'static str,
-    body: &'static str,
-    #[serde(rename = "TLSSkipVerify")]
-    tls_skip_verify: bool,
-    #[serde(rename = "TCP")]
-    tcp: &'static str,
-}
-
-impl<'a> HealthCheck<'a> {
-    pub(crate) fn new(local: &'a LocalCheck, node: &'a str) -> Self {
-        let check = &local.check;
-        Self {
-            node,
-            check_id: &check.check_id,
-            name: &check.name,
-            status: &check.status,
-            notes: &check.notes,
-            output: &check.output,
-            service_id: &check.service_id,
-            service_name: &local.service_name,
-            service_tags: local.service_tags.as_deref(),
-            r#type: "",
-            definition: NoDefinition {
-                interval: "0s",
-                timeout: "0s",
-                deregister_critical_service_after: "0s",
-                http: "",
-                header: None,
-                method: "",
-                body: "",
-                tls_skip_verify: false,
-                tcp: "",
-            },
-            create_index: 0,
-            modify_index: 0,
-        }
+table! {
+    /// How a check is run of which nothing is shown.
+    NoDefinition of nothing: (), node: &'a str {
+        "Interval" => json("0s"),
+        "Timeout" => json("0s"),
+        "DeregisterCriticalServiceAfter" => json("0s"),
+        "HTTP" => json(""),
+        "Header" => json(()),
+        "Method" => json(""),
+        "Body" => json(""),
+        "TLSSkipVerify" => json(false),
+        "TCP" => json(""),
     }
 }

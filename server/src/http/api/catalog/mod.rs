@@ -10,12 +10,10 @@ use std::sync::Arc;
 
 use crate::blocking;
 use crate::filter::{Field, Filter};
-use crate::http::api::catalog::wire::{
-    CatalogService, Node, NodeService, NodeServiceList, NodeWithServices, ServiceTags,
-};
+use crate::http::api::catalog::wire::{CatalogService, NodeServiceList, NodeWithServices};
+use crate::http::body::wire::{Node, NodeService};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
-use crate::http::request::filter_fields::{CATALOG_SERVICE, NODE, SERVICE};
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
@@ -60,7 +58,7 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
     // Nodes belong to no namespace.
     request.check_partition()?;
     let options = request.read_options()?;
-    let (answer, filter) = match read(request, Query::Nodes, options, NODE).await {
+    let (answer, filter) = match read(request, Query::Nodes, options, Node::FILTER).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
     };
@@ -73,7 +71,8 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
         .filter(|row| row.has_meta(&meta) && filter.keeps(row));
     let mut rows: Vec<&Arc<NodeRow>> = rows.collect();
     sort_nearest(request, &mut rows, |row| &row.node.node);
-    let nodes: Vec<Node<'_>> = rows.iter().map(|row| Node::new(row)).collect();
+    let version = request.version();
+    let nodes: Vec<Node<'_>> = rows.iter().map(|row| Node::new(row, version)).collect();
     Ok(reply(request, &nodes, &answer, options))
 }
 
@@ -82,7 +81,7 @@ pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let query = Query::Services(node_meta(request));
     let read = if request.has(Behaviour::CatalogServicesFilter) {
-        let read = read(request, query, options, CATALOG_SERVICE).await;
+        let read = read(request, query, options, CatalogService::FILTER).await;
         read.map(|(answer, filter)| (answer, Some(filter)))
     } else {
         let read = read_unfiltered(request, query, options).await;
@@ -101,7 +100,7 @@ pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
 }
 
 /// Each tag once, whichever instances have it.
-fn service_tags<'a>(rows: impl Iterator<Item = &'a Instance>) -> ServiceTags<'a> {
+fn service_tags<'a>(rows: impl Iterator<Item = &'a Instance>) -> BTreeMap<&'a str, Vec<&'a str>> {
     let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for row in rows {
         let service = &row.service.service;
@@ -112,7 +111,7 @@ fn service_tags<'a>(rows: impl Iterator<Item = &'a Instance>) -> ServiceTags<'a>
             }
         }
     }
-    ServiceTags(names)
+    names
 }
 
 /// A node with its services by their ids; `null` for one that does not exist.
@@ -123,7 +122,7 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     };
     let version = request.context.config.version;
     let node = node_and_services(&answer, &filter).map(|(node, services)| NodeWithServices {
-        node: Node::new(node),
+        node: Node::new(node, version),
         services: services
             .into_iter()
             .map(|row| (row.service.id.as_str(), NodeService::new(row, version)))
@@ -145,7 +144,7 @@ pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
     let services =
         services.filter(|rows| !rows.is_empty() || !request.query.get("filter").is_empty());
     let list = NodeServiceList {
-        node: node.map(Node::new),
+        node: node.map(|row| Node::new(row, version)),
         services: services.map(|rows| rows.into_iter().map(service).collect()),
     };
     Ok(reply(request, &list, &answer, options))
@@ -160,7 +159,7 @@ async fn read_node(
     if name.is_empty() {
         return Err(Failure::missing("node name"));
     }
-    let read = read(request, Query::Node(name), options, SERVICE).await;
+    let read = read(request, Query::Node(name), options, NodeService::FILTER).await;
     Ok(read.map(|(answer, filter)| (answer, filter, options)))
 }
 
@@ -189,7 +188,7 @@ pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
 async fn shown_instances(request: &Request, query: fn(String) -> Query) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let query = query(service_name(request)?);
-    let (answer, filter) = match read(request, query, options, CATALOG_SERVICE).await {
+    let (answer, filter) = match read(request, query, options, CatalogService::FILTER).await {
         Ok(answer) => answer,
         Err(failed) => return Ok(failed),
     };

@@ -11,12 +11,14 @@ use serde_json::json;
 use crate::blocking;
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::number;
-use crate::http::api::catalog::wire::HealthEntry;
 use crate::http::api::query::body::{Body, QueryFields, checked};
 use crate::http::api::query::wire::{
-    Executed, Explained, PreparedQuery, PreparedQueryCreated, QueryMeta,
+    Executed, Explained, PreparedQuery, PreparedQueryCreated, Searched,
 };
+use crate::http::body::query_meta::QueryMeta;
+use crate::http::body::wire::HealthEntry;
 use crate::http::failure::Failure;
+use crate::http::reply::table::Look;
 use crate::http::reply::{self, Reply};
 use crate::http::request::selection::is_near_agent;
 use crate::http::request::{ReadOptions, Request};
@@ -165,7 +167,10 @@ async fn show(request: &Request, query: Query, options: ReadOptions) -> Result<R
     let version = request.context.config.version;
     let queries: Vec<PreparedQuery<'_>> = rows(&answer)
         .iter()
-        .map(|row| PreparedQuery::new(row, &row.query.service, version))
+        .map(|row| {
+            let search = &row.query.service;
+            PreparedQuery::new(&**row, Searched { search, version })
+        })
         .collect();
     Ok(Reply::json(request, &queries)
         .with_index(request, answer.index)
@@ -233,7 +238,13 @@ async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
     };
     let version = request.context.config.version;
     let explained = Explained {
-        query: PreparedQuery::new(&rows(&answer)[0], &search, version),
+        query: PreparedQuery::new(
+            &rows(&answer)[0],
+            Searched {
+                search: &search,
+                version,
+            },
+        ),
         meta: QueryMeta::new(options.consistency.name(), version),
     };
     Ok(found(request, &explained, options))
@@ -271,7 +282,7 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     }
     let version = context.config.version;
     let nodes = instances.into_iter();
-    let nodes = nodes.map(|row| HealthEntry::in_query(row, version));
+    let nodes = nodes.map(|row| HealthEntry::new(row, Look::of_txn(version)));
     let executed = Executed::new(
         (&rows(&answer)[0], &search),
         nodes.collect(),

@@ -4,16 +4,20 @@ pub(crate) mod catalog;
 pub(crate) mod failure;
 pub(crate) mod proxy_body;
 pub(crate) mod service_body;
+pub(crate) mod wire;
 
 use bytes::Bytes;
 use http::StatusCode;
 
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::object;
-use crate::http::api::catalog::wire::{Check, Node, NodeService};
 use crate::http::api::txn::catalog::{CheckOperation, NodeOperation, ServiceOperation};
+use crate::http::api::txn::wire::{TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
+use crate::http::body::kv::KvEntry;
+use crate::http::body::query_meta::QueryMeta;
+use crate::http::body::wire::{Check, Node, NodeService};
 use crate::http::failure::Failure;
-use crate::http::reply::wire::{KvEntry, TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
+use crate::http::reply::table::Look;
 use crate::http::reply::{Reply, header};
 use crate::http::request::Request;
 use crate::http::route::{PUT, Route, route, waits};
@@ -180,19 +184,11 @@ fn read(request: &Request, operations: &[TxnOperation]) -> Result<Reply, Failure
     // Until 1.12 the fields are filled in before the check, with no index (1.22.md A7).
     let reports_index = request.has(Behaviour::TxnReadIndexOne);
     let known_leader = !(reports_index && pre_check_failed);
-    let has = |behaviour| request.has(behaviour);
     let reply = answer(request, &outcome, |answer| {
-        let answer = TxnReadAnswer {
-            answer,
-            index: u64::from(reports_index && !pre_check_failed),
-            last_contact: 0,
-            known_leader,
-            consistency_level: "",
-            not_modified: has(Behaviour::TxnReadNotModified).then_some(false),
-            backend: has(Behaviour::TxnReadBackend).then_some(0),
-            results_filtered_by_acls: has(Behaviour::TxnReadFiltered).then_some(false),
-        };
-        Reply::json(request, &answer)
+        let mut meta = QueryMeta::new("", request.version());
+        meta.index = u64::from(reports_index && !pre_check_failed);
+        meta.known_leader = known_leader;
+        Reply::json(request, &TxnReadAnswer { answer, meta })
     });
     Ok(reply.with_leader(known_leader))
 }
@@ -205,9 +201,9 @@ fn shown(result: &Shown, version: Version) -> TxnResult<'_> {
             row,
             with_value,
         } => TxnResult::Kv(KvEntry::new(key, row, *with_value)),
-        Shown::Node(row) => TxnResult::Node(Node::new(row)),
-        Shown::Service(row) => TxnResult::Service(Box::new(NodeService::in_txn(row, version))),
-        Shown::Check(row) => TxnResult::Check(Box::new(Check::in_txn(row, version))),
+        Shown::Node(row) => TxnResult::Node(Node::new(row, version)),
+        Shown::Service(row) => TxnResult::Service(NodeService::new(row, Look::of_txn(version))),
+        Shown::Check(row) => TxnResult::Check(Check::new(row, Look::of_txn(version))),
     }
 }
 

@@ -1,0 +1,35 @@
+//! A key in answers: of reads, and of transactions.
+
+use serde::Serialize;
+
+use crate::go::json::encode::{Base64, Text};
+use crate::store::{Key, KvRow};
+
+/// A key (kv.md 1.3).
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct KvEntry<'a> {
+    lock_index: u64,
+    key: Text<'a>,
+    flags: u64,
+    value: Base64<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<&'a str>,
+    create_index: u64,
+    modify_index: u64,
+}
+
+impl<'a> KvEntry<'a> {
+    /// The entry of a key; results of most transaction verbs show no value (kv.md trap 27).
+    pub(crate) fn new(key: &'a Key, row: &'a KvRow, with_value: bool) -> Self {
+        Self {
+            lock_index: row.lock_index,
+            key: Text(key.as_bytes()),
+            flags: row.flags,
+            value: Base64(if with_value { &row.value } else { &[] }),
+            session: row.session.as_deref(),
+            create_index: row.create_index.0,
+            modify_index: row.modify_index.0,
+        }
+    }
+}

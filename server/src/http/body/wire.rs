@@ -1,0 +1,190 @@
+//! Nodes, services and checks in answers (session.md 4.5, 1.22.md B4.5), and the settings of proxies: the catalog's
+//! form, and the agent's, which leaves out what is empty (seen on 1.8.7).
+
+use crate::go::duration;
+use crate::go::json::encode::Json;
+use crate::http::reply::table::{Empty, Look, View, table};
+use crate::store::{self, CheckRow, Instance, NewService, NodeRow, ServiceAddress, ServiceRow};
+use crate::version::Behaviour;
+
+table! {
+    /// A node.
+    pub(crate) Node of row: NodeRow {
+        "ID" => text(row.node.id),
+        "Node" => text(row.node.node),
+        "Address" => text(row.node.address),
+        "Datacenter" => text(row.node.datacenter),
+        "TaggedAddresses" => labels(row.node.tagged_addresses),
+        "Meta" => labels(row.node.meta),
+        "CreateIndex" => json(row.create_index.0),
+        "ModifyIndex" => json(row.modify_index.0),
+    }
+}
+
+table! {
+    /// A service instance as part of its node.
+    pub(crate) NodeService of row: ServiceRow, look: Look {
+        "Kind", omitempty => text(row.service.kind),
+        "ID" => text(row.service.id),
+        "Service" => text(row.service.name),
+        "Tags" => texts(row.service.tags()) as look.tags(row.service.tags.as_deref()),
+        "Address" => text(row.service.address),
+        "TaggedAddresses", omitempty => keyed(Address, row.service.tagged_addresses),
+        "Meta" => labels(row.service.meta),
+        "Port" if row.service.port != 0 || !look.has(Behaviour::JsonNodeServiceMode) =>
+            number(row.service.port),
+        "Weights" => within(Weights, row.service.weights),
+        "EnableTagOverride" => flag(row.service.enable_tag_override),
+        "Proxy" => within(Proxy, *row.service.proxy),
+        "Connect" => within(Connect, row.service),
+        "PeerName" if look.has(Behaviour::JsonNodeServicePeerName) => json(""),
+        "CreateIndex" => json(row.create_index.0),
+        "ModifyIndex" => json(row.modify_index.0),
+    }
+}
+
+table! {
+    /// What a service weighs in DNS.
+    pub(crate) Weights of weights: store::Weights {
+        "Passing" => number(weights.passing),
+        "Warning" => number(weights.warning),
+    }
+}
+
+table! {
+    /// An address of a service.
+    pub(crate) Address of address: ServiceAddress {
+        "Address" => text(address.address),
+        "Port" => number(address.port),
+    }
+}
+
+table! {
+    /// What a service says of Connect.
+    pub(crate) Connect of service: NewService {
+        "Native", omitempty => flag(service.connect_native),
+    }
+}
+
+table! {
+    /// The settings of a proxy.
+    pub(crate) Proxy of proxy: store::Proxy, look: Look {
+        "DestinationServiceName", omitempty => text(proxy.destination_name),
+        "DestinationServiceID", omitempty => text(proxy.destination_id),
+        "LocalServiceAddress", omitempty => text(proxy.local_address),
+        "LocalServicePort", omitempty => number(proxy.local_port),
+        "Mode" if look.has(Behaviour::JsonNodeServiceMode) => json(""),
+        "Config", omitempty => json(proxy.config.as_deref().map(Json)),
+        "Upstreams", omitempty => each(Upstream, proxy.upstreams.iter()),
+        "MeshGateway" => within(MeshGateway, proxy.mesh_gateway_mode),
+        "Expose" => within(Expose, *proxy),
+    }
+}
+
+table! {
+    /// A service that is reached through a proxy.
+    Upstream of upstream: store::Upstream, look: Look {
+        "DestinationType" => text(upstream.destination_type),
+        "DestinationNamespace", omitempty => text(upstream.destination_namespace),
+        "DestinationName" => text(upstream.destination_name),
+        "Datacenter" if keeps_empty(look) || !upstream.datacenter.is_empty() =>
+            text(upstream.datacenter),
+        "LocalBindAddress", omitempty => text(upstream.local_bind_address),
+        "LocalBindPort" => number(upstream.local_bind_port),
+        "Config" if keeps_empty(look) || !upstream.config.as_deref().map(Json).is_empty() =>
+            json(upstream.config.as_deref().map(Json)),
+        "MeshGateway" => within(MeshGateway, upstream.mesh_gateway_mode),
+    }
+}
+
+fn keeps_empty(look: Look) -> bool {
+    look.view != View::Agent
+}
+
+table! {
+    /// Through which gateways other datacenters are reached.
+    MeshGateway of mode: String {
+        "Mode", omitempty => text(*mode),
+    }
+}
+
+table! {
+    /// What can be reached without Connect.
+    Expose of proxy: store::Proxy {
+        "Checks", omitempty => flag(proxy.expose_checks),
+        "Paths", omitempty => each(Path, proxy.exposed_paths.iter()),
+    }
+}
+
+table! {
+    /// A path that can be reached without Connect.
+    Path of path: store::ExposedPath {
+        "ListenerPort", omitempty => number(path.listener_port),
+        "Path", omitempty => text(path.path),
+        "LocalPathPort", omitempty => number(path.local_path_port),
+        "Protocol", omitempty => text(path.protocol),
+        "ParsedFromCheck" => flag(false),
+    }
+}
+
+table! {
+    /// A check.
+    pub(crate) Check of row: CheckRow, look: Look {
+        "Node" => text(row.node),
+        "CheckID" => text(row.check.check_id),
+        "Name" => text(row.check.name),
+        "Status" => text(row.check.status),
+        "Notes" => text(row.check.notes),
+        "Output" => text(row.check.output),
+        "ServiceID" => text(row.check.service_id),
+        "ServiceName" => text(row.service_name),
+        "ServiceTags" => texts(row.service_tags()) as look.tags(row.service_tags.as_deref()),
+        "Type" => text(row.check.kind),
+        "Interval" if look.has(Behaviour::JsonCheckInterval) => json(row.check.interval),
+        "Timeout" if look.has(Behaviour::JsonCheckInterval) => json(row.check.timeout),
+        "ExposedPort" if look.has(Behaviour::JsonCheckExposedPort) => json(0),
+        "Definition" => json(Definition::new(&row.check.definition, look)),
+        "CreateIndex" => json(row.create_index.0),
+        "ModifyIndex" => json(row.modify_index.0),
+    }
+}
+
+table! {
+    /// How a check is run: what was given, durations as Go prints them and the TTL as a number (session.md 4.2).
+    Definition of definition: store::CheckDefinition {
+        "Interval", omitempty => json(set(definition.interval_ns)),
+        "Timeout", omitempty => json(set(definition.timeout_ns)),
+        "DeregisterCriticalServiceAfter", omitempty =>
+            json(set(definition.deregister_critical_service_after_ns)),
+        "HTTP", omitempty => json(definition.http),
+        "TLSSkipVerify", omitempty => json(definition.tls_skip_verify),
+        "Header", omitempty => json(definition.header),
+        "Method", omitempty => json(definition.method),
+        "Body", omitempty => json(definition.body),
+        "TCP", omitempty => json(definition.tcp),
+        "ScriptArgs", omitempty => json(definition.script_args),
+        "TTL", omitempty => json(definition.ttl_ns),
+        "SessionName", omitempty => json(definition.session_name),
+    }
+}
+
+/// A duration that was set, as a text.
+fn set(nanoseconds: i64) -> Option<String> {
+    (nanoseconds != 0).then(|| duration::format(nanoseconds))
+}
+
+table! {
+    /// A service instance with its node and all checks, as health and prepared queries show it.
+    pub(crate) HealthEntry of instance: Instance, look: Look {
+        "Node" => within(Node, *instance.node),
+        "Service" => within(NodeService, *instance.service),
+        "Checks" => each(Check, instance.checks.iter().map(|row| &**row)) as checks(instance, look),
+    }
+}
+
+/// The checks of an instance; `None` where no list is `null`.
+fn checks(instance: &Instance, look: Look) -> Option<Vec<Check<'_>>> {
+    let rows = instance.checks.iter();
+    let rows = rows.map(|row| Check::new(row, look)).collect();
+    (look.view != View::Txn || !instance.checks.is_empty()).then_some(rows)
+}

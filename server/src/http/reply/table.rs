@@ -1,0 +1,232 @@
+//! Answers as tables: what a row is in JSON, field by field in Consul's order, and by which fields `?filter=` may name it.
+
+use std::collections::BTreeMap;
+
+use crate::go::json::encode::Json;
+use crate::version::{Behaviour, Version};
+
+/// How an answer shows rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub(crate) version: Version,
+    pub(crate) view: View,
+}
+
+/// Who shows rows. Where nothing is said of a view, all show the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// The catalog, and health: no list is an empty list.
+    Catalog,
+    /// A transaction, or a prepared query: no list is `null` (kv.md 7.5; seen on 1.8.7).
+    Txn,
+    /// The agent: of what it was told, the settings of proxies are shown only where they are set.
+    Agent,
+}
+
+impl From<Version> for Look {
+    fn from(version: Version) -> Self {
+        Self {
+            version,
+            view: View::Catalog,
+        }
+    }
+}
+
+impl Look {
+    /// As a transaction or a prepared query shows rows.
+    pub(crate) fn of_txn(version: Version) -> Self {
+        Self {
+            version,
+            view: View::Txn,
+        }
+    }
+
+    pub(crate) fn has(self, behaviour: Behaviour) -> bool {
+        self.version.has(behaviour)
+    }
+
+    /// A list of tags; an empty list that was given stays one (seen on 1.8.7).
+    pub(crate) fn tags(self, tags: Option<&[String]>) -> Option<&[String]> {
+        match self.view {
+            View::Txn => tags,
+            View::Catalog | View::Agent => Some(tags.unwrap_or_default()),
+        }
+    }
+}
+
+/// What Go's `omitempty` leaves out.
+pub(crate) trait Empty {
+    fn is_empty(&self) -> bool;
+}
+
+impl<T: Empty + ?Sized> Empty for &T {
+    fn is_empty(&self) -> bool {
+        (**self).is_empty()
+    }
+}
+
+impl<T: Empty> Empty for Option<T> {
+    fn is_empty(&self) -> bool {
+        self.as_ref().is_none_or(Empty::is_empty)
+    }
+}
+
+macro_rules! empty {
+    ($([$($generics:tt)*] $type:ty, $value:ident => $is_empty:expr;)*) => {$(
+        impl<$($generics)*> Empty for $type {
+            fn is_empty(&self) -> bool {
+                let $value = self;
+                $is_empty
+            }
+        }
+    )*};
+}
+
+empty! {
+    [] bool, flag => !flag;
+    [] i64, number => *number == 0;
+    [] str, text => text.is_empty();
+    [] String, text => text.is_empty();
+    [] Json<'_>, object => object.0 == "{}";
+    [T] Vec<T>, list => list.is_empty();
+    [T] [T], list => list.is_empty();
+    [K, V] BTreeMap<K, V>, map => map.is_empty();
+}
+
+/// Declares how a row is shown in JSON: `Name of row: Row { "Field" => kind(value), }`, with `look` for a [`Look`].
+///
+/// * `text`, `number`, `flag`, `texts`, `labels`: the field is shown, and filters may name it.
+/// * `within(Table, value)`, `each(Table, iterator)`, `keyed(Table, map)`: rows with a table of their own; filters go
+///   into them.
+/// * `json(value)`: the field is shown, and filters do not know it.
+/// * `"Field", omitempty`: left out where Go's `omitempty` does. `"Field" if condition`: shown under this condition.
+/// * `as value`: what is shown is this, and the value before it is what filters look at.
+///
+/// `Name of row: Row, look: Type` looks at rows with another type than [`Look`], which is made into it for tables inside.
+macro_rules! table {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis $name:ident of $row:ident: $row_type:ty { $($lines:tt)* }
+    ) => {
+        $crate::http::reply::table::table! {
+            $(#[$attribute])*
+            $visibility $name of $row: $row_type, look: $crate::http::reply::table::Look { $($lines)* }
+        }
+    };
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis $name:ident of $row:ident: $row_type:ty, $look:ident: $look_type:ty {
+            $(
+                $field:literal $(, $omit:ident)? $(if $condition:expr)? =>
+                $kind:ident($($value:tt)*) $(as $shown:expr)?,
+            )*
+        }
+    ) => {
+        $(#[$attribute])*
+        $visibility struct $name<'a> {
+            row: &'a $row_type,
+            look: $look_type,
+        }
+
+        impl<'a> $name<'a> {
+            /// The fields that filters may name.
+            #[allow(dead_code, unused_variables, reason = "not all rows are filtered, nor looked at")]
+            pub(crate) const FILTER: &'static [$crate::filter::Field<$row_type>] =
+                $crate::http::reply::table::table!(@filter $row: $row_type, [] $(
+                    $field => $kind($($value)*),
+                )*);
+
+            pub(crate) fn new(row: &'a $row_type, look: impl Into<$look_type>) -> Self {
+                Self {
+                    row,
+                    look: look.into(),
+                }
+            }
+        }
+
+        impl serde::Serialize for $name<'_> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeStruct as _;
+                #[allow(unused_variables, reason = "not all tables look at it")]
+                let ($row, $look) = (self.row, self.look);
+                let mut object = serializer.serialize_struct(stringify!($name), 0)?;
+                $($crate::http::reply::table::table!(@if [$($condition)?] {
+                    let value = $crate::http::reply::table::table!(
+                        @value $look, $kind($($value)*) $(as $shown)?
+                    );
+                    $crate::http::reply::table::table!(@unless [$($omit)?] value {
+                        object.serialize_field($field, value)?;
+                    });
+                });)*
+                object.end()
+            }
+        }
+    };
+
+    (@if [] $show:block) => { $show };
+    (@if [$condition:expr] $show:block) => { if $condition $show };
+    (@unless [] $value:ident $show:block) => { $show };
+    (@unless [omitempty] $value:ident $show:block) => {
+        if !$crate::http::reply::table::Empty::is_empty($value) $show
+    };
+
+    (@value $look:ident, $kind:ident($($value:tt)*) as $shown:expr) => { &$shown };
+    (@value $look:ident, within($table:ident, $value:expr)) => { &$table::new(&$value, $look) };
+    (@value $look:ident, each($table:ident, $value:expr)) => {
+        &$value.map(|row| $table::new(row, $look)).collect::<Vec<_>>()
+    };
+    (@value $look:ident, keyed($table:ident, $value:expr)) => {
+        &$value.as_ref().map(|rows| {
+            let rows = rows.iter();
+            let rows = rows.map(|(name, row)| (name, $table::new(row, $look)));
+            rows.collect::<std::collections::BTreeMap<_, _>>()
+        })
+    };
+    (@value $look:ident, $kind:ident($value:expr)) => { &$value };
+
+    (@filter $row:ident: $row_type:ty, [$($fields:expr,)*]) => { &[$($fields,)*] };
+    (
+        @filter $row:ident: $row_type:ty, [$($fields:expr,)*]
+        $field:literal => json($($value:tt)*), $($rest:tt)*
+    ) => {
+        $crate::http::reply::table::table!(@filter $row: $row_type, [$($fields,)*] $($rest)*)
+    };
+    (
+        @filter $row:ident: $row_type:ty, [$($fields:expr,)*]
+        $field:literal => $kind:ident($($value:tt)*), $($rest:tt)*
+    ) => {
+        $crate::http::reply::table::table!(@filter $row: $row_type, [
+            $($fields,)*
+            $crate::http::reply::table::table!(@field $row: $row_type, $field, $kind($($value)*)),
+        ] $($rest)*)
+    };
+    (@field $row:ident: $row_type:ty, $field:literal, text($value:expr)) => {
+        $crate::filter::Field::text($field, |$row| &$value)
+    };
+    (@field $row:ident: $row_type:ty, $field:literal, labels($value:expr)) => {
+        $crate::filter::Field::labels($field, |$row| $value.as_ref())
+    };
+    (@field $row:ident: $row_type:ty, $field:literal, within($table:ident, $value:expr)) => {
+        $crate::filter::Field::rows($field, &$crate::filter::Within {
+            get: |$row: &$row_type| &$value,
+            fields: $table::FILTER,
+        })
+    };
+    (@field $row:ident: $row_type:ty, $field:literal, each($table:ident, $value:expr)) => {
+        $crate::filter::Field::rows($field, &$crate::filter::Each {
+            get: |$row: &$row_type| $value.collect(),
+            fields: $table::FILTER,
+        })
+    };
+    (@field $row:ident: $row_type:ty, $field:literal, keyed($table:ident, $value:expr)) => {
+        $crate::filter::Field::rows($field, &$crate::filter::Keyed {
+            get: |$row: &$row_type| $value.as_ref(),
+            fields: $table::FILTER,
+        })
+    };
+    (@field $row:ident: $row_type:ty, $field:literal, $kind:ident($value:expr)) => {
+        $crate::filter::Field::$kind($field, |$row| $value)
+    };
+}
+
+pub(crate) use table;
