@@ -11,6 +11,7 @@ use super::flags::called;
 use super::listen;
 use super::settings::Settings;
 use crate::config::{Config, LogLevel, Network};
+use crate::definition::meta;
 use crate::go::duration::{self, DurationQuotes};
 use crate::version::Version;
 
@@ -338,32 +339,10 @@ fn check_datacenter(key: &str, name: &str) -> Result<(), String> {
 
 /// The limits that Consul sets to what a node says of itself.
 pub(super) fn check_node_meta(meta: &BTreeMap<String, String>) -> Result<(), String> {
-    if meta.len() > 64 {
-        return Err(
-            "node_meta invalid: Node metadata cannot contain more than 64 key/value pairs"
-                .to_owned(),
-        );
+    match meta::flaw(meta) {
+        Some(flaw) => Err(format!("node_meta invalid: {flaw}")),
+        None => Ok(()),
     }
-    for (key, value) in meta {
-        let allowed = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-        let reason = if key.is_empty() {
-            "Key cannot be blank"
-        } else if !key.chars().all(allowed) {
-            "Key contains invalid characters"
-        } else if key.len() > 128 {
-            "Key is too long (limit: 128 characters)"
-        } else if key.starts_with("consul-") {
-            "Key prefix 'consul-' is reserved for internal use"
-        } else if value.len() > 512 {
-            "Value is too long (limit: 512 characters)"
-        } else {
-            continue;
-        };
-        return Err(format!(
-            "node_meta invalid: Couldn't load metadata pair ('{key}', '{value}'): {reason}"
-        ));
-    }
-    Ok(())
 }
 
 fn bootstrap(

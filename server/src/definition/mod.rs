@@ -2,6 +2,7 @@
 //! them, and what becomes of them.
 
 mod check;
+pub(crate) mod meta;
 mod proxy;
 mod service;
 mod sidecar;
@@ -120,8 +121,8 @@ pub enum DefinitionError {
     ServiceAddress,
     /// Weights out of range.
     Weights(&'static str),
-    /// Meta data out of form: the pair that is, if it is one, and why.
-    Meta(Option<(String, String)>, &'static str),
+    /// Meta data out of form: why.
+    Meta(String),
     /// A proxy or gateway without what it needs, or with what it must not have.
     Kind(Vec<String>),
     /// A sidecar that cannot be: why.
@@ -146,10 +147,7 @@ impl DefinitionError {
             DefinitionError::CheckName => "Missing check name".into(),
             DefinitionError::ServiceAddress => "Invalid service address".into(),
             DefinitionError::Weights(why) => format!("Invalid Weights: {why}"),
-            DefinitionError::Meta(None, why) => format!("Invalid Service Meta: {why}"),
-            DefinitionError::Meta(Some((key, value)), why) => format!(
-                "Invalid Service Meta: Couldn't load metadata pair ('{key}', '{value}'): {why}"
-            ),
+            DefinitionError::Meta(why) => format!("Invalid Service Meta: {why}"),
             DefinitionError::Kind(problems) => problems_text(problems),
             // Until the errors of handlers were reworked this was not known as one of the client's.
             DefinitionError::Sidecar(error) if version.has(Behaviour::HttpNamespaceErrorUnprefixed) => {
@@ -188,8 +186,8 @@ impl DefinitionError {
 /// Why a sidecar cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SidecarError {
-    /// Its meta data are out of form: the pair that is, if it is one, and why.
-    Meta(Option<(String, String)>, &'static str),
+    /// Its meta data are out of form: why.
+    Meta(String),
     /// One of its checks cannot be.
     Check(Box<DefinitionError>),
 }
@@ -197,10 +195,7 @@ pub enum SidecarError {
 impl SidecarError {
     fn text(&self, version: Version) -> String {
         match self {
-            SidecarError::Meta(None, why) => format!("Invalid SidecarService: {why}"),
-            SidecarError::Meta(Some((key, value)), why) => format!(
-                "Invalid SidecarService: Couldn't load metadata pair ('{key}', '{value}'): {why}"
-            ),
+            SidecarError::Meta(why) => format!("Invalid SidecarService: {why}"),
             SidecarError::Check(error) => match **error {
                 DefinitionError::ServiceCheckStatus => error.text(version),
                 _ => format!("Invalid check in sidecar_service: {}", error.bare(version)),

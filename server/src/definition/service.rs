@@ -4,13 +4,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::{CheckDefinition, CheckOwner, DefinitionError, Rules, proxy, sidecar};
+use super::{CheckDefinition, CheckOwner, DefinitionError, Rules, meta, proxy, sidecar};
 use crate::store::{CheckSpec, Labels, NewService, Proxy, ServiceAddress, ServiceSpec, Weights};
-
-/// How many pairs of meta data a service may have, and how long their parts may be.
-const META_PAIRS: usize = 64;
-const META_KEY_LENGTH: usize = 128;
-const META_VALUE_LENGTH: usize = 512;
 
 /// A service as it was defined. Empty and zero fields were not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +56,9 @@ impl ServiceDefinition {
             return Err(DefinitionError::ServiceAddress);
         }
         self.check_weights()?;
-        self.check_meta()?;
+        if let Some(flaw) = self.meta.as_ref().and_then(meta::flaw) {
+            return Err(DefinitionError::Meta(flaw));
+        }
         let (mut service, checks, sidecar) = self.into_parts();
         let mut problems = proxy::problems(&service, sidecar.is_some());
         if let Some(sidecar) = &sidecar {
@@ -133,13 +130,6 @@ impl ServiceDefinition {
         };
         Err(DefinitionError::Weights(problem))
     }
-
-    fn check_meta(&self) -> Result<(), DefinitionError> {
-        match meta_problem(self.meta.as_ref()) {
-            None => Ok(()),
-            Some((pair, problem)) => Err(DefinitionError::Meta(pair, problem)),
-        }
-    }
 }
 
 /// What becomes of the checks of a service.
@@ -159,39 +149,6 @@ pub(super) fn check_specs(
         check.of_service(owner, rules)
     };
     checks.map(spec).collect()
-}
-
-/// What is wrong with meta data: the pair, if it is one, and why.
-pub(super) fn meta_problem(
-    meta: Option<&Labels>,
-) -> Option<(Option<(String, String)>, &'static str)> {
-    let meta = meta?;
-    if meta.len() > META_PAIRS {
-        let problem = "Node metadata cannot contain more than 64 key/value pairs";
-        return Some((None, problem));
-    }
-    meta.iter().find_map(|(key, value)| {
-        let problem = pair_problem(key, value)?;
-        Some((Some((key.clone(), value.clone())), problem))
-    })
-}
-
-/// What is wrong with a pair of meta data.
-fn pair_problem(key: &str, value: &str) -> Option<&'static str> {
-    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    if key.is_empty() {
-        Some("Key cannot be blank")
-    } else if !key.bytes().all(is_fine) {
-        Some("Key contains invalid characters")
-    } else if key.len() > META_KEY_LENGTH {
-        Some("Key is too long (limit: 128 characters)")
-    } else if key.starts_with("consul-") {
-        Some("Key prefix 'consul-' is reserved for internal use")
-    } else if value.len() > META_VALUE_LENGTH {
-        Some("Value is too long (limit: 512 characters)")
-    } else {
-        None
-    }
 }
 
 /// Adds the tagged addresses that follow from an address that is a number; no tagged addresses are none at all.

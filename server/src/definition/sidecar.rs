@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::service::{check_specs, complete_addresses, meta_problem};
-use super::{DefinitionError, Rules, ServiceDefinition, SidecarError};
+use super::service::{check_specs, complete_addresses};
+use super::{DefinitionError, Rules, ServiceDefinition, SidecarError, meta};
 use crate::store::{NewService, Proxy, Sidecar};
 
 /// Where a service is reached that does not say.
@@ -30,9 +30,8 @@ impl ServiceDefinition {
         of: &NewService,
         rules: Rules,
     ) -> Result<Sidecar, DefinitionError> {
-        if let Some((pair, problem)) = meta_problem(self.meta.as_ref()) {
-            let error = SidecarError::Meta(pair, problem);
-            return Err(DefinitionError::Sidecar(error));
+        if let Some(flaw) = self.meta.as_ref().and_then(meta::flaw) {
+            return Err(DefinitionError::Sidecar(SidecarError::Meta(flaw)));
         }
         let (given, checks, _) = self.into_parts();
         // No tags are those of the service; where it has none either, an empty list stays one (seen on 1.8.7).

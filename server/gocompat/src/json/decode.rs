@@ -1,12 +1,12 @@
 //! Request bodies: JSON into Rust values by the rules of Go's `json.Decoder`.
 //!
-//! A table says which fields a type of Go's has, and where each is kept ([`object!`]); this module walks the body in the
+//! A table says which fields a type of Go's has, and where each is kept ([`go_struct!`]); this module walks the body in the
 //! order in which it is written and fills them in place. From that follows what Go does with oddities: names match without regard to case, of duplicates the later
 //! wins, objects that come twice are merged, `null` leaves scalars as they are, and the first problem in the body is the one
 //! that is reported, although decoding goes on behind it (session.md 0.13, kv.md 7.1).
 //!
 //! ```text
-//! object! {
+//! go_struct! {
 //!     /// One operation.
 //!     struct KvOperation as "api.KVTxnOp" {
 //!         "Verb" is "api.KVOp": String => verb,
@@ -56,7 +56,7 @@ pub trait Decode {
     fn go_type() -> Cow<'static, str>;
 }
 
-/// A struct of Go: a JSON object with known fields. [`object!`] implements it.
+/// A struct of Go: a JSON object with known fields. [`go_struct!`] implements it.
 pub trait Object {
     /// The Rust type that keeps what was decoded.
     type Place: 'static;
@@ -103,7 +103,7 @@ pub enum Decoder {
 /// * `own decoder: Refused` (or `Accepted`): the type has an `UnmarshalJSON`; this is what it does with unknown fields.
 /// * `then: function`: [`Object::complete`].
 #[macro_export]
-macro_rules! object {
+macro_rules! go_struct {
     (
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident as $go_type:tt
@@ -129,7 +129,7 @@ macro_rules! object {
             )?)*)*
         }
 
-        $crate::json::decode::object! {
+        $crate::json::decode::go_struct! {
             @implement $name, $go_type, body: $name, [$($unknown)?], [$($complete)?] {
                 $(
                     $field $(| $other)? $(is $is)? $(since $since)?: $kind $(=> body.$place)?,
@@ -151,7 +151,7 @@ macro_rules! object {
         $(#[$attribute])*
         $visibility struct $name;
 
-        $crate::json::decode::object! {
+        $crate::json::decode::go_struct! {
             @implement $name, $go_type, $binder: $target, [$($unknown)?], [$($complete)?] { $($fields)* }
         }
     };
@@ -216,7 +216,7 @@ macro_rules! object {
     };
 }
 
-/// A table of fields, in the form of [`object!`].
+/// A table of fields, in the form of [`go_struct!`].
 #[macro_export]
 macro_rules! fields {
     ($binder:ident: $target:ty {
@@ -245,7 +245,7 @@ macro_rules! fields {
     };
 }
 
-pub use crate::{fields, object};
+pub use crate::{fields, go_struct};
 
 /// The fields of a struct itself, or of one that is embedded in it.
 pub struct Fields<P: 'static> {

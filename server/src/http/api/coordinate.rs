@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
+use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::{GET, Handler::AtOnce, Route, route};
 use crate::store::Index;
@@ -20,50 +21,22 @@ pub(crate) const ROUTES: &[Route] = &[
     route("/v1/coordinate/node/", GET, AtOnce(node)),
 ];
 
-/// A node's place.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Place<'a> {
-    node: &'a str,
-    segment: &'static str,
-    coord: Coordinate,
+/// Where a node lies in the network that nobody has measured.
+pub(crate) fn unknown() -> impl Serialize {
+    object! {
+        "Vec" => [0; 8],
+        "Error" => 1.5,
+        "Adjustment" => 0,
+        "Height" => 0.000_01,
+    }
 }
 
-/// Where a node lies in the network, as far as anybody has measured.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct Coordinate {
-    vec: [u8; 8],
-    error: f64,
-    adjustment: u8,
-    height: f64,
-}
-
-impl Coordinate {
-    /// The place of a node that nobody has measured.
-    pub(crate) const UNKNOWN: Self = Self {
-        vec: [0; 8],
-        error: 1.5,
-        adjustment: 0,
-        height: 0.000_01,
-    };
-}
-
-/// A datacenter's servers.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Datacenter<'a> {
-    datacenter: &'a str,
-    #[serde(rename = "AreaID")]
-    area_id: &'static str,
-    coordinates: [Place<'a>; 1],
-}
-
-fn own(request: &Request) -> Place<'_> {
-    Place {
-        node: &request.context.config.node_name,
-        segment: "",
-        coord: Coordinate::UNKNOWN,
+/// The place of the agent's own node.
+fn own(request: &Request) -> impl Serialize {
+    object! {
+        "Node" => &request.context.config.node_name,
+        "Segment" => "",
+        "Coord" => unknown(),
     }
 }
 
@@ -87,10 +60,10 @@ pub(crate) fn node(request: &Request) -> Result<Reply, Failure> {
 
 /// The places of the servers of all datacenters.
 pub(crate) fn datacenters(request: &Request) -> Reply {
-    let datacenter = Datacenter {
-        datacenter: &request.context.config.datacenter,
-        area_id: "wan",
-        coordinates: [own(request)],
+    let datacenter = object! {
+        "Datacenter" => &request.context.config.datacenter,
+        "AreaID" => "wan",
+        "Coordinates" => [own(request)],
     };
     Reply::json(request, &[datacenter])
 }

@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::blocking;
 use crate::go::duration;
-use crate::go::json::context::{Rules, UnknownFields};
-use crate::go::json::decode::object;
+use crate::go::json::context::UnknownFields;
+use crate::go::json::decode::go_struct;
 use crate::http::body::check::CheckId;
 use crate::http::body::durations::AnyDuration;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
+use crate::http::reply::object::object;
 use crate::http::reply::table::{Look, table};
 use crate::http::request::Request;
 use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
@@ -37,7 +36,7 @@ const SERF_HEALTH: &str = "serfHealth";
 /// 15 s in nanoseconds.
 const DEFAULT_LOCK_DELAY: i64 = 15_000_000_000;
 
-object! {
+go_struct! {
     /// The body of `session/create`.
     struct CreateBody as "struct { LockDelay interface {}; *structs.Alias }",
     own decoder: Accepted, then: check_lock_delay {
@@ -57,7 +56,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// A check of a service that the session is bound to.
     ServiceCheckFields as "structs.ServiceCheck" for check: ServiceCheck {
         "ID": String => check.id,
@@ -133,13 +132,6 @@ table! {
     }
 }
 
-/// The answer of `session/create`.
-#[derive(Serialize)]
-struct SessionCreated {
-    #[serde(rename = "ID")]
-    id: String,
-}
-
 failures! {
     /// The node of a new session has no name.
     missing_node() => 500, "Must provide Node";
@@ -176,7 +168,7 @@ pub(crate) async fn create(mut request: Request) -> Result<Reply, Failure> {
     {
         Ok(Applied::Session(row)) => {
             let id = row.session.id.to_string();
-            Ok(Reply::json(&request, &SessionCreated { id }))
+            Ok(Reply::json(&request, &object! { "ID" => id, }))
         }
         Ok(_) => unreachable!("a session is created or refused"),
         Err(refusal) => Err(refused(&refusal, request.version())),
@@ -188,11 +180,7 @@ async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
     let mut body = CreateBody::defaults(request.context.config.node_name.clone());
     if request.content_length().is_some_and(|length| length > 0) {
         let sent = request.read_whole().await;
-        let rules = Rules {
-            unknown_fields: UnknownFields::Accepted,
-            release: request.version().release(),
-            go_type: None,
-        };
+        let rules = request.decoding(UnknownFields::Accepted);
         let decoded = request.decode::<CreateBody>(sent, &mut body, rules);
         decoded.map_err(|words| Failure::undecodable(&words))?;
     }
@@ -328,7 +316,7 @@ async fn read(
     };
     let sessions: Vec<Session<'_>> = rows
         .iter()
-        .map(|row| Session::new(&**row, request.version()))
+        .map(|row| Session::new(row, request.version()))
         .collect();
     Ok(Reply::json(request, &sessions).with_index(request, answer.index))
 }

@@ -9,7 +9,7 @@ use super::durations::AnyDuration;
 use super::proxy::{ProxyBody, ProxyFields};
 use super::service::{AddressFields, WeightsBody};
 use crate::definition::{CheckDefinition, ServiceDefinition};
-use crate::go::json::decode::{Field, fields, object};
+use crate::go::json::decode::{Field, fields, go_struct};
 use crate::go::json::kinds::{Any, Int};
 use crate::store::Weights;
 use crate::version::Behaviour;
@@ -96,7 +96,7 @@ const COMMON_FIELDS: &[Field<CheckBody>] = fields!(check: CheckBody {
     "TCPUseTLS" since Behaviour::JsonCheckTcpUseTls: bool,
 });
 
-object! {
+go_struct! {
     /// A check by itself, as the body of `agent/check/register`.
     pub(crate) CheckFields as CHECK_TYPE for check: CheckBody,
     own decoder: Refused, then: CheckBody::settle {
@@ -109,7 +109,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// A check in the definition of a service.
     ServiceCheckFields as SERVICE_CHECK_TYPE for check: CheckBody,
     own decoder: Refused, then: CheckBody::settle {
@@ -134,7 +134,7 @@ pub(crate) struct ServiceBody {
     connect: ConnectBody,
 }
 
-object! {
+go_struct! {
     /// A service.
     pub(crate) ServiceFields as SERVICE_TYPE for service: ServiceBody, own decoder: Refused {
         *Alias {
@@ -169,7 +169,7 @@ pub(crate) struct ConnectBody {
     sidecar: Option<Box<ServiceBody>>,
 }
 
-object! {
+go_struct! {
     /// What a service says of Connect.
     pub(crate) ConnectFields as CONNECT_TYPE for connect: ConnectBody, own decoder: Accepted {
         "Native": bool => connect.native,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::go::json::decode::object;
+use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Any, Int};
 use crate::go::json::object::AnyObject;
 use crate::store::{ExposedPath, Proxy, Upstream};
@@ -35,7 +35,7 @@ impl ProxyBody {
     }
 }
 
-object! {
+go_struct! {
     /// A proxy's settings.
     pub(crate) ProxyFields as PROXY_TYPE for body: ProxyBody, own decoder: Refused {
         "DestinationServiceName" | "destination_service_name":
@@ -55,7 +55,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// A service that is reached through a proxy.
     UpstreamFields as UPSTREAM_TYPE for upstream: Upstream,
     own decoder: Refused, then: name_destination_type {
@@ -83,14 +83,14 @@ fn name_destination_type(upstream: &mut Upstream) -> Result<(), String> {
     Ok(())
 }
 
-object! {
+go_struct! {
     /// Through which gateways other datacenters are reached.
     MeshGatewayFields as "structs.MeshGatewayConfig" for mode: String {
         "Mode" is "structs.MeshGatewayMode": String => *mode,
     }
 }
 
-object! {
+go_struct! {
     /// What can be reached without Connect.
     ExposeFields as "structs.ExposeConfig" for proxy: Proxy {
         "Checks": bool => proxy.expose_checks,
@@ -99,7 +99,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// A path that can be reached without Connect.
     PathFields as PATH_TYPE for path: ExposedPath, own decoder: Refused {
         "ListenerPort" | "listener_port": Int => path.listener_port,

@@ -2,7 +2,7 @@
 
 use super::definition::ConnectBody;
 use super::proxy::ProxyBody;
-use crate::go::json::decode::object;
+use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::Int;
 use crate::store::{NewService, ServiceAddress, Weights};
 
@@ -31,7 +31,7 @@ impl ServiceBody {
     }
 }
 
-object! {
+go_struct! {
     /// An address of a service.
     pub(crate) AddressFields as "structs.ServiceAddress" for address: ServiceAddress {
         "Address": String => address.address,
@@ -39,7 +39,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// The weights of a service. Unlike those of [`Weights`], they are 0 where nothing is given.
     pub(crate) struct WeightsBody as "structs.Weights" {
         "Passing": Int => passing,

@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod header;
+pub(crate) mod object;
 pub(crate) mod table;
 
 use bytes::Bytes;

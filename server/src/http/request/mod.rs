@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, Method};
 use proconsul_h1::{BodyFailure, Incoming, Read};
 
 use crate::blocking::Wait;
-use crate::go::json::context::Rules;
+use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::{Decode, decode};
 use crate::go::query::Query;
 use crate::go::{duration, number};
@@ -266,6 +266,16 @@ impl Request {
     pub(crate) async fn read_whole(&mut self) -> Read {
         let read = self.body.read(u64::MAX).await;
         read.expect("no body is longer than that")
+    }
+
+    /// How a body is decoded: into the types of this release, whose Go names the embedded type in an error or does not
+    /// (1.22.md B0, 0.14).
+    pub(crate) fn decoding(&self, unknown_fields: UnknownFields) -> Rules {
+        Rules {
+            unknown_fields,
+            release: self.version().release(),
+            go_type: None,
+        }
     }
 
     /// Decodes the body as Go's decoder does. That reads to the end of the first value and no further: what is wrong

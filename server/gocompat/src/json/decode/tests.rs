@@ -16,7 +16,7 @@ const STRICT: Rules = Rules {
     go_type: Some("api.TxnOps"),
 };
 
-object! {
+go_struct! {
     #[derive(Debug, PartialEq)]
     struct Operation as "api.TxnOp" {
         "KV": Option<Kv> => kv,
@@ -24,7 +24,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     #[derive(Debug, PartialEq)]
     struct Kv as "api.KVTxnOp" {
         "Verb" is "api.KVOp": String => verb,
@@ -34,7 +34,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     #[derive(Debug, PartialEq)]
     struct Node as "structs.Node" {
         "Meta": BTreeMap<String, String> => meta,
@@ -42,7 +42,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// Decodes itself, as some of Consul's types do.
     #[derive(Debug, PartialEq)]
     struct Definition as "struct { Interval interface {}; *structs.Alias }",
@@ -343,7 +343,7 @@ struct Nested {
     inner: Option<Box<Nested>>,
 }
 
-object! {
+go_struct! {
     NestedFields as "tests.Nested" for nested: Nested, own decoder: Refused {
         "Name": String => nested.name,
         "Inner": Option<Box<NestedFields>> => nested.inner,
@@ -384,7 +384,7 @@ fn structs_far_down_stay_empty() {
     assert_eq!(taken(32), Ok(()));
 }
 
-object! {
+go_struct! {
     /// A type with a field that came with the second change.
     struct Grown as "api.Grown" {
         "New" since SECOND: u64 => new,

@@ -1,6 +1,6 @@
 //! `/v1/agent/`: what clients tell the agent of its services and checks (session.md 4.4, 1.22.md B4.4).
 
-use crate::go::json::decode::object;
+use crate::go::json::decode::go_struct;
 use crate::http::api::agent::failure;
 use crate::http::api::catalog::register::read_strictly;
 use crate::http::body::definition::{CheckFields, ServiceFields};
@@ -94,7 +94,7 @@ pub(crate) fn report(request: &Request, status: &'static str) -> Result<Reply, F
     report_of(request, status, output)
 }
 
-object! {
+go_struct! {
     /// The body of `agent/check/update`.
     struct UpdateBody as "agent.checkUpdate" {
         "Status": String => status,

@@ -1,13 +1,11 @@
 //! `/v1/agent/`: what concerns the cluster, which is this one agent, and what it measures.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
 use crate::http::api::acl::acl_disabled;
 use crate::http::api::agent::failure;
+use crate::http::api::catalog::NOTHING;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
+use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::version::BUILD_DATE;
 
@@ -26,34 +24,17 @@ pub(crate) fn token() -> Result<Reply, Failure> {
 }
 
 /// What the agent measures: in shape; nothing is measured but the index.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Metrics {
-    timestamp: String,
-    gauges: [Gauge; 4],
-    points: [u8; 0],
-    counters: [u8; 0],
-    samples: [u8; 0],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Gauge {
-    name: &'static str,
-    value: u64,
-    labels: BTreeMap<&'static str, &'static str>,
-}
-
-/// What the agent measures.
 pub(crate) fn metrics(request: &Request) -> Result<Reply, Failure> {
     if request.query.get("format") == b"prometheus" {
         return Err(failure::no_prometheus());
     }
     let applied = request.context.engine.snapshot().applied().0;
-    let gauge = |(name, value)| Gauge {
-        name,
-        value,
-        labels: BTreeMap::new(),
+    let gauge = |(name, value)| {
+        object! {
+            "Name" => name,
+            "Value" => value,
+            "Labels" => object! {},
+        }
     };
     let gauges = [
         ("consul.autopilot.failure_tolerance", 0),
@@ -61,12 +42,12 @@ pub(crate) fn metrics(request: &Request) -> Result<Reply, Failure> {
         ("consul.raft.applied_index", applied),
         ("consul.raft.last_index", applied),
     ];
-    let answer = Metrics {
-        timestamp: timestamp(),
-        gauges: gauges.map(gauge),
-        points: [],
-        counters: [],
-        samples: [],
+    let answer = object! {
+        "Timestamp" => timestamp(),
+        "Gauges" => gauges.map(gauge),
+        "Points" => NOTHING,
+        "Counters" => NOTHING,
+        "Samples" => NOTHING,
     };
     Ok(Reply::json(request, &answer))
 }
@@ -80,66 +61,33 @@ fn timestamp() -> String {
 }
 
 /// What machine the agent runs on: in shape; little is looked up.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Machine<'a> {
-    memory: BTreeMap<&'static str, u64>,
-    #[serde(rename = "CPU")]
-    cpu: [u8; 0],
-    host: MachineHost<'a>,
-    disk: BTreeMap<&'static str, u64>,
-    collection_time: u64,
-    errors: Option<()>,
-}
-
-#[derive(Serialize)]
-struct MachineHost<'a> {
-    hostname: &'a str,
-    os: &'static str,
-    #[serde(rename = "kernelArch")]
-    kernel_arch: &'static str,
-    hostid: String,
-}
-
-/// What machine the agent runs on.
 pub(crate) fn host(request: &Request) -> Reply {
     let config = &request.context.config;
     let time = crate::clock::wall_clock().as_nanos();
-    let answer = Machine {
-        memory: BTreeMap::new(),
-        cpu: [],
-        host: MachineHost {
-            hostname: &config.node_name,
-            os: std::env::consts::OS,
-            kernel_arch: std::env::consts::ARCH,
-            hostid: request.context.node_id(),
-        },
-        disk: BTreeMap::new(),
-        collection_time: u64::try_from(time).unwrap_or(u64::MAX),
-        errors: None,
+    let host = object! {
+        "hostname" => &config.node_name,
+        "os" => std::env::consts::OS,
+        "kernelArch" => std::env::consts::ARCH,
+        "hostid" => request.context.node_id(),
+    };
+    let answer = object! {
+        "Memory" => object! {},
+        "CPU" => NOTHING,
+        "Host" => host,
+        "Disk" => object! {},
+        "CollectionTime" => u64::try_from(time).unwrap_or(u64::MAX),
+        "Errors" => (),
     };
     Reply::json(request, &answer)
 }
 
 /// Which release the agent is, since 1.16.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Release {
-    #[serde(rename = "SHA")]
-    sha: &'static str,
-    build_date: &'static str,
-    human_version: String,
-    #[serde(rename = "FIPS")]
-    fips: &'static str,
-}
-
-/// Which release the agent is.
 pub(crate) fn version(request: &Request) -> Reply {
-    let answer = Release {
-        sha: "",
-        build_date: BUILD_DATE,
-        human_version: request.context.config.version.to_string(),
-        fips: "",
+    let answer = object! {
+        "SHA" => "",
+        "BuildDate" => BUILD_DATE,
+        "HumanVersion" => request.context.config.version.to_string(),
+        "FIPS" => "",
     };
     Reply::json(request, &answer)
 }

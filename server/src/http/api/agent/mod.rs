@@ -8,16 +8,15 @@ pub(crate) mod join;
 pub(crate) mod local;
 pub(crate) mod wire;
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::http::api::coordinate::Coordinate;
+use crate::http::api::coordinate;
 use crate::http::api::status;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
+use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
 use crate::version::{BUILD_DATE, Behaviour};
@@ -119,79 +118,46 @@ pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
         if segment {
             return Err(failure::no_segments());
         }
-        return Ok(Reply::json(request, &[Member::new(request)]));
+        return Ok(Reply::json(request, &[member(request)]));
     }
     if segment {
         return Err(failure::segment_of_wan());
     }
-    let member = Member::of_wan(request);
-    Ok(Reply::json(request, &Vec::from_iter(member)))
+    Ok(Reply::json(request, &Vec::from_iter(wan_member(request))))
 }
 
 /// What the agent is and how it was configured; of the statistics, those that tools look at.
 pub(crate) fn this_agent(request: &Request) -> Reply {
-    let answer = Agent {
-        config: OwnConfig::new(request),
-        debug_config: debug_config(&request.context.config),
-        coord: Coordinate::UNKNOWN,
-        member: Member::new(request),
-        stats: statistics(request),
-        meta: own_meta(&request.context.config),
+    let answer = object! {
+        "Config" => own_config(request),
+        "DebugConfig" => debug_config(&request.context.config),
+        "Coord" => coordinate::unknown(),
+        "Member" => member(request),
+        "Stats" => statistics(request),
+        "Meta" => own_meta(&request.context.config),
     };
     Reply::json(request, &answer)
 }
 
-/// The answer of agent/self. What Consul keeps in maps is printed in the order of its names, as [`Value`] is.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Agent<'a> {
-    config: OwnConfig<'a>,
-    debug_config: Value,
-    coord: Coordinate,
-    member: Member<'a>,
-    stats: Value,
-    meta: Value,
-}
-
 /// The part of agent/self that clients rely on; its fields came with the versions (`json.agent_self`).
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct OwnConfig<'a> {
-    datacenter: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    primary_datacenter: Option<&'a str>,
-    node_name: &'a str,
-    #[serde(rename = "NodeID")]
-    node_id: String,
-    revision: &'static str,
-    server: bool,
-    version: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    build_date: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bind_addr: Option<String>,
-}
-
-impl<'a> OwnConfig<'a> {
-    fn new(request: &'a Request) -> Self {
-        let config = &request.context.config;
-        let has = |behaviour| request.has(behaviour);
-        Self {
-            datacenter: &config.datacenter,
-            primary_datacenter: has(Behaviour::JsonAgentSelfPrimaryDatacenter)
-                .then_some(config.primary_datacenter.as_str()),
-            node_name: &config.node_name,
-            node_id: request.context.node_id(),
-            revision: "",
-            server: config.server,
-            version: config.version.to_string(),
-            build_date: has(Behaviour::JsonAgentSelfBuildDate).then_some(BUILD_DATE),
-            bind_addr: has(Behaviour::JsonAgentSelfBindAddress)
-                .then(|| config.bind_address.to_string()),
-        }
+fn own_config(request: &Request) -> impl Serialize {
+    let config = &request.context.config;
+    object! {
+        "Datacenter" => &config.datacenter,
+        "PrimaryDatacenter" if request.has(Behaviour::JsonAgentSelfPrimaryDatacenter) =>
+            &config.primary_datacenter,
+        "NodeName" => &config.node_name,
+        "NodeID" => request.context.node_id(),
+        "Revision" => "",
+        "Server" => config.server,
+        "Version" => config.version.to_string(),
+        "BuildDate" if request.has(Behaviour::JsonAgentSelfBuildDate) => BUILD_DATE,
+        "BindAddr" if request.has(Behaviour::JsonAgentSelfBindAddress) =>
+            config.bind_address.to_string(),
     }
 }
 
+/// Consul keeps these in maps, which are printed in the order of their names, as [`Value`] is.
 fn statistics(request: &Request) -> Value {
     let config = &request.context.config;
     let applied = request.context.engine.snapshot().applied().to_string();
@@ -247,71 +213,56 @@ fn own_meta(config: &Config) -> Value {
     json!(meta)
 }
 
-/// A member of the cluster.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Member<'a> {
-    name: Cow<'a, str>,
-    addr: String,
-    port: u16,
-    tags: Value,
-    status: u8,
-    protocol_min: u8,
-    protocol_max: u8,
-    protocol_cur: u8,
-    delegate_min: u8,
-    delegate_max: u8,
-    delegate_cur: u8,
+/// This agent as the pool of all datacenters knows it; `None` when it has no port there.
+fn wan_member(request: &Request) -> Option<impl Serialize> {
+    let config = &request.context.config;
+    let name = format!("{}.{}", config.node_name, config.datacenter);
+    Some(pool_member(request, name, config.serf_wan_port?, None))
 }
 
-impl<'a> Member<'a> {
-    /// This agent as the pool of all datacenters knows it; none when it has no port there.
-    fn of_wan(request: &'a Request) -> Option<Self> {
-        let config = &request.context.config;
-        Some(Self {
-            name: Cow::Owned(format!("{}.{}", config.node_name, config.datacenter)),
-            port: config.serf_wan_port?,
-            ..Self::of_pool(request, None)
-        })
-    }
+/// This agent as its own datacenter knows it, with the port for the others (operator.md 8).
+fn member(request: &Request) -> impl Serialize {
+    let config = &request.context.config;
+    let name = config.node_name.clone();
+    pool_member(request, name, config.serf_lan_port, config.serf_wan_port)
+}
 
-    /// This agent as its own datacenter knows it, with the port for the others (operator.md 8).
-    fn new(request: &'a Request) -> Self {
-        Self::of_pool(request, request.context.config.serf_wan_port)
+/// This agent, alive, with a port at which other datacenters join.
+fn pool_member(
+    request: &Request,
+    name: String,
+    port: u16,
+    wan_join_port: Option<u16>,
+) -> impl Serialize + use<> {
+    let config = &request.context.config;
+    let mut tags = json!({
+        "acls": "0",
+        "build": format!("{}:", config.version),
+        "dc": config.datacenter,
+        "ft_fs": "1",
+        "id": request.context.node_id(),
+        "port": config.server_port.to_string(),
+        "raft_vsn": "3",
+        "role": "consul",
+        "segment": "",
+        "vsn": "2",
+        "vsn_max": "3",
+        "vsn_min": "2",
+    });
+    if let Some(port) = wan_join_port {
+        tags["wan_join_port"] = port.to_string().into();
     }
-
-    /// This agent, alive, with a port at which other datacenters join.
-    fn of_pool(request: &'a Request, wan_join_port: Option<u16>) -> Self {
-        let config = &request.context.config;
-        let mut tags = json!({
-            "acls": "0",
-            "build": format!("{}:", config.version),
-            "dc": config.datacenter,
-            "ft_fs": "1",
-            "id": request.context.node_id(),
-            "port": config.server_port.to_string(),
-            "raft_vsn": "3",
-            "role": "consul",
-            "segment": "",
-            "vsn": "2",
-            "vsn_max": "3",
-            "vsn_min": "2",
-        });
-        if let Some(port) = wan_join_port {
-            tags["wan_join_port"] = port.to_string().into();
-        }
-        Self {
-            name: Cow::Borrowed(&config.node_name),
-            addr: config.advertise_address.to_string(),
-            port: config.serf_lan_port,
-            tags,
-            status: 1,
-            protocol_min: 1,
-            protocol_max: 5,
-            protocol_cur: 2,
-            delegate_min: 2,
-            delegate_max: 5,
-            delegate_cur: 4,
-        }
+    object! {
+        "Name" => name,
+        "Addr" => config.advertise_address.to_string(),
+        "Port" => port,
+        "Tags" => tags,
+        "Status" => 1,
+        "ProtocolMin" => 1,
+        "ProtocolMax" => 5,
+        "ProtocolCur" => 2,
+        "DelegateMin" => 2,
+        "DelegateMax" => 5,
+        "DelegateCur" => 4,
     }
 }

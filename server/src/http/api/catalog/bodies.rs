@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::go::json::decode::object;
+use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Any, Int};
 use crate::http::body::check::{CheckBody, CheckId};
 use crate::http::body::definition::ConnectFields;
@@ -12,7 +12,7 @@ use crate::http::body::service::{AddressFields, ServiceBody, WeightsBody};
 use crate::store::{CheckDefinition, Labels, NewCheck};
 use crate::version::Behaviour;
 
-object! {
+go_struct! {
     /// The body of `/v1/catalog/register`.
     pub(crate) struct RegisterBody as "structs.RegisterRequest" {
         "Datacenter": String => datacenter,
@@ -34,7 +34,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// A service instance.
     pub(crate) ServiceFields as "structs.NodeService" for body: ServiceBody {
         "Kind" is "structs.ServiceKind": String => body.service.kind,
@@ -59,7 +59,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// A check.
     pub(crate) CheckFields as "structs.HealthCheck" for body: CheckBody {
         "Node": String => body.node,
@@ -110,7 +110,7 @@ fn kind_of(definition: &CheckDefinition) -> &'static str {
 // Consul decodes into a type of the moment (seen on 1.8.7).
 const DEFINITION_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; DeregisterCriticalServiceAfter interface {}; TTL interface {}; *structs.Alias }";
 
-object! {
+go_struct! {
     /// How a check is run. Of what runs no check here, the kinds alone are minded.
     DefinitionFields as DEFINITION_TYPE for body: CheckBody,
     own decoder: Accepted, then: CheckBody::settle_durations {
@@ -141,7 +141,7 @@ object! {
 }
 
 // Consul decodes into a type of the moment, which has an address that nobody looks at (seen on 1.8.7).
-object! {
+go_struct! {
     /// The body of `/v1/catalog/deregister`.
     pub(crate) struct DeregisterBody as "struct { Address string; *structs.Alias }" {
         "Address": String,

@@ -2,7 +2,7 @@
 //! (session.md 4.2, 4.3; 1.22.md B4.2).
 
 use crate::definition::proxy_problems;
-use crate::go::json::context::{Rules, UnknownFields};
+use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::Decode;
 use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check};
 use crate::http::api::catalog::failure;
@@ -85,11 +85,7 @@ async fn decode_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
 ) -> Result<T::Place, String> {
     let body = request.read_whole().await;
-    let rules = Rules {
-        unknown_fields: UnknownFields::Refused,
-        release: request.version().release(),
-        go_type: None,
-    };
+    let rules = request.decoding(UnknownFields::Refused);
     let mut place = T::Place::default();
     request.decode::<T>(body, &mut place, rules)?;
     Ok(place)

@@ -1,20 +1,14 @@
 //! The body of a prepared query, and what of it is checked before raft (session.md 5).
 
+use crate::definition::meta;
 use crate::go::duration::{self, DurationQuotes};
-use crate::go::json::decode::object;
+use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Any, Int};
 use crate::http::api::query::failure;
 use crate::http::body::check::CheckId;
 use crate::http::failure::Failure;
 use crate::store::{Labels, NewPreparedQuery, ServiceSearch, Template};
 use crate::version::Behaviour;
-
-/// The most pairs of meta data.
-const META_PAIRS: usize = 64;
-/// The longest key of meta data, in bytes.
-const META_KEY: usize = 128;
-/// The longest value of meta data, in bytes.
-const META_VALUE: usize = 512;
 
 /// A prepared query as it is sent.
 #[derive(Default)]
@@ -30,7 +24,7 @@ impl Body {
     }
 }
 
-object! {
+go_struct! {
     /// A prepared query.
     pub(crate) QueryFields as "structs.PreparedQuery" for body: Body {
         "ID": String => body.id,
@@ -45,7 +39,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     TemplateFields as "structs.QueryTemplateOptions" for template: Template {
         "Type": String => template.kind,
         "Regexp": String => template.regexp,
@@ -53,7 +47,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     SearchFields as "structs.ServiceQuery" for search: ServiceSearch {
         "Service": String => search.service,
         "Failover": FailoverFields => *search,
@@ -69,7 +63,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     FailoverFields as "structs.QueryDatacenterOptions" for search: ServiceSearch {
         "NearestN": Int => search.failover_nearest,
         "Datacenters": Option<Vec<String>> => search.failover_datacenters,
@@ -77,7 +71,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     DnsFields as "structs.QueryDNSOptions" for ttl: String {
         "TTL": String => *ttl,
     }
@@ -100,32 +94,11 @@ fn check(query: &NewPreparedQuery, quotes: DurationQuotes) -> Result<(), Failure
         let nearest = query.service.failover_nearest;
         return Err(failure::negative_nearest(nearest));
     }
-    if let Some(meta) = &query.service.node_meta {
-        check_node_meta(meta)?;
+    let meta = query.service.node_meta.as_ref();
+    if let Some(flaw) = meta.and_then(meta::flaw_of_wanted) {
+        return Err(failure::invalid_meta(&flaw));
     }
     check_dns_ttl(&query.dns_ttl, quotes)
-}
-
-fn check_node_meta(meta: &Labels) -> Result<(), Failure> {
-    if meta.len() > META_PAIRS {
-        return Err(failure::too_much_meta());
-    }
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    for (key, value) in meta {
-        let problem = if key.is_empty() {
-            "Key cannot be blank"
-        } else if !key.bytes().all(allowed) {
-            "Key contains invalid characters"
-        } else if key.len() > META_KEY {
-            "Key is too long (limit: 128 characters)"
-        } else if value.len() > META_VALUE {
-            "Value is too long (limit: 512 characters)"
-        } else {
-            continue;
-        };
-        return Err(failure::invalid_meta(key, value, problem));
-    }
-    Ok(())
 }
 
 fn check_dns_ttl(ttl: &str, quotes: DurationQuotes) -> Result<(), Failure> {

@@ -22,11 +22,6 @@ failures! {
     /// The TTL of DNS answers, in nanoseconds, is negative.
     negative_dns_ttl(nanoseconds: i64) => 500,
         format!("Invalid prepared query: DNS TTL '{nanoseconds}', must be >=0");
-    /// The nodes' metadata has too many pairs.
-    too_much_meta() => 500,
-        "Invalid prepared query: Node metadata cannot contain more than 64 key/value pairs";
-    /// A pair of the nodes' metadata is invalid.
-    invalid_meta(key: &str, value: &str, problem: &str) => 500, format!(
-        "Invalid prepared query: Couldn't load metadata pair ('{key}', '{value}'): {problem}"
-    );
+    /// The nodes' metadata is invalid.
+    invalid_meta(problem: &str) => 500, format!("Invalid prepared query: {problem}");
 }

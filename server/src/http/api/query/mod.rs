@@ -9,15 +9,14 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::blocking;
-use crate::go::json::context::{Rules, UnknownFields};
+use crate::go::json::context::UnknownFields;
 use crate::go::number;
 use crate::http::api::query::body::{Body, QueryFields, checked};
-use crate::http::api::query::wire::{
-    Executed, Explained, PreparedQuery, PreparedQueryCreated, Searched,
-};
-use crate::http::body::query_meta::QueryMeta;
+use crate::http::api::query::wire::{Dns, PreparedQuery, Searched};
+use crate::http::body::query_meta as meta;
 use crate::http::body::wire::HealthEntry;
 use crate::http::failure::Failure;
+use crate::http::reply::object::{Members, Object, object};
 use crate::http::reply::table::Look;
 use crate::http::reply::{self, Reply};
 use crate::http::request::selection::is_near_agent;
@@ -27,7 +26,7 @@ use crate::store::{
     Answer, Command, Instance, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
     PreparedQueryWrite, Query, Refusal, Reply as Applied, Rows, ServiceSearch,
 };
-use crate::version::Behaviour;
+use crate::version::{Behaviour, Version};
 
 /// The routes of this page.
 pub(crate) const ROUTES: &[Route] = &[
@@ -47,7 +46,11 @@ pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {
 async fn create(mut request: Request) -> Result<Reply, Failure> {
     let body = request.read_whole().await;
     let mut query = None;
-    let decoded = request.decode::<Option<QueryFields>>(body, &mut query, rules(&request));
+    let decoded = request.decode::<Option<QueryFields>>(
+        body,
+        &mut query,
+        request.decoding(UnknownFields::Refused),
+    );
     decoded.map_err(|words| Failure::undecodable(&words))?;
     // Consul's handler dies of a query that is null, and the connection with it.
     let query = query.ok_or_else(Failure::dropped)?;
@@ -58,7 +61,7 @@ async fn create(mut request: Request) -> Result<Reply, Failure> {
     let id = request.context.engine.new_prepared_query_id();
     put(&request, PreparedQueryTarget::New(id), query)?;
     let id = id.to_string();
-    Ok(Reply::json(&request, &PreparedQueryCreated { id }))
+    Ok(Reply::json(&request, &object! { "ID" => id, }))
 }
 
 /// Everything below `/v1/query/`: a query by its id, or what it finds and how.
@@ -118,7 +121,11 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     // As of a new session, a body of unknown length is not looked at.
     if request.content_length().is_some_and(|length| length > 0) {
         let body = request.read_whole().await;
-        let decoded = request.decode::<QueryFields>(body, &mut query, rules(&request));
+        let decoded = request.decode::<QueryFields>(
+            body,
+            &mut query,
+            request.decoding(UnknownFields::Refused),
+        );
         decoded.map_err(|words| Failure::undecodable(&words))?;
     }
     request.check_datacenter()?;
@@ -130,14 +137,6 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
         .map_err(|refusal| Failure::refused(&refusal, request.version()))?;
     put(&request, PreparedQueryTarget::Existing(id), query)?;
     Ok(Reply::empty_success(&request))
-}
-
-fn rules(request: &Request) -> Rules {
-    Rules {
-        unknown_fields: UnknownFields::Refused,
-        release: request.version().release(),
-        go_type: None,
-    }
 }
 
 fn put(request: &Request, target: PreparedQueryTarget, body: Body) -> Result<(), Failure> {
@@ -169,7 +168,7 @@ async fn show(request: &Request, query: Query, options: ReadOptions) -> Result<R
         .iter()
         .map(|row| {
             let search = &row.query.service;
-            PreparedQuery::new(&**row, Searched { search, version })
+            PreparedQuery::new(row, Searched { search, version })
         })
         .collect();
     Ok(Reply::json(request, &queries)
@@ -236,16 +235,10 @@ async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
         Ok(resolved) => resolved,
         Err(failed) => return Ok(failed),
     };
-    let version = request.context.config.version;
-    let explained = Explained {
-        query: PreparedQuery::new(
-            &rows(&answer)[0],
-            Searched {
-                search: &search,
-                version,
-            },
-        ),
-        meta: QueryMeta::new(options.consistency.name(), version),
+    let version = request.version();
+    let explained = object! {
+        "Query" => PreparedQuery::new(&rows(&answer)[0], Searched { search: &search, version }),
+        ..query_meta(options, version)
     };
     Ok(found(request, &explained, options))
 }
@@ -283,14 +276,22 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     let version = context.config.version;
     let nodes = instances.into_iter();
     let nodes = nodes.map(|row| HealthEntry::new(row, Look::of_txn(version)));
-    let executed = Executed::new(
-        (&rows(&answer)[0], &search),
-        nodes.collect(),
-        &context.config.datacenter,
-        version,
-        QueryMeta::new(options.consistency.name(), version),
-    );
+    let executed = object! {
+        "Service" => &search.service,
+        "Nodes" => nodes.collect::<Vec<_>>(),
+        "DNS" => Dns::new(&rows(&answer)[0].query.dns_ttl, version),
+        "Datacenter" => &context.config.datacenter,
+        "PeerName" if version.has(Behaviour::JsonQueryPeer) => "",
+        "Failovers" => 0,
+        ..query_meta(options, version)
+    };
     Ok(found(request, &executed, options))
+}
+
+/// What Consul's servers say of the answer, which here is part of it.
+fn query_meta(options: ReadOptions, version: Version) -> Object<impl Members> {
+    let index = u64::from(version.has(Behaviour::JsonQueryIndexOne));
+    meta::query_meta(index, true, options.consistency.name(), version)
 }
 
 /// The answer of a query, whose index is always 1.

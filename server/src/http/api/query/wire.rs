@@ -1,20 +1,8 @@
 //! The JSON of prepared queries (session.md 5; 1.22.md B5).
 
-use serde::Serialize;
-
-use crate::http::body::query_meta::QueryMeta;
-use crate::http::body::wire::HealthEntry;
 use crate::http::reply::table::{Look, table};
 use crate::store::{PreparedQueryRow, ServiceSearch, Template};
 use crate::version::{Behaviour, Version};
-
-/// The answer of a new query.
-#[derive(Serialize)]
-pub(crate) struct PreparedQueryCreated {
-    /// Its id.
-    #[serde(rename = "ID")]
-    pub(crate) id: String,
-}
 
 /// What a query searches, which a template renders, and how it is shown.
 #[derive(Clone, Copy)]
@@ -77,53 +65,7 @@ table! {
 }
 
 table! {
-    Dns of ttl: String {
+    pub(crate) Dns of ttl: String {
         "TTL" => json(*ttl),
     }
-}
-
-/// What a query found.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct Executed<'a> {
-    service: &'a str,
-    nodes: Vec<HealthEntry<'a>>,
-    #[serde(rename = "DNS")]
-    dns: Dns<'a>,
-    datacenter: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    peer_name: Option<&'static str>,
-    failovers: u64,
-    #[serde(flatten)]
-    meta: QueryMeta,
-}
-
-impl<'a> Executed<'a> {
-    /// The instances that were found by a search.
-    pub(crate) fn new(
-        (row, search): (&'a PreparedQueryRow, &'a ServiceSearch),
-        nodes: Vec<HealthEntry<'a>>,
-        datacenter: &'a str,
-        version: Version,
-        meta: QueryMeta,
-    ) -> Self {
-        Self {
-            service: &search.service,
-            nodes,
-            dns: Dns::new(&row.query.dns_ttl, version),
-            datacenter,
-            peer_name: version.has(Behaviour::JsonQueryPeer).then_some(""),
-            failovers: 0,
-            meta,
-        }
-    }
-}
-
-/// A query as it would be run.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct Explained<'a> {
-    pub(crate) query: PreparedQuery<'a>,
-    #[serde(flatten)]
-    pub(crate) meta: QueryMeta,
 }

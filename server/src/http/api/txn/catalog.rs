@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::go::json::decode::object;
+use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::Any;
 use crate::http::api::txn::service_body::ServiceFields;
 use crate::http::body::check::CheckBody;
@@ -23,7 +23,7 @@ fn verb(text: String) -> CatalogVerb {
     }
 }
 
-object! {
+go_struct! {
     pub(crate) struct NodeOperation as "api.NodeTxnOp" {
         "Verb" is "api.NodeOp": String => verb,
         "Node": NodeFields => body,
@@ -54,7 +54,7 @@ pub(crate) struct NodeBody {
     modify_index: u64,
 }
 
-object! {
+go_struct! {
     pub(crate) NodeFields as "api.Node" for body: NodeBody {
         "ID": String => body.node.id,
         "Node": String => body.node.node,
@@ -70,7 +70,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     pub(crate) struct ServiceOperation as "api.ServiceTxnOp" {
         "Verb" is "api.ServiceOp": String => verb,
         "Node": String => node,
@@ -104,7 +104,7 @@ impl ServiceOperation {
     }
 }
 
-object! {
+go_struct! {
     pub(crate) struct CheckOperation as "api.CheckTxnOp" {
         "Verb" is "api.CheckOp": String => verb,
         "Check": CheckFields => body,
@@ -135,7 +135,7 @@ impl CheckOperation {
     }
 }
 
-object! {
+go_struct! {
     pub(crate) CheckFields as "api.HealthCheck" for body: CheckBody {
         "Node": String => body.node,
         "CheckID": String => body.check.check_id,
@@ -160,7 +160,7 @@ object! {
 // Consul decodes into a type of the moment (seen on 1.8.7).
 const DEFINITION_TYPE: &str = "struct { IntervalDuration interface {}; TimeoutDuration interface {}; DeregisterCriticalServiceAfterDuration interface {}; *api.Alias }";
 
-object! {
+go_struct! {
     /// A definition as the client's type has it: fewer fields than the catalog's, and two spellings of durations, of
     /// which the deprecated one counts where the other says nothing.
     DefinitionFields as DEFINITION_TYPE for body: CheckBody,

@@ -10,27 +10,28 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use crate::go::json::context::{Rules, UnknownFields};
-use crate::go::json::decode::object;
+use crate::go::json::decode::go_struct;
 use crate::http::api::txn::catalog::{CheckOperation, NodeOperation, ServiceOperation};
-use crate::http::api::txn::wire::{TxnAnswer, TxnError, TxnReadAnswer, TxnResult};
+use crate::http::api::txn::wire::TxnResult;
 use crate::http::body::kv::KvEntry;
-use crate::http::body::query_meta::QueryMeta;
+use crate::http::body::query_meta::query_meta;
 use crate::http::body::wire::{Check, Node, NodeService};
 use crate::http::failure::Failure;
+use crate::http::reply::object::{Members, Object, object};
 use crate::http::reply::table::Look;
 use crate::http::reply::{Reply, header};
 use crate::http::request::Request;
 use crate::http::route::{PUT, Route, route, waits};
 use crate::store::{
-    Command, Content, Index, Key, KvVerb, Reply as Applied, TxnOperation, TxnOutcome, TxnRefusal,
-    TxnResult as Shown, TxnVerb,
+    Command, Content, Index, Key, KvVerb, Reply as Applied, TxnError, TxnOperation, TxnOutcome,
+    TxnRefusal, TxnResult as Shown, TxnVerb,
 };
 use crate::version::{Behaviour, Version};
 
 /// The routes of this page.
 pub(crate) const ROUTES: &[Route] = &[route("/v1/txn", PUT, waits!(txn))];
 
-object! {
+go_struct! {
     /// An operation of the body: of several members the first in this order counts.
     struct OperationBody as "api.TxnOp" {
         "KV": Option<KvBody> => kv,
@@ -40,7 +41,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     struct KvBody as "api.KVTxnOp" {
         "Verb" is "api.KVOp": String => verb,
         "Key": String => key,
@@ -88,9 +89,8 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
     let body = request.body.read(limit).await;
     let body = body.ok_or_else(|| too_large(None))?;
     let rules = Rules {
-        unknown_fields: UnknownFields::Refused,
-        release: request.version().release(),
         go_type: Some("api.TxnOps"),
+        ..request.decoding(UnknownFields::Refused)
     };
     let mut operations = Vec::new();
     let decoded = request.decode::<Vec<Option<OperationBody>>>(body, &mut operations, rules);
@@ -164,9 +164,7 @@ fn write(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Fail
     let Ok(Applied::Txn(outcome)) = applied else {
         unreachable!("a transaction is answered with what came of it");
     };
-    Ok(answer(request, &outcome, |answer| {
-        Reply::json(request, &answer)
-    }))
+    Ok(answer(request, &outcome, object! {}))
 }
 
 /// Validated as a GET is, but it never waits (kv.md trap 28).
@@ -184,12 +182,9 @@ fn read(request: &Request, operations: &[TxnOperation]) -> Result<Reply, Failure
     // Until 1.12 the fields are filled in before the check, with no index (1.22.md A7).
     let reports_index = request.has(Behaviour::TxnReadIndexOne);
     let known_leader = !(reports_index && pre_check_failed);
-    let reply = answer(request, &outcome, |answer| {
-        let mut meta = QueryMeta::new("", request.version());
-        meta.index = u64::from(reports_index && !pre_check_failed);
-        meta.known_leader = known_leader;
-        Reply::json(request, &TxnReadAnswer { answer, meta })
-    });
+    let index = u64::from(reports_index && !pre_check_failed);
+    let meta = query_meta(index, known_leader, "", request.version());
+    let reply = answer(request, &outcome, meta);
     Ok(reply.with_leader(known_leader))
 }
 
@@ -207,35 +202,34 @@ fn shown(result: &Shown, version: Version) -> TxnResult<'_> {
     }
 }
 
-fn answer(
-    request: &Request,
-    outcome: &TxnOutcome,
-    render: impl FnOnce(TxnAnswer<'_>) -> Reply,
-) -> Reply {
-    match outcome {
-        Ok(results) => {
-            let version = request.context.config.version;
-            let results = results.iter().map(|result| shown(result, version));
-            render(TxnAnswer {
-                results: Some(results.collect()),
-                errors: None,
-            })
-        }
-        Err(errors) => {
-            let version = request.context.config.version;
-            let errors = errors.iter().map(|error| TxnError {
-                op_index: error.operation,
-                what: failure::what(error, version),
-            });
-            let mut reply = render(TxnAnswer {
-                results: None,
-                errors: Some(errors.collect()),
-            });
-            reply.status = StatusCode::CONFLICT;
-            if request.has(Behaviour::TxnConflictCharset) {
-                reply.content_type = Some(header::JSON_UTF_8);
+fn answer(request: &Request, outcome: &TxnOutcome, meta: Object<impl Members>) -> Reply {
+    let version = request.version();
+    let results = outcome.as_ref().ok().map(|results| {
+        let results = results.iter();
+        results
+            .map(|result| shown(result, version))
+            .collect::<Vec<_>>()
+    });
+    let errors = outcome.as_ref().err().map(|errors| {
+        let error = |error: &TxnError| {
+            object! {
+                "OpIndex" => error.operation,
+                "What" => failure::what(error, version),
             }
-            reply
+        };
+        errors.iter().map(error).collect::<Vec<_>>()
+    });
+    let answer = object! {
+        "Results" => results,
+        "Errors" => errors,
+        ..meta
+    };
+    let mut reply = Reply::json(request, &answer);
+    if outcome.is_err() {
+        reply.status = StatusCode::CONFLICT;
+        if request.has(Behaviour::TxnConflictCharset) {
+            reply.content_type = Some(header::JSON_UTF_8);
         }
     }
+    reply
 }

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::go::json::decode::object;
+use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Any, Int};
 use crate::go::json::object::AnyObject;
 use crate::http::api::txn::service_body::{AddressFields, WeightsFields};
 use crate::store::Labels;
 use crate::version::Behaviour;
 
-object! {
+go_struct! {
     /// A proxy's settings.
     pub(crate) struct ProxyBody as "api.AgentServiceConnectProxyConfig" {
         "DestinationServiceName": String,
@@ -29,7 +29,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     struct UpstreamBody as "api.Upstream" {
         "DestinationType" is "api.UpstreamDestType": String,
         "DestinationNamespace": String,
@@ -46,20 +46,20 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     struct MeshGatewayBody as "api.MeshGatewayConfig" {
         "Mode" is "api.MeshGatewayMode": String,
     }
 }
 
-object! {
+go_struct! {
     struct ExposeBody as "api.ExposeConfig" {
         "Checks": bool,
         "Paths": Vec<PathBody>,
     }
 }
 
-object! {
+go_struct! {
     struct PathBody as "api.ExposePath" {
         "ListenerPort": Int,
         "Path": String,
@@ -69,7 +69,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// What the service says of Connect.
     pub(crate) struct ConnectBody as "api.AgentServiceConnect" {
         "Native": bool,
@@ -77,7 +77,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// A sidecar, which is a whole registration.
     struct SidecarBody as "api.AgentServiceRegistration" {
         "Kind" is "api.ServiceKind": String,
@@ -102,7 +102,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// A check of a sidecar, whose durations are texts that nobody reads.
     struct CheckBody as "api.AgentServiceCheck" {
         "CheckID": String,

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::go::json::decode::object;
+use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Any, Int};
 use crate::http::api::txn::proxy_body::{ConnectBody, ProxyBody};
 use crate::http::body::service::{ServiceBody, WeightsBody};
 use crate::store::{Labels, ServiceAddress};
 use crate::version::Behaviour;
 
-object! {
+go_struct! {
     /// A service instance.
     pub(crate) ServiceFields as "api.AgentService" for body: ServiceBody {
         "Kind" is "api.ServiceKind": String,
@@ -37,7 +37,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// An address of a service.
     pub(crate) AddressFields as "api.ServiceAddress" for address: ServiceAddress {
         "Address": String => address.address,
@@ -45,7 +45,7 @@ object! {
     }
 }
 
-object! {
+go_struct! {
     /// The weights of a service.
     pub(crate) WeightsFields as "api.AgentWeights" for weights: WeightsBody {
         "Passing": Int => weights.passing,
