@@ -49,11 +49,15 @@
 //!
 //! The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 
-// Some of what the control plane over HTTP uses nobody else does.
-#![cfg_attr(not(feature = "control-http"), allow(dead_code, unused_imports))]
+// Some of what the command line and the control plane over HTTP use nobody else does.
+#![cfg_attr(
+    not(all(feature = "cli", feature = "control-http")),
+    allow(dead_code, unused_imports)
+)]
 
 #[doc(hidden)]
 pub mod blocking;
+#[cfg(feature = "cli")]
 pub mod cli;
 #[doc(hidden)]
 pub mod clock;

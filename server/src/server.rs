@@ -299,7 +299,10 @@ fn new_handle(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Socket
     let on_demand = OnDemand {
         config: config.for_server_on_demand(&http_addresses(&sockets.data)),
         launch,
+        #[cfg(feature = "cli")]
         amend: crate::cli::amended,
+        #[cfg(not(feature = "cli"))]
+        amend: |_, _| Err(NO_SETTINGS.to_owned()),
     };
     let addresses = Addresses {
         api: sockets.addresses(),
@@ -307,6 +310,10 @@ fn new_handle(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Socket
     };
     Server::new(engine, config, seed, addresses, on_demand)
 }
+
+/// Why a server on demand takes no settings in a build that reads no configuration files.
+#[cfg(not(feature = "cli"))]
+const NO_SETTINGS: &str = "this build of proconsul reads no settings: its feature `cli` is off";
 
 /// Starts a server on demand of the control plane.
 fn launch(config: Config, frozen: bool) -> Result<Launched, String> {

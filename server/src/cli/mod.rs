@@ -16,7 +16,6 @@ mod address;
 mod agent;
 mod amend;
 mod banner;
-#[cfg(feature = "commands")]
 mod commands;
 mod definitions;
 mod environment;
@@ -129,7 +128,6 @@ pub(crate) fn amended(config: Config, text: &str) -> Result<Config, String> {
 
 /// Verbs that are clients of a running server.
 fn run_command(program: &str, arguments: &[String]) -> ExitCode {
-    #[cfg(feature = "commands")]
     if let Some(code) = commands::run(program, arguments) {
         return code;
     }
@@ -145,14 +143,6 @@ fn run_command(program: &str, arguments: &[String]) -> ExitCode {
     ExitCode::from(NOT_UNDERSTOOD)
 }
 
-/// The verbs that are clients, a line each.
-fn command_lines() -> String {
-    #[cfg(feature = "commands")]
-    return commands::summary();
-    #[cfg(not(feature = "commands"))]
-    return String::new();
-}
-
 fn help(program: &str) -> String {
     format!(
         "Usage: {program} [--version] [--help] <command> [<args>]\n\n\
@@ -160,7 +150,7 @@ fn help(program: &str) -> String {
          agent                   Runs a stand-in for a Consul agent\n\
          {}    \
          version                 Prints which Consul is emulated\n\n",
-        command_lines()
+        commands::summary()
     )
 }
 
