@@ -46,7 +46,7 @@ fn is_plain(path: &[u8]) -> bool {
 }
 
 /// The cleaning of `net/http.ServeMux`: rooted, and a trailing slash is kept.
-pub fn clean_rooted(path: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn clean_rooted(path: &[u8]) -> Cow<'_, [u8]> {
     if path.starts_with(b"/") {
         return clean_up_to_slash(path);
     }

@@ -17,7 +17,7 @@ pub enum Unicode {
 
 /// Whether the character is a letter, mark, number, punctuation, symbol or the ASCII space. Other spaces, control and format
 /// characters, private use and unassigned code points are not printable.
-pub fn is_printable(character: char, unicode: Unicode) -> bool {
+pub(crate) fn is_printable(character: char, unicode: Unicode) -> bool {
     if character.is_ascii() {
         return matches!(character, ' '..='~');
     }

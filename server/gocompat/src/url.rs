@@ -119,7 +119,7 @@ impl<'a> Target<'a> {
     }
 
     /// The path in escaped form, `URL.EscapedPath`: as sent if that is a valid encoding, else encoded anew.
-    pub fn escaped_path(&self) -> Cow<'_, [u8]> {
+    pub(crate) fn escaped_path(&self) -> Cow<'_, [u8]> {
         let as_sent = self
             .raw_path
             .iter()
@@ -132,7 +132,7 @@ impl<'a> Target<'a> {
     }
 
     /// The target with another decoded path and everything else kept, as `URL.String` prints it.
-    pub fn with_path(&self, path: &[u8]) -> Vec<u8> {
+    pub(crate) fn with_path(&self, path: &[u8]) -> Vec<u8> {
         let mut text = self.origin.to_vec();
         if !self.opaque.is_empty() {
             text.extend_from_slice(self.opaque);
@@ -196,7 +196,7 @@ pub fn path_unescape(text: &[u8]) -> Result<Cow<'_, [u8]>, UrlError> {
 ///
 /// # Errors
 /// As [`path_unescape`].
-pub fn query_unescape(text: &[u8]) -> Result<Vec<u8>, UrlError> {
+pub(crate) fn query_unescape(text: &[u8]) -> Result<Vec<u8>, UrlError> {
     unescape(text, b' ')
 }
 
@@ -235,7 +235,7 @@ pub fn path_escape(path: &[u8]) -> String {
 }
 
 /// Encodes a name or value of a query, `url.QueryEscape`: a space becomes `+`.
-pub fn query_escape(text: &[u8]) -> String {
+pub(crate) fn query_escape(text: &[u8]) -> String {
     escape(text, |_| false, "+")
 }
 

@@ -14,7 +14,7 @@ use crate::config::{Config, Listener};
 ///
 /// # Errors
 /// The sentence with which an agent would refuse to start, or one about a key that a server on demand cannot have.
-pub(super) fn amended(config: Config, text: &str) -> Result<Config, String> {
+pub(crate) fn amended(config: Config, text: &str) -> Result<Config, String> {
     let source = Source {
         name: "settings".to_owned(),
         language: Language::Hcl,

@@ -14,7 +14,7 @@
 
 mod address;
 mod agent;
-mod amend;
+pub(crate) mod amend;
 mod banner;
 mod commands;
 mod definitions;
@@ -115,15 +115,6 @@ pub fn main() -> ExitCode {
 /// What the agent would say instead of starting.
 pub fn config(arguments: &[&str]) -> Result<Config, String> {
     agent::config(arguments)
-}
-
-/// Returns `config` with the settings of `text`, an object of Consul's configuration keys in JSON or HCL, as if a
-/// configuration file more had been read.
-///
-/// # Errors
-/// The sentence with which an agent would refuse to start, or one about a key that a server on demand cannot have.
-pub(crate) fn amended(config: Config, text: &str) -> Result<Config, String> {
-    amend::amended(config, text)
 }
 
 /// Verbs that are clients of a running server.

@@ -214,7 +214,12 @@ impl Context {
     }
 
     /// Reports that a number has the wrong form or size for its place.
-    pub fn bad_number(&mut self, value: Value<'_>, number: &str, go_type: Cow<'static, str>) {
+    pub(crate) fn bad_number(
+        &mut self,
+        value: Value<'_>,
+        number: &str,
+        go_type: Cow<'static, str>,
+    ) {
         self.type_error(value, format!("number {number}"), go_type);
     }
 

@@ -5,27 +5,10 @@
 
 use serde::{Serialize, Serializer};
 
-use super::serializer::{GoSerializer, JSON, TEXT, break_line};
+pub use super::layout::{ControlEscapes, Style};
 
-/// How control characters are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ControlEscapes {
-    /// Backspace and form feed as `\u0008` and `\u000c`: Go before 1.22.
-    Long,
-    /// Backspace and form feed as `\b` and `\f`: Go 1.22 and later.
-    Short,
-}
-
-/// How an answer is laid out (kv.md 1.3, 1.22.md A1.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
-    /// Four spaces of indentation for each level, and a space behind colons.
-    pub pretty: bool,
-    /// A line end behind the whole.
-    pub newline: bool,
-    /// How control characters are printed.
-    pub control_escapes: ControlEscapes,
-}
+use super::layout::break_line;
+use super::serializer::{GoSerializer, JSON, TEXT};
 
 impl Style {
     /// On one line and without its end.

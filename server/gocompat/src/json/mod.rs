@@ -14,6 +14,7 @@ pub mod document;
 pub mod encode;
 mod find;
 pub mod kinds;
+mod layout;
 pub mod object;
 pub mod reprint;
 mod scan;

@@ -5,15 +5,14 @@
 //! nothing is looked at twice or copied on its way. A general serializer with a formatter of our own, as `serde_json` offers,
 //! took three times as long.
 
-use std::io::Write;
-
 use serde::ser::{
     Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple,
     Serializer,
 };
 
-use super::encode::{ControlEscapes, Style};
-use super::find::find_byte;
+use super::layout::{
+    ControlEscapes, Style, break_line, break_line_after_comma, push_string, push_unquoted,
+};
 use super::reprint;
 use crate::base64;
 
@@ -116,26 +115,6 @@ impl Container<'_> {
     }
 }
 
-/// A comma, a line end, and the indentation of eight levels.
-const COMMA_AND_LINE: &[u8; 34] = b",\n                                ";
-
-/// Begins a new line, indented for its depth.
-pub(super) fn break_line(out: &mut Vec<u8>, depth: usize) {
-    push_line(out, 1, depth);
-}
-
-fn break_line_after_comma(out: &mut Vec<u8>, depth: usize) {
-    push_line(out, 0, depth);
-}
-
-fn push_line(out: &mut Vec<u8>, start: usize, depth: usize) {
-    let end = 2 + 4 * depth;
-    let known = end.min(COMMA_AND_LINE.len());
-    out.extend_from_slice(&COMMA_AND_LINE[start..known]);
-    // Deeper than any answer of Consul's.
-    out.extend(std::iter::repeat_n(b' ', end - known));
-}
-
 /// Prints text that need not be UTF-8.
 fn push_text(out: &mut Vec<u8>, text: &[u8], escapes: ControlEscapes) {
     if let Ok(text) = str::from_utf8(text) {
@@ -149,48 +128,6 @@ fn push_text(out: &mut Vec<u8>, text: &[u8], escapes: ControlEscapes) {
         }
     }
     out.push(b'"');
-}
-
-pub(super) fn push_string(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes) {
-    out.push(b'"');
-    push_unquoted(out, text, escapes);
-    out.push(b'"');
-}
-
-fn push_unquoted(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes) {
-    let is_suspect = |byte| matches!(byte, 0..b' ' | b'"' | b'\\' | b'&' | b'<' | b'>' | 0xe2);
-    let mut rest = text.as_bytes();
-    while let Some(at) = find_byte(rest, is_suspect) {
-        let (plain, suspect) = rest.split_at(at);
-        out.extend_from_slice(plain);
-        let mut length = 1;
-        match (suspect, escapes) {
-            ([b'"', ..], _) => out.extend_from_slice(b"\\\""),
-            ([b'\\', ..], _) => out.extend_from_slice(b"\\\\"),
-            ([b'\n', ..], _) => out.extend_from_slice(b"\\n"),
-            ([b'\r', ..], _) => out.extend_from_slice(b"\\r"),
-            ([b'\t', ..], _) => out.extend_from_slice(b"\\t"),
-            ([0x08, ..], ControlEscapes::Short) => out.extend_from_slice(b"\\b"),
-            ([0x0c, ..], ControlEscapes::Short) => out.extend_from_slice(b"\\f"),
-            ([0xe2, 0x80, last @ (0xa8 | 0xa9), ..], _) => {
-                length = 3;
-                let escape: &[u8] = if *last == 0xa8 {
-                    b"\\u2028"
-                } else {
-                    b"\\u2029"
-                };
-                out.extend_from_slice(escape);
-            }
-            ([0xe2, ..], _) => out.push(0xe2),
-            ([byte, ..], _) => {
-                let written = write!(out, "\\u{byte:04x}");
-                written.expect("memory takes everything");
-            }
-            ([], _) => unreachable!("a byte was found here"),
-        }
-        rest = &suspect[length..];
-    }
-    out.extend_from_slice(rest);
 }
 
 /// Prints data between quotes, in padded base64.

@@ -1,0 +1,90 @@
+//! How JSON is laid out, and how strings are written in it.
+
+use std::io::Write;
+
+use super::find::find_byte;
+
+/// How control characters are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlEscapes {
+    /// Backspace and form feed as `\u0008` and `\u000c`: Go before 1.22.
+    Long,
+    /// Backspace and form feed as `\b` and `\f`: Go 1.22 and later.
+    Short,
+}
+
+/// How an answer is laid out (kv.md 1.3, 1.22.md A1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Four spaces of indentation for each level, and a space behind colons.
+    pub pretty: bool,
+    /// A line end behind the whole.
+    pub newline: bool,
+    /// How control characters are printed.
+    pub control_escapes: ControlEscapes,
+}
+
+/// A comma, a line end, and the indentation of eight levels.
+const COMMA_AND_LINE: &[u8; 34] = b",\n                                ";
+
+/// Begins a new line, indented for its depth.
+pub(super) fn break_line(out: &mut Vec<u8>, depth: usize) {
+    push_line(out, 1, depth);
+}
+
+/// The same behind a comma.
+pub(super) fn break_line_after_comma(out: &mut Vec<u8>, depth: usize) {
+    push_line(out, 0, depth);
+}
+
+fn push_line(out: &mut Vec<u8>, start: usize, depth: usize) {
+    let end = 2 + 4 * depth;
+    let known = end.min(COMMA_AND_LINE.len());
+    out.extend_from_slice(&COMMA_AND_LINE[start..known]);
+    // Deeper than any answer of Consul's.
+    out.extend(std::iter::repeat_n(b' ', end - known));
+}
+
+/// Prints a string.
+pub(super) fn push_string(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes) {
+    out.push(b'"');
+    push_unquoted(out, text, escapes);
+    out.push(b'"');
+}
+
+/// Prints a string without its quotes.
+pub(super) fn push_unquoted(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes) {
+    let is_suspect = |byte| matches!(byte, 0..b' ' | b'"' | b'\\' | b'&' | b'<' | b'>' | 0xe2);
+    let mut rest = text.as_bytes();
+    while let Some(at) = find_byte(rest, is_suspect) {
+        let (plain, suspect) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        let mut length = 1;
+        match (suspect, escapes) {
+            ([b'"', ..], _) => out.extend_from_slice(b"\\\""),
+            ([b'\\', ..], _) => out.extend_from_slice(b"\\\\"),
+            ([b'\n', ..], _) => out.extend_from_slice(b"\\n"),
+            ([b'\r', ..], _) => out.extend_from_slice(b"\\r"),
+            ([b'\t', ..], _) => out.extend_from_slice(b"\\t"),
+            ([0x08, ..], ControlEscapes::Short) => out.extend_from_slice(b"\\b"),
+            ([0x0c, ..], ControlEscapes::Short) => out.extend_from_slice(b"\\f"),
+            ([0xe2, 0x80, last @ (0xa8 | 0xa9), ..], _) => {
+                length = 3;
+                let escape: &[u8] = if *last == 0xa8 {
+                    b"\\u2028"
+                } else {
+                    b"\\u2029"
+                };
+                out.extend_from_slice(escape);
+            }
+            ([0xe2, ..], _) => out.push(0xe2),
+            ([byte, ..], _) => {
+                let written = write!(out, "\\u{byte:04x}");
+                written.expect("memory takes everything");
+            }
+            ([], _) => unreachable!("a byte was found here"),
+        }
+        rest = &suspect[length..];
+    }
+    out.extend_from_slice(rest);
+}
