@@ -17,15 +17,15 @@ mod scene;
 mod time;
 mod waiter;
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::History;
+use crate::lock::Mutex;
 use crate::store::{
     Answer, Command, Effects, Index, PreparedQueryId, Query, Refusal, Reply, Rules, SessionId,
     Store, TxnOperation, TxnOutcome,

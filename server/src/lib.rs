@@ -73,6 +73,7 @@ pub mod faults;
 mod filter;
 pub mod history;
 mod http;
+mod lock;
 mod probe;
 mod server;
 pub mod target;

@@ -2,11 +2,10 @@
 
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
-use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
 
 use crate::chunks::{BodyFailure, Chunks, Step};
@@ -89,14 +88,19 @@ impl Wire {
         }))
     }
 
+    /// What is read. Who panicked with it in hand has left it whole: nothing is taken from it by halves.
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Looks at what has arrived and may take some of it.
     pub(crate) fn with_arrived<T>(&self, look: impl FnOnce(&mut BytesMut) -> T) -> T {
-        look(&mut self.0.lock().arrived)
+        look(&mut self.reading().arrived)
     }
 
     /// Waits for more to arrive. False: nothing more will.
     pub(crate) async fn more(&self, room: usize) -> bool {
-        std::future::poll_fn(|context| self.0.lock().poll_more(context, room)).await
+        std::future::poll_fn(|context| self.reading().poll_more(context, room)).await
     }
 
     /// Waits for more of a head.
@@ -111,7 +115,7 @@ impl Wire {
             Framing::Length(length) => (Some(length), Rest::Length(length)),
             Framing::Chunked => (None, Rest::Chunks(Chunks::new(strict))),
         };
-        self.0.lock().rest = rest;
+        self.reading().rest = rest;
         Incoming {
             wire: Arc::clone(self),
             length,
@@ -123,14 +127,14 @@ impl Wire {
 
     /// Whether the body has been read to its end.
     pub(crate) fn is_body_over(&self) -> bool {
-        matches!(self.0.lock().rest, Rest::Nothing)
+        matches!(self.reading().rest, Rest::Nothing)
     }
 
     /// Reads what a handler has left of a body, as Go's server does before it answers: clients may send all of it
     /// before they read anything. Of a body whose length is known and is more than `longest`, nothing is read.
     pub(crate) async fn read_left(&self, longest: u64) -> Left {
         let mut read = 0;
-        if matches!(self.0.lock().rest, Rest::Length(left) if left > longest) {
+        if matches!(self.reading().rest, Rest::Length(left) if left > longest) {
             return Left::TooMuch;
         }
         while read <= UNREAD_LIMIT {
@@ -152,7 +156,7 @@ impl Wire {
 
     /// Gives back the room that a large body took.
     pub(crate) fn shrink(&self) {
-        let mut reading = self.0.lock();
+        let mut reading = self.reading();
         if reading.arrived.is_empty() && reading.arrived.capacity() > HEAD_ROOM {
             reading.arrived = BytesMut::new();
         }
@@ -161,7 +165,7 @@ impl Wire {
     /// Some more of the body; none at its end.
     async fn piece(&self) -> Result<Option<Bytes>, BodyFailure> {
         loop {
-            if let Some(piece) = self.0.lock().take()? {
+            if let Some(piece) = self.reading().take()? {
                 return Ok((!piece.is_empty()).then_some(piece));
             }
             self.more(BODY_ROOM).await;
@@ -261,13 +265,13 @@ impl Incoming {
 
     /// The failure was not noticed: whoever read the body had stopped before.
     pub fn forget_failure(&self, failure: BodyFailure) {
-        self.wire.0.lock().rest = Rest::Broken(failure);
+        self.wire.reading().rest = Rest::Broken(failure);
     }
 
     /// Asks for the body, if the client waits for that.
     fn ask(&mut self) {
         if std::mem::take(&mut self.waits) {
-            let reading = self.wire.0.lock();
+            let reading = self.wire.reading();
             // A client that cannot be told is noticed when it does not send.
             let _ = reading.half.try_write(b"HTTP/1.1 100 Continue\r\n\r\n");
         }

@@ -313,9 +313,8 @@ impl Visit for Members {
 mod tests {
     use std::sync::Arc;
 
-    use parking_lot::Mutex;
-
     use super::*;
+    use crate::lock::Mutex;
 
     const NOW: Duration = Duration::from_micros(1_795_273_090_004_250);
 

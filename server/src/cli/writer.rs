@@ -1,10 +1,10 @@
 //! Writing lines without waiting for whoever reads them: a thread takes them from a queue.
 
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Condvar};
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use crate::lock::{Mutex, unpoisoned};
 
 /// How many bytes may wait to be written before lines are dropped that nobody waits for.
 const ROOM: usize = 1 << 20;
@@ -93,7 +93,8 @@ impl Writer {
         queue.is_awaited = true;
         self.0.filled.notify_one();
         let unwritten = |queue: &mut Queue| queue.is_writing || !queue.is_empty();
-        self.0.drained.wait_while_for(&mut queue, unwritten, limit);
+        let waited = self.0.drained.wait_timeout_while(queue, limit, unwritten);
+        drop(unpoisoned(waited));
     }
 }
 
@@ -111,15 +112,14 @@ impl Shared {
         let mut text = Vec::new();
         loop {
             let missing = {
-                let mut queue = self.queue.lock();
-                self.filled
-                    .wait_while(&mut queue, |queue| queue.is_empty() && !queue.is_closed);
+                let idles = |queue: &mut Queue| queue.is_empty() && !queue.is_closed;
+                let queue = unpoisoned(self.filled.wait_while(self.queue.lock(), idles));
                 if queue.is_empty() {
                     return;
                 }
                 let gathers = |queue: &mut Queue| !queue.is_awaited && !queue.is_closed;
-                self.filled
-                    .wait_while_for(&mut queue, gathers, GATHERED_FOR);
+                let waited = self.filled.wait_timeout_while(queue, GATHERED_FOR, gathers);
+                let (mut queue, _) = unpoisoned(waited);
                 text.clear();
                 std::mem::swap(&mut queue.text, &mut text);
                 queue.is_awaited = false;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 /// How many connections each client address holds to an agent, at all of its sockets together.
 #[derive(Debug, Default)]

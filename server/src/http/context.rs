@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
-use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::connections::OpenConnections;
@@ -14,6 +13,7 @@ use crate::control::Control;
 use crate::engine::Engine;
 use crate::go::mux::Mux;
 use crate::go::query::Semicolons;
+use crate::lock::Mutex;
 use crate::version::Behaviour;
 
 /// What every request of one server shares.

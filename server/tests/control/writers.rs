@@ -23,12 +23,12 @@ mod waiters;
 mod work;
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use fastrand::Rng;
-use parking_lot::Mutex;
 use proconsul::Server;
 use proconsul::clock::Patience;
 use proconsul::entropy::Entropy;
@@ -124,7 +124,12 @@ fn round(version: Version, seed: u64) -> usize {
     server.freeze();
     let records = server.history(&Filter::all().after(mark));
     assert_eq!(server.lost_records(), 0, "the history is complete");
-    let came_to = replay(&records, first, &scene.loads.lock(), &written);
+    let came_to = replay(
+        &records,
+        first,
+        &scene.loads.lock().expect("no thread panicked"),
+        &written,
+    );
     came_to.assert_is(&Model::of(server));
     written.values().map(|written| written.sure).sum()
 }

@@ -7,7 +7,8 @@ use crate::{File, assert_none, root, rust_files};
 /// A part of `server/src` and what it may use: other parts, and the crates `go`, `store` and what that has of its own
 /// (`timestamp`, `watch`). A part that is not listed here fails the test.
 const PARTS: &[(&str, &[&str])] = &[
-    ("clock", &["timestamp"]),
+    ("clock", &["lock", "timestamp"]),
+    ("lock", &[]),
     ("entropy", &[]),
     ("filter", &["go"]),
     ("version", &["go"]),
@@ -15,10 +16,21 @@ const PARTS: &[(&str, &[&str])] = &[
     ("definition", &["go", "store", "version"]),
     ("probe", &["engine", "go", "store"]),
     ("history", &["store", "timestamp"]),
-    ("faults", &["entropy", "store", "timestamp", "version"]),
+    (
+        "faults",
+        &["entropy", "lock", "store", "timestamp", "version"],
+    ),
     (
         "engine",
-        &["store", "watch", "clock", "entropy", "history", "timestamp"],
+        &[
+            "store",
+            "watch",
+            "clock",
+            "entropy",
+            "history",
+            "lock",
+            "timestamp",
+        ],
     ),
     ("blocking", &["engine", "history", "store"]),
     (
@@ -31,6 +43,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "faults",
             "go",
             "history",
+            "lock",
             "store",
             "timestamp",
             "version",
@@ -49,6 +62,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "filter",
             "go",
             "history",
+            "lock",
             "store",
             "timestamp",
             "ui",
@@ -84,6 +98,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "definition",
             "entropy",
             "go",
+            "lock",
             "server",
             "version",
         ],
@@ -120,14 +135,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     (
         "h1",
-        &[
-            "bytes",
-            "http",
-            "itoa",
-            "parking_lot",
-            "proconsul-gocompat",
-            "tokio",
-        ],
+        &["bytes", "http", "itoa", "proconsul-gocompat", "tokio"],
     ),
 ];
 

@@ -46,7 +46,9 @@ fn restart_or_load(scene: &Scene, scratch: &Scratch, random: &mut Rng) {
         _ => {
             let state = server.dump();
             scratch.0.load(&state).expect("it is a state");
-            scene.loads.lock().push(Model::of(&scratch.0));
+            let mut loads = scene.loads.lock().expect("no thread panicked");
+            loads.push(Model::of(&scratch.0));
+            drop(loads);
             let loaded = scene.lowerings.during(|| server.load(&state));
             loaded.expect("it is a state");
         }
