@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use proconsul::engine::BlockedOn;
+use proconsul::control::BlockedOn;
 use proconsul_client::Client;
 
 #[tokio::test]
