@@ -307,6 +307,16 @@ fn over_http_it_is_the_same() {
     assert_eq!(other.dump(), state.body);
 }
 
+/// A state of format 1 with rows of every kind, as the first server that knew the format wrote it.
+const FIRST: &str = include_str!("state.json");
+
+#[test]
+fn a_state_of_an_earlier_server_is_loaded_and_written_as_it_was() {
+    let server = frozen();
+    server.load(FIRST).expect("it is a state");
+    assert_eq!(server.dump(), FIRST);
+}
+
 /// A state with one thing changed, and what is said about it.
 const DAMAGES: [(&str, &str, &str); 16] = [
     (
