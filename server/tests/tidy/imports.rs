@@ -70,7 +70,7 @@ const PARTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("ui", &[]),
-    ("test", &["server"]),
+    ("test", &["control", "server"]),
     ("target", &["clock", "control", "test"]),
     (
         "server",
@@ -95,6 +95,7 @@ const PARTS: &[(&str, &[&str])] = &[
         &[
             "clock",
             "config",
+            "control",
             "definition",
             "entropy",
             "go",
