@@ -121,23 +121,8 @@ fn client_addresses(settings: &Settings, errors: &mut Errors) -> Result<Vec<IpAd
     let Some(text) = &settings.client_addr else {
         return Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]);
     };
-    let expanded = address::expand(text).map_err(|error| format!("client_addr: {error}"))?;
-    let mut addresses = Vec::new();
-    for text in expanded.split_whitespace() {
-        match text.parse() {
-            Ok(address) => addresses.push(address),
-            // Of a list, Consul names the first that is wrong.
-            Err(_) => {
-                errors.push(if text.starts_with("unix://") {
-                    "client_addr cannot be a unix socket".to_owned()
-                } else {
-                    format!("client_addr: invalid ip address: {text}")
-                });
-                break;
-            }
-        }
-    }
-    Ok(addresses)
+    let host = |text: &str| text.parse().ok();
+    hosts("client_addr", text, host, errors)
 }
 
 enum Host {
@@ -146,18 +131,32 @@ enum Host {
 }
 
 fn http_hosts(addresses: &str, errors: &mut Errors) -> Result<Vec<Host>, String> {
-    let expanded =
-        address::expand(addresses).map_err(|error| format!("addresses.http: {error}"))?;
+    let host = |text: &str| match text.strip_prefix("unix://") {
+        Some(path) => Some(Host::Unix(PathBuf::from(path))),
+        None => text.parse().ok().map(Host::Ip),
+    };
+    hosts("addresses.http", addresses, host, errors)
+}
+
+/// The hosts of a list, of which Consul names the first that is wrong.
+fn hosts<H>(
+    key: &str,
+    list: &str,
+    host: impl Fn(&str) -> Option<H>,
+    errors: &mut Errors,
+) -> Result<Vec<H>, String> {
+    let expanded = address::expand(list).map_err(|error| format!("{key}: {error}"))?;
     let mut hosts = Vec::new();
     for text in expanded.split_whitespace() {
-        match (text.strip_prefix("unix://"), text.parse()) {
-            (Some(path), _) => hosts.push(Host::Unix(PathBuf::from(path))),
-            (None, Ok(address)) => hosts.push(Host::Ip(address)),
-            (None, Err(_)) => {
-                errors.push(format!("addresses.http: invalid ip address: {text}"));
-                break;
-            }
-        }
+        let Some(host) = host(text) else {
+            errors.push(if text.starts_with("unix://") {
+                format!("{key} cannot be a unix socket")
+            } else {
+                format!("{key}: invalid ip address: {text}")
+            });
+            break;
+        };
+        hosts.push(host);
     }
     Ok(hosts)
 }

@@ -178,13 +178,9 @@ impl Form {
     }
 
     fn write_text(self, now: Duration, level: Level, logger: &str, scratch: &mut Scratch) {
-        let level = match level {
-            Level::ERROR => "[ERROR]",
-            Level::WARN => "[WARN] ",
-            Level::INFO => "[INFO] ",
-            Level::DEBUG => "[DEBUG]",
-            Level::TRACE => "[TRACE]",
-        };
+        let level = level.as_str();
+        // The names have four letters or five.
+        let blank = if level.len() == 4 { " " } else { "" };
         let Scratch { line, words, date } = scratch;
         let colon = if words.values.is_empty() { "" } else { ":" };
         let millis = now.subsec_millis();
@@ -198,8 +194,10 @@ impl Form {
                 .filter_map(|digit| char::from_digit(*digit, 10)),
         );
         for part in [
-            "Z ",
+            "Z [",
             level,
+            "]",
+            blank,
             " ",
             logger,
             ": ",
@@ -213,17 +211,10 @@ impl Form {
     }
 
     fn json_line(self, now: Duration, level: Level, logger: &str, members: Members) -> String {
-        let level = match level {
-            Level::ERROR => "error",
-            Level::WARN => "warn",
-            Level::INFO => "info",
-            Level::DEBUG => "debug",
-            Level::TRACE => "trace",
-        };
         let now = humantime::format_rfc3339_micros(UNIX_EPOCH + now).to_string();
         let Members { message, values } = members;
         let mut members: BTreeMap<&str, Value> = values.into_iter().collect();
-        members.insert("@level", level.into());
+        members.insert("@level", level.as_str().to_lowercase().into());
         members.insert("@message", message.into());
         members.insert("@module", logger.into());
         members.insert("@timestamp", now.into());

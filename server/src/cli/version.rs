@@ -1,7 +1,5 @@
 //! `version`: which Consul this is taken for, and what it is.
 
-use serde::Serialize;
-
 use crate::version::{BUILD_DATE, Behaviour, Version};
 
 /// What `version` prints. Tools read the first line; the second says what really runs.
@@ -17,45 +15,24 @@ pub(super) fn pretty(version: Version) -> String {
 
 /// What `version -format=json` prints, with the fields and the indentation of the version.
 pub(super) fn json(version: Version) -> String {
-    #[derive(Serialize)]
-    #[serde(rename_all = "PascalCase")]
-    struct Answer {
-        version: String,
-        revision: &'static str,
-        prerelease: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        build_date: Option<&'static str>,
-        #[serde(rename = "RPC")]
-        rpc: Protocols,
-    }
-    #[derive(Serialize)]
-    #[serde(rename_all = "PascalCase")]
-    struct Protocols {
-        default: u8,
-        min: u8,
-        max: u8,
-    }
-    let answer = Answer {
-        version: version.to_string(),
-        revision: "",
-        prerelease: "",
-        build_date: version
-            .has(Behaviour::JsonAgentSelfBuildDate)
-            .then_some(BUILD_DATE),
-        rpc: Protocols {
-            default: 2,
-            min: 2,
-            max: 3,
-        },
+    let build_date = if version.has(Behaviour::JsonAgentSelfBuildDate) {
+        format!("   \"BuildDate\": \"{BUILD_DATE}\",\n")
+    } else {
+        String::new()
     };
-    let mut text = Vec::new();
-    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"   ");
-    answer
-        .serialize(&mut serde_json::Serializer::with_formatter(
-            &mut text, formatter,
-        ))
-        .expect("numbers and texts are JSON");
-    String::from_utf8(text).expect("JSON is UTF-8") + "\n"
+    format!(
+        r#"{{
+   "Version": "{version}",
+   "Revision": "",
+   "Prerelease": "",
+{build_date}   "RPC": {{
+      "Default": 2,
+      "Min": 2,
+      "Max": 3
+   }}
+}}
+"#
+    )
 }
 
 #[cfg(test)]
