@@ -300,7 +300,7 @@ fn new_handle(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Socket
         config: config.for_server_on_demand(&http_addresses(&sockets.data)),
         launch,
         #[cfg(feature = "cli")]
-        amend: crate::cli::amend::amended,
+        amend: crate::cli::resolve::amend::amended,
         #[cfg(not(feature = "cli"))]
         amend: |_, _| Err(NO_SETTINGS.to_owned()),
     };

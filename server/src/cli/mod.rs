@@ -2,77 +2,45 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `settings`, `slot`, `load` | the table of all settings; how a value gets to its field; in which order |
-//! | `flags`, `go_flags` | flags of that table; Go's way of cutting arguments |
-//! | `keys`, `shape`, `tree`, `hcl`, `sources` | keys of that table, and what is below them; JSON and HCL; finding files |
-//! | `environment`, `address` | the variables of Consul's image; the addresses of this machine |
-//! | `resolve`, `listen`, `amend` | what holds: a [`Config`]; one laid over another |
-//! | `agent`, `banner`, `log`, `output`, `writer`, `own_file`, `signals` | running, and all that is printed and written meanwhile |
-//! | `version`, `commands` | the other verbs: what is emulated; clients of a running server |
+//! | `settings` | the table of all settings; what flags, variables and files said, in their order |
+//! | `document` | JSON and HCL; finding files; what has a place in them; the services and checks that they define |
+//! | `resolve` | what holds: a [`Config`], the addresses of this machine; one configuration laid over another |
+//! | `agent` | running, with its banner, log and files |
+//! | `commands`, `version` | the other verbs: clients of a running server; what is emulated |
+//! | `output`, `signals`, `os_error` | all that is printed; what ends a program; errors of the operating system as Go says them |
+//!
+//! Flags are cut as Go's `flag` package cuts them, and HCL is the first version of the language: scripts and files that were
+//! written for Consul rely on both, and no crate reads either.
 //!
 //! Only here are the environment and files read.
 
-mod address;
 mod agent;
-pub(crate) mod amend;
-mod banner;
 mod commands;
-mod definitions;
-mod environment;
-mod flags;
-mod go_flags;
-mod hcl;
-mod keys;
-mod listen;
-mod load;
-mod log;
+mod document;
 mod os_error;
 mod output;
-mod own_file;
-mod resolve;
+pub(crate) mod resolve;
 mod settings;
-mod shape;
 mod signals;
-mod slot;
-mod sources;
-mod tree;
 mod version;
-mod writer;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use self::environment::Variables;
-use self::flags::version_flags;
-use self::go_flags::Refusal;
 use self::settings::Settings;
+use self::settings::environment::Variables;
+use self::settings::flags::{self, version_flags};
+use self::settings::go_flags::{self, Refusal};
 use crate::config::Config;
 
 /// Consul's exit code for a command line that it does not understand.
 const NOT_UNDERSTOOD: u8 = 127;
 
 /// Verbs of Consul's that are not here.
-const MISSING_VERBS: &[&str] = &[
-    "acl",
-    "config",
-    "connect",
-    "debug",
-    "exec",
-    "intention",
-    "keygen",
-    "keyring",
-    "login",
-    "logout",
-    "monitor",
-    "operator",
-    "peering",
-    "resource",
-    "rtt",
-    "snapshot",
-    "tls",
-    "troubleshoot",
-    "validate",
-];
+const MISSING_VERBS: &str = "
+    acl config connect debug exec intention keygen keyring login logout monitor operator peering resource
+    rtt snapshot tls troubleshoot validate
+";
 
 /// Runs the command line of this process, and returns its exit code.
 #[doc(hidden)]
@@ -123,7 +91,7 @@ fn run_command(program: &str, arguments: &[String]) -> ExitCode {
         return code;
     }
     let verb = arguments.first().map_or("", String::as_str);
-    if MISSING_VERBS.contains(&verb) {
+    if MISSING_VERBS.split_whitespace().any(|name| name == verb) {
         output::err(&format!(
             "{program} {verb}: proconsul does not have this verb of Consul's. Consul's own command line works against \
              it, and so does every client of the HTTP API.\n"

@@ -150,7 +150,8 @@ fn every_dependency_has_its_reason() {
 /// A variable of ours that the agent does not know ends its start, so it knows those of all programs here.
 #[test]
 fn the_agent_knows_every_variable_of_ours() {
-    let known = read("server/src/cli/environment.rs") + &read("server/src/cli/flags.rs");
+    let known =
+        read("server/src/cli/settings/environment.rs") + &read("server/src/cli/settings/flags.rs");
     let mut unknown = BTreeSet::new();
     for file in files() {
         for (start, prefix) in file.text.match_indices("PROCONSUL_") {
@@ -165,5 +166,5 @@ fn the_agent_knows_every_variable_of_ours() {
         }
     }
     let unknown: Vec<String> = unknown.into_iter().collect();
-    assert_none("variables to add to cli/environment.rs", &unknown);
+    assert_none("variables to add to cli/settings/environment.rs", &unknown);
 }

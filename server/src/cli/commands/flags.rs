@@ -5,7 +5,7 @@ use std::time::Duration;
 use proconsul_client::{Client, Consistency, QueryOptions};
 
 use super::Failure;
-use crate::cli::go_flags::{self, GoFlag};
+use crate::cli::settings::go_flags::{self, GoFlag};
 use crate::go::duration;
 use crate::go::number::{parse_bool, parse_int_of_any_base, parse_uint};
 

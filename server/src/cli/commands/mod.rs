@@ -7,8 +7,7 @@
 //! | `session` | `session list`, `info`, `create`, `renew`, `destroy`: ours, Consul has none |
 //! | `lock`, `watch` | programs that run while a lock is held, or whenever something changes |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
-//! | `services` | `services register`, `deregister` |
-//! | `service_files` | the services that configuration files define, for those |
+//! | `services` | `services register`, `deregister`, of flags or of what configuration files define |
 //! | `flags`, `table`, `shown` | flags that all of them take; columns; JSON as Consul's client prints it |
 
 /// Flags, each a [`Kind`](flags::Kind), its name and a sentence for the help.
@@ -42,7 +41,6 @@ mod cluster;
 mod flags;
 mod kv;
 mod lock;
-mod service_files;
 mod services;
 mod session;
 mod shown;
@@ -56,8 +54,8 @@ use std::process::ExitCode;
 use proconsul_client::Error;
 
 use self::flags::{COMMON, Flag, Given};
-use super::go_flags::{self, Refusal};
-use super::output;
+use crate::cli::output;
+use crate::cli::settings::go_flags::{self, Refusal};
 
 /// What a verb prints on standard output at its end, or why it failed.
 type Outcome = Result<String, Failure>;

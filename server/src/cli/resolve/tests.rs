@@ -1,8 +1,8 @@
 use std::net::SocketAddr;
 
 use super::*;
-use crate::cli::hcl;
-use crate::cli::keys::{Remarks, take_document};
+use crate::cli::document::hcl;
+use crate::cli::settings::keys::{Remarks, take_document};
 use crate::config::Listener;
 use crate::definition::{CheckDefinition, ServiceDefinition, Timing};
 

@@ -1,22 +1,22 @@
 //! All sources of configuration, laid over each other in Consul's order.
 
-use super::environment::{Image, Variables};
-use super::flags::{self, Effect, Flag};
-use super::go_flags::Given;
+use crate::cli::settings::environment::{Image, Variables};
+use crate::cli::settings::flags::{self, Effect, Flag};
+use crate::cli::settings::go_flags::Given;
 
-use super::keys::{self, Remarks};
-use super::resolve;
-use super::settings::Settings;
-use super::sources::{self, Language, Source};
+use crate::cli::document::sources::{self, Language, Source};
+use crate::cli::resolve;
+use crate::cli::settings::Settings;
+use crate::cli::settings::keys::{self, Remarks};
 use crate::version::Version;
 
 /// What was said, and what about it is worth a remark.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
-    pub(super) settings: Settings,
-    pub(super) remarks: Remarks,
+pub(crate) struct Loaded {
+    pub(crate) settings: Settings,
+    pub(crate) remarks: Remarks,
     /// Files that were not read, because nothing says in which language they are.
-    pub(super) skipped: Vec<String>,
+    pub(crate) skipped: Vec<String>,
 }
 
 impl Loaded {
@@ -36,7 +36,7 @@ impl Loaded {
     }
 
     /// One line about what was said and has no effect; `None` when all has.
-    pub(super) fn without_effect(&self) -> Option<String> {
+    pub(crate) fn without_effect(&self) -> Option<String> {
         let Remarks { ignored, moot } = &self.remarks;
         let mut names = [&ignored[..], &moot[..]].concat();
         names.sort();
@@ -59,7 +59,7 @@ impl Loaded {
 }
 
 /// The ports that are asked for and that nothing listens at.
-pub(super) fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String> {
+pub(crate) fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String> {
     let asked = [
         ("dns", settings.ports_dns),
         ("grpc", settings.ports_grpc),
@@ -76,7 +76,7 @@ pub(super) fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String
 ///
 /// # Errors
 /// Consul's text about the first source that cannot be opened or understood.
-pub(super) fn load(
+pub(crate) fn load(
     given: &Given<Flag>,
     image: &Image,
     variables: &Variables,

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::address;
-use super::sources::LocalConfig;
+use crate::cli::document::sources::LocalConfig;
+use crate::cli::resolve::address;
 
 /// Variables of the environment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Variables(BTreeMap<String, String>);
+pub(crate) struct Variables(BTreeMap<String, String>);
 
 /// Variables of ours that the agent does not read: other programs of this repository do.
 const OF_OTHERS: &[&str] = &[
@@ -31,7 +31,7 @@ const ALIKE: f64 = 0.5;
 
 impl Variables {
     /// Returns those of this process.
-    pub(super) fn of_process() -> Self {
+    pub(crate) fn of_process() -> Self {
         let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
         let variables = std::env::vars_os();
         Self(
@@ -42,7 +42,7 @@ impl Variables {
     }
 
     /// Returns the value of a variable; an empty one counts as unset.
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.get(name)?;
         (!value.is_empty()).then_some(value)
     }
@@ -51,7 +51,7 @@ impl Variables {
     ///
     /// # Errors
     /// A sentence about the first that is not, with the nearest of `known`.
-    pub(super) fn check_own(&self, known: &[String]) -> Result<(), String> {
+    pub(crate) fn check_own(&self, known: &[String]) -> Result<(), String> {
         let unknown = self.0.iter().find(|(name, value)| {
             name.starts_with("PROCONSUL_")
                 && !known.contains(name)
@@ -95,9 +95,9 @@ fn is_service_link(name: &str, value: &str) -> bool {
 
 /// What the variables say: arguments that go before the user's, and a piece of configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Image {
-    pub(super) arguments: Vec<String>,
-    pub(super) local_config: Option<LocalConfig>,
+pub(crate) struct Image {
+    pub(crate) arguments: Vec<String>,
+    pub(crate) local_config: Option<LocalConfig>,
 }
 
 impl Image {
@@ -105,7 +105,7 @@ impl Image {
     ///
     /// # Errors
     /// An interface that is asked for and has no address.
-    pub(super) fn read(variables: &Variables) -> Result<Image, String> {
+    pub(crate) fn read(variables: &Variables) -> Result<Image, String> {
         let variable = |name: &str| variables.get(name).map(str::to_owned);
         let mut image = Image::default();
         if let Some(directory) = variable("CONSUL_DATA_DIR") {

@@ -1,15 +1,18 @@
 //! From what was said to what holds: defaults, checks in Consul's order, and the remarks of the start.
 
+pub(super) mod address;
+pub(crate) mod amend;
+mod listen;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::address::{self, IpVersion};
-use super::definitions;
-use super::flags::called;
-use super::listen;
-use super::settings::Settings;
+use self::address::IpVersion;
+use crate::cli::document::definitions;
+use crate::cli::settings::Settings;
+use crate::cli::settings::flags::called;
 use crate::config::{Config, LogLevel, Network};
 use crate::definition::meta;
 use crate::go::duration::{self, DurationQuotes};

@@ -1,28 +1,28 @@
 //! The flags of `agent` and `version`.
 //!
 //! What is not among them is refused with Go's text. `-x v`, `-x=v`, `--x v` and `--x=v` are the same: see
-//! [`go_flags`](super::go_flags).
+//! [`go_flags`](crate::cli::settings::go_flags).
 
 use std::sync::LazyLock;
 
-use super::environment::Variables;
-use super::go_flags::GoFlag;
-use super::settings::{Field, IGNORED_FLAGS, MOOT_FLAGS, SETTINGS, Settings};
-use super::slot::Slot;
+use crate::cli::settings::environment::Variables;
+use crate::cli::settings::go_flags::GoFlag;
+use crate::cli::settings::slot::Slot;
+use crate::cli::settings::{Field, IGNORED_FLAGS, MOOT_FLAGS, SETTINGS, Settings};
 
 /// One flag.
 #[derive(Clone, Copy)]
-pub(super) struct Flag {
+pub(crate) struct Flag {
     /// Without its dashes.
-    pub(super) name: &'static str,
-    pub(super) effect: Effect,
+    pub(crate) name: &'static str,
+    pub(crate) effect: Effect,
     /// A sentence for the help.
-    pub(super) usage: &'static str,
+    pub(crate) usage: &'static str,
 }
 
 /// What is done with a flag.
 #[derive(Clone, Copy)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     /// Honoured: its argument goes to this field.
     Sets(Field),
     /// The same, and Consul does not know it. `PROCONSUL_` and the name in capitals is an environment variable that
@@ -44,7 +44,7 @@ impl Flag {
     }
 
     /// The environment variable that stands in for the flag, if there is one.
-    pub(super) fn variable(&self) -> Option<String> {
+    pub(crate) fn variable(&self) -> Option<String> {
         let is_own = matches!(self.effect, Effect::Own(_));
         let name = || self.name.to_uppercase().replace('-', "_");
         is_own.then(|| format!("PROCONSUL_{}", name()))
@@ -54,7 +54,7 @@ impl Flag {
     ///
     /// # Errors
     /// Go's text about an argument that does not fit.
-    pub(super) fn take(&self, argument: &str, settings: &mut Settings) -> Result<(), String> {
+    pub(crate) fn take(&self, argument: &str, settings: &mut Settings) -> Result<(), String> {
         let Some(field) = self.field() else {
             return Ok(());
         };
@@ -113,12 +113,12 @@ static VERSION_FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(|| {
 });
 
 /// All flags of `agent`, in the order of their names.
-pub(super) fn flags() -> &'static [Flag] {
+pub(crate) fn flags() -> &'static [Flag] {
     &FLAGS
 }
 
 /// All flags of `version`.
-pub(super) fn version_flags() -> &'static [Flag] {
+pub(crate) fn version_flags() -> &'static [Flag] {
     &VERSION_FLAGS
 }
 
@@ -126,7 +126,7 @@ pub(super) fn version_flags() -> &'static [Flag] {
 ///
 /// # Errors
 /// A sentence about a value that does not fit.
-pub(super) fn take_variables(
+pub(crate) fn take_variables(
     table: &[Flag],
     variables: &Variables,
     settings: &mut Settings,
@@ -147,7 +147,7 @@ pub(super) fn take_variables(
 }
 
 /// Returns how the person who set one of our own flags has called it: by the flag, or by its variable.
-pub(super) fn called(name: &str, settings: &Settings) -> String {
+pub(crate) fn called(name: &str, settings: &Settings) -> String {
     let flag = flags().iter().find(|flag| flag.name == name);
     let variable = flag.and_then(Flag::variable);
     variable

@@ -10,7 +10,7 @@ use crate::go::number::truncated;
 /// What JSON and HCL both read into. HCL wraps each of its objects in a list, as Consul's reader does: the decoder in
 /// `slot` takes such wraps off again.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Tree {
+pub(crate) enum Tree {
     Null,
     Bool(bool),
     /// A whole number of HCL; those of JSON are all [`Tree::Float`].
@@ -23,13 +23,13 @@ pub(super) enum Tree {
 
 /// How deep a document may be nested, whichever its language: whoever reads one goes down the stack for each level.
 /// Consul takes more of an HCL file, and 10,000 levels of a JSON file; none of its settings has a tenth of this.
-pub(super) const MAX_DEPTH: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 /// What is said of a deeper one, in the words of Go's JSON.
-pub(super) const TOO_DEEP: &str = "exceeded max depth";
+pub(crate) const TOO_DEEP: &str = "exceeded max depth";
 
 /// How the numbers of a JSON document are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum JsonNumbers {
+pub(crate) enum JsonNumbers {
     /// A `.json` file: Go's JSON knows floating-point numbers only.
     Floats,
     /// JSON inside HCL, which knows whole numbers.
@@ -41,7 +41,7 @@ impl Tree {
     ///
     /// # Errors
     /// Go's sentence about what is not JSON, or is no object.
-    pub(super) fn from_json(text: &str, numbers: JsonNumbers) -> Result<Tree, String> {
+    pub(crate) fn from_json(text: &str, numbers: JsonNumbers) -> Result<Tree, String> {
         if text.is_empty() {
             return Ok(Tree::Object(BTreeMap::new()));
         }
@@ -86,7 +86,7 @@ impl Tree {
     }
 
     /// What is in this list of one (of one, ...): Consul's reader takes that for the thing itself.
-    pub(super) fn unwrapped(&self) -> &Tree {
+    pub(crate) fn unwrapped(&self) -> &Tree {
         let mut tree = self;
         while let Tree::List(items) = tree
             && let [only] = &items[..]
@@ -97,7 +97,7 @@ impl Tree {
     }
 
     /// The items of a list; of what is none, itself.
-    pub(super) fn items(&self) -> &[Tree] {
+    pub(crate) fn items(&self) -> &[Tree] {
         match self {
             Tree::List(items) => items,
             Tree::Null => &[],
@@ -106,7 +106,7 @@ impl Tree {
     }
 
     /// The same as JSON. Numbers without a fraction are whole, as Go prints them.
-    pub(super) fn to_json(&self) -> serde_json::Value {
+    pub(crate) fn to_json(&self) -> serde_json::Value {
         /// Up to here a float holds every whole number.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
@@ -128,7 +128,7 @@ impl Tree {
     }
 
     /// The Go type of the value, as a refusal names it.
-    pub(super) fn go_type(&self) -> &'static str {
+    pub(crate) fn go_type(&self) -> &'static str {
         match self {
             Tree::List(_) => "[]interface {}",
             Tree::Object(_) => "map[string]interface {}",
@@ -139,7 +139,7 @@ impl Tree {
     }
 
     /// The kind of that Go type.
-    pub(super) fn go_kind(&self) -> &'static str {
+    pub(crate) fn go_kind(&self) -> &'static str {
         match self {
             Tree::Null => "nil",
             Tree::Bool(_) => "bool",

@@ -1,10 +1,12 @@
 //! `services`.
 
+mod files;
+
 use proconsul_client::Client;
 use serde_json::{Map, Value, json};
 
 use super::flags::Given;
-use super::{Failure, Outcome, because, service_files};
+use super::{Failure, Outcome, because};
 use crate::cli::output;
 use crate::go::number::parse_int_of_any_base;
 
@@ -44,21 +46,21 @@ fn what<'g>(given: &'g Given, deed: &str, flag: &str, instead: &str) -> Result<W
     }
 }
 
-fn read(paths: &[String]) -> Result<Vec<service_files::Service>, Failure> {
-    service_files::read(paths).map_err(|error| format!("Error: {error}").into())
+fn read(paths: &[String]) -> Result<Vec<files::Service>, Failure> {
+    files::read(paths).map_err(|error| format!("Error: {error}").into())
 }
 
 async fn register(given: Given) -> Outcome {
     let services = match what(&given, "registration", "name", "flags")? {
         What::Files(paths) => read(paths)?,
-        What::One(name) => vec![service_files::Service {
+        What::One(name) => vec![files::Service {
             id: String::new(),
             name: name.to_owned(),
             body: body(&given, name)?,
         }],
     };
     let client = given.client()?;
-    for service_files::Service { name, body, .. } in services {
+    for files::Service { name, body, .. } in services {
         let failed = because(&format!("Error registering service {name:?}"));
         let registered = client.write("v1/agent/service/register", &[], body).await;
         registered.map_err(failed)?;

@@ -16,7 +16,7 @@ fn all() -> Vec<(String, IpAddr)> {
 }
 
 /// The first address of an interface.
-pub(super) fn of_interface(name: &str) -> Option<IpAddr> {
+pub(crate) fn of_interface(name: &str) -> Option<IpAddr> {
     all()
         .into_iter()
         .find(|(interface, _)| interface == name)
@@ -25,7 +25,7 @@ pub(super) fn of_interface(name: &str) -> Option<IpAddr> {
 
 /// The address under which other machines of the same network find this one; its own loopback address if there is
 /// none. Consul refuses to start where it finds several: here nothing depends on it.
-pub(super) fn of_this_machine(version: IpVersion) -> IpAddr {
+pub(crate) fn of_this_machine(version: IpVersion) -> IpAddr {
     let outward = |address: &IpAddr| match (version, address) {
         (IpVersion::Four, IpAddr::V4(address)) => {
             !address.is_loopback() && !address.is_link_local()
@@ -44,7 +44,7 @@ pub(super) fn of_this_machine(version: IpVersion) -> IpAddr {
 
 /// Which sort of address is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IpVersion {
+pub(crate) enum IpVersion {
     Four,
     Six,
 }
@@ -53,7 +53,7 @@ pub(super) enum IpVersion {
 ///
 /// # Errors
 /// A sentence about any other template.
-pub(super) fn expand(text: &str) -> Result<String, String> {
+pub(crate) fn expand(text: &str) -> Result<String, String> {
     let mut expanded = String::new();
     let mut rest = text;
     while let Some((before, template)) = rest.split_once("{{") {

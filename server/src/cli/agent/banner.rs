@@ -1,6 +1,6 @@
 //! What an agent prints before its log.
 
-use super::resolve::Resolved;
+use crate::cli::resolve::Resolved;
 use crate::version::{BUILD_DATE, Behaviour};
 
 /// The block from `==> Starting Consul agent...` to the announcement of the log.
@@ -111,9 +111,9 @@ fn cluster_address(resolved: &Resolved) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::resolve::resolve;
-    use super::super::settings::Settings;
     use super::*;
+    use crate::cli::resolve::resolve;
+    use crate::cli::settings::Settings;
 
     fn banner(version: &str) -> String {
         let settings = Settings {

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use super::address;
-use super::flags::called;
-use super::resolve::Errors;
-use super::settings::Settings;
+use crate::cli::resolve::Errors;
+use crate::cli::resolve::address;
+use crate::cli::settings::Settings;
+use crate::cli::settings::flags::called;
 use crate::config::Listener;
 
 /// What HTTP is served at.

@@ -1,10 +1,12 @@
 //! The one place that prints: everything else returns text.
 
+pub(super) mod writer;
+
 use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::writer::{Importance, Writer};
+use crate::cli::output::writer::{Importance, Writer};
 
 /// The writer of standard output, once an agent has started one.
 static WRITER: OnceLock<Writer> = OnceLock::new();

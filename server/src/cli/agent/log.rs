@@ -11,8 +11,8 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use super::output;
-use super::writer::Importance;
+use crate::cli::output;
+use crate::cli::output::writer::Importance;
 use crate::clock::wall_clock;
 use crate::config::{Config, LogLevel};
 use crate::go::json::encode;

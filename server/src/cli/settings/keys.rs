@@ -1,18 +1,18 @@
 //! Reading a configuration document by the table of settings.
 
-use super::resolve::Errors;
-use super::settings::{Field, IGNORED_KEYS, LATER_KEYS, MOOT_KEYS, SETTINGS, Settings};
-use super::shape;
-use super::tree::Tree;
+use crate::cli::document::shape;
+use crate::cli::document::tree::Tree;
+use crate::cli::resolve::Errors;
+use crate::cli::settings::{Field, IGNORED_KEYS, LATER_KEYS, MOOT_KEYS, SETTINGS, Settings};
 use crate::version::{Behaviour, Version};
 
 /// What a document had besides values that were taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Remarks {
+pub(crate) struct Remarks {
     /// Keys that Consul knows and proconsul does nothing about.
-    pub(super) ignored: Vec<String>,
+    pub(crate) ignored: Vec<String>,
     /// Keys that change nothing for clients here.
-    pub(super) moot: Vec<String>,
+    pub(crate) moot: Vec<String>,
 }
 
 /// Takes all values of a document for a server of this version.
@@ -20,7 +20,7 @@ pub(super) struct Remarks {
 /// # Errors
 /// Consul's text about all values of honoured keys that have another type, or else about all keys that the version
 /// does not know.
-pub(super) fn take_document(
+pub(crate) fn take_document(
     tree: &Tree,
     version: Version,
     settings: &mut Settings,
@@ -166,7 +166,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::cli::hcl;
+    use crate::cli::document::hcl;
 
     /// Settings and remarks after one HCL document, or its refusal.
     fn taken(document: &str) -> Result<(Settings, Remarks), String> {

@@ -1,5 +1,9 @@
 //! `agent`: a server in this process, until a signal ends it.
 
+mod banner;
+mod log;
+mod own_file;
+
 use std::cell::RefCell;
 use std::io;
 use std::net::SocketAddr;
@@ -8,15 +12,15 @@ use std::process::ExitCode;
 
 use tracing::{error, info, warn};
 
-use super::environment::{Image, Variables};
-use super::flags::{Flag, flags};
-use super::go_flags::{self, Given, Refusal};
-use super::load::{Loaded, load};
-use super::log::Log;
-use super::own_file::{self, OwnFile};
-use super::resolve::{Resolved, resolve};
-use super::signals::{Caught, Signals};
-use super::{banner, os_error, output};
+use self::log::Log;
+use self::own_file::OwnFile;
+use super::{os_error, output};
+use crate::cli::resolve::{Resolved, resolve};
+use crate::cli::settings::environment::{Image, Variables};
+use crate::cli::settings::flags::{Flag, flags};
+use crate::cli::settings::go_flags::{self, Given, Refusal};
+use crate::cli::settings::load::{Loaded, load};
+use crate::cli::signals::{Caught, Signals};
 use crate::config::Config;
 use crate::control::Address;
 use crate::entropy::Entropy;

@@ -14,7 +14,7 @@ const GATHERED_FOR: Duration = Duration::from_millis(5);
 
 /// What becomes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Importance {
+pub(crate) enum Importance {
     /// Somebody may wait for it: it is written at once, and never dropped.
     Awaited,
     /// It is one of very many: it is written soon, and dropped where there is no more room.
@@ -23,7 +23,7 @@ pub(super) enum Importance {
 
 /// A queue of text, and the thread that writes it.
 #[derive(Debug)]
-pub(super) struct Writer(Arc<Shared>);
+pub(crate) struct Writer(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -58,7 +58,7 @@ impl Writer {
     ///
     /// # Errors
     /// The operating system gives no thread.
-    pub(super) fn start(
+    pub(crate) fn start(
         to: impl Write + Send + 'static,
         dropped: impl Fn(u64) -> String + Send + 'static,
     ) -> io::Result<Writer> {
@@ -71,7 +71,7 @@ impl Writer {
     }
 
     /// Adds text to the queue.
-    pub(super) fn push(&self, text: &str, importance: Importance) {
+    pub(crate) fn push(&self, text: &str, importance: Importance) {
         let mut queue = self.0.queue.lock();
         if importance == Importance::Droppable && queue.text.len() + text.len() > ROOM {
             queue.dropped += 1;
@@ -88,7 +88,7 @@ impl Writer {
     }
 
     /// Waits until all is written, for `limit` at most.
-    pub(super) fn drain(&self, limit: Duration) {
+    pub(crate) fn drain(&self, limit: Duration) {
         let mut queue = self.0.queue.lock();
         queue.is_awaited = true;
         self.0.filled.notify_one();

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use crate::cli::definitions;
-use crate::cli::keys::{self, Remarks};
+use crate::cli::document::definitions;
+use crate::cli::document::shape::{Below, CHECK, SERVICE, Shape};
+use crate::cli::document::sources::{self, Source};
+use crate::cli::document::tree::Tree;
 use crate::cli::output;
 use crate::cli::resolve::Errors;
 use crate::cli::settings::Settings;
-use crate::cli::shape::{Below, CHECK, SERVICE, Shape};
-use crate::cli::sources::{self, Source};
-use crate::cli::tree::Tree;
+use crate::cli::settings::keys::{self, Remarks};
 use crate::version::Version;
 
 /// A service of a file.

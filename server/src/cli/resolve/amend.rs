@@ -2,12 +2,12 @@
 
 use tracing::warn;
 
-use super::keys::{self, Remarks};
-use super::listen;
-use super::load::unserved_ports;
-use super::resolve::{self, Errors};
-use super::settings::Settings;
-use super::sources::{Language, Source};
+use crate::cli::document::sources::{Language, Source};
+use crate::cli::resolve::listen;
+use crate::cli::resolve::{self, Errors};
+use crate::cli::settings::Settings;
+use crate::cli::settings::keys::{self, Remarks};
+use crate::cli::settings::load::unserved_ports;
 use crate::config::{Config, Listener};
 
 /// Returns `config` with the settings of `text`, an object of Consul's keys in JSON or HCL.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::slot::whole;
-use super::tree::Tree;
+use crate::cli::document::tree::Tree;
+use crate::cli::settings::slot::whole;
 use crate::definition::{
     CheckDefinition, ExposedPath, Proxy, ServiceAddress, ServiceDefinition, Timing, Upstream,
     Weights,
@@ -122,7 +122,7 @@ fn text_of(tree: &Tree) -> String {
 ///
 /// # Errors
 /// Consul's sentence about a duration that is none.
-pub(super) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
+pub(crate) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
     let members = Members::of(tree);
     let connect = members.below("connect");
     let sidecar = connect.get("sidecar_service").map(service).transpose()?;
@@ -182,7 +182,7 @@ fn upstream(tree: &Tree) -> Upstream {
 ///
 /// # Errors
 /// Consul's sentence about a duration that is none.
-pub(super) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
+pub(crate) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
     let members = Members::of(tree);
     let id = Some(members.text("id")).filter(|id| !id.is_empty());
     let args = Some(members.texts("args")).filter(|args| !args.is_empty());

@@ -1,25 +1,25 @@
 //! Which names the objects below a configuration key have: Consul refuses all others.
 //!
 //! The names were tried on 1.8.7; those that later releases added are known in every version. Definitions of services and
-//! checks are read leniently by [`definitions`](super::definitions), and sent to an agent as they are by `services register`.
+//! checks are read leniently by [`definitions`](crate::cli::document::definitions), and sent to an agent as they are by `services register`.
 
-use super::tree::Tree;
+use crate::cli::document::tree::Tree;
 
 /// The members of an object, by what their values are. Of the names that are a text, each word is one.
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// A value, or an object of the user's own names.
-    pub(super) values: &'static str,
+    pub(crate) values: &'static str,
     /// A list of values.
-    pub(super) lists: &'static str,
+    pub(crate) lists: &'static str,
     /// Anything that the HTTP API is not told.
-    pub(super) untold: &'static str,
+    pub(crate) untold: &'static str,
     /// What has names of Consul's below it.
-    pub(super) objects: &'static [(&'static str, Below)],
+    pub(crate) objects: &'static [(&'static str, Below)],
 }
 
 /// What a value has below it.
 #[derive(Clone, Copy)]
-pub(super) enum Below {
+pub(crate) enum Below {
     /// An object, or a list of one.
     Object(&'static Shape),
     /// A list of objects.
@@ -41,7 +41,7 @@ const fn values(values: &'static str) -> Shape {
 }
 
 /// Five of these names have a second spelling, in one word.
-pub(super) static CHECK: Shape = Shape {
+pub(crate) static CHECK: Shape = Shape {
     values: "
         alias_node alias_service body deregister_critical_service_after deregistercriticalserviceafter docker_container_id
         dockercontainerid failures_before_critical failures_before_warning grpc grpc_use_tls h2ping h2ping_use_tls header http
@@ -53,7 +53,7 @@ pub(super) static CHECK: Shape = Shape {
     objects: &[],
 };
 
-pub(super) static SERVICE: Shape = Shape {
+pub(crate) static SERVICE: Shape = Shape {
     values: "address enable_tag_override id kind meta name port token",
     lists: "tags",
     untold: "locality namespace partition ports socket_path",
@@ -108,7 +108,7 @@ static ACL_TOKENS: Shape = values(
 );
 
 /// Adds the names below the key at `path` that nobody knows, as Consul writes them.
-pub(super) fn find_unknown(path: &str, value: &Tree, unknown: &mut Vec<String>) {
+pub(crate) fn find_unknown(path: &str, value: &Tree, unknown: &mut Vec<String>) {
     let below = match path {
         "acl.tokens" => Object(&ACL_TOKENS),
         "check" => Object(&CHECK),
@@ -165,7 +165,7 @@ fn has(names: &str, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::hcl;
+    use crate::cli::document::hcl;
 
     fn unknown_below(path: &str, document: &str) -> Vec<String> {
         let tree = hcl::parse(document).expect("the test gives HCL");

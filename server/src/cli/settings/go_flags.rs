@@ -1,7 +1,7 @@
 //! Go's `flag` package: how arguments are cut into flags, and what it says about those that it cannot take.
 
 /// A row of a table of flags, whatever command it is for.
-pub(super) trait GoFlag: 'static {
+pub(crate) trait GoFlag: 'static {
     /// Without its dashes.
     fn name(&self) -> &'static str;
 
@@ -19,16 +19,16 @@ pub(super) trait GoFlag: 'static {
 }
 
 /// The arguments of a command, cut up.
-pub(super) struct Given<F: 'static> {
+pub(crate) struct Given<F: 'static> {
     /// Flags and their arguments, in the order in which they were given.
-    pub(super) flags: Vec<(&'static F, String)>,
+    pub(crate) flags: Vec<(&'static F, String)>,
     /// From the first argument on that is no flag.
-    pub(super) rest: Vec<String>,
+    pub(crate) rest: Vec<String>,
 }
 
 /// Why arguments were not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// `-h` or `-help`.
     HelpWanted,
     /// Go's sentence.
@@ -36,7 +36,7 @@ pub(super) enum Refusal {
 }
 
 /// Whether an argument asks for help where no table of flags applies: before a verb, or after the first of two words.
-pub(super) fn asks_for_help(argument: &str) -> bool {
+pub(crate) fn asks_for_help(argument: &str) -> bool {
     matches!(argument, "-h" | "-help" | "--help")
 }
 
@@ -44,7 +44,7 @@ pub(super) fn asks_for_help(argument: &str) -> bool {
 ///
 /// # Errors
 /// The first flag that is unknown, lacks its argument or has one that does not fit.
-pub(super) fn cut<F: GoFlag>(
+pub(crate) fn cut<F: GoFlag>(
     arguments: &[String],
     tables: &[&'static [F]],
 ) -> Result<Given<F>, Refusal> {
@@ -96,7 +96,7 @@ pub(super) fn cut<F: GoFlag>(
 }
 
 /// The list of flags that Go prints below its sentence about a bad one.
-pub(super) fn short_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
+pub(crate) fn short_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
     let mut text = "Usage:\n".to_owned();
     for flag in tables.iter().copied().flatten() {
         let argument = if flag.is_switch() { "" } else { " value" };
@@ -106,7 +106,7 @@ pub(super) fn short_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
 }
 
 /// The list of flags of a command's help.
-pub(super) fn long_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
+pub(crate) fn long_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
     let mut text = "Command Options\n".to_owned();
     for flag in tables.iter().copied().flatten() {
         let argument = if flag.is_switch() { "" } else { "=<value>" };
@@ -118,7 +118,7 @@ pub(super) fn long_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::flags::flags;
+    use crate::cli::settings::flags::flags;
 
     /// Flags as `name=argument`, then the rest after a bar; or the refusal.
     fn cut_line(line: &str) -> String {

@@ -1,14 +1,14 @@
-//! Writing one value into [`Settings`](super::settings::Settings): from a flag's text or from a document.
+//! Writing one value into [`Settings`](crate::cli::settings::Settings): from a flag's text or from a document.
 //!
 //! What does not fit is refused with the texts of Go's flag package and of Consul's decoder.
 
 use std::collections::BTreeMap;
 
-use super::tree::Tree;
+use crate::cli::document::tree::Tree;
 use crate::go::number;
 
 /// The field that a value goes to, and with it the type that the value has to have.
-pub(super) enum Slot<'a> {
+pub(crate) enum Slot<'a> {
     Text(&'a mut Option<String>),
     Bool(&'a mut Option<bool>),
     Integer(&'a mut Option<i64>),
@@ -25,12 +25,12 @@ pub(super) enum Slot<'a> {
 
 impl Slot<'_> {
     /// Whether the flag of this field takes no argument (`-dev`) or one behind `=` only (`-dev=false`).
-    pub(super) fn is_switch(&self) -> bool {
+    pub(crate) fn is_switch(&self) -> bool {
         matches!(self, Slot::Bool(_))
     }
 
     /// What a text has to be, for who sets a variable.
-    pub(super) fn expected(&self) -> &'static str {
+    pub(crate) fn expected(&self) -> &'static str {
         match self {
             Slot::Bool(_) => "true or false",
             Slot::Integer(_) => "a whole number",
@@ -44,7 +44,7 @@ impl Slot<'_> {
     ///
     /// # Errors
     /// Go's sentence about a text that does not fit.
-    pub(super) fn take_text(self, name: &str, text: &str) -> Result<(), String> {
+    pub(crate) fn take_text(self, name: &str, text: &str) -> Result<(), String> {
         let misfit = |error| format!("invalid value {text:?} for flag -{name}: {error}");
         match self {
             Slot::Text(field) => *field = Some(text.to_owned()),
@@ -75,7 +75,7 @@ impl Slot<'_> {
     /// Takes the value of the key at `path` of a document. `null` says nothing.
     ///
     /// `errors` gets Consul's sentence about each value that does not fit.
-    pub(super) fn take_tree(self, path: &str, tree: &Tree, errors: &mut Vec<String>) {
+    pub(crate) fn take_tree(self, path: &str, tree: &Tree, errors: &mut Vec<String>) {
         let value = tree.unwrapped();
         if *value == Tree::Null {
             return;
@@ -158,7 +158,7 @@ fn unconvertible(path: &str, expected: &str, found: &Tree) -> String {
 }
 
 /// The whole part of a number, as Consul's decoder takes it.
-pub(super) fn whole(number: f64) -> i64 {
+pub(crate) fn whole(number: f64) -> i64 {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the fraction is dropped, and `as` saturates"

@@ -3,11 +3,18 @@
 //! From a row come the field of [`Settings`], its configuration keys, its flags and what the help says of them. What has no
 //! effect here is in the lists below the table.
 
+pub(super) mod environment;
+pub(super) mod flags;
+pub(super) mod go_flags;
+pub(super) mod keys;
+pub(super) mod load;
+pub(super) mod slot;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::flags::{Effect, Flag};
-use super::slot::Slot;
-use super::tree::Tree;
+use crate::cli::document::tree::Tree;
+use crate::cli::settings::flags::{Effect, Flag};
+use crate::cli::settings::slot::Slot;
 
 /// The field of [`Settings`] that a value goes to.
 pub(super) type Field = fn(&mut Settings) -> Slot<'_>;

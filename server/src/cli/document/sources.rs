@@ -3,22 +3,22 @@
 use std::fs;
 use std::path::Path;
 
-use super::hcl;
-use super::os_error;
-use super::tree::{JsonNumbers, Tree};
+use crate::cli::document::hcl;
+use crate::cli::document::tree::{JsonNumbers, Tree};
+use crate::cli::os_error;
 
 /// A piece of configuration that was read, but not understood yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Source {
+pub(crate) struct Source {
     /// The name that an error shows.
-    pub(super) name: String,
-    pub(super) language: Language,
-    pub(super) text: String,
+    pub(crate) name: String,
+    pub(crate) language: Language,
+    pub(crate) text: String,
 }
 
 /// The language of a piece of configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub(crate) enum Language {
     Json,
     Hcl,
 }
@@ -28,7 +28,7 @@ impl Language {
     ///
     /// # Errors
     /// Consul's text about any other format.
-    pub(super) fn of_format(format: &str) -> Result<Language, String> {
+    pub(crate) fn of_format(format: &str) -> Result<Language, String> {
         match format {
             "json" => Ok(Language::Json),
             "hcl" => Ok(Language::Hcl),
@@ -47,10 +47,10 @@ impl Language {
 
 /// `CONSUL_LOCAL_CONFIG`: a file of this text that stands in the directory as `local.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LocalConfig {
+pub(crate) struct LocalConfig {
     /// The directory; without one, the text is read before everything else.
-    pub(super) directory: Option<String>,
-    pub(super) text: String,
+    pub(crate) directory: Option<String>,
+    pub(crate) text: String,
 }
 
 impl LocalConfig {
@@ -69,17 +69,17 @@ impl LocalConfig {
 
 /// What was found at the paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) sources: Vec<Source>,
+pub(crate) struct Found {
+    pub(crate) sources: Vec<Source>,
     /// Files of which the language is not known.
-    pub(super) skipped: Vec<String>,
+    pub(crate) skipped: Vec<String>,
 }
 
 /// Reads files, and directories in the order of their files' names, without what is in directories below.
 ///
 /// # Errors
 /// Consul's text about what cannot be opened.
-pub(super) fn find(
+pub(crate) fn find(
     paths: &[String],
     format: Option<Language>,
     local: Option<&LocalConfig>,
@@ -162,7 +162,7 @@ impl Source {
     ///
     /// # Errors
     /// Consul's text, which names the source.
-    pub(super) fn parse(&self) -> Result<Tree, String> {
+    pub(crate) fn parse(&self) -> Result<Tree, String> {
         let tree = match self.language {
             Language::Json => Tree::from_json(&self.text, JsonNumbers::Floats),
             Language::Hcl => hcl::parse(&self.text).map_err(|error| error.to_string()),
@@ -171,7 +171,7 @@ impl Source {
     }
 
     /// The text of a source that is refused for this reason.
-    pub(super) fn failed(&self, reason: &str) -> String {
+    pub(crate) fn failed(&self, reason: &str) -> String {
         format!("failed to parse {}: {reason}", self.name)
     }
 }

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use self::token::{Kind, Scanner, Token};
-use super::tree::{JsonNumbers, MAX_DEPTH, TOO_DEEP, Tree};
+use crate::cli::document::tree::{JsonNumbers, MAX_DEPTH, TOO_DEEP, Tree};
 
 /// Why a text is not HCL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum HclError {
+pub(crate) enum HclError {
     /// Something at a place; both numbers count from 1.
     At {
         line: usize,
@@ -44,7 +44,7 @@ impl fmt::Display for HclError {
 ///
 /// # Errors
 /// What and where, in the words of Consul's reader.
-pub(super) fn parse(text: &str) -> Result<Tree, HclError> {
+pub(crate) fn parse(text: &str) -> Result<Tree, HclError> {
     if text.trim_start().starts_with('{') {
         return Tree::from_json(text, JsonNumbers::Integers).map_err(HclError::Json);
     }

@@ -1,0 +1,7 @@
+//! Configuration documents: JSON and HCL, what may be in them, and the services and checks that they define.
+
+pub(super) mod definitions;
+pub(super) mod hcl;
+pub(super) mod shape;
+pub(super) mod sources;
+pub(super) mod tree;
