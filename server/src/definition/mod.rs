@@ -56,7 +56,7 @@ pub(crate) fn defined(
         match service.clone().into_spec(rules) {
             Ok(spec) => defined.services.push(spec),
             Err(error) => {
-                let text = of_service(&service.name, &error, rules.version);
+                let text = of_service(&service.service.name, &error, rules.version);
                 defined.wrong = wrong("services", text);
                 return defined;
             }

@@ -1,39 +1,15 @@
 //! Definitions of services.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use super::{CheckDefinition, CheckOwner, DefinitionError, Rules, meta, proxy, sidecar};
-use crate::store::{CheckSpec, Labels, NewService, Proxy, ServiceAddress, ServiceSpec, Weights};
+use crate::store::{CheckSpec, NewService, ServiceAddress, ServiceSpec, Weights};
 
-/// A service as it was defined. Empty and zero fields were not given.
+/// A service as it was defined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceDefinition {
-    /// The id; empty for the name.
-    pub id: String,
-    /// The name.
-    pub name: String,
-    /// The tags. None and an empty list are told apart, as Consul shows them (seen on 1.8.7).
-    pub tags: Option<Vec<String>>,
-    /// The address; empty for the node's.
-    pub address: String,
-    /// Addresses by their tag.
-    pub tagged_addresses: BTreeMap<String, ServiceAddress>,
-    /// The meta data, if there are any.
-    pub meta: Option<Labels>,
-    /// The port.
-    pub port: i64,
-    /// The DNS weights; none for 1 and 1.
-    pub weights: Option<Weights>,
-    /// Whether others may change the tags.
-    pub enable_tag_override: bool,
-    /// The kind of a proxy or gateway.
-    pub kind: String,
-    /// What a proxy or gateway is set up with.
-    pub proxy: Arc<Proxy>,
-    /// Whether the service speaks Connect by itself.
-    pub connect_native: bool,
+    /// The service itself. Empty and zero fields were not given; an empty id stands for the name.
+    pub service: NewService,
     /// The proxy that is to be registered beside the service.
     pub sidecar: Option<Box<ServiceDefinition>>,
     /// A single check.
@@ -45,21 +21,25 @@ pub struct ServiceDefinition {
 impl ServiceDefinition {
     /// What becomes of the service and its checks.
     pub(crate) fn into_spec(self, rules: Rules) -> Result<ServiceSpec, DefinitionError> {
-        if self.name.is_empty() {
+        let given = &self.service;
+        if given.name.is_empty() {
             return Err(DefinitionError::ServiceName);
         }
-        if self
+        if given
             .address
             .parse()
             .is_ok_and(|address: IpAddr| address.is_unspecified())
         {
             return Err(DefinitionError::ServiceAddress);
         }
-        self.check_weights()?;
-        if let Some(flaw) = self.meta.as_ref().and_then(meta::flaw) {
+        check_weights(given.weights)?;
+        if let Some(flaw) = given.meta.as_ref().and_then(meta::flaw) {
             return Err(DefinitionError::Meta(flaw));
         }
         let (mut service, checks, sidecar) = self.into_parts();
+        if service.id.is_empty() {
+            service.id.clone_from(&service.name);
+        }
         let mut problems = proxy::problems(&service, sidecar.is_some());
         if let Some(sidecar) = &sidecar {
             problems.extend(sidecar::problems(sidecar));
@@ -93,43 +73,22 @@ impl ServiceDefinition {
         Option<Box<ServiceDefinition>>,
     ) {
         let single = Some(self.check).filter(|check| !check.is_empty());
-        let service = NewService {
-            id: if self.id.is_empty() {
-                self.name.clone()
-            } else {
-                self.id
-            },
-            name: self.name,
-            tags: self.tags,
-            address: self.address,
-            meta: self.meta,
-            port: self.port,
-            weights: self.weights.unwrap_or_default(),
-            enable_tag_override: self.enable_tag_override,
-            kind: self.kind,
-            proxy: self.proxy,
-            connect_native: self.connect_native,
-            tagged_addresses: Some(self.tagged_addresses),
-        };
         let checks = single.into_iter().chain(self.checks).collect();
-        (service, checks, self.sidecar)
+        (self.service, checks, self.sidecar)
     }
+}
 
-    fn check_weights(&self) -> Result<(), DefinitionError> {
-        let Some(weights) = self.weights else {
-            return Ok(());
-        };
-        let problem = if weights.passing < 1 {
-            "Passing must be greater than 0"
-        } else if weights.warning < 0 {
-            "Warning must be greater or equal than 0"
-        } else if weights.passing.max(weights.warning) > Weights::LARGEST {
-            "DNS Weight must be between 0 and 65535"
-        } else {
-            return Ok(());
-        };
-        Err(DefinitionError::Weights(problem))
-    }
+fn check_weights(weights: Weights) -> Result<(), DefinitionError> {
+    let problem = if weights.passing < 1 {
+        "Passing must be greater than 0"
+    } else if weights.warning < 0 {
+        "Warning must be greater or equal than 0"
+    } else if weights.passing.max(weights.warning) > Weights::LARGEST {
+        "DNS Weight must be between 0 and 65535"
+    } else {
+        return Ok(());
+    };
+    Err(DefinitionError::Weights(problem))
 }
 
 /// What becomes of the checks of a service.

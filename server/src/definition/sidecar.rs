@@ -12,7 +12,7 @@ const LOOPBACK: &str = "127.0.0.1";
 /// What a sidecar must not say of itself.
 pub(super) fn problems(sidecar: &ServiceDefinition) -> Vec<String> {
     let mut problems = Vec::new();
-    if !sidecar.id.is_empty() {
+    if !sidecar.service.id.is_empty() {
         let problem = "A SidecarService cannot specify an ID as this is managed by the agent";
         problems.push(problem.to_owned());
     }
@@ -30,7 +30,7 @@ impl ServiceDefinition {
         of: &NewService,
         rules: Rules,
     ) -> Result<Sidecar, DefinitionError> {
-        if let Some(flaw) = self.meta.as_ref().and_then(meta::flaw) {
+        if let Some(flaw) = self.service.meta.as_ref().and_then(meta::flaw) {
             return Err(DefinitionError::Sidecar(SidecarError::Meta(flaw)));
         }
         let (given, checks, _) = self.into_parts();

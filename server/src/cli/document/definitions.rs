@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::cli::document::tree::Tree;
 use crate::cli::settings::slot::whole;
 use crate::definition::{
-    CheckDefinition, ExposedPath, Proxy, ServiceAddress, ServiceDefinition, Timing, Upstream,
-    Weights,
+    CheckDefinition, ExposedPath, NewService, Proxy, ServiceAddress, ServiceDefinition, Timing,
+    Upstream, Weights,
 };
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::encode::to_text;
@@ -45,11 +45,6 @@ impl<'a> Members<'a> {
         self.get(name).map_or(Members(BTreeMap::new()), Members::of)
     }
 
-    /// The members of an object of the user's own names.
-    fn named(&self, name: &str) -> impl Iterator<Item = (&'a String, &'a Tree)> {
-        object_of(self.get(name))
-    }
-
     fn text(&self, name: &str) -> String {
         self.get(name).map(text_of).unwrap_or_default()
     }
@@ -71,9 +66,16 @@ impl<'a> Members<'a> {
     }
 
     fn labels(&self, name: &str) -> Option<BTreeMap<String, String>> {
-        let is_object = matches!(self.get(name)?.unwrapped(), Tree::Object(_));
-        let label = |(name, tree): (&String, &Tree)| (name.clone(), text_of(tree));
-        is_object.then(|| self.named(name).map(label).collect())
+        self.named(name, text_of)
+    }
+
+    /// An object whose members have names of the user's own; `None` where there is no object.
+    fn named<V>(&self, name: &str, value: impl Fn(&Tree) -> V) -> Option<BTreeMap<String, V>> {
+        let Tree::Object(object) = self.get(name)?.unwrapped() else {
+            return None;
+        };
+        let member = |(name, tree): (&String, &Tree)| (name.clone(), value(tree));
+        Some(object.iter().map(member).collect())
     }
 
     /// The items of a list; of what is none, itself.
@@ -128,22 +130,26 @@ pub(crate) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
     let sidecar = connect.get("sidecar_service").map(service).transpose()?;
     let checks = members.items("check").chain(members.items("checks"));
     let weights = members.get("weights").map(Members::of);
-    let address = |(tag, tree): (&String, &Tree)| {
+    let address = |tree: &Tree| {
         let members = Members::of(tree);
-        let address = read!(ServiceAddress from members: text [address] number [port]);
-        (tag.clone(), address)
+        read!(ServiceAddress from members: text [address] number [port])
     };
-    Ok(read!(ServiceDefinition from members:
+    let service = read!(NewService from members:
         text [id name address kind] number [port] flag [enable_tag_override] labels [meta],
         tags: Some(members.texts("tags")).filter(|tags| !tags.is_empty()),
-        tagged_addresses: members.named("tagged_addresses").map(address).collect(),
-        weights: weights.map(|weights| read!(Weights from weights: number [passing warning])),
+        tagged_addresses: members.named("tagged_addresses", address),
+        weights: weights
+            .map(|weights| read!(Weights from weights: number [passing warning]))
+            .unwrap_or_default(),
         proxy: Arc::new(members.get("proxy").map(proxy).unwrap_or_default()),
         connect_native: connect.flag("native"),
+    );
+    Ok(ServiceDefinition {
+        service,
         sidecar: sidecar.map(Box::new),
         check: CheckDefinition::default(),
         checks: checks.map(check).collect::<Result<_, _>>()?,
-    ))
+    })
 }
 
 /// The settings of a proxy.
@@ -192,13 +198,7 @@ pub(crate) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
         ttl_ns: members.duration("ttl")?,
         deregister_after_ns: members.duration("deregister_critical_service_after")?,
     };
-    let values = |(name, tree): (&String, &Tree)| {
-        let values = match tree {
-            Tree::List(items) => items.iter().map(text_of).collect(),
-            other => vec![text_of(other)],
-        };
-        (name.clone(), values)
-    };
+    let values = |tree: &Tree| tree.items().iter().map(text_of).collect();
     Ok(read!(CheckDefinition from members:
         text [
             name notes status service_id docker_container_id grpc alias_node alias_service http method body tcp h2ping udp
@@ -207,7 +207,7 @@ pub(crate) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
         number [success_before_passing failures_before_critical output_max_size] flag [tls_skip_verify],
         id: id.unwrap_or_else(|| members.text("check_id")),
         script_args: args.unwrap_or_else(|| members.texts("script_args")),
-        header: members.named("header").map(values).collect(),
+        header: members.named("header", values).unwrap_or_default(),
         timing: timing,
     ))
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::cli::document::hcl;
 use crate::cli::settings::keys::{Remarks, take_document};
 use crate::config::Listener;
-use crate::definition::{CheckDefinition, ServiceDefinition, Timing};
+use crate::definition::{CheckDefinition, NewService, ServiceDefinition, Timing};
 
 /// What an HCL document resolves to, on top of `-dev`.
 fn dev(document: &str) -> Result<Resolved, String> {
@@ -113,8 +113,11 @@ fn every_honoured_key_changes_its_value() {
         check_output_max_size: 99,
         checks: vec![ttl_check("c", 3_600_000_000_000)],
         services: vec![ServiceDefinition {
-            name: text("s"),
-            port: 1,
+            service: NewService {
+                name: text("s"),
+                port: 1,
+                ..NewService::default()
+            },
             checks: vec![ttl_check("", 5_000_000_000)],
             ..ServiceDefinition::default()
         }],

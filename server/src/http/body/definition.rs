@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use super::check::CheckId;
 use super::durations::AnyDuration;
-use super::proxy::{ProxyBody, ProxyFields};
-use super::service::{AddressFields, WeightsBody};
+use super::proxy::ProxyFields;
+use super::service::{AddressFields, ServiceBody, WeightsBody};
 use crate::definition::{CheckDefinition, ServiceDefinition};
 use crate::go::json::decode::{Field, fields, go_struct};
 use crate::go::json::kinds::{Any, Int};
-use crate::store::Weights;
+use crate::store::Labels;
 use crate::version::Behaviour;
 
 // The Go types that decode the bodies have no names: an error about a whole body prints all that is in them.
@@ -125,36 +125,33 @@ go_struct! {
 
 /// The body of `agent/service/register`.
 #[derive(Default)]
-pub(crate) struct ServiceBody {
-    definition: ServiceDefinition,
-    weights: Option<WeightsBody>,
+pub(crate) struct DefinitionBody {
+    given: ServiceBody,
     check: Option<CheckBody>,
     checks: Vec<Option<CheckBody>>,
-    proxy: ProxyBody,
-    connect: ConnectBody,
 }
 
 go_struct! {
     /// A service.
-    pub(crate) ServiceFields as SERVICE_TYPE for service: ServiceBody, own decoder: Refused {
+    pub(crate) ServiceFields as SERVICE_TYPE for body: DefinitionBody, own decoder: Refused {
         *Alias {
-            "Kind" is "structs.ServiceKind": String => service.definition.kind,
-            "ID": String => service.definition.id,
-            "Name": String => service.definition.name,
-            "Tags": Option<Vec<String>> => service.definition.tags,
-            "Address": String => service.definition.address,
+            "Kind" is "structs.ServiceKind": String => body.given.service.kind,
+            "ID": String => body.given.service.id,
+            "Name": String => body.given.service.name,
+            "Tags": Option<Vec<String>> => body.given.service.tags,
+            "Address": String => body.given.service.address,
             "TaggedAddresses" | "tagged_addresses":
-                BTreeMap<String, AddressFields> => service.definition.tagged_addresses,
-            "Meta": Option<BTreeMap<String, String>> => service.definition.meta,
-            "Port": Int => service.definition.port,
-            "Check": Option<ServiceCheckFields> => service.check,
-            "Checks" is "structs.CheckTypes": Vec<Option<ServiceCheckFields>> => service.checks,
-            "Weights": Option<WeightsBody> => service.weights,
+                Option<BTreeMap<String, AddressFields>> => body.given.service.tagged_addresses,
+            "Meta": Option<Labels> => body.given.service.meta,
+            "Port": Int => body.given.service.port,
+            "Check": Option<ServiceCheckFields> => body.check,
+            "Checks" is "structs.CheckTypes": Vec<Option<ServiceCheckFields>> => body.checks,
+            "Weights": Option<WeightsBody> => body.given.weights,
             "Token": String,
             "EnableTagOverride" | "enable_tag_override":
-                bool => service.definition.enable_tag_override,
-            "Proxy": ProxyFields => service.proxy,
-            "Connect": ConnectFields => service.connect,
+                bool => body.given.service.enable_tag_override,
+            "Proxy": ProxyFields => body.given.proxy,
+            "Connect": ConnectFields => body.given.connect,
             "Locality" since Behaviour::JsonLocality: Any,
             "SocketPath" since Behaviour::JsonCatalogServiceSocketPath: Any,
             "Ports" since Behaviour::JsonServicePorts: Any,
@@ -166,7 +163,7 @@ go_struct! {
 #[derive(Default)]
 pub(crate) struct ConnectBody {
     pub(crate) native: bool,
-    sidecar: Option<Box<ServiceBody>>,
+    sidecar: Option<Box<DefinitionBody>>,
 }
 
 go_struct! {
@@ -177,24 +174,20 @@ go_struct! {
     }
 }
 
-impl ServiceBody {
+impl DefinitionBody {
     /// What was defined; `None` where Consul's handler dies of a check or an upstream that is null.
-    pub(crate) fn into_definition(self) -> Option<ServiceDefinition> {
-        let sidecar = match self.connect.sidecar {
+    pub(crate) fn into_definition(mut self) -> Option<ServiceDefinition> {
+        let sidecar = match self.given.connect.sidecar.take() {
             Some(sidecar) => Some(Box::new(sidecar.into_definition()?)),
             None => None,
         };
         let checks = self.checks.into_iter();
+        let checks = checks.map(|check| check.map(|check| check.definition));
         Some(ServiceDefinition {
-            weights: self.weights.map(Weights::from),
-            proxy: self.proxy.into_proxy()?,
-            connect_native: self.connect.native,
+            service: self.given.into_given()?,
             sidecar,
             check: self.check.unwrap_or_default().definition,
-            checks: checks
-                .map(|check| check.map(|check| check.definition))
-                .collect::<Option<_>>()?,
-            ..self.definition
+            checks: checks.collect::<Option<_>>()?,
         })
     }
 }

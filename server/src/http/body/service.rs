@@ -1,4 +1,4 @@
-//! A service instance in the bodies of the catalog and of transactions.
+//! A service instance in bodies: of the agent, of the catalog and of transactions.
 
 use super::definition::ConnectBody;
 use super::proxy::ProxyBody;
@@ -18,15 +18,23 @@ pub(crate) struct ServiceBody {
 }
 
 impl ServiceBody {
-    /// The service; `None` where Consul's handler dies of an upstream that is null.
+    /// The service as it was given; `None` where Consul's handler dies of an upstream that is null.
+    pub(crate) fn into_given(self) -> Option<NewService> {
+        Some(NewService {
+            weights: self.weights.map(Weights::from).unwrap_or_default(),
+            proxy: self.proxy.into_proxy()?,
+            connect_native: self.connect.native,
+            ..self.service
+        })
+    }
+
+    /// The service with what holds where the body says nothing, as the catalog and transactions keep it.
     pub(crate) fn into_service(self) -> Option<NewService> {
-        let mut service = self.service;
+        let mut service = self.into_given()?;
         if service.id.is_empty() {
             service.id.clone_from(&service.name);
         }
-        service.weights = self.weights.map(Weights::from).unwrap_or_default().valid();
-        service.proxy = self.proxy.into_proxy()?;
-        service.connect_native = self.connect.native;
+        service.weights = service.weights.valid();
         Some(service)
     }
 }
