@@ -30,7 +30,7 @@ pub(crate) struct Match {
     pub(super) selector: Vec<Vec<u8>>,
     /// What is claimed.
     pub(super) operator: Operator,
-    /// Of which value; empty where the operator takes none.
+    /// Of which value; empty where the operator takes no value.
     pub(super) value: Vec<u8>,
 }
 
@@ -67,7 +67,7 @@ impl Expression {
     /// Reads an expression.
     ///
     /// # Errors
-    /// What Consul says of a text that is none.
+    /// What Consul says of an invalid text.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let input = peg::parse(text, Rule::Input)?;
         Ok(expression(text, only_child(&input)))

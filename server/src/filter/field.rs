@@ -51,7 +51,7 @@ impl<T: 'static> Field<T> {
         Self { name, kind }
     }
 
-    /// Named texts; none at all is empty, too.
+    /// Named texts; a missing map counts as empty.
     pub(crate) const fn labels(
         name: &'static str,
         get: fn(&T) -> Option<&BTreeMap<String, String>>,
@@ -94,7 +94,7 @@ pub(crate) struct Each<T: 'static, U: 'static> {
 
 /// Named rows inside of a row.
 pub(crate) struct Keyed<T: 'static, U: 'static> {
-    /// Which ones; none at all is empty, too.
+    /// Which ones; a missing map counts as empty.
     pub(crate) get: fn(&T) -> Option<&BTreeMap<String, U>>,
     /// The fields of each.
     pub(crate) fields: &'static [Field<U>],

@@ -9,8 +9,8 @@
 //! rows.retain(|row| filter.keeps(row));
 //! ```
 //!
-//! The part knows no endpoint and no row: whoever has rows says which fields they have. Errors are Consul's texts
-//! without what an endpoint says before them.
+//! The part knows no endpoint and no row: an endpoint says which fields its rows have. Errors are Consul's texts without what
+//! an endpoint says before them. The grammar is our own, because these texts name its rules and all that could have followed.
 
 mod expression;
 mod field;

@@ -115,7 +115,7 @@ struct Matcher<'a, R> {
     /// The terminals that failed there.
     expected: BTreeSet<String>,
     errors: Vec<String>,
-    /// Where which of them were made: none is made twice.
+    /// Where which of them were made: each is made once.
     complaints: HashSet<(usize, Option<R>, &'static str)>,
     counted: Counted,
 }

@@ -72,7 +72,7 @@ async fn head(reader: &mut Reader<impl AsyncRead + Unpin>) -> Result<Answer, Str
     }
 }
 
-/// A line without its end; none at the end of the stream.
+/// A line without its end; `None` at the end of the stream.
 async fn line(reader: &mut Reader<impl AsyncRead + Unpin>) -> Option<String> {
     let mut line = Vec::new();
     let read = reader.read_until(b'\n', &mut line).await.ok()?;

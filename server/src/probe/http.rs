@@ -1,7 +1,7 @@
 //! HTTP checks: the status of the answer decides.
 //!
-//! The client is our own: what a check says of a failure quotes the bytes that came in Go's words, which no crate keeps, and
-//! whoever embeds a server would compile hyper and seven other crates for one request per connection.
+//! The client is our own: the output of a failed check has Go's words and quotes what the server sent, which no crate passes on,
+//! and a program that embeds a server would compile hyper and seven other crates for it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -127,7 +127,7 @@ async fn ask(engine: &Engine, run: &ProbeRun) -> Outcome {
     }
 }
 
-/// The addresses of a host, or Go's words for why there are none.
+/// The addresses of a host, or Go's words for a host without addresses.
 async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     let found = tokio::net::lookup_host((host, port)).await;
     match found.map(Iterator::collect::<Vec<_>>) {

@@ -1,7 +1,7 @@
 //! Script checks: a program is run, and how it ends decides.
 //!
 //! The program leads a process group of its own. Whatever it left running is killed with the group when it has ended,
-//! when it took too long, and when nobody wants its result any more.
+//! when it took too long, and when its result is not wanted any more.
 
 use std::future::Future;
 use std::io;
@@ -72,7 +72,7 @@ struct Group {
 }
 
 impl Group {
-    /// Waits until the program has ended and nobody can write to its output any more.
+    /// Waits until the program has ended and its output is closed.
     async fn ended(&mut self, kept: &mut Tail) -> io::Result<ExitStatus> {
         let mut output = self.child.stdout.take();
         let mut errors = self.child.stderr.take();
@@ -88,7 +88,7 @@ impl Group {
     }
 }
 
-/// The next bytes of an output, which is none once it has ended.
+/// The next bytes of an output, which becomes `None` at its end.
 async fn next(output: &mut Option<impl AsyncRead + Unpin>, into: &mut [u8]) -> io::Result<usize> {
     let Some(open) = output else {
         return std::future::pending().await;

@@ -28,7 +28,7 @@ pub(super) async fn connect(
     let verifier: Arc<dyn ServerCertVerifier> = if request.tls_skip_verify {
         Arc::new(AnyCertificate(Arc::clone(&provider)))
     } else {
-        // A system without any certificates trusts nobody.
+        // A system without any certificates trusts no authority.
         let system = rustls_platform_verifier::Verifier::new(Arc::clone(&provider));
         Arc::new(system.map_err(|_| UNKNOWN_AUTHORITY)?)
     };
@@ -71,7 +71,7 @@ fn words(error: &rustls::Error, name: &str) -> String {
     }
 }
 
-/// Takes every certificate. Whoever shows it must still have its key.
+/// Takes every certificate. The server must still prove that it has the key.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

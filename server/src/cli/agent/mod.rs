@@ -93,7 +93,7 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
 /// The settings of an agent with these arguments.
 ///
 /// # Errors
-/// Why there would be none.
+/// Why an agent would not start.
 pub(super) fn config(arguments: &[&str]) -> Result<Config, String> {
     let arguments: Vec<String> = arguments.iter().copied().map(str::to_owned).collect();
     match prepare(&arguments, &Variables::default()) {
@@ -200,7 +200,7 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
             .await
             .map_err(|error| error.to_string())
     });
-    // Calls of the control plane may wait, for as long as they ask for: nobody needs their answers any more.
+    // Calls of the control plane that still wait are given up: their answers are not needed any more.
     runtime.shutdown_background();
     served?;
     if let Some(text) = unwritten.into_inner() {
@@ -339,7 +339,7 @@ fn no_port_file(path: &Path, name: &str, error: &io::Error) -> String {
     format!("{name}: {}: {}", path.display(), os_error::text(error))
 }
 
-/// Writes the file with the process's id, and tells the address of HTTP to whoever asked for it: one line of JSON,
+/// Writes the file with the process's id, and writes or prints the address of HTTP where that was asked for: one line of JSON,
 /// `{"http":"127.0.0.1:43211"}`. Where the control plane has a port of its own, that is `control`. Returns the files.
 fn announce_port(
     resolved: &Resolved,

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// How often a name for the unfinished file is looked for that nobody has.
+/// How many names are tried for the unfinished file, until one is free.
 const NAMES_TRIED: u32 = 100;
 
 /// A file that was written, and goes away with the agent if it is still there. What somebody else has put in its place
@@ -84,8 +84,8 @@ fn kind_of(path: &Path, metadata: &Metadata) -> io::Result<Kind> {
 }
 
 impl OwnFile {
-    /// Writes `text` at `path`: beside a file, which it then replaces, so that nobody ever reads a part of it; into
-    /// anything else. A FIFO that nobody reads yet is written when somebody does.
+    /// Writes `text` at `path`: a file is replaced at once, so that no reader sees a part of it; anything else is
+    /// written into. A FIFO without a reader is written when one opens it.
     ///
     /// # Errors
     /// See [`check`]; and what the operating system says. Then all is as it was.
@@ -100,7 +100,7 @@ impl OwnFile {
                 }
                 Kind::Fifo => {
                     let (fifo, text) = (path.to_owned(), text.to_owned());
-                    // Whoever has stopped reading wants nothing any more.
+                    // A reader that has gone is no failure.
                     let wait = move || drop(pour(&fifo, &text));
                     std::thread::Builder::new()
                         .name("fifo".to_owned())
@@ -153,7 +153,7 @@ fn replace(path: &Path, text: &str) -> io::Result<OwnFile> {
     }
 }
 
-/// Creates a file in the same folder under a name that nobody has.
+/// Creates a file in the same folder under a free name.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path
         .file_name()

@@ -112,7 +112,7 @@ impl Given {
         self.text(name).and_then(|text| parse_uint(text).ok())
     }
 
-    /// A negative duration counts as none.
+    /// The duration of a flag; 0 for a negative one.
     pub(super) fn time(&self, name: &str) -> Option<Duration> {
         let nanoseconds = duration::parse(self.text(name)?).ok()?;
         Some(Duration::from_nanos(

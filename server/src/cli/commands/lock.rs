@@ -248,12 +248,12 @@ async fn terminate(program: &mut Program, say: &impl Fn(&str)) -> std::io::Resul
     program.signal(Signal::KILL);
     tokio::select! {
         status = program.wait_for_all() => status,
-        // In a container without an init process, what nobody waits for is there for ever.
+        // In a container without an init process, orphans that have ended stay for ever.
         () = crate::clock::machine_sleep(GRACE) => program.wait().await,
     }
 }
 
-/// Deletes what nobody uses any more. Somebody else's turn is no trouble.
+/// Deletes the lock's key where nothing holds or awaits it any more. A key that another process has taken stays.
 async fn clean_up(client: &Client, session: &Keeper, prefix: &str, limit: u32) {
     let key = format!("{prefix}/.lock");
     let Ok(answer) = client.kv().get(&key).await else {
@@ -263,7 +263,7 @@ async fn clean_up(client: &Client, session: &Keeper, prefix: &str, limit: u32) {
     let free = if limit == 1 {
         pair.session.is_none()
     } else {
-        // Nobody else contends: there is only the table.
+        // Without other contenders there is only the table of holders.
         let others = client.kv().keys(&format!("{prefix}/"), None).await;
         let own = format!("{prefix}/{}", session.id());
         others.is_ok_and(|keys| {

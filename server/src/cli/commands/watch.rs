@@ -30,7 +30,7 @@ commands! {
 
 /// What is watched.
 enum View {
-    /// A key; nothing while there is none.
+    /// A key; `null` while it is missing.
     Key(String),
     /// The keys below a prefix.
     Prefix(String),
@@ -180,7 +180,7 @@ async fn handle(words: &[String], shell: bool, text: &str, index: u64) -> Result
     command.env("CONSUL_INDEX", index.to_string());
     let mut program = child::start(command, Stdio::piped()).map_err(failed)?;
     if let Some(mut input) = program.stdin.take() {
-        // A program that does not read its input is none the worse for it.
+        // A program that does not read its input has not failed.
         let _ = input.write_all(format!("{text}\n").as_bytes()).await;
     }
     let status = program

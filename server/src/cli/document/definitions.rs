@@ -40,7 +40,7 @@ impl<'a> Members<'a> {
         self.0.get(&simple(name)).copied()
     }
 
-    /// The members of a member; none of one that is missing.
+    /// The members of a member; empty where it is missing.
     fn below(&self, name: &str) -> Members<'a> {
         self.get(name).map_or(Members(BTreeMap::new()), Members::of)
     }
@@ -78,7 +78,7 @@ impl<'a> Members<'a> {
         Some(object.iter().map(member).collect())
     }
 
-    /// The items of a list; of what is none, itself.
+    /// The items of a list; any other value is its own only item.
     fn items(&self, name: &str) -> impl Iterator<Item = &'a Tree> {
         self.get(name).map_or(&[][..], Tree::items).iter()
     }
@@ -123,7 +123,7 @@ fn text_of(tree: &Tree) -> String {
 /// A service.
 ///
 /// # Errors
-/// Consul's sentence about a duration that is none.
+/// Consul's sentence about an invalid duration.
 pub(crate) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
     let members = Members::of(tree);
     let connect = members.below("connect");
@@ -187,7 +187,7 @@ fn upstream(tree: &Tree) -> Upstream {
 /// A check, by itself or of a service.
 ///
 /// # Errors
-/// Consul's sentence about a duration that is none.
+/// Consul's sentence about an invalid duration.
 pub(crate) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
     let members = Members::of(tree);
     let id = Some(members.text("id")).filter(|id| !id.is_empty());

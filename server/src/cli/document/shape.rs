@@ -107,7 +107,7 @@ static ACL_TOKENS: Shape = values(
     "agent agent_master agent_recovery config_file_service_registration default dns initial_management master replication",
 );
 
-/// Adds the names below the key at `path` that nobody knows, as Consul writes them.
+/// Adds the unknown names below the key at `path`, as Consul writes them.
 pub(crate) fn find_unknown(path: &str, value: &Tree, unknown: &mut Vec<String>) {
     let below = match path {
         "acl.tokens" => Object(&ACL_TOKENS),

@@ -21,7 +21,7 @@ pub(crate) enum Tree {
     Object(BTreeMap<String, Tree>),
 }
 
-/// How deep a document may be nested, whichever its language: whoever reads one goes down the stack for each level.
+/// How deep a document may be nested, in either language: reading it takes stack for each level.
 /// Consul takes more of an HCL file, and 10,000 levels of a JSON file; none of its settings has a tenth of this.
 pub(crate) const MAX_DEPTH: usize = 64;
 /// What is said of a deeper one, in the words of Go's JSON.
@@ -96,7 +96,7 @@ impl Tree {
         tree
     }
 
-    /// The items of a list; of what is none, itself.
+    /// The items of a list; any other value is its own only item.
     pub(crate) fn items(&self) -> &[Tree] {
         match self {
             Tree::List(items) => items,

@@ -14,8 +14,8 @@ static WRITER: OnceLock<Writer> = OnceLock::new();
 /// How long the end of a process waits for what is not written yet. Who reads nothing then has gone or hangs.
 const WRITTEN_WITHIN: Duration = Duration::from_millis(500);
 
-/// From now on standard output is written by a thread of its own, and nobody who prints waits for whoever reads it. `dropped`
-/// makes a line of the number of lines that were left out because nobody read them.
+/// From now on standard output is written by a thread of its own, so that printing never waits for the reader. `dropped` makes a
+/// line of the number of lines that were left out because they were not read in time.
 ///
 /// # Errors
 /// The operating system gives no thread.

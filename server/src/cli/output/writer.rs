@@ -1,4 +1,4 @@
-//! Writing lines without waiting for whoever reads them: a thread takes them from a queue.
+//! Writing lines without waiting for their reader: a thread takes them from a queue.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::lock::{Mutex, unpoisoned};
 
-/// How many bytes may wait to be written before lines are dropped that nobody waits for.
+/// How many bytes may wait to be written before [droppable](Importance::Droppable) lines are dropped.
 const ROOM: usize = 1 << 20;
 
-/// For how long lines are gathered that nobody waits for. They are then written at once, which costs as much as one.
+/// For how long droppable lines are gathered. They are then written in one call, which costs as much as one line.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
 
 /// What becomes of a line.
@@ -129,7 +129,7 @@ impl Shared {
             if missing > 0 {
                 text.extend_from_slice(dropped(missing).as_bytes());
             }
-            // Whoever has gone reads nothing: that is no reason to stop.
+            // A reader that has gone is no reason to stop.
             let _ = to.write_all(&text).and_then(|()| to.flush());
             self.queue.lock().is_writing = false;
             self.drained.notify_all();

@@ -80,8 +80,7 @@ pub(super) fn port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
         .ok()
 }
 
-/// The addresses of the control port, if it has any of its own; those at which HTTP is served else, and none where it has
-/// no port.
+/// The addresses of the control port: its own, or else those at which HTTP is served; empty where it has no port.
 ///
 /// # Errors
 /// What is no list of addresses.

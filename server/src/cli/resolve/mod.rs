@@ -31,7 +31,7 @@ pub(super) struct Resolved {
     /// Whether SIGINT, and whether SIGTERM, lets the agent leave with exit code 0.
     pub(super) leave_on_interrupt: bool,
     pub(super) leave_on_terminate: bool,
-    /// Where the address of HTTP is written to, and how whoever said so has called it.
+    /// The file that gets the address of HTTP, and the name of the flag or variable that asked for it.
     pub(super) port_file: Option<(PathBuf, String)>,
     /// Whether that address is printed.
     pub(super) print_port: bool,

@@ -101,7 +101,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Reads the variables, of which an empty one counts as none.
+    /// Reads the variables, of which an empty one counts as unset.
     ///
     /// # Errors
     /// An interface that is asked for and has no address.

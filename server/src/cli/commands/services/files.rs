@@ -23,7 +23,7 @@ pub(super) struct Service {
 /// Reads files and directories. Of each file, those of `services` come before `service`, as with Consul's verb.
 ///
 /// # Errors
-/// Consul's text about the first file that cannot be read or understood, or about all durations that are none.
+/// Consul's text about the first file that cannot be read or understood, or about all invalid durations.
 pub(super) fn read(paths: &[String]) -> Result<Vec<Service>, String> {
     let found = sources::find(paths, None, None)?;
     for file in &found.skipped {

@@ -125,7 +125,7 @@ async fn deregister(given: Given) -> Outcome {
                     service.id
                 }
             });
-            // One without a name is nobody's.
+            // A service without id and name was never registered.
             ids.filter(|id| !id.is_empty()).collect()
         }
     };

@@ -21,7 +21,7 @@ pub(crate) enum HclError {
         column: usize,
         message: String,
     },
-    /// A number that is none, or is too large.
+    /// A number that is invalid or too large.
     Number(String),
     /// The text starts as JSON does and is not.
     Json(String),
@@ -148,7 +148,7 @@ impl Parser {
         }
     }
 
-    /// A value; none where the document ends instead, which Consul's reader lets pass.
+    /// A value; `None` where the document ends instead, which Consul's reader lets pass.
     fn value(&mut self) -> Result<Option<Tree>, HclError> {
         let token = self.next()?;
         match token.kind {
