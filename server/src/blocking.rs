@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use crate::engine::{Engine, Wakened};
 use crate::history::CallId;
-use crate::store::{Answer, Index, Query, Refusal, Rows};
+use crate::store::{Answer, Found, Index, News, Read};
 
 /// How long a client is ready to wait, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The index that the client knows: a higher one ends the wait. Never 0, which does not wait.
+    /// The index that the client knows: a higher one ends the wait. 0 for a wait that is for something else.
     pub min_index: Index,
     /// How long to wait at most, after default and cap; jitter comes on top.
     pub limit: Duration,
@@ -20,7 +20,7 @@ pub struct Wait {
 
 /// Up to this part of the limit is added at random to every wait, so that clients that began together do not
 /// come back together (kv.md 5.1).
-pub(crate) const JITTER_DIVISOR: u32 = 16;
+const JITTER_DIVISOR: u32 = 16;
 
 /// What the looks of one wait have come to so far.
 #[derive(Debug)]
@@ -41,20 +41,20 @@ impl Looks {
     }
 
     /// Whether the look that gave `answer` is the last one.
-    pub(crate) fn are_over_with(&mut self, answer: &Answer) -> bool {
-        if answer.waits_for_existence {
-            if self.found_nothing {
-                // Still nothing: unrelated writes have moved the index on, and the wait with it. The first look
-                // that finds nothing is an answer as any other: what was there is gone (1.22.md A5).
-                self.known = self.known.max(answer.index);
+    pub(crate) fn are_over_with<T>(&mut self, answer: &Answer<T>) -> bool {
+        match answer.news {
+            News::Other => return answer.index != self.known,
+            News::Higher => {}
+            News::Existence => {
+                if self.found_nothing {
+                    // Still nothing: unrelated writes have moved the index on, and the wait with it. The first look
+                    // that finds nothing is an answer as any other: what was there is gone (1.22.md A5).
+                    self.known = self.known.max(answer.index);
+                }
+                self.found_nothing = true;
             }
-            self.found_nothing = true;
         }
-        match answer.rows {
-            // The index of events is no order: any other one is news (session.md 4.6).
-            Rows::Events(_) => answer.index != self.known,
-            _ => answer.index > self.known,
-        }
+        answer.index > self.known
     }
 }
 
@@ -62,20 +62,33 @@ impl Looks {
 /// last look found (kv.md trap 14).
 ///
 /// # Errors
-/// See [`crate::store::Store::query`]. An error ends the wait.
-pub async fn answer(engine: &Engine, query: &Query, wait: Option<Wait>) -> Result<Answer, Refusal> {
+/// The read is refused, which ends the wait.
+pub async fn answer<R: Read>(engine: &Engine, read: &R, wait: Option<Wait>) -> Found<R> {
+    let mut looks = Looks::new(wait.map_or(Index::ZERO, |wait| wait.min_index));
+    answer_when(engine, read, wait, |answer| looks.are_over_with(answer)).await
+}
+
+/// The same for a wait that is over with the look of which `is_over` says so.
+///
+/// # Errors
+/// The read is refused, which ends the wait.
+pub async fn answer_when<R: Read>(
+    engine: &Engine,
+    read: &R,
+    wait: Option<Wait>,
+    mut is_over: impl FnMut(&Answer<R::Rows>) -> bool,
+) -> Found<R> {
     let Some(wait) = wait else {
-        return engine.query(query);
+        return engine.read(read);
     };
     let since = engine.era();
-    let mut latest = engine.query(query)?;
-    let mut looks = Looks::new(wait.min_index);
-    if looks.are_over_with(&latest) {
+    let mut latest = engine.read(read)?;
+    if is_over(&latest) {
         return Ok(latest);
     }
     let limit = wait.limit + engine.jitter(wait.limit / JITTER_DIVISOR);
     let deadline = engine.clock().now().plus(limit);
-    let mut waiter = engine.waiter(wait.call, query, wait.min_index, deadline, since);
+    let mut waiter = engine.waiter(wait.call, read, wait.min_index, deadline, since);
     loop {
         let mut at_once = false;
         // Registered, and looked at again since: nothing can fall between the look and the wait.
@@ -84,12 +97,12 @@ pub async fn answer(engine: &Engine, query: &Query, wait: Option<Wait>) -> Resul
                 Wakened::LookAgain => {}
                 Wakened::AnswerNow => at_once = true,
                 // The newest index, so that unrelated writes do not end the next wait at once (1.22.md A5).
-                Wakened::TimedOut if latest.waits_for_existence => return engine.query(query),
+                Wakened::TimedOut if latest.news == News::Existence => return engine.read(read),
                 Wakened::TimedOut => return Ok(latest),
             }
         }
-        latest = engine.query(query)?;
-        if looks.are_over_with(&latest) || at_once {
+        latest = engine.read(read)?;
+        if is_over(&latest) || at_once {
             return Ok(latest);
         }
     }

@@ -27,8 +27,7 @@ use crate::entropy::Entropy;
 use crate::history::History;
 use crate::lock::Mutex;
 use crate::store::{
-    Answer, Command, Effects, Index, PreparedQueryId, Query, Refusal, Reply, Rules, SessionId,
-    Store, TxnOperation, TxnOutcome,
+    Command, Found, Index, PreparedQueryId, Read, Rules, SessionId, Store, TxnOperation, TxnOutcome,
 };
 use crate::timestamp::Timestamp;
 use mutate::State;
@@ -38,7 +37,6 @@ pub use calls::Blocked;
 pub(crate) use mutate::Checkpoint;
 pub use mutate::Era;
 pub use observe::OpenCall;
-pub(crate) use observe::in_words;
 pub use runs::RunOrder;
 pub use scene::Explanation;
 pub use waiter::{Waiter, Wakened};
@@ -106,32 +104,27 @@ impl Engine {
     ///
     /// # Errors
     /// The command is refused as a whole; what it changed nevertheless is the index of the last entry.
-    pub fn apply(&self, command: Command) -> Result<Reply, Refusal> {
-        self.apply_with_effects(command).0
-    }
-
-    /// Applies a command now. Returns what it did, too, whether it was refused (as [`Engine::apply`] says) or not.
-    pub fn apply_with_effects(&self, command: Command) -> (Result<Reply, Refusal>, Effects) {
-        let applied = self.mutate(|mutation| mutation.apply(command));
-        (applied.result, applied.effects)
+    pub fn apply<C: Command>(&self, command: C) -> Result<C::Reply, C::Refused> {
+        self.mutate(|mutation| mutation.apply(command))
     }
 
     /// Answers a read now.
     ///
     /// # Errors
-    /// See [`Store::query`].
-    pub fn query(&self, query: &Query) -> Result<Answer, Refusal> {
-        if may_be_large(query) {
-            return self.snapshot().query(query);
+    /// The read is refused.
+    pub fn read<R: Read>(&self, read: &R) -> Found<R> {
+        if R::IS_SMALL {
+            self.with_store(|store, _| read.look(store))
+        } else {
+            read.look(&self.snapshot())
         }
-        self.with_store(|store, _| store.query(query))
     }
 
     /// Runs a transaction that only reads.
     ///
     /// # Errors
     /// The operations that failed.
-    pub fn read_transaction(&self, operations: &[TxnOperation]) -> TxnOutcome {
+    pub fn read_transaction(&self, operations: Vec<TxnOperation>) -> TxnOutcome {
         let (store, now) = self.with_store(|store, now| (store.clone(), now));
         store.read_transaction(now, operations)
     }
@@ -208,31 +201,6 @@ impl Engine {
                 None => changed.await,
             }
         }
-    }
-}
-
-fn may_be_large(query: &Query) -> bool {
-    match query {
-        Query::KvGet(_)
-        | Query::SessionInfo(_)
-        | Query::PreparedQuery(_)
-        | Query::PreparedQueryFor(_)
-        | Query::AgentService(_) => false,
-        Query::KvList(_)
-        | Query::SessionList
-        | Query::SessionNode(_)
-        | Query::Nodes
-        | Query::Node(_)
-        | Query::Services(_)
-        | Query::PreparedQueries
-        | Query::Events(_)
-        | Query::Service(_)
-        | Query::ServiceHealth(_)
-        | Query::Connect(_)
-        | Query::ConnectHealth(_)
-        | Query::ServiceChecks(..)
-        | Query::NodeChecks(_)
-        | Query::ChecksInState(..) => true,
     }
 }
 

@@ -208,10 +208,16 @@ impl Faults {
         self.any.store(any, Ordering::Relaxed);
     }
 
+    /// Whether there is any fault. Without one, nobody needs to say what they ask for.
+    #[must_use]
+    pub fn has_any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
     /// What is to be done with a request; none for what is always done.
     #[must_use]
     pub fn ask(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
-        if !self.any.load(Ordering::Relaxed) {
+        if !self.has_any() {
             return None;
         }
         let mut table = self.table.lock();
@@ -235,12 +241,12 @@ impl Faults {
         self.leadership_changed.notified()
     }
 
-    /// What a request that waits is told when the leader changes; none when it waits on.
+    /// What a request that waits is told when the leader changes; none when it waits on. `is_stale` is as in [`Asked`].
     #[must_use]
-    pub fn interrupts(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
+    pub fn interrupts(&self, is_stale: bool, now: Timestamp) -> Option<Plan> {
         let table = self.table.lock();
         let (loss, since) = table.loss.as_ref()?;
-        loss.interrupts(asked, *since, now)
+        loss.interrupts(is_stale, *since, now)
     }
 }
 

@@ -17,7 +17,6 @@ use crate::store::{Behavior, Cause, Index, Key};
 use crate::timestamp::Timestamp;
 
 pub use filter::{Filter, Kind};
-pub(crate) use note::Intent;
 pub(crate) use safety::violations;
 pub use safety::{Interval, Unsafe};
 #[doc(hidden)]

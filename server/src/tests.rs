@@ -23,6 +23,9 @@
 //!   or at `stop w`, when its time is up.
 //! * `tick 10s` lets time pass; `lower by=5` lowers all indexes.
 
+#[expect(dead_code, reason = "the random tests of the store use the rest")]
+#[path = "../store/src/tests/any.rs"]
+mod any;
 mod script;
 
 mod catalog;
@@ -36,6 +39,8 @@ mod sessions;
 mod tombstones;
 mod txn;
 mod waits;
+
+use crate::store;
 
 use crate::server::rules_of;
 

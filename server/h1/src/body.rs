@@ -258,7 +258,8 @@ impl Incoming {
         let bytes = if joined.is_empty() {
             whole
         } else {
-            joined.into()
+            // Kept, maybe for long: without the room that was left for more.
+            joined.into_boxed_slice().into()
         };
         Some(Read { bytes, failure })
     }

@@ -1,12 +1,16 @@
 //! The state without HTTP: keys, sessions, and going back to what was.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+
 use super::Server;
 use crate::store::{
-    Behavior, CheckRow, Command, Content, Entry, Index, Key, KvRow, KvVerb, KvWrite, Labels,
-    NewSession, NodeRow, Query, Refusal, Reply, Rows, ServiceRow, SessionRow,
+    Behavior, CheckRow, ChecksInState, Content, Entry, Index, Key, KvList, KvRow, KvVerb, KvWrite,
+    Labels, NewSession, NodeInfo, NodeList, NodeRow, Read, Refusal, ServiceRow, SessionDestroy,
+    SessionList, SessionRenew, SessionRow,
 };
 
 /// The keys of a server; from [`Server::kv`].
@@ -175,10 +179,7 @@ impl Keys<'_> {
     /// All keys with this prefix and their rows, in byte order.
     #[must_use]
     pub fn list(self, prefix: impl AsRef<[u8]>) -> Vec<Entry> {
-        match self.0.rows(&Query::KvList(Key::new(prefix))) {
-            Rows::Entries(entries) => entries,
-            _ => unreachable!("a list is answered with entries"),
-        }
+        self.0.rows(&KvList(Key::new(prefix)))
     }
 
     /// Writes a key.
@@ -227,16 +228,16 @@ impl Keys<'_> {
 
     pub(super) fn write(self, key: impl AsRef<[u8]>, verb: KvVerb) -> Result<bool, Refusal> {
         let key = Key::new(key);
-        match self.0.engine.apply(Command::Kv(KvWrite { key, verb }))? {
-            Reply::Written(written) => Ok(written),
-            _ => unreachable!("a KV write is answered with whether it took place"),
-        }
+        let Err(refused) = self.0.engine.apply(KvWrite { key, verb }) else {
+            return Ok(true);
+        };
+        refused.error().cloned().map_or(Ok(false), Err)
     }
 }
 
 fn content(value: impl AsRef<[u8]>) -> Content {
     Content {
-        value: Box::from(value.as_ref()),
+        value: Bytes::copy_from_slice(value.as_ref()),
         flags: 0,
     }
 }
@@ -245,10 +246,7 @@ impl Sessions<'_> {
     /// All sessions, in the order of their ids.
     #[must_use]
     pub fn list(self) -> Vec<Arc<SessionRow>> {
-        match self.0.rows(&Query::SessionList) {
-            Rows::Sessions(sessions) => sessions,
-            _ => unreachable!("sessions are answered with sessions"),
-        }
+        self.0.rows(&SessionList)
     }
 
     /// Creates a session on the agent's own node, and returns its id.
@@ -274,10 +272,8 @@ impl Sessions<'_> {
             service_checks: None,
             checks: Vec::new(),
         };
-        match self.0.engine.apply(Command::SessionCreate(new))? {
-            Reply::Session(row) => Ok(row.session.id.to_string()),
-            _ => unreachable!("a session is created or refused"),
-        }
+        let row = self.0.engine.apply(new)?;
+        Ok(row.session.id.to_string())
     }
 
     /// Starts the TTL of a session anew.
@@ -285,8 +281,7 @@ impl Sessions<'_> {
     /// # Errors
     /// There is no such session.
     pub fn renew(self, id: &str) -> Result<(), Refusal> {
-        let id = id.to_owned();
-        let renewed = self.0.engine.apply(Command::SessionRenew { id });
+        let renewed = self.0.engine.apply(SessionRenew(id.to_owned()));
         renewed.map(|_| ())
     }
 
@@ -295,9 +290,7 @@ impl Sessions<'_> {
     /// # Errors
     /// The id is malformed, where Consul minds.
     pub fn destroy(self, id: &str) -> Result<(), Refusal> {
-        let id = id.to_owned();
-        let destroyed = self.0.engine.apply(Command::SessionDestroy { id });
-        destroyed.map(|_| ())
+        self.0.engine.apply(SessionDestroy(id.to_owned()))
     }
 
     /// Lets a session lapse now, whatever is left of its TTL: its keys are released or deleted, and guarded.
@@ -313,31 +306,21 @@ impl Catalog<'_> {
     /// All nodes, in the order of their names.
     #[must_use]
     pub fn nodes(self) -> Vec<Arc<NodeRow>> {
-        match self.0.rows(&Query::Nodes) {
-            Rows::Nodes(nodes) => nodes,
-            _ => unreachable!("nodes are answered with nodes"),
-        }
+        self.0.rows(&NodeList)
     }
 
     /// The services of a node, in the order of their ids; none when there is no such node.
     #[must_use]
     pub fn services_of(self, node: &str) -> Vec<Arc<ServiceRow>> {
-        match self.0.rows(&Query::Node(node.to_owned())) {
-            Rows::Node(found) => found.map(|(_, services)| services).unwrap_or_default(),
-            _ => unreachable!("a node is answered with a node"),
-        }
+        let found = self.0.rows(&NodeInfo(node.to_owned()));
+        found.map(|(_, services)| services).unwrap_or_default()
     }
 
     /// All checks, in the order of node and id.
     #[must_use]
     pub fn checks(self) -> Vec<Arc<CheckRow>> {
-        match self
-            .0
-            .rows(&Query::ChecksInState("any".to_owned(), Labels::new()))
-        {
-            Rows::Checks(checks) => checks,
-            _ => unreachable!("checks are answered with checks"),
-        }
+        let all = ChecksInState("any".to_owned(), Labels::new());
+        self.0.rows(&all)
     }
 
     /// Makes a check critical, which ends the sessions that are bound to it. `serfHealth` of the agent's own node is
@@ -393,9 +376,9 @@ impl std::fmt::Display for UnknownCheck {
 impl std::error::Error for UnknownCheck {}
 
 impl Server {
-    fn rows(&self, query: &Query) -> Rows {
-        let answer = self.engine.query(query);
-        answer.expect("only a session's id can be malformed").rows
+    fn rows<R: Read<Refused = Infallible>>(&self, read: &R) -> R::Rows {
+        let Ok(answer) = self.engine.read(read);
+        answer.rows
     }
 
     /// Says in the history what the test does.

@@ -5,11 +5,10 @@ use std::pin::pin;
 use std::time::Duration;
 
 use super::calls::Blocked;
-use super::observe::in_words;
 use super::{Engine, State, between_steps, parked};
 use crate::clock::Patience;
 use crate::history::{Filter, History, Record};
-use crate::store::{Key, Query};
+use crate::store::{Key, Subject};
 
 /// What clients are to be blocked on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,17 +30,14 @@ impl BlockedOn {
         Self::Prefix(Key::new(prefix))
     }
 
-    fn matches(&self, query: &Query) -> bool {
-        match (self, query) {
+    fn matches(&self, read: &Subject) -> bool {
+        match (self, read) {
             (Self::Anything, _) => true,
-            (Self::Prefix(prefix), Query::KvGet(key) | Query::KvList(key)) => {
+            (Self::Prefix(prefix), Subject::Key(key) | Subject::Prefix(key)) => {
                 key.as_bytes().starts_with(prefix.as_bytes())
             }
-            (Self::Session(id), Query::SessionInfo(read)) => read.eq_ignore_ascii_case(id),
-            (
-                Self::Service(name),
-                Query::Service(read) | Query::ServiceHealth(read) | Query::ServiceChecks(read, _),
-            ) => read == name,
+            (Self::Session(id), Subject::Session(read)) => read.eq_ignore_ascii_case(id),
+            (Self::Service(service), Subject::Service { name, .. }) => name == service,
             (Self::Prefix(_) | Self::Session(_) | Self::Service(_), _) => false,
         }
     }
@@ -125,9 +121,7 @@ impl Unmet {
             write!(
                 formatter,
                 "{comma}request {} on {} past index {}",
-                blocked.call.0,
-                in_words(&blocked.query),
-                blocked.min_index
+                blocked.call.0, blocked.read, blocked.min_index
             )?;
         }
         if !self.at_work.is_empty() {
@@ -154,16 +148,13 @@ struct Barrier<F> {
 fn blocked(on: &BlockedOn, count: usize) -> Barrier<impl FnMut(&State) -> Option<Vec<Blocked>>> {
     let wanted = format!("{count} requests blocked on {on}");
     let met = move |state: &State| {
-        let concerned = |query: &Query| on.matches(query);
         let parked = state.calls.parked();
-        let found = parked
-            .filter(|(_, parked)| concerned(&parked.query))
-            .count();
+        let found = parked.filter(|(_, parked)| on.matches(&parked.read));
         let all = || {
             let blocked = state.calls.blocked();
-            blocked.filter(|blocked| concerned(&blocked.query))
+            blocked.filter(|blocked| on.matches(&blocked.read))
         };
-        (found >= count).then(|| all().collect())
+        (found.count() >= count).then(|| all().collect())
     };
     Barrier { wanted, met }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::history::CallId;
-use crate::store::{Index, Query};
+use crate::store::{Index, Subject};
 use crate::timestamp::Timestamp;
 
 /// How a waiter is told.
@@ -70,7 +70,7 @@ pub struct Blocked {
     /// Path and query of the request, as sent.
     pub target: String,
     /// What it reads.
-    pub query: Query,
+    pub read: Subject,
     /// The index that it has to pass.
     pub min_index: Index,
     /// When its time is up.
@@ -80,7 +80,7 @@ pub struct Blocked {
 /// A wait, as the waiter describes it.
 #[derive(Clone, Debug)]
 pub(super) struct Parked {
-    pub(super) query: Query,
+    pub(super) read: Subject,
     pub(super) min_index: Index,
     pub(super) until: Timestamp,
     pub(super) told: Arc<Told>,
@@ -193,7 +193,7 @@ impl Calls {
             call,
             client: self.open[&call].client,
             target: self.open[&call].target.clone(),
-            query: parked.query.clone(),
+            read: parked.read.clone(),
             min_index: parked.min_index,
             until: parked.until,
         })

@@ -10,8 +10,8 @@ use super::runs::RunOrder;
 use super::{Engine, between_steps};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
-use crate::history::{Happened, History, Intent, WokenBy};
-use crate::store::{Applied, Command, Effects, Store};
+use crate::history::{Happened, History, WokenBy};
+use crate::store::{Command, Effects, Store};
 use crate::timestamp::Timestamp;
 use crate::watch::Registry;
 
@@ -144,7 +144,10 @@ impl Mutation<'_> {
     }
 
     /// Applies a command now.
-    pub(super) fn apply(&mut self, command: Command) -> Applied {
+    ///
+    /// # Errors
+    /// The command is refused as a whole.
+    pub(super) fn apply<C: Command>(&mut self, command: C) -> Result<C::Reply, C::Refused> {
         self.apply_at(self.now, command)
     }
 
@@ -207,8 +210,8 @@ impl Mutation<'_> {
         self.clock.advance_to(target);
         self.now = self.clock.now();
         self.note(action);
-        while let Some((_, command)) = self.state.store.due(self.now) {
-            self.apply_at(self.now, command);
+        while let Some((_, due)) = self.state.store.due(self.now) {
+            let Ok(()) = self.apply_at(self.now, due);
         }
         self.expire(self.now);
     }
@@ -227,21 +230,18 @@ impl Mutation<'_> {
     }
 
     fn apply_due(&mut self) {
-        while let Some((deadline, command)) = self.state.store.due(self.now) {
-            self.apply_at(deadline, command);
+        while let Some((at, due)) = self.state.store.due(self.now) {
+            let Ok(()) = self.apply_at(at, due);
         }
     }
 
-    fn apply_at(&mut self, at: Timestamp, command: Command) -> Applied {
+    fn apply_at<C: Command>(&mut self, at: Timestamp, command: C) -> Result<C::Reply, C::Refused> {
         let state = &mut *self.state;
-        let intent = state.history.is_on().then(|| Intent::of(&command));
         let applied = state.store.apply(at, command);
-        if let Some(intent) = intent {
-            state.history.note(at, &intent, &applied, &state.store);
-        }
+        state.history.note(at, &applied.effects, &state.store);
         self.find_woken(at, &applied.effects);
         self.state.take_runs(&applied.effects);
-        applied
+        applied.result
     }
 
     fn find_woken(&mut self, at: Timestamp, effects: &Effects) {

@@ -8,7 +8,7 @@ use super::Engine;
 use super::calls::{Parked, Told, WakeDelay};
 use super::mutate::State;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
-use crate::store::{Key, Query};
+use crate::store::Key;
 use crate::timestamp::Timestamp;
 
 /// A request that is being answered. Dropping it says that its answer has been written, or never will be.
@@ -203,7 +203,7 @@ impl State {
     pub(super) fn block(&mut self, now: Timestamp, call: CallId, parked: Parked) {
         let what = Happened::Blocked {
             call,
-            read: in_words(&parked.query),
+            read: parked.read.to_string(),
             min_index: parked.min_index,
         };
         self.calls.park(call, parked);
@@ -237,7 +237,7 @@ impl State {
             return None;
         }
         let (_, parked) = self.calls.parked().find(|(id, _)| *id == call)?;
-        let prefix = key_of(&parked.query)?.as_bytes().to_vec();
+        let prefix = parked.read.key()?.as_bytes().to_vec();
         let delays = &mut self.wake_delays;
         let place = delays
             .iter()
@@ -247,40 +247,5 @@ impl State {
             *left -= 1;
         }
         Some(delay.by)
-    }
-}
-
-/// The key or prefix that a read names.
-pub(super) fn key_of(query: &Query) -> Option<&Key> {
-    match query {
-        Query::KvGet(key) | Query::KvList(key) => Some(key),
-        _ => None,
-    }
-}
-
-/// A read in words.
-pub(crate) fn in_words(query: &Query) -> String {
-    match query {
-        Query::KvGet(key) => format!("key {key:?}"),
-        Query::KvList(prefix) => format!("keys under {prefix:?}"),
-        Query::SessionInfo(id) => format!("session {id}"),
-        Query::SessionList => "all sessions".to_owned(),
-        Query::SessionNode(node) => format!("sessions of node {node:?}"),
-        Query::Nodes => "all nodes".to_owned(),
-        Query::Node(node) => format!("node {node:?}"),
-        Query::Services(_) => "all services".to_owned(),
-        Query::Service(name) => format!("service {name:?}"),
-        Query::ServiceHealth(name) => format!("health of service {name:?}"),
-        Query::Connect(name) => format!("proxies of service {name:?}"),
-        Query::ConnectHealth(name) => format!("health of the proxies of service {name:?}"),
-        Query::ServiceChecks(name, _) => format!("checks of service {name:?}"),
-        Query::PreparedQueries => "all prepared queries".to_owned(),
-        Query::PreparedQuery(id) => format!("prepared query {id}"),
-        Query::PreparedQueryFor(name) => format!("the prepared query for {name:?}"),
-        Query::Events(None) => "all events".to_owned(),
-        Query::Events(Some(name)) => format!("events {:?}", String::from_utf8_lossy(name)),
-        Query::NodeChecks(node) => format!("checks of node {node:?}"),
-        Query::ChecksInState(status, _) => format!("checks in state {status:?}"),
-        Query::AgentService(id) => format!("service {id:?} of the agent"),
     }
 }

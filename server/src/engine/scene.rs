@@ -7,12 +7,11 @@ use std::time::Duration;
 use super::Engine;
 use super::calls::Blocked;
 use super::mutate::{Checkpoint, Mutation, State};
-use super::observe::key_of;
 use crate::entropy::Entropy;
 use crate::history::{Happened, History};
 use crate::store::{
-    Command, Deregistration, Flaw, Image, Key, NewNode, Query, Refusal, Registration, SessionId,
-    Store,
+    Deadline, Deregistration, Flaw, Image, Key, NewNode, Refusal, Registration, SessionId, Store,
+    Subject,
 };
 use crate::timestamp::Timestamp;
 
@@ -190,12 +189,14 @@ impl Engine {
     /// Answers everybody who is blocked on keys under `prefix`, though nothing has changed. How many.
     pub fn wake_spuriously(&self, prefix: &[u8]) -> usize {
         let text = String::from_utf8_lossy(prefix).into_owned();
-        let concerned =
-            |query: &Query| key_of(query).is_some_and(|key| key.as_bytes().starts_with(prefix));
+        let concerned = |read: &Subject| {
+            read.key()
+                .is_some_and(|key| key.as_bytes().starts_with(prefix))
+        };
         self.mutate(|mutation| {
             mutation.note(format!("spurious wake of {text:?}"));
             let parked = mutation.state().calls.parked();
-            let parked = parked.filter(|(_, parked)| concerned(&parked.query));
+            let parked = parked.filter(|(_, parked)| concerned(&parked.read));
             let told: Vec<_> = parked.map(|(_, parked)| Arc::clone(&parked.told)).collect();
             let count = told.len();
             mutation.answer(told);
@@ -213,7 +214,7 @@ impl Engine {
             let row = row.ok_or_else(|| Refusal::SessionNotFound(id.to_owned()))?;
             let session = row.session.id;
             mutation.note(format!("expire session {id}"));
-            mutation.apply(Command::Lapse { session }).result?;
+            let Ok(()) = mutation.apply(Deadline::Lapse(session));
             Ok(())
         })
     }
@@ -236,19 +237,16 @@ impl Engine {
                 checks: vec![set],
             };
             mutation.note(format!("check {check:?} of node {node:?} is {status}"));
-            let set = mutation.apply(Command::Register(Box::new(registration)));
-            set.result.is_ok()
+            mutation.apply(registration).is_ok()
         })
     }
 
     /// Deletes a node with its services, checks and sessions.
     pub fn delete_node(&self, node: &str) {
-        let command = Command::Deregister(Deregistration::Node(node.to_owned()));
-        let deleted = self.mutate(|mutation| {
+        let Ok(()) = self.mutate(|mutation| {
             mutation.note(format!("delete node {node:?}"));
-            mutation.apply(command)
+            mutation.apply(Deregistration::Node(node.to_owned()))
         });
-        deleted.result.expect("a deregistration is not refused");
     }
 }
 
@@ -286,9 +284,9 @@ impl State {
             }
             last = Some(record.what.to_string());
         }
-        let waits = |blocked: &Blocked| match &blocked.query {
-            Query::KvGet(read) => read == key,
-            Query::KvList(prefix) => key.as_bytes().starts_with(prefix.as_bytes()),
+        let waits = |blocked: &Blocked| match &blocked.read {
+            Subject::Key(read) => read == key,
+            Subject::Prefix(prefix) => key.as_bytes().starts_with(prefix.as_bytes()),
             _ => false,
         };
         Explanation {

@@ -17,8 +17,8 @@ use crate::entropy::Entropy;
 use crate::history::History;
 use crate::server::rules_of;
 use crate::store::{
-    Behavior, Command, Content, Index, Key, KvVerb, KvWrite, NewNode, NewSession, Query,
-    Registration, Rows, Store,
+    Behavior, Content, Entry, Index, Key, KvGet, KvList, KvVerb, KvWrite, NewNode, NewSession,
+    NodeChecks, NodeList, NodeSessions, Read, Registration, SessionList, Store,
 };
 use crate::timestamp::Timestamp;
 use crate::version::Version;
@@ -57,14 +57,14 @@ fn with_node(engine: Engine) -> Engine {
         node,
         ..Registration::default()
     };
-    let registered = engine.apply(Command::Register(Box::new(registration)));
+    let registered = engine.apply(registration);
     registered.expect("a node can be registered");
     engine
 }
 
 fn write(engine: &Engine, key: &str, verb: KvVerb) {
     let key = Key::new(key);
-    let written = engine.apply(Command::Kv(KvWrite { key, verb }));
+    let written = engine.apply(KvWrite { key, verb });
     written.expect("the store takes the write");
 }
 
@@ -74,13 +74,13 @@ fn put(engine: &Engine, key: &str, value: &str) {
 
 fn content(value: &str) -> Content {
     Content {
-        value: value.as_bytes().into(),
+        value: value.to_owned().into(),
         flags: 0,
     }
 }
 
-fn get(key: &str) -> Query {
-    Query::KvGet(Key::new(key))
+fn get(key: &str) -> KvGet {
+    KvGet(Key::new(key))
 }
 
 /// A wait that is over when the index has passed `min_index`, or after a minute of the engine's clock.
@@ -93,10 +93,7 @@ fn wait_past(min_index: u64) -> Option<Wait> {
 }
 
 /// The value of the key that an answer is about; none when it is missing.
-fn value(rows: &Rows) -> Option<String> {
-    let Rows::Entry(entry) = rows else {
-        panic!("not the answer to a read of one key: {rows:?}")
-    };
+fn value(entry: &Option<Entry>) -> Option<String> {
     let (_, row) = entry.as_ref()?;
     Some(String::from_utf8_lossy(&row.value).into_owned())
 }
@@ -115,7 +112,7 @@ fn create_session(engine: &Engine, ttl: Duration) -> String {
         service_checks: None,
         checks: Vec::new(),
     };
-    let created = engine.apply(Command::SessionCreate(session));
+    let created = engine.apply(session);
     created.expect("a session can be created on a node that exists");
     id.to_string()
 }
@@ -136,29 +133,29 @@ fn nobody_waits(engine: &Engine) -> bool {
 fn a_client_that_goes_away_is_forgotten() {
     let engine = engine(Version::V1_8_7, Clock::frozen());
     put(&engine, "a", "1");
-    let reads = [
-        get("a"),
-        get("missing"),
-        Query::KvList(Key::new("a")),
-        Query::KvList(Key::new("empty/")),
-        Query::SessionList,
-        Query::SessionNode("n1".to_owned()),
-        Query::Nodes,
-        Query::NodeChecks("n1".to_owned()),
-    ];
-    for read in &reads {
-        {
-            let mut waiting = pin!(answer(&engine, read, wait_past(99)));
-            let mut context = Context::from_waker(Waker::noop());
-            assert!(waiting.as_mut().poll(&mut context).is_pending(), "{read:?}");
-            assert!(!nobody_waits(&engine), "{read:?}");
-            // What the missing key hangs on is now another part of the store.
-            put(&engine, "miss", "1");
-            assert!(waiting.as_mut().poll(&mut context).is_pending(), "{read:?}");
-            write(&engine, "miss", KvVerb::Delete);
-        }
-        assert!(nobody_waits(&engine), "{read:?}");
+    goes_away(&engine, &get("a"));
+    goes_away(&engine, &get("missing"));
+    goes_away(&engine, &KvList(Key::new("a")));
+    goes_away(&engine, &KvList(Key::new("empty/")));
+    goes_away(&engine, &SessionList);
+    goes_away(&engine, &NodeSessions("n1".to_owned()));
+    goes_away(&engine, &NodeList);
+    goes_away(&engine, &NodeChecks("n1".to_owned()));
+}
+
+fn goes_away(engine: &Engine, read: &impl Read) {
+    let name = read.subject();
+    {
+        let mut waiting = pin!(answer(engine, read, wait_past(99)));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending(), "{name}");
+        assert!(!nobody_waits(engine), "{name}");
+        // What the missing key hangs on is now another part of the store.
+        put(engine, "miss", "1");
+        assert!(waiting.as_mut().poll(&mut context).is_pending(), "{name}");
+        write(engine, "miss", KvVerb::Delete);
     }
+    assert!(nobody_waits(engine), "{name}");
 }
 
 /// Whether looks at a missing key are over, before and after an unrelated write, and after its own.
@@ -166,7 +163,7 @@ fn looks_at_a_missing_key(version: Version) -> [bool; 4] {
     let engine = engine(version, Clock::frozen());
     let mut looks = Looks::new(Index(1));
     let mut look = || {
-        let answer = engine.query(&get("a")).expect("a key can be read");
+        let Ok(answer) = engine.read(&get("a"));
         looks.are_over_with(&answer)
     };
     let before = [look(), look()];

@@ -6,7 +6,7 @@ use super::calls::{Parked, Told};
 use super::mutate::Era;
 use super::{Engine, between_steps};
 use crate::history::{CallId, WokenBy};
-use crate::store::{Index, Query, ReadSet};
+use crate::store::{Index, Read, ReadSet, Subject};
 use crate::timestamp::Timestamp;
 use crate::watch::WaiterId;
 
@@ -21,7 +21,7 @@ pub struct Waiter<'a> {
     reads: ReadSet,
     until: Timestamp,
     /// What is shown of the wait, if anybody observes.
-    shown: Option<(CallId, Query, Index)>,
+    shown: Option<(CallId, Subject, Index)>,
 }
 
 /// How a wait went on.
@@ -43,12 +43,12 @@ impl Engine {
     }
 
     /// A waiter that waits for nothing yet, and for nothing after `until`. `call` is the request for which it waits
-    /// for `query` to pass `min_index`. `since` is the era in which the request began: if the state is replaced as a
+    /// for `read` to pass `min_index`. `since` is the era in which the request began: if the state is replaced as a
     /// whole before the waiter is registered, it is answered as if it had been.
     pub fn waiter(
         &self,
         call: Option<CallId>,
-        query: &Query,
+        read: &impl Read,
         min_index: Index,
         until: Timestamp,
         since: Era,
@@ -60,7 +60,7 @@ impl Engine {
             told: Arc::new(Told::new(call)),
             reads: Vec::new(),
             until,
-            shown: call.map(|call| (call, query.clone(), min_index)),
+            shown: call.map(|call| (call, read.subject(), min_index)),
         }
     }
 }
@@ -111,11 +111,11 @@ impl Waiter<'_> {
 
     /// Shows that it waits, unless it can go on already.
     fn park(&self) {
-        let Some((call, query, min_index)) = &self.shown else {
+        let Some((call, read, min_index)) = &self.shown else {
             return;
         };
         let parked = Parked {
-            query: query.clone(),
+            read: read.clone(),
             min_index: *min_index,
             until: self.until,
             told: Arc::clone(&self.told),

@@ -168,13 +168,13 @@ impl LeaderLoss {
     /// What a request that waits is told when the loss begins.
     pub(super) fn interrupts(
         &self,
-        asked: &Asked<'_>,
+        is_stale: bool,
         since: Timestamp,
         now: Timestamp,
     ) -> Option<Plan> {
         let (phase, _) = self.phase_at(since, now)?;
         // A follower's waits are the leader's, and end with it; those of a leader that is none any more run on.
-        (phase == Phase::Unreachable && !asked.is_stale).then(|| at_once(ConsulError::RpcEof))
+        (phase == Phase::Unreachable && !is_stale).then(|| at_once(ConsulError::RpcEof))
     }
 }
 

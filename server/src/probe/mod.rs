@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::engine::{Engine, RunOrder};
-use crate::store::{AgentCommand, Command, ProbeRun, ProbeTarget};
+use crate::store::{AgentCommand, ProbeRun, ProbeTarget};
 
 /// How a run ended.
 struct Outcome {
@@ -85,7 +85,7 @@ async fn run_check(open: OpenRun, run: ProbeRun) -> u64 {
         status: outcome.status,
         output: outcome.output,
     };
-    let applied = open.0.apply(Command::Agent(Box::new(ran)));
+    let applied = open.0.apply(ran);
     applied.expect("the result of a run is taken or forgotten");
     run.registration
 }

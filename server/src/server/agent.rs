@@ -11,8 +11,7 @@ use crate::entropy::Entropy;
 use crate::history::History;
 use crate::http::Reload;
 use crate::store::{
-    AgentCommand, Command, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules,
-    Start, Store,
+    AgentCommand, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules, Start, Store,
 };
 use crate::version::{Behaviour, Version};
 
@@ -58,7 +57,7 @@ fn register_definitions(config: &Config, engine: &Engine) {
         keep: true,
     };
     engine
-        .apply(Command::Agent(Box::new(command)))
+        .apply(command)
         .expect("a configuration is taken as far as it can be");
 }
 
@@ -79,7 +78,7 @@ pub(super) fn reload_of(engine: &Arc<Engine>, config: &Config, reread: Option<Re
             keep: !config.dev,
         };
         engine
-            .apply(Command::Agent(Box::new(command)))
+            .apply(command)
             .expect("a configuration is taken as far as it can be");
         // As 1.8.7 does: all up to what is wrong has been taken.
         wrong.map_or(Ok(()), |wrong| {
@@ -89,7 +88,7 @@ pub(super) fn reload_of(engine: &Arc<Engine>, config: &Config, reread: Option<Re
 }
 
 /// The agent of a server with this configuration comes up.
-fn agent_start(config: &Config, seed: u64) -> Command {
+fn agent_start(config: &Config, seed: u64) -> AgentCommand {
     let [by_leader, by_agent] = own_registrations(config);
     let start = Start {
         by_leader,
@@ -97,7 +96,7 @@ fn agent_start(config: &Config, seed: u64) -> Command {
         seed,
         output_interval: config.check_update_interval,
     };
-    Command::Agent(Box::new(AgentCommand::Start(Box::new(start))))
+    AgentCommand::Start(Box::new(start))
 }
 
 /// How an agent gets into the catalog: the leader enters it, then the agent adds what the leader does not know

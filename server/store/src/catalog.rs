@@ -1,16 +1,30 @@
 //! The catalog: nodes and services, and the registrations that write them (session.md 4).
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
 use super::check_table::CheckTable;
-use super::command::Refusal;
-use super::effects::{Cause, Touched};
+use super::command::{Command, Refusal};
+use super::effects::{Cause, Note, Touched};
 use super::index::Index;
-use super::query::{Answer, Instance, Rows, Watch};
+use super::query::{Answer, Found, Read, Subject, Watch};
 use super::registration::{Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow};
+use super::service::Instance;
 use super::{Change, Store};
+
+/// Reads all nodes, in the order of their names.
+#[derive(Clone, Debug)]
+pub struct NodeList;
+
+/// Reads a node with its services, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct NodeInfo(pub String);
+
+/// Reads all services, in the order of node and id, without their checks: those on nodes with this meta data.
+#[derive(Clone, Debug)]
+pub struct ServiceList(pub Labels);
 
 /// The catalog's tables. Node names are keys in lower case.
 #[derive(Clone, Debug, Default)]
@@ -65,58 +79,69 @@ impl Catalog {
     }
 }
 
-impl Store {
-    pub(super) fn nodes(&self) -> Answer {
-        Answer {
-            index: self.catalog.nodes_newest.reported(),
-            rows: Rows::Nodes(self.catalog.nodes.values().map(Arc::clone).collect()),
-            reads: vec![Watch::Nodes],
-            waits_for_existence: false,
-        }
+impl Read for NodeList {
+    type Rows = Vec<Arc<NodeRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other("all nodes")
     }
 
-    pub(super) fn node(&self, node: &str) -> Answer {
-        let name = node.to_lowercase();
-        let Some(row) = self.catalog.nodes.get(&name) else {
+    fn look(&self, store: &Store) -> Found<Self> {
+        let catalog = &store.catalog;
+        let rows = catalog.nodes.values().map(Arc::clone).collect();
+        Ok(Answer::new(catalog.nodes_newest, rows, vec![Watch::Nodes]))
+    }
+}
+
+impl Read for NodeInfo {
+    type Rows = Option<(Arc<NodeRow>, Vec<Arc<ServiceRow>>)>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("node {:?}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let (catalog, name) = (&store.catalog, self.0.to_lowercase());
+        let per_node = store.rules.index_per_node;
+        let Some(row) = catalog.nodes.get(&name) else {
             // Until 1.13 the index of a missing node is always 1, so a wait sleeps through the node's deletion.
-            let deleted = self
-                .rules
-                .index_per_node
-                .then_some(self.catalog.node_deleted);
-            return Answer {
-                index: deleted.unwrap_or_default().reported(),
-                rows: Rows::Node(None),
-                reads: vec![Watch::Nodes],
-                waits_for_existence: false,
-            };
+            let deleted = per_node.then_some(catalog.node_deleted);
+            return Ok(Answer::new(
+                deleted.unwrap_or_default(),
+                None,
+                vec![Watch::Nodes],
+            ));
         };
-        let services = self.catalog.services_of(&name);
-        let index = if self.rules.index_per_node {
+        let rows = (Arc::clone(row), catalog.services_of(&name));
+        Ok(if per_node {
             // Not that of the rows: a service that goes leaves none.
-            self.catalog
-                .newest_by_node
-                .get(&name)
-                .copied()
-                .unwrap_or_default()
+            let index = catalog.newest_by_node.get(&name).copied();
+            Answer::new(
+                index.unwrap_or_default(),
+                Some(rows),
+                vec![Watch::Node(name)],
+            )
         } else {
-            self.catalog.nodes_newest.max(self.catalog.services_newest)
-        };
-        Answer {
-            index: index.reported(),
-            rows: Rows::Node(Some((Arc::clone(row), services))),
-            reads: if self.rules.index_per_node {
-                vec![Watch::Node(name)]
-            } else {
-                vec![Watch::Nodes, Watch::Services]
-            },
-            waits_for_existence: false,
-        }
+            let index = catalog.nodes_newest.max(catalog.services_newest);
+            Answer::new(index, Some(rows), vec![Watch::Nodes, Watch::Services])
+        })
+    }
+}
+
+impl Read for ServiceList {
+    type Rows = Vec<Instance>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other("all services")
     }
 
-    pub(super) fn services(&self, node_meta: &Labels) -> Answer {
-        let catalog = &self.catalog;
+    fn look(&self, store: &Store) -> Found<Self> {
+        let catalog = &store.catalog;
         let rows = catalog.services.iter();
-        let rows = rows.filter(|((node, _), _)| catalog.node_has(node, node_meta));
+        let rows = rows.filter(|((node, _), _)| catalog.node_has(node, &self.0));
         let instance = |((node, _), service): (&(String, String), &Arc<ServiceRow>)| {
             Some(Instance {
                 node: Arc::clone(catalog.nodes.get(node)?),
@@ -124,18 +149,42 @@ impl Store {
                 checks: Vec::new(),
             })
         };
-        let mut answer = Answer {
-            index: catalog.services_newest.reported(),
-            rows: Rows::Instances(rows.filter_map(instance).collect()),
-            reads: vec![Watch::Services],
-            waits_for_existence: false,
-        };
-        if !node_meta.is_empty() {
+        let rows = rows.filter_map(instance).collect();
+        Ok(if self.0.is_empty() {
+            Answer::new(catalog.services_newest, rows, vec![Watch::Services])
+        } else {
             // Asked about nodes, Consul reports the index of the nodes, too.
-            answer.index = answer.index.max(catalog.nodes_newest);
-            answer.reads.push(Watch::Nodes);
-        }
-        answer
+            let index = catalog.services_newest.max(catalog.nodes_newest);
+            Answer::new(index, rows, vec![Watch::Services, Watch::Nodes])
+        })
+    }
+}
+
+/// Registers a node with what is on it (session.md 4.2); on a refusal nothing of it stays.
+impl Command for Registration {
+    type Reply = ();
+    type Refused = Refusal;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), Refusal> {
+        let words = format!("registered on node {:?}", self.node.node);
+        change.take_indexes(1);
+        change.register(self)?;
+        change.effects.notes.push(Note::CatalogChanged(words));
+        Ok(())
+    }
+}
+
+/// Takes something out of the catalog (session.md 4.3).
+impl Command for Deregistration {
+    type Reply = ();
+    type Refused = Infallible;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), Infallible> {
+        change.take_indexes(1);
+        change.deregister(&self);
+        let words = format!("deregistered: {self:?}");
+        change.effects.notes.push(Note::CatalogChanged(words));
+        Ok(())
     }
 }
 

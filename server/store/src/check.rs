@@ -1,10 +1,11 @@
 //! Checks: their rows, and the sessions that hang on them (session.md 3.1).
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::command::Refusal;
 use super::effects::{Cause, Touched};
-use super::query::{Answer, Rows, Watch};
+use super::query::{Answer, Found, Read, Subject, Watch};
 use super::registration::{CheckRow, Labels, NewCheck};
 use super::session::SessionRow;
 use super::{Change, Store};
@@ -16,33 +17,61 @@ const PASSING: &str = "passing";
 /// The type of the checks that follow sessions, since 1.21.
 pub(super) const SESSION: &str = "session";
 
+/// Reads the checks of a node, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct NodeChecks(pub String);
+
+/// Reads the checks with a status on nodes with this meta data, in the order of node and id; `any` means all.
+#[derive(Clone, Debug)]
+pub struct ChecksInState(pub String, pub Labels);
+
+impl Read for NodeChecks {
+    type Rows = Vec<Arc<CheckRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("checks of node {:?}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let catalog = &store.catalog;
+        let rows = catalog.checks.of_node(&self.0.to_lowercase());
+        Ok(Answer::new(
+            catalog.checks_newest,
+            rows,
+            vec![Watch::Checks],
+        ))
+    }
+}
+
+impl Read for ChecksInState {
+    type Rows = Vec<Arc<CheckRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("checks in state {:?}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let (Self(state, node_meta), catalog) = (self, &store.catalog);
+        let rows = catalog.checks.iter().filter(|((node, _), row)| {
+            (state == "any" || row.check.status == *state) && catalog.node_has(node, node_meta)
+        });
+        let rows = rows.map(|(_, row)| Arc::clone(row)).collect();
+        Ok(Answer::new(
+            catalog.checks_newest,
+            rows,
+            vec![Watch::Checks],
+        ))
+    }
+}
+
 impl Store {
     /// The row of a check; node and id in any case.
     #[must_use]
     pub fn check(&self, node: &str, check: &str) -> Option<&Arc<CheckRow>> {
         let checks = &self.catalog.checks;
         checks.get(&node.to_lowercase(), &check.to_lowercase())
-    }
-
-    pub(super) fn node_checks(&self, node: &str) -> Answer {
-        self.checks(self.catalog.checks.of_node(&node.to_lowercase()))
-    }
-
-    pub(super) fn checks_in_state(&self, state: &str, node_meta: &Labels) -> Answer {
-        let catalog = &self.catalog;
-        let rows = catalog.checks.iter().filter(|((node, _), row)| {
-            (state == "any" || row.check.status == state) && catalog.node_has(node, node_meta)
-        });
-        self.checks(rows.map(|(_, row)| Arc::clone(row)).collect())
-    }
-
-    fn checks(&self, rows: Vec<Arc<CheckRow>>) -> Answer {
-        Answer {
-            index: self.catalog.checks_newest.reported(),
-            rows: Rows::Checks(rows),
-            reads: vec![Watch::Checks],
-            waits_for_existence: false,
-        }
     }
 
     /// Whether a check follows the sessions that its definition names (1.22.md B3).

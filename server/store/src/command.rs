@@ -1,127 +1,35 @@
-//! Everything that can change the store, and what it answers.
+//! Commands: what all of them have, and why they are refused. Each part of the store has its own.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::agent::AgentCommand;
-use super::event::NewEvent;
-use super::index::Index;
-use super::key::Key;
-use super::prepared_query::{PreparedQueryId, PreparedQueryRefusal, PreparedQueryWrite};
-use super::registration::{Deregistration, NewNode, NodeRow, Registration};
-use super::session::{NewSession, SessionRow};
-use super::session_id::{IdError, SessionId};
-use super::txn::{TxnOperation, TxnOutcome};
+use super::Change;
+use super::registration::{NewNode, NodeRow};
+use super::session_id::IdError;
 
 /// One change, complete: what it means does not depend on anything but the store and the time passed in.
-#[derive(Clone, Debug)]
-pub enum Command {
-    /// A write of the KV endpoint.
-    Kv(KvWrite),
-    /// A transaction with at least one write.
-    Txn(Vec<TxnOperation>),
-    /// Create a session. The caller has checked what Consul checks before raft (session.md 1.1) and made the id.
-    SessionCreate(NewSession),
-    /// Destroy the session with this id, as the client spelled it.
-    SessionDestroy {
-        /// The id, not yet parsed.
-        id: String,
-    },
-    /// Start the TTL of a session anew. Not a raft entry.
-    SessionRenew {
-        /// The id, not yet parsed.
-        id: String,
-    },
-    /// Register a node, a service, checks (session.md 4.2).
-    Register(Box<Registration>),
-    /// Take a node, a service or a check out of the catalog (session.md 4.3).
-    Deregister(Deregistration),
-    /// Change the agent's own services and checks, and the catalog with them (session.md 4.4).
-    Agent(Box<AgentCommand>),
-    /// Create or replace a prepared query. The caller has checked what Consul checks before raft.
-    PutPreparedQuery(Box<PreparedQueryWrite>),
-    /// Delete the prepared query with this id, as the client spelled it.
-    DeletePreparedQuery {
-        /// The id, not yet parsed.
-        id: String,
-    },
-    /// Fire an event. Not a raft entry.
-    Fire(Box<NewEvent>),
-    /// The TTL of this session ran out: submitted by the engine at its deadline.
-    Lapse {
-        /// The session that lapses.
-        session: SessionId,
-    },
-    /// The lock-delay of this key is over: submitted by the engine at its deadline. Not a raft entry.
-    EndLockDelay {
-        /// The key that can be acquired again.
-        key: Key,
-    },
-    /// Forget the tombstones up to an index: submitted by the engine at their deadline (kv.md 4.3).
-    ReapTombstones {
-        /// The newest tombstone that goes.
-        up_to: Index,
-    },
-}
+pub trait Command: Sized {
+    /// What it answers.
+    type Reply;
+    /// Why it is refused as a whole; [`Infallible`](std::convert::Infallible) where it cannot be.
+    type Refused;
 
-impl Command {
-    /// Whether this is something that the agent does at its own deadline.
-    pub(super) fn is_due_of_agent(&self) -> bool {
-        matches!(self, Command::Agent(command) if matches!(**command, AgentCommand::Due(_)))
+    /// Returns whether the store has named it as due; see [`Store::due`].
+    fn is_due(&self) -> bool {
+        false
     }
-}
 
-/// One write of a key or a tree of keys.
-#[derive(Clone, Debug)]
-pub struct KvWrite {
-    /// The key, or the prefix for [`KvVerb::DeleteTree`].
-    pub key: Key,
-    /// What happens to it.
-    pub verb: KvVerb,
-}
+    /// Returns whether it is the agent that changes something.
+    fn is_of_agent(&self) -> bool {
+        false
+    }
 
-/// What a KV write does. The same verbs serve the KV endpoint and transactions.
-#[derive(Clone, Debug)]
-pub enum KvVerb {
-    /// Write whatever is there (kv.md 2.3).
-    Set(Content),
-    /// Write if the modify index is this one; 0 means that the key must be absent (kv.md 2.4).
-    Cas(Content, Index),
-    /// Write and become the holder (kv.md 2.5); `lock` in a transaction.
-    Acquire(Content, String),
-    /// Write and let go (kv.md 2.5); `unlock` in a transaction.
-    Release(Content, String),
-    /// Delete the key.
-    Delete,
-    /// Delete the key if its modify index is this one; a missing key counts as deleted (kv.md 3).
-    DeleteCas(Index),
-    /// Delete every key that starts with the key given.
-    DeleteTree,
-}
-
-/// What a write puts into a key.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Content {
-    /// The value; an empty one is Consul's `null`.
-    pub value: Box<[u8]>,
-    /// The flags; 0 unless the client gave some, also on writes of an existing key (kv.md trap 4).
-    pub flags: u64,
-}
-
-/// What a command that ran has to say.
-#[derive(Clone, Debug)]
-pub enum Reply {
-    /// Nothing to say.
-    Done,
-    /// A conditional write: whether it took place.
-    Written(bool),
-    /// The session that was created or renewed.
-    Session(Arc<SessionRow>),
-    /// The id of the prepared query that was written.
-    PreparedQuery(PreparedQueryId),
-    /// A transaction's results, or its errors.
-    Txn(TxnOutcome),
+    /// Carries it out; see [`Store::apply`].
+    ///
+    /// # Errors
+    /// The command is refused as a whole.
+    fn run(self, change: &mut Change<'_>) -> Result<Self::Reply, Self::Refused>;
 }
 
 /// Why the store refuses a command as a whole. The texts are the wire layer's.
@@ -141,8 +49,6 @@ pub enum Refusal {
     MissingCheck(String),
     /// A check that a new session names is critical.
     CriticalCheck(String),
-    /// A call about a prepared query.
-    PreparedQuery(PreparedQueryRefusal),
     /// A check names a service that its node does not have.
     MissingService {
         /// The node as registered.
@@ -182,11 +88,48 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Who holds a key back, when an acquire is refused without an error.
+impl From<std::convert::Infallible> for Refusal {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// Why a write of a key did not take place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KvRefused {
+    /// A `cas` with another index.
+    StaleSet,
+    /// A `delete-cas` with another index.
+    StaleDelete,
+    /// A release by a session that does not hold the key.
+    NotHolder,
+    /// An acquire.
+    Acquire(AcquireRefused),
+    /// The session of a release is missing.
+    Release(Refusal),
+}
+
+impl KvRefused {
+    /// Returns what is wrong with the session that the write names. It is an error to clients; every other reason is
+    /// answered with `false`.
+    #[must_use]
+    pub fn error(&self) -> Option<&Refusal> {
+        match self {
+            Self::Acquire(AcquireRefused::Session(refusal)) | Self::Release(refusal) => {
+                Some(refusal)
+            }
+            Self::StaleSet | Self::StaleDelete | Self::NotHolder | Self::Acquire(_) => None,
+        }
+    }
+}
+
+/// Why an acquire did not take place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AcquireRefused {
     /// Another session, or another spelling of this one, holds the key.
     HeldBy(Box<str>),
     /// The lock-delay after an invalidation still runs for this long.
     LockDelay(Duration),
+    /// The session is missing, unknown or malformed.
+    Session(Refusal),
 }

@@ -1,9 +1,10 @@
 //! What a command did, for those who wait and those who keep the history. The store notifies nobody itself.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
-use super::agent::ProbeRun;
-use super::command::AcquireRefused;
+use super::command::{AcquireRefused, Refusal};
 use super::index::Index;
 use super::key::Key;
 use super::query::Watch;
@@ -20,8 +21,8 @@ pub struct Effects {
     pub holders: Vec<HolderChange>,
     /// The sessions that fell, and why.
     pub ended: Vec<SessionEnd>,
-    /// Why an acquire was refused without an error.
-    pub acquire_refused: Option<AcquireRefused>,
+    /// What happened without a change of a row.
+    pub notes: Vec<Note>,
     /// The checks that are to be run now, by whoever can.
     pub runs: Vec<ProbeRun>,
     /// Registrations of checks whose runs nobody wants any more.
@@ -118,4 +119,95 @@ impl fmt::Display for Cause {
             Self::NodeDeleted => formatter.write_str("its node was deleted"),
         }
     }
+}
+
+/// Something that happened without a change of a row, for the history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// A session acquired a key that it holds already.
+    AcquiredAgain {
+        /// The key.
+        key: Key,
+        /// The session, as the client spelled it.
+        session: String,
+    },
+    /// An acquire was refused, alone or in a transaction.
+    AcquireRefused {
+        /// The key.
+        key: Key,
+        /// The session, as the client spelled it.
+        session: String,
+        /// Why.
+        why: AcquireRefused,
+    },
+    /// A release was refused.
+    ReleaseRefused {
+        /// The key.
+        key: Key,
+        /// The session, as the client spelled it.
+        session: String,
+    },
+    /// A write or delete of this key depended on an index that the key does not have.
+    WriteRefused(Key),
+    /// A session was renewed, by its id as the client spelled it.
+    SessionRenewed(String),
+    /// A session was not created, renewed or destroyed.
+    SessionRefused {
+        /// Its id as the client spelled it; empty for a new one.
+        session: String,
+        /// Why.
+        why: Refusal,
+    },
+    /// The lock-delay of this key is over.
+    LockDelayEnded(Key),
+    /// The tombstones up to this index were forgotten.
+    TombstonesReaped(Index),
+    /// Somebody changed the catalog, or the agent's own part of it, in words.
+    CatalogChanged(String),
+}
+
+/// What is asked by a check that is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Who is asked.
+    pub target: ProbeTarget,
+    /// How long a run may take.
+    pub timeout: Duration,
+    /// The longest output in bytes that is kept.
+    pub output_limit: usize,
+}
+
+/// Who is asked by a check that is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeTarget {
+    /// An HTTP server: its status decides.
+    Http {
+        /// The URL, as given.
+        url: String,
+        /// The method; empty for `GET`.
+        method: String,
+        /// Headers beside Consul's own.
+        header: BTreeMap<String, Vec<String>>,
+        /// The body.
+        body: String,
+        /// Whether a server of HTTPS may show any certificate.
+        tls_skip_verify: bool,
+        /// What its certificate must be for; empty for the host of the URL.
+        tls_server_name: String,
+    },
+    /// A TCP server at `host:port`: that it accepts a connection is enough.
+    Tcp(String),
+    /// A program with its arguments: how it ends decides.
+    Script(Vec<String>),
+}
+
+/// A run that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeRun {
+    /// The check.
+    pub check_id: String,
+    /// Which registration of it.
+    pub registration: u64,
+    /// What is asked.
+    pub probe: Probe,
 }

@@ -1,12 +1,14 @@
 //! User events: messages that are kept in the order in which they were fired, the last few of them (session.md 4.6).
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use imbl::Vector;
 
+use super::command::Command;
 use super::effects::Touched;
 use super::index::Index;
-use super::query::{Answer, Rows, Watch};
+use super::query::{Answer, Found, News, Read, Subject, Watch};
 use super::{Change, Store};
 
 /// How many events are kept.
@@ -58,40 +60,54 @@ pub(super) struct Events {
     pub(super) fired: u64,
 }
 
-impl Store {
-    /// The events with a name, or all, oldest first.
-    pub(super) fn events(&self, name: Option<&[u8]>) -> Answer {
-        let rows = self.events.rows.iter();
-        let rows = rows.filter(|row| name.is_none_or(|name| *row.event.name == *name));
+/// Reads the events with a name, or all that are kept, oldest first.
+#[derive(Clone, Debug)]
+pub struct EventList(pub Option<Box<[u8]>>);
+
+impl Read for EventList {
+    type Rows = Vec<Arc<EventRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(match &self.0 {
+            None => "all events".to_owned(),
+            Some(name) => format!("events {:?}", String::from_utf8_lossy(name)),
+        })
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let rows = store.events.rows.iter();
+        let rows = rows.filter(|row| self.0.as_ref().is_none_or(|name| *name == row.event.name));
         let rows: Vec<Arc<EventRow>> = rows.map(Arc::clone).collect();
-        let index = rows.last().map(|row| row.index());
-        Answer {
-            index: index.unwrap_or_default().reported(),
-            rows: Rows::Events(rows),
-            reads: vec![Watch::Events],
-            waits_for_existence: false,
-        }
+        let index = rows.last().map(|row| row.index()).unwrap_or_default();
+        Ok(Answer {
+            news: News::Other,
+            ..Answer::new(index, rows, vec![Watch::Events])
+        })
     }
 }
 
-impl Change<'_> {
-    /// Fires an event. Not a raft entry.
-    pub(super) fn fire(&mut self, event: NewEvent) {
-        let events = &mut self.store.events;
+/// Fires an event. Not a raft entry.
+impl Command for NewEvent {
+    type Reply = ();
+    type Refused = Infallible;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), Infallible> {
+        let events = &mut change.store.events;
         // Consul's clock of events has begun when the first one comes.
         events.fired += 1;
-        if !event.concerns_agent {
-            return;
+        if !self.concerns_agent {
+            return Ok(());
         }
-        let logical_time = events.fired + 1;
         let row = EventRow {
-            event,
-            logical_time,
+            event: self,
+            logical_time: events.fired + 1,
         };
         events.rows.push_back(Arc::new(row));
         if events.rows.len() > KEPT {
             events.rows.pop_front();
         }
-        self.effects.touched.push(Touched::Event);
+        change.effects.touched.push(Touched::Event);
+        Ok(())
     }
 }

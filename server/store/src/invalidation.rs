@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::Change;
-use super::command::Content;
 use super::effects::{Cause, SessionEnd, Touched};
 use super::key::Key;
+use super::kv::Content;
 use super::session::{Behavior, SessionRow};
 use super::session_id::SessionId;
 

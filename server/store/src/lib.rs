@@ -41,47 +41,52 @@ mod txn;
 mod txn_catalog;
 pub mod watch;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use service::{ABSENT_IN_CATALOG, ABSENT_IN_HEALTH};
-
 pub use agent::{
-    Agent, AgentCommand, AgentImage, Alias, CheckSource, CheckSpec, Due, InARow, LocalCheck,
-    LocalService, Probe, ProbeRun, ProbeTarget, ServiceSpec, Sidecar, Start, Thresholds,
+    Agent, AgentCommand, AgentImage, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow,
+    LocalCheck, LocalService, ServiceSpec, Sidecar, Start, Thresholds,
 };
-pub use command::{AcquireRefused, Command, Content, KvVerb, KvWrite, Refusal, Reply};
-pub use effects::{Cause, Effects, HolderChange, SessionEnd, Touched};
-pub use event::{EventRow, NewEvent};
+pub use catalog::{NodeInfo, NodeList, ServiceList};
+pub use check::{ChecksInState, NodeChecks};
+pub use command::{AcquireRefused, Command, KvRefused, Refusal};
+pub use effects::{
+    Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, SessionEnd, Touched,
+};
+pub use event::{EventList, EventRow, NewEvent};
 #[cfg(feature = "serde")]
 pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
 pub use index::Index;
 pub use key::Key;
-pub use kv::KvRow;
+pub use kv::{Content, Entry, KvGet, KvList, KvRow, KvVerb, KvWrite};
 pub use node_id::{NodeIdFlaw, check_node_id};
 pub use prepared_query::{
-    NewPreparedQuery, PreparedQueryId, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
+    NewPreparedQuery, PreparedQueryDelete, PreparedQueryFor, PreparedQueryId, PreparedQueryInfo,
+    PreparedQueryList, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
     PreparedQueryWrite, ServiceSearch, Template,
 };
 pub use proxy::{ExposedPath, Proxy, Upstream};
-pub use query::{Answer, Entry, Instance, Query, ReadSet, Rows, Watch};
+pub use query::{Answer, Found, News, Read, ReadSet, Subject, Watch};
 pub use registration::{
     CheckDefinition, CheckRow, Deregistration, Headers, Labels, NewCheck, NewNode, NewService,
     NodeRow, Registration, ServiceAddress, ServiceRow, Weights,
 };
 pub use rules::Rules;
-pub use session::{Behavior, NewSession, ServiceCheck, SessionRow};
+pub use service::{ConnectInstances, Instance, ServiceChecks, ServiceInstances, View};
+pub use session::{
+    Behavior, NewSession, NodeSessions, ServiceCheck, SessionDestroy, SessionInfo, SessionList,
+    SessionRenew, SessionRow,
+};
 pub use session_id::{IdError, SessionId};
-pub use txn::{TxnError, TxnOperation, TxnOutcome, TxnRefusal, TxnResult, TxnVerb};
-pub use txn_catalog::{CatalogOperation, CatalogSubject, CatalogVerb};
+pub use txn::{
+    CatalogOperation, CatalogSubject, CatalogVerb, Txn, TxnError, TxnOperation, TxnOutcome,
+    TxnRefusal, TxnResult, TxnVerb,
+};
 
 use crate::timestamp::Timestamp;
-
-/// The size from which Consul splits the raft entry of a KV write, each part taking an index (kv.md 2.2).
-const RAFT_ENTRY_BYTES: usize = 524_288;
-/// What a raft entry holds besides key and value, roughly; Consul's own figure varies with the request.
-const RAFT_ENTRY_OVERHEAD: usize = 128;
 
 /// All state of one Consul: keys, sessions, catalog, and the deadlines that hang on them.
 #[derive(Clone, Debug)]
@@ -100,21 +105,35 @@ pub struct Store {
 
 /// What a command came to.
 #[derive(Clone, Debug)]
-pub struct Applied {
-    /// The answer, or why there is none.
-    pub result: Result<Reply, Refusal>,
+pub struct Applied<T, E> {
+    /// The reply, or why there is none.
+    pub result: Result<T, E>,
     /// What changed.
     pub effects: Effects,
 }
 
-/// One command under way: the store, the moment, the index that everything it touches gets.
-struct Change<'a> {
+/// One command under way: the store, the moment, the index that everything gets which it touches.
+#[derive(Debug)]
+pub struct Change<'a> {
     store: &'a mut Store,
     now: Timestamp,
     index: Index,
     effects: Effects,
     /// What alias checks have to look at again.
     stirred: agent::Stirred,
+}
+
+/// Something that happens by itself: a command that the store names when it is due.
+#[derive(Clone, Debug)]
+pub enum Deadline {
+    /// The lock-delay of this key is over. Not a raft entry.
+    EndLockDelay(Key),
+    /// The TTL of this session ran out.
+    Lapse(SessionId),
+    /// The agent does this.
+    Agent(Due),
+    /// The tombstones up to this index are forgotten (kv.md 4.3).
+    ReapTombstones(Index),
 }
 
 impl Store {
@@ -145,32 +164,21 @@ impl Store {
     ///
     /// # Panics
     /// When something was due before `now` and has not been applied: the caller broke [`Store::due`].
-    pub fn apply(&mut self, now: Timestamp, command: Command) -> Applied {
+    pub fn apply<C: Command>(
+        &mut self,
+        now: Timestamp,
+        command: C,
+    ) -> Applied<C::Reply, C::Refused> {
         assert!(
-            self.next_deadline().is_none_or(|deadline| deadline > now)
-                || matches!(
-                    command,
-                    Command::Lapse { .. }
-                        | Command::EndLockDelay { .. }
-                        | Command::ReapTombstones { .. }
-                )
-                || command.is_due_of_agent(),
+            self.next_deadline().is_none_or(|deadline| deadline > now) || command.is_due(),
             "everything that is due is applied before the next command"
         );
         let before = self.applied;
-        let entries = self.raft_entries(now, &command);
-        self.applied = Index(self.applied.0 + entries);
-        let mut change = Change {
-            index: self.applied,
-            store: self,
-            now,
-            effects: Effects::default(),
-            stirred: agent::Stirred::default(),
-        };
-        let by_agent = matches!(command, Command::Agent(_));
-        let result = change.run(command);
+        let mut change = self.change(now);
+        let is_of_agent = command.is_of_agent();
+        let result = command.run(&mut change);
         change.agent_aliases_follow();
-        if !by_agent {
+        if !is_of_agent {
             change.agent_looks_later();
         }
         let mut effects = change.effects;
@@ -178,76 +186,14 @@ impl Store {
         Applied { result, effects }
     }
 
-    /// How many raft indexes a command takes (kv.md 4.1).
-    fn raft_entries(&self, now: Timestamp, command: &Command) -> u64 {
-        match command {
-            Command::Kv(KvWrite { key, verb }) => match verb {
-                KvVerb::Acquire(..) if self.lock_delays.left(now, key).is_some() => 0,
-                KvVerb::Set(content)
-                | KvVerb::Cas(content, _)
-                | KvVerb::Acquire(content, _)
-                | KvVerb::Release(content, _) => {
-                    let bytes = key.as_bytes().len() + content.value.len() + RAFT_ENTRY_OVERHEAD;
-                    bytes.div_ceil(RAFT_ENTRY_BYTES) as u64
-                }
-                KvVerb::Delete | KvVerb::DeleteCas(_) | KvVerb::DeleteTree => 1,
-            },
-            Command::Txn(operations) => u64::from(self.pre_check(now, operations).is_empty()),
-            Command::SessionDestroy { id } => {
-                // Where ids are UUIDs it is raft that finds out that one is malformed or unknown.
-                let known = matches!(self.session(id), Ok(Some(_)));
-                u64::from(known || self.rules.session_ids_are_uuids)
-            }
-            Command::PutPreparedQuery(write) => match &write.target {
-                PreparedQueryTarget::New(_) => 1,
-                PreparedQueryTarget::Existing(id) => {
-                    u64::from(self.prepared_query_target(id).is_ok())
-                }
-            },
-            Command::DeletePreparedQuery { id } => {
-                u64::from(self.prepared_query_target(id).is_ok())
-            }
-            Command::SessionRenew { .. }
-            | Command::EndLockDelay { .. }
-            | Command::Fire(_)
-            | Command::Agent(_) => 0,
-            Command::SessionCreate(_)
-            | Command::Register(_)
-            | Command::Deregister(_)
-            | Command::Lapse { .. }
-            | Command::ReapTombstones { .. } => 1,
-        }
-    }
-
-    /// Answers a read. It changes nothing, and takes no time as an argument: nothing that can be read over
-    /// the wire depends on the moment, only on what has been applied.
-    ///
-    /// # Errors
-    /// The read names a session by a malformed id, where Consul minds.
-    pub fn query(&self, query: &Query) -> Result<Answer, Refusal> {
-        match query {
-            Query::KvGet(key) => Ok(self.kv_get(key)),
-            Query::KvList(prefix) => Ok(self.kv_list(prefix)),
-            Query::SessionInfo(id) => self.session_info(id),
-            Query::SessionList => Ok(self.session_list()),
-            Query::SessionNode(node) => Ok(self.session_node(node)),
-            Query::Nodes => Ok(self.nodes()),
-            Query::Node(node) => Ok(self.node(node)),
-            Query::Services(node_meta) => Ok(self.services(node_meta)),
-            Query::Service(name) => Ok(self.service(name, ABSENT_IN_CATALOG)),
-            Query::ServiceHealth(name) => Ok(self.service(name, ABSENT_IN_HEALTH)),
-            Query::Connect(name) => Ok(self.connect(name)),
-            Query::ConnectHealth(name) => Ok(self.connect_health(name)),
-            Query::ServiceChecks(name, node_meta) => Ok(self.service_checks(name, node_meta)),
-            Query::PreparedQueries => Ok(self.prepared_queries()),
-            Query::PreparedQuery(id) => self.prepared_query(id).map_err(Refusal::PreparedQuery),
-            Query::PreparedQueryFor(name) => self
-                .prepared_query_for(name)
-                .map_err(Refusal::PreparedQuery),
-            Query::Events(name) => Ok(self.events(name.as_deref())),
-            Query::NodeChecks(node) => Ok(self.node_checks(node)),
-            Query::ChecksInState(state, node_meta) => Ok(self.checks_in_state(state, node_meta)),
-            Query::AgentService(id) => Ok(self.agent_service(id)),
+    /// A command that begins.
+    fn change(&mut self, now: Timestamp) -> Change<'_> {
+        Change {
+            index: self.applied,
+            store: self,
+            now,
+            effects: Effects::default(),
+            stirred: agent::Stirred::default(),
         }
     }
 
@@ -258,33 +204,18 @@ impl Store {
         self.next_of_each().into_iter().flatten().min()
     }
 
-    /// The earliest command that is due at `now`, with its own deadline: apply it at that time, and ask again.
+    /// What is due first at `now`, with its own time: apply it at that time, and ask again.
     #[must_use]
-    pub fn due(&self, now: Timestamp) -> Option<(Timestamp, Command)> {
-        let at = self.next_deadline().filter(|at| *at <= now)?;
-        let first = self
-            .next_of_each()
-            .iter()
-            .position(|next| *next == Some(at));
-        let command = match first? {
-            0 => {
-                let (_, key) = self.lock_delays.next_end()?;
-                Command::EndLockDelay { key: key.clone() }
-            }
-            1 => {
-                let (_, session) = self.sessions.next_lapse()?;
-                Command::Lapse { session }
-            }
-            2 => {
-                let (_, due) = self.agent.next_due()?;
-                Command::Agent(Box::new(AgentCommand::Due(due.clone())))
-            }
-            _ => {
-                let (_, up_to) = self.tombstones.next_reap()?;
-                Command::ReapTombstones { up_to }
-            }
+    pub fn due(&self, now: Timestamp) -> Option<(Timestamp, Deadline)> {
+        let each = self.next_of_each();
+        let at = each.into_iter().flatten().min().filter(|at| *at <= now)?;
+        let deadline = match each.iter().position(|next| *next == Some(at))? {
+            0 => Deadline::EndLockDelay(self.lock_delays.next_end()?.1.clone()),
+            1 => Deadline::Lapse(self.sessions.next_lapse()?.1),
+            2 => Deadline::Agent(self.agent.next_due()?.1.clone()),
+            _ => Deadline::ReapTombstones(self.tombstones.next_reap()?.1),
         };
-        Some((at, command))
+        Some((at, deadline))
     }
 
     /// When each of these things happens next. At the same moment a guard ends before a session lapses, and reaping comes
@@ -322,90 +253,46 @@ impl Store {
 }
 
 impl Change<'_> {
-    fn run(&mut self, command: Command) -> Result<Reply, Refusal> {
-        match command {
-            Command::Kv(write) => {
-                if self.lock_delayed(&write) {
-                    return Ok(Reply::Written(false));
-                }
-                self.kv_write(write).map(Reply::Written)
-            }
-            Command::Txn(operations) => Ok(Reply::Txn(self.transaction(&operations))),
-            Command::SessionCreate(session) => self.session_create(session).map(Reply::Session),
-            Command::SessionDestroy { id } => {
-                let session = self.store.session(&id)?.map(|row| row.session.id);
-                if let Some(session) = session {
-                    self.invalidate(session, Cause::Destroyed);
-                }
-                Ok(Reply::Done)
-            }
-            Command::SessionRenew { id } => self.session_renew(&id).map(Reply::Session),
-            Command::Register(registration) => self.register(*registration).map(|()| Reply::Done),
-            Command::Deregister(what) => {
-                self.deregister(&what);
-                Ok(Reply::Done)
-            }
-            Command::Agent(command) => self.agent(*command),
-            Command::PutPreparedQuery(write) => {
-                let written = self.put_prepared_query(*write);
-                let written = written.map(Reply::PreparedQuery);
-                written.map_err(Refusal::PreparedQuery)
-            }
-            Command::DeletePreparedQuery { id } => {
-                let removed = self.remove_prepared_query(&id);
-                removed
-                    .map(|()| Reply::Done)
-                    .map_err(Refusal::PreparedQuery)
-            }
-            Command::Fire(event) => {
-                self.fire(*event);
-                Ok(Reply::Done)
-            }
-            Command::Lapse { session } => {
-                self.invalidate(session, Cause::Lapsed);
-                Ok(Reply::Done)
-            }
-            Command::EndLockDelay { key } => {
-                self.store.lock_delays.end(&key);
-                Ok(Reply::Done)
-            }
-            Command::ReapTombstones { up_to } => {
-                self.store.tombstones.reap(up_to);
-                Ok(Reply::Done)
-            }
-        }
+    /// Goes to raft, with an entry that takes this many indexes: what is touched from here on gets the last of them
+    /// (kv.md 4.1).
+    fn take_indexes(&mut self, count: u64) {
+        self.store.applied = Index(self.store.applied.0 + count);
+        self.index = self.store.applied;
+    }
+}
+
+impl Command for Deadline {
+    type Reply = ();
+    type Refused = Infallible;
+
+    fn is_due(&self) -> bool {
+        true
     }
 
-    /// Whether a write is an acquire during the lock-delay of its key. Looked at before the session is, so even
-    /// an empty or unknown session is refused in silence (kv.md trap 20), and before raft (trap 22).
-    fn lock_delayed(&mut self, write: &KvWrite) -> bool {
-        if !matches!(write.verb, KvVerb::Acquire(..)) {
-            return false;
-        }
-        let left = self.store.lock_delays.left(self.now, &write.key);
-        self.effects.acquire_refused = left.map(AcquireRefused::LockDelay);
-        left.is_some()
+    fn is_of_agent(&self) -> bool {
+        matches!(self, Self::Agent(_))
     }
 
-    fn kv_write(&mut self, KvWrite { key, verb }: KvWrite) -> Result<bool, Refusal> {
-        match verb {
-            KvVerb::Set(content) => {
-                self.kv_set(&key, content);
-                Ok(true)
+    fn run(self, change: &mut Change<'_>) -> Result<(), Infallible> {
+        let note = match self {
+            Self::EndLockDelay(key) => {
+                change.store.lock_delays.end(&key);
+                Some(Note::LockDelayEnded(key))
             }
-            KvVerb::Cas(content, index) => Ok(self.kv_cas(&key, content, index)),
-            KvVerb::Acquire(content, session) => self.kv_acquire(&key, content, &session),
-            KvVerb::Release(content, session) => self.kv_release(&key, content, &session),
-            KvVerb::Delete => {
-                self.kv_delete(&key);
-                Ok(true)
+            Self::Lapse(session) => {
+                change.take_indexes(1);
+                change.invalidate(session, Cause::Lapsed);
+                None
             }
-            KvVerb::DeleteCas(index) => Ok(self.kv_delete_cas(&key, index)),
-            KvVerb::DeleteTree => {
-                self.kv_delete_tree(&key);
-                Ok(true)
+            Self::Agent(due) => change.agent_due(due),
+            Self::ReapTombstones(up_to) => {
+                change.take_indexes(1);
+                change.store.tombstones.reap(up_to);
+                Some(Note::TombstonesReaped(up_to))
             }
-        }
+        };
+        change.effects.notes.extend(note);
+        Ok(())
     }
 }
 

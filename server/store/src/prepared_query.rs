@@ -1,13 +1,14 @@
 //! Prepared queries: searches for services that are stored under a name, and fall with their session (session.md 5).
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
-use super::command::Refusal;
+use super::command::{Command, Refusal};
 use super::effects::Touched;
 use super::index::Index;
-use super::query::{Answer, Rows, Watch};
+use super::query::{Answer, Found, Read, Subject, Watch};
 use super::registration::Labels;
 use super::session_id::{IdError, SessionId};
 use super::{Change, Store};
@@ -142,6 +143,29 @@ pub enum PreparedQueryRefusal {
     TemplateFlaw(String),
 }
 
+impl From<Infallible> for PreparedQueryRefusal {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// Deletes the prepared query with this id, as the client spelled it.
+#[derive(Clone, Debug)]
+pub struct PreparedQueryDelete(pub String);
+
+/// Reads all prepared queries, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct PreparedQueryList;
+
+/// Reads a prepared query by its id, as the client spelled it: a list of one.
+#[derive(Clone, Debug)]
+pub struct PreparedQueryInfo(pub String);
+
+/// Reads the prepared query that serves a name: that with the id, with the name, or the template with the longest
+/// beginning of the name.
+#[derive(Clone, Debug)]
+pub struct PreparedQueryFor(pub String);
+
 /// The prepared queries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PreparedQueries {
@@ -191,29 +215,57 @@ fn session_of(query: &NewPreparedQuery) -> Option<SessionId> {
     SessionId::parse(&query.session).ok().flatten()
 }
 
-impl Store {
-    /// All prepared queries, in the order of their ids.
-    pub(super) fn prepared_queries(&self) -> Answer {
-        self.prepared_query_answer(self.prepared_queries.rows.values().cloned().collect())
+impl Read for PreparedQueryList {
+    type Rows = Vec<Arc<PreparedQueryRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other("all prepared queries")
     }
 
-    /// The prepared query with this id.
-    pub(super) fn prepared_query(&self, id: &str) -> Result<Answer, PreparedQueryRefusal> {
-        let row = self.prepared_query_row(id);
+    fn look(&self, store: &Store) -> Found<Self> {
+        let rows = store.prepared_queries.rows.values();
+        Ok(store.prepared_query_answer(rows.map(Arc::clone).collect()))
+    }
+}
+
+impl Read for PreparedQueryInfo {
+    type Rows = Vec<Arc<PreparedQueryRow>>;
+    type Refused = PreparedQueryRefusal;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("prepared query {}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let row = store.prepared_query_row(&self.0);
         let row = row.map_err(PreparedQueryRefusal::MalformedId)?;
         let row = row.ok_or(PreparedQueryRefusal::NotFound)?;
-        Ok(self.prepared_query_answer(vec![row]))
+        Ok(store.prepared_query_answer(vec![row]))
+    }
+}
+
+impl Read for PreparedQueryFor {
+    type Rows = Arc<PreparedQueryRow>;
+    type Refused = PreparedQueryRefusal;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("the prepared query for {:?}", self.0))
     }
 
-    /// The prepared query that serves a name: that with the id, with the name, or the template with the longest
-    /// beginning of the name.
-    pub(super) fn prepared_query_for(&self, name: &str) -> Result<Answer, PreparedQueryRefusal> {
-        let row = self.prepared_query_row(name).ok().flatten();
-        let row = row.or_else(|| self.prepared_query_named(name));
+    fn look(&self, store: &Store) -> Found<Self> {
+        let row = store.prepared_query_row(&self.0).ok().flatten();
+        let row = row.or_else(|| store.prepared_query_named(&self.0));
         let row = row.ok_or(PreparedQueryRefusal::NotFound)?;
-        Ok(self.prepared_query_answer(vec![row]))
+        Ok(store.prepared_query_answer(row))
     }
+}
 
+impl Store {
     fn prepared_query_named(&self, name: &str) -> Option<Arc<PreparedQueryRow>> {
         let queries = &self.prepared_queries;
         let name = name.to_lowercase();
@@ -235,26 +287,16 @@ impl Store {
         Ok(id.and_then(|id| self.prepared_queries.rows.get(&id).cloned()))
     }
 
-    fn prepared_query_answer(&self, rows: Vec<Arc<PreparedQueryRow>>) -> Answer {
-        Answer {
-            index: self.prepared_queries.newest.reported(),
-            rows: Rows::PreparedQueries(rows),
-            reads: vec![Watch::PreparedQueries],
-            waits_for_existence: false,
-        }
+    fn prepared_query_answer<T>(&self, rows: T) -> Answer<T> {
+        let reads = vec![Watch::PreparedQueries];
+        Answer::new(self.prepared_queries.newest, rows, reads)
     }
 
-    /// That there is a prepared query with this id, as a write needs it.
+    /// Returns the query that a write is of, if it is there: what is not there is found out before raft.
     ///
     /// # Errors
     /// The id is malformed, or nobody's.
-    pub fn prepared_query_exists(&self, id: &str) -> Result<(), Refusal> {
-        let found = self.prepared_query_target(id);
-        found.map(|_| ()).map_err(Refusal::PreparedQuery)
-    }
-
-    /// The query that a write is of, if it is there: what is not there is found out before raft.
-    pub(super) fn prepared_query_target(
+    pub fn prepared_query_target(
         &self,
         id: &str,
     ) -> Result<Arc<PreparedQueryRow>, PreparedQueryRefusal> {
@@ -264,9 +306,31 @@ impl Store {
     }
 }
 
+/// Creates or replaces a prepared query. The caller has checked what Consul checks before raft.
+impl Command for PreparedQueryWrite {
+    type Reply = PreparedQueryId;
+    type Refused = PreparedQueryRefusal;
+
+    fn run(self, change: &mut Change<'_>) -> Result<PreparedQueryId, PreparedQueryRefusal> {
+        change.put_prepared_query(self)
+    }
+}
+
+impl Command for PreparedQueryDelete {
+    type Reply = ();
+    type Refused = PreparedQueryRefusal;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), PreparedQueryRefusal> {
+        let row = change.store.prepared_query_target(&self.0)?;
+        change.take_indexes(1);
+        change.store.prepared_queries.remove(row.id);
+        change.prepared_queries_changed();
+        Ok(())
+    }
+}
+
 impl Change<'_> {
-    /// Creates or replaces a prepared query.
-    pub(super) fn put_prepared_query(
+    fn put_prepared_query(
         &mut self,
         write: PreparedQueryWrite,
     ) -> Result<PreparedQueryId, PreparedQueryRefusal> {
@@ -277,6 +341,7 @@ impl Change<'_> {
                 (current.id, Some(current))
             }
         };
+        self.take_indexes(1);
         self.check_name(id, &write.query)?;
         self.check_session(&write.query.session)?;
         if let Some(flaw) = write.flaw {
@@ -328,14 +393,6 @@ impl Change<'_> {
             }
             Err(_) => Err(PreparedQueryRefusal::InvalidSession(session.to_owned())),
         }
-    }
-
-    /// Deletes a prepared query.
-    pub(super) fn remove_prepared_query(&mut self, id: &str) -> Result<(), PreparedQueryRefusal> {
-        let row = self.store.prepared_query_target(id)?;
-        self.store.prepared_queries.remove(row.id);
-        self.prepared_queries_changed();
-        Ok(())
     }
 
     /// Deletes the prepared queries that fall with a session.

@@ -1,114 +1,121 @@
-//! Reads: what can be asked, what is answered, and what the answer depends on.
+//! Reads: what all of them have, what is answered, and what the answer depends on. Each part of the store has its own.
 
-use std::sync::Arc;
+use std::fmt;
 
-use super::agent::LocalService;
-use super::event::EventRow;
+use super::Store;
 use super::index::Index;
 use super::key::Key;
-use super::kv::KvRow;
-use super::prepared_query::PreparedQueryRow;
-use super::registration::{CheckRow, Labels, NodeRow, ServiceRow};
-use super::session::SessionRow;
 use super::session_id::SessionId;
 
 /// One read.
+pub trait Read {
+    /// What it finds.
+    type Rows;
+    /// Why it is refused; [`Infallible`](std::convert::Infallible) where it cannot be.
+    type Refused;
+
+    /// Whether it looks at a few rows only, however much the store holds. Then it is cheaper under a lock than on a
+    /// snapshot.
+    const IS_SMALL: bool = false;
+
+    /// Returns what is read, for those who observe who waits for what.
+    fn subject(&self) -> Subject;
+
+    /// Answers the read. It changes nothing, and takes no time as an argument: nothing that can be read over
+    /// the wire depends on the moment, only on what has been applied.
+    ///
+    /// # Errors
+    /// The read is refused.
+    fn look(&self, store: &Store) -> Result<Answer<Self::Rows>, Self::Refused>;
+}
+
+/// What a read comes to.
+pub type Found<R> = Result<Answer<<R as Read>::Rows>, <R as Read>::Refused>;
+
+/// What is read, as far as observers tell reads apart. Its `Display` form is the read in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Query {
+#[non_exhaustive]
+pub enum Subject {
     /// A single key.
-    KvGet(Key),
-    /// All keys with this prefix; the empty prefix is the whole store.
-    KvList(Key),
+    Key(Key),
+    /// All keys with this prefix.
+    Prefix(Key),
     /// A session by its id, as the client spelled it.
-    SessionInfo(String),
-    /// All sessions, in the order of their ids.
-    SessionList,
-    /// The sessions of a node.
-    SessionNode(String),
-    /// All nodes.
-    Nodes,
-    /// A node and its services.
-    Node(String),
-    /// All services: name and tags; those on nodes with this meta data.
-    Services(Labels),
-    /// The instances of a service.
-    Service(String),
-    /// The instances of a service, for their health: only the index is another where there are none.
-    ServiceHealth(String),
-    /// The proxies of a service, and its instances that need none, at an index of their own.
-    Connect(String),
-    /// The same for their health.
-    ConnectHealth(String),
-    /// The checks of a service's instances on nodes with this meta data.
-    ServiceChecks(String, Labels),
-    /// The checks of a node.
-    NodeChecks(String),
-    /// All prepared queries, in the order of their ids.
-    PreparedQueries,
-    /// A prepared query by its id, as the client spelled it.
-    PreparedQuery(String),
-    /// The prepared query that serves a name or id.
-    PreparedQueryFor(String),
-    /// The events with a name, or all that are kept.
-    Events(Option<Box<[u8]>>),
-    /// The checks with a status on nodes with this meta data; `any` means all.
-    ChecksInState(String, Labels),
-    /// A service of the agent's own, by its id. It has no index of its own.
-    AgentService(String),
+    Session(String),
+    /// The instances or the checks of a service.
+    Service {
+        /// What of the service is read, in words.
+        part: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl Subject {
+    /// Returns the key or prefix that the read names.
+    #[must_use]
+    pub fn key(&self) -> Option<&Key> {
+        match self {
+            Self::Key(key) | Self::Prefix(key) => Some(key),
+            Self::Session(_) | Self::Service { .. } | Self::Other(_) => None,
+        }
+    }
+
+    pub(super) fn other(words: impl Into<String>) -> Self {
+        Self::Other(words.into())
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => write!(formatter, "key {key:?}"),
+            Self::Prefix(prefix) => write!(formatter, "keys under {prefix:?}"),
+            Self::Session(id) => write!(formatter, "session {id}"),
+            Self::Service { part, name } => write!(formatter, "{part} {name:?}"),
+            Self::Other(words) => formatter.write_str(words),
+        }
+    }
 }
 
 /// What a read found.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct Answer<T> {
     /// The index of what was read, at least 1: `X-Consul-Index`.
     pub index: Index,
     /// The rows.
-    pub rows: Rows,
+    pub rows: T,
     /// What has to change before the same read can answer differently. A change of it is a hint, no more.
     pub reads: ReadSet,
-    /// The read names one thing, which does not exist, and a wait for it is to go on through unrelated
+    /// Which later answer ends a wait for news.
+    pub news: News,
+}
+
+impl<T> Answer<T> {
+    /// An answer to which one with a higher index is news.
+    pub(super) fn new(index: Index, rows: T, reads: ReadSet) -> Self {
+        Self {
+            index: index.reported(),
+            rows,
+            reads,
+            news: News::Higher,
+        }
+    }
+}
+
+/// Which later answer ends a wait for news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// One with a higher index.
+    Higher,
+    /// The same, but the read names one thing, which does not exist, and the wait for it is to go on through unrelated
     /// writes ([`super::Rules::missing_keeps_blocking`]).
-    pub waits_for_existence: bool,
+    Existence,
+    /// One with another index: these indexes are in no order (session.md 4.6).
+    Other,
 }
-
-/// The rows of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rows {
-    /// A key's row, if there is one.
-    Entry(Option<Entry>),
-    /// Keys and their rows, in byte order.
-    Entries(Vec<Entry>),
-    /// Sessions, in the order of their ids.
-    Sessions(Vec<Arc<SessionRow>>),
-    /// Nodes, in the order of their names.
-    Nodes(Vec<Arc<NodeRow>>),
-    /// A node with its services, in the order of their ids.
-    Node(Option<(Arc<NodeRow>, Vec<Arc<ServiceRow>>)>),
-    /// Checks, in the order of node and id.
-    Checks(Vec<Arc<CheckRow>>),
-    /// Prepared queries, in the order of their ids.
-    PreparedQueries(Vec<Arc<PreparedQueryRow>>),
-    /// Events, oldest first.
-    Events(Vec<Arc<EventRow>>),
-    /// The instances of one service or of all, in the order of node and id.
-    Instances(Vec<Instance>),
-    /// A service of the agent's own, if there is one.
-    AgentService(Option<Arc<LocalService>>),
-}
-
-/// A service instance with its node, and the checks of both.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instance {
-    /// The node.
-    pub node: Arc<NodeRow>,
-    /// The instance.
-    pub service: Arc<ServiceRow>,
-    /// The checks of the node, then those of the instance; none where all services are asked for.
-    pub checks: Vec<Arc<CheckRow>>,
-}
-
-/// A key with its row.
-pub type Entry = (Key, Arc<KvRow>);
 
 /// Everything that an answer depends on.
 pub type ReadSet = Vec<Watch>;

@@ -1,79 +1,142 @@
 //! Reads of one service: its instances and their health, each with an index of its own (session.md 4.5).
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::effects::Touched;
 use super::index::Index;
-use super::query::{Answer, Instance, Rows, Watch};
-use super::registration::{Labels, ServiceRow};
+use super::query::{Answer, Found, Read, Subject, Watch};
+use super::registration::{CheckRow, Labels, NodeRow, ServiceRow};
 use super::{Change, Store};
 
-/// What a read of a service without instances depends on: the tables.
-pub(super) const ABSENT_IN_CATALOG: &[Watch] = &[Watch::Services, Watch::Nodes];
-/// The same for reads of health.
-pub(super) const ABSENT_IN_HEALTH: &[Watch] = &[Watch::Services, Watch::Nodes, Watch::Checks];
+/// What a read of services is made for. Only the index is another, where there are no instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// The instances themselves.
+    Catalog,
+    /// Their health.
+    Health,
+}
+
+impl View {
+    /// The tables that a read of a service without instances depends on.
+    fn tables(self) -> &'static [Watch] {
+        match self {
+            Self::Catalog => &[Watch::Services, Watch::Nodes],
+            Self::Health => &[Watch::Services, Watch::Nodes, Watch::Checks],
+        }
+    }
+}
+
+/// Reads the instances of a service, in the order of node and id.
+#[derive(Clone, Debug)]
+pub struct ServiceInstances(pub View, pub String);
+
+/// Reads the proxies of a service, and its instances that need none, at an index of their own.
+#[derive(Clone, Debug)]
+pub struct ConnectInstances(pub View, pub String);
+
+/// Reads the checks of a service's instances on nodes with this meta data, in the order of node and id.
+#[derive(Clone, Debug)]
+pub struct ServiceChecks(pub String, pub Labels);
+
+/// A service instance with its node, and the checks of both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// The node.
+    pub node: Arc<NodeRow>,
+    /// The instance.
+    pub service: Arc<ServiceRow>,
+    /// The checks of the node, then those of the instance; none where all services are asked for.
+    pub checks: Vec<Arc<CheckRow>>,
+}
+
+impl Read for ServiceInstances {
+    type Rows = Vec<Instance>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        let part = match self.0 {
+            View::Catalog => "service",
+            View::Health => "health of service",
+        };
+        let name = self.1.clone();
+        Subject::Service { part, name }
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let Self(view, name) = self;
+        let rows = store.service_rows(name).into_iter();
+        let rows = rows.filter_map(|row| store.instance(row)).collect();
+        let reads = store.service_reads(name, *view);
+        Ok(Answer::new(store.service_index(name, *view), rows, reads))
+    }
+}
+
+impl Read for ConnectInstances {
+    type Rows = Vec<Instance>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        let Self(view, name) = self;
+        Subject::other(match view {
+            View::Catalog => format!("proxies of service {name:?}"),
+            View::Health => format!("health of the proxies of service {name:?}"),
+        })
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let Self(view, name) = self;
+        let rows = store.connect_rows(name);
+        let mut reads = store.service_reads(name, *view);
+        reads.push(Watch::Services);
+        let own = store.catalog.newest_by_service.get(name).copied();
+        let newest = match view {
+            _ if rows.is_empty() => None,
+            // The index of the service, or of the tables if it has proxies alone (seen on 1.8.7).
+            View::Catalog => Some(own.unwrap_or_else(|| store.tables_index(*view))),
+            // The newest index of the services that they are instances of (seen on 1.8.7).
+            View::Health => {
+                let services = rows.iter().map(|row| &row.service.name);
+                reads.extend(services.clone().map(|name| Watch::Service(name.clone())));
+                services.map(|name| store.service_index(name, *view)).max()
+            }
+        };
+        let index = newest.unwrap_or_else(|| store.nobody_index(name, *view));
+        let rows = rows.into_iter().filter_map(|row| store.instance(row));
+        Ok(Answer::new(index, rows.collect(), reads))
+    }
+}
+
+impl Read for ServiceChecks {
+    type Rows = Vec<Arc<CheckRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::Service {
+            part: "checks of service",
+            name: self.0.clone(),
+        }
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let (Self(name, node_meta), catalog) = (self, &store.catalog);
+        let checks = catalog.checks.iter().filter(|((node, _), row)| {
+            row.service_name == *name && catalog.node_has(node, node_meta)
+        });
+        let rows = checks.map(|(_, row)| Arc::clone(row)).collect();
+        Ok(if node_meta.is_empty() {
+            Answer::new(catalog.checks_newest, rows, vec![Watch::Checks])
+        } else {
+            // Asked about nodes, too, Consul reports the index of the service (seen on 1.8.7).
+            let own = catalog.newest_by_service.get(name).copied();
+            let index = own.unwrap_or_else(|| store.tables_index(View::Health));
+            Answer::new(index, rows, store.service_reads(name, View::Health))
+        })
+    }
+}
 
 impl Store {
-    /// The instances of a service, each with its node and the checks of both.
-    pub(super) fn service(&self, name: &str, absent: &[Watch]) -> Answer {
-        let instances = self.service_rows(name).into_iter();
-        let instances: Vec<Instance> = instances.filter_map(|row| self.instance(row)).collect();
-        Answer {
-            index: self.service_index(name, absent).reported(),
-            reads: self.service_reads(name, absent),
-            rows: Rows::Instances(instances),
-            waits_for_existence: false,
-        }
-    }
-
-    /// The proxies of a service, and its instances that need none, for the catalog: at the index of the service, or of
-    /// these tables if it has proxies alone (seen on 1.8.7).
-    pub(super) fn connect(&self, name: &str) -> Answer {
-        let rows = self.connect_rows(name);
-        let mut answer = self.connect_answer(name, ABSENT_IN_CATALOG, &rows);
-        if !rows.is_empty() {
-            let of_service = self.catalog.newest_by_service.get(name).copied();
-            let index = of_service.unwrap_or_else(|| self.tables_index(ABSENT_IN_CATALOG));
-            answer.index = index.reported();
-        }
-        answer
-    }
-
-    /// The same for their health: at the newest index of the services that they are instances of (seen on 1.8.7).
-    pub(super) fn connect_health(&self, name: &str) -> Answer {
-        let rows = self.connect_rows(name);
-        let mut answer = self.connect_answer(name, ABSENT_IN_HEALTH, &rows);
-        let indexes = rows.iter().map(|row| {
-            let service = &row.service.name;
-            answer.reads.push(Watch::Service(service.clone()));
-            self.service_index(service, ABSENT_IN_HEALTH)
-        });
-        if let Some(newest) = indexes.max() {
-            answer.index = newest.reported();
-        }
-        answer
-    }
-
-    /// An answer at the index that holds where there is nobody: the first service to lose its last instance takes it
-    /// away from that of the service, which it is before (seen on 1.8.7).
-    fn connect_answer(&self, name: &str, absent: &[Watch], rows: &[Arc<ServiceRow>]) -> Answer {
-        let extinct = self.catalog.service_extinct;
-        let index = if extinct > Index::ZERO {
-            extinct
-        } else {
-            self.service_index(name, absent)
-        };
-        let mut reads = self.service_reads(name, absent);
-        reads.push(Watch::Services);
-        let instances = rows.iter().filter_map(|row| self.instance(Arc::clone(row)));
-        Answer {
-            index: index.reported(),
-            rows: Rows::Instances(instances.collect()),
-            reads,
-            waits_for_existence: false,
-        }
-    }
-
     fn connect_rows(&self, name: &str) -> Vec<Arc<ServiceRow>> {
         let stands_for = |row: &&Arc<ServiceRow>| {
             let service = &row.service;
@@ -84,29 +147,6 @@ impl Store {
         };
         let rows = self.catalog.services.values().filter(stands_for);
         rows.map(Arc::clone).collect()
-    }
-
-    /// The checks of a service's instances.
-    pub(super) fn service_checks(&self, name: &str, node_meta: &Labels) -> Answer {
-        let catalog = &self.catalog;
-        let checks = catalog.checks.iter().filter(|((node, _), row)| {
-            row.service_name == name && catalog.node_has(node, node_meta)
-        });
-        let checks = checks.map(|(_, row)| Arc::clone(row)).collect();
-        // Asked about nodes, too, Consul reports the index of the service (seen on 1.8.7).
-        let (index, reads) = if node_meta.is_empty() {
-            (catalog.checks_newest, vec![Watch::Checks])
-        } else {
-            let own = self.catalog.newest_by_service.get(name).copied();
-            let index = own.unwrap_or_else(|| self.tables_index(ABSENT_IN_HEALTH));
-            (index, self.service_reads(name, ABSENT_IN_HEALTH))
-        };
-        Answer {
-            index: index.reported(),
-            rows: Rows::Checks(checks),
-            reads,
-            waits_for_existence: false,
-        }
     }
 
     fn service_rows(&self, name: &str) -> Vec<Arc<ServiceRow>> {
@@ -133,32 +173,37 @@ impl Store {
     }
 
     /// The index of what a read of a service shows; for one without instances, that of the last service to lose
-    /// its last instance, or of these tables while none has.
-    fn service_index(&self, name: &str, absent: &[Watch]) -> Index {
-        let catalog = &self.catalog;
-        if let Some(index) = catalog.newest_by_service.get(name) {
-            return *index;
-        }
-        if catalog.service_extinct > Index::ZERO {
-            return catalog.service_extinct;
-        }
-        self.tables_index(absent)
+    /// its last instance, or of the tables while none has.
+    fn service_index(&self, name: &str, view: View) -> Index {
+        let own = self.catalog.newest_by_service.get(name).copied();
+        own.unwrap_or_else(|| match self.catalog.service_extinct {
+            Index::ZERO => self.tables_index(view),
+            extinct => extinct,
+        })
     }
 
-    fn tables_index(&self, tables: &[Watch]) -> Index {
+    /// The index of the proxies of a service where there are none: the first service to lose its last instance takes
+    /// it away from that of the service, which it is before (seen on 1.8.7).
+    fn nobody_index(&self, name: &str, view: View) -> Index {
+        match self.catalog.service_extinct {
+            Index::ZERO => self.service_index(name, view),
+            extinct => extinct,
+        }
+    }
+
+    fn tables_index(&self, view: View) -> Index {
         let catalog = &self.catalog;
         let newest = catalog.nodes_newest.max(catalog.services_newest);
-        if tables.contains(&Watch::Checks) {
-            newest.max(catalog.checks_newest)
-        } else {
-            newest
+        match view {
+            View::Catalog => newest,
+            View::Health => newest.max(catalog.checks_newest),
         }
     }
 
-    fn service_reads(&self, name: &str, absent: &[Watch]) -> Vec<Watch> {
+    fn service_reads(&self, name: &str, view: View) -> Vec<Watch> {
         let mut reads = vec![Watch::Service(name.to_owned())];
         if !self.catalog.newest_by_service.contains_key(name) {
-            reads.extend(absent.iter().cloned());
+            reads.extend(view.tables().iter().cloned());
         }
         reads
     }

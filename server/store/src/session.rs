@@ -1,15 +1,16 @@
 //! Sessions: creation, renewal, lookup, and their deadlines.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use imbl::{OrdMap, OrdSet};
 
-use super::command::Refusal;
-use super::effects::{HolderChange, Touched};
+use super::command::{Command, Refusal};
+use super::effects::{Cause, HolderChange, Note, Touched};
 use super::index::Index;
 use super::key::Key;
-use super::query::{Answer, Rows, Watch};
+use super::query::{Answer, Found, News, Read, Subject, Watch};
 use super::session_id::SessionId;
 use super::{Change, Store};
 use crate::timestamp::Timestamp;
@@ -70,6 +71,27 @@ pub struct SessionRow {
     /// The index of its creation. It is the modify index too, for life.
     pub create_index: Index,
 }
+
+/// Destroys the session with this id, as the client spelled it.
+#[derive(Clone, Debug)]
+pub struct SessionDestroy(pub String);
+
+/// Starts the TTL of the session with this id anew, as the client spelled it. Works for sessions without one too, and
+/// changes no index.
+#[derive(Clone, Debug)]
+pub struct SessionRenew(pub String);
+
+/// Reads a session by its id, as the client spelled it: a list of one or none.
+#[derive(Clone, Debug)]
+pub struct SessionInfo(pub String);
+
+/// Reads all sessions, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct SessionList;
+
+/// Reads the sessions of a node.
+#[derive(Clone, Debug)]
+pub struct NodeSessions(pub String);
 
 impl NewSession {
     /// The ids of the checks that the session is bound to, in the order in which Consul looks at them.
@@ -140,7 +162,13 @@ impl Store {
         } else {
             SessionId::parse_printed(text)
         };
-        Ok(id.and_then(|id| self.sessions.rows.get(&id)))
+        Ok(id.and_then(|id| self.session_row(id)))
+    }
+
+    /// The session with this id.
+    #[must_use]
+    pub fn session_row(&self, id: SessionId) -> Option<&Arc<SessionRow>> {
+        self.sessions.rows.get(&id)
     }
 
     /// When a session lapses unless it is renewed; none where it has no TTL.
@@ -152,53 +180,6 @@ impl Store {
     pub(super) fn require_session(&self, text: &str) -> Result<&Arc<SessionRow>, Refusal> {
         self.session(text)?
             .ok_or_else(|| Refusal::InvalidSession(text.to_owned()))
-    }
-
-    pub(super) fn session_info(&self, text: &str) -> Result<Answer, Refusal> {
-        let row = self.session(text)?.map(Arc::clone);
-        let waits = row.is_none() && self.rules.missing_keeps_blocking;
-        let reads = match (&row, SessionId::parse_printed(text)) {
-            (Some(row), _) => vec![Watch::Session(row.session.id)],
-            (None, Some(id)) if waits => vec![Watch::Session(id)],
-            // Until 1.11 any session's coming and going may end the wait (session.md 2.1).
-            (None, _) => vec![Watch::AnySession],
-        };
-        Ok(Answer {
-            index: self.sessions.newest.reported(),
-            rows: Rows::Sessions(row.into_iter().collect()),
-            reads,
-            waits_for_existence: waits,
-        })
-    }
-
-    pub(super) fn session_list(&self) -> Answer {
-        Answer {
-            index: self.sessions.newest.reported(),
-            rows: Rows::Sessions(self.sessions.rows.values().map(Arc::clone).collect()),
-            reads: vec![Watch::AnySession],
-            waits_for_existence: false,
-        }
-    }
-
-    pub(super) fn session_node(&self, node: &str) -> Answer {
-        let node = node.to_lowercase();
-        let sessions: Vec<_> = self
-            .sessions_of(&node)
-            .into_iter()
-            .filter_map(|id| self.sessions.rows.get(&id))
-            .map(Arc::clone)
-            .collect();
-        Answer {
-            index: self.sessions.newest.reported(),
-            // A node without sessions is woken by those of any node (session.md 2.1).
-            reads: vec![if sessions.is_empty() {
-                Watch::AnySession
-            } else {
-                Watch::NodeSessions(node)
-            }],
-            rows: Rows::Sessions(sessions),
-            waits_for_existence: false,
-        }
     }
 
     /// The ids of a node's sessions; the node in lower case.
@@ -238,12 +219,133 @@ impl Store {
     }
 }
 
+impl Read for SessionInfo {
+    type Rows = Vec<Arc<SessionRow>>;
+    type Refused = Refusal;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::Session(self.0.clone())
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let row = store.session(&self.0)?.map(Arc::clone);
+        let waits = row.is_none() && store.rules.missing_keeps_blocking;
+        let reads = match (&row, SessionId::parse_printed(&self.0)) {
+            (Some(row), _) => vec![Watch::Session(row.session.id)],
+            (None, Some(id)) if waits => vec![Watch::Session(id)],
+            // Until 1.11 any session's coming and going may end the wait (session.md 2.1).
+            (None, _) => vec![Watch::AnySession],
+        };
+        let rows = row.into_iter().collect();
+        let mut answer = Answer::new(store.sessions.newest, rows, reads);
+        if waits {
+            answer.news = News::Existence;
+        }
+        Ok(answer)
+    }
+}
+
+impl Read for SessionList {
+    type Rows = Vec<Arc<SessionRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other("all sessions")
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let rows = store.sessions.rows.values().map(Arc::clone).collect();
+        let reads = vec![Watch::AnySession];
+        Ok(Answer::new(store.sessions.newest, rows, reads))
+    }
+}
+
+impl Read for NodeSessions {
+    type Rows = Vec<Arc<SessionRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("sessions of node {:?}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let node = self.0.to_lowercase();
+        let ids = store.sessions_of(&node).into_iter();
+        let rows = ids.filter_map(|id| store.session_row(id).map(Arc::clone));
+        let rows: Vec<_> = rows.collect();
+        // A node without sessions is woken by those of any node (session.md 2.1).
+        let reads = vec![if rows.is_empty() {
+            Watch::AnySession
+        } else {
+            Watch::NodeSessions(node)
+        }];
+        Ok(Answer::new(store.sessions.newest, rows, reads))
+    }
+}
+
+/// Creates a session. The caller has checked what Consul checks before raft (session.md 1.1) and made the id.
+impl Command for NewSession {
+    type Reply = Arc<SessionRow>;
+    type Refused = Refusal;
+
+    fn run(self, change: &mut Change<'_>) -> Result<Arc<SessionRow>, Refusal> {
+        change.take_indexes(1);
+        let created = change.session_create(self);
+        change.note_session_refused("", &created);
+        created
+    }
+}
+
+impl Command for SessionDestroy {
+    type Reply = ();
+    type Refused = Refusal;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), Refusal> {
+        let found = change.store.session(&self.0);
+        let found = found.map(|row| row.map(|row| row.session.id));
+        // Where ids are UUIDs it is raft that finds out that one is malformed or unknown.
+        if matches!(found, Ok(Some(_))) || change.store.rules.session_ids_are_uuids {
+            change.take_indexes(1);
+        }
+        change.note_session_refused(&self.0, &found);
+        if let Some(session) = found? {
+            change.invalidate(session, Cause::Destroyed);
+        }
+        Ok(())
+    }
+}
+
+impl Command for SessionRenew {
+    type Reply = Arc<SessionRow>;
+    type Refused = Refusal;
+
+    fn run(self, change: &mut Change<'_>) -> Result<Arc<SessionRow>, Refusal> {
+        let found = change.store.session(&self.0);
+        let found = found.map(|row| row.map(Arc::clone));
+        let unknown = || Refusal::SessionNotFound(self.0.clone());
+        let found = found.and_then(|row| row.ok_or_else(unknown));
+        change.note_session_refused(&self.0, &found);
+        let row = found?;
+        change.store.sessions.start_ttl(change.now, &row);
+        change.effects.notes.push(Note::SessionRenewed(self.0));
+        Ok(row)
+    }
+}
+
 impl Change<'_> {
+    fn note_session_refused<T>(&mut self, session: &str, result: &Result<T, Refusal>) {
+        if let Err(why) = result {
+            self.effects.notes.push(Note::SessionRefused {
+                session: session.to_owned(),
+                why: why.clone(),
+            });
+        }
+    }
+
     /// Creates a session on a node that exists, bound to checks that exist and are not critical.
-    pub(super) fn session_create(
-        &mut self,
-        session: NewSession,
-    ) -> Result<Arc<SessionRow>, Refusal> {
+    fn session_create(&mut self, session: NewSession) -> Result<Arc<SessionRow>, Refusal> {
         let node = session.node.to_lowercase();
         if !self.store.catalog.nodes.contains_key(&node) {
             return Err(Refusal::MissingNode);
@@ -267,14 +369,6 @@ impl Change<'_> {
         sessions.newest = self.index;
         self.effects.touched.push(Touched::Session { id, node });
         self.session_checks_follow(&row, true);
-        Ok(row)
-    }
-
-    /// Starts a session's TTL anew. Works for sessions without one too, and changes no index.
-    pub(super) fn session_renew(&mut self, text: &str) -> Result<Arc<SessionRow>, Refusal> {
-        let row = self.store.session(text)?.map(Arc::clone);
-        let row = row.ok_or_else(|| Refusal::SessionNotFound(text.to_owned()))?;
-        self.store.sessions.start_ttl(self.now, &row);
         Ok(row)
     }
 

@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
-use super::command::{KvVerb, KvWrite, Refusal};
-use super::effects::Effects;
+use bytes::Bytes;
+
+use super::command::{Command, KvRefused, Refusal};
+use super::effects::{Effects, Note};
 use super::index::Index;
 use super::key::Key;
-use super::kv::KvRow;
+use super::kv::{KvRow, KvVerb};
 use super::node_id::NodeIdFlaw;
-use super::registration::{CheckRow, NodeRow, ServiceRow};
-use super::txn_catalog::{CatalogOperation, CatalogSubject, CatalogVerb};
+use super::registration::{CheckRow, NewCheck, NewNode, NewService, NodeRow, ServiceRow};
 use super::{Change, Store};
 use crate::timestamp::Timestamp;
+
+/// A transaction.
+#[derive(Clone, Debug)]
+pub struct Txn(pub Vec<TxnOperation>);
 
 /// One operation of a transaction.
 #[derive(Clone, Debug)]
@@ -55,6 +60,55 @@ pub enum TxnVerb {
     Unknown(String),
 }
 
+/// One operation on the catalog.
+#[derive(Clone, Debug)]
+pub struct CatalogOperation {
+    /// What to do.
+    pub verb: CatalogVerb,
+    /// With what.
+    pub subject: CatalogSubject,
+    /// The modify index that `cas` and `delete-cas` expect.
+    pub index: Index,
+}
+
+/// What a catalog operation does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CatalogVerb {
+    /// Show what must exist.
+    Get,
+    /// Write whatever is there.
+    Set,
+    /// Write if the modify index is the one that was sent; 0 means that nothing is there.
+    Cas,
+    /// Delete; what is not there is deleted already.
+    Delete,
+    /// Delete if the modify index is the one that was sent.
+    DeleteCas,
+    /// A verb that Consul does not know. It counts as a write.
+    Unknown(String),
+}
+
+/// What a catalog operation is about: what identifies it counts for reads, all of it for writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CatalogSubject {
+    /// A node.
+    Node(NewNode),
+    /// A service instance on a node.
+    Service {
+        /// The node.
+        node: String,
+        /// The instance.
+        service: NewService,
+    },
+    /// A check of a node or of a service instance on it.
+    Check {
+        /// The node.
+        node: String,
+        /// The check.
+        check: Box<NewCheck>,
+    },
+}
+
 /// What a transaction came to: the results of all operations, or every error.
 pub type TxnOutcome = Result<Vec<TxnResult>, Vec<TxnError>>;
 
@@ -96,16 +150,8 @@ pub enum TxnRefusal {
     EmptyKey,
     /// The verb is unknown.
     UnknownVerb(String),
-    /// A lock during the lock-delay of its key.
-    LockDelay,
-    /// A lock of a key that another session holds.
-    LockHeld,
-    /// An unlock of a key that the session does not hold.
-    NotHolder,
-    /// A `cas` with another index.
-    StaleSet,
-    /// A `delete-cas` with another index.
-    StaleDelete,
+    /// A write of a key that did not take place.
+    Write(KvRefused),
     /// A read of a key that is not there.
     KeyMissing,
     /// A `check-index` of a key that is not there.
@@ -128,8 +174,6 @@ pub enum TxnRefusal {
     },
     /// A `check-not-exists` of a key that is there.
     KeyExists,
-    /// The session of a lock or unlock is refused.
-    Session(Refusal),
     /// A write of a node without a name.
     NodeNameMissing,
     /// A write of a node whose id is none.
@@ -188,20 +232,13 @@ impl Store {
     ///
     /// # Errors
     /// The operations that failed.
-    pub fn read_transaction(&self, now: Timestamp, operations: &[TxnOperation]) -> TxnOutcome {
-        let mut snapshot = self.clone();
-        Change {
-            index: snapshot.applied,
-            store: &mut snapshot,
-            now,
-            effects: Effects::default(),
-            stirred: super::agent::Stirred::default(),
-        }
-        .transaction(operations)
+    pub fn read_transaction(&self, now: Timestamp, operations: Vec<TxnOperation>) -> TxnOutcome {
+        self.pre_check(now, &operations)?;
+        self.clone().change(now).transaction(operations)
     }
 
-    /// The operations that fail before anything runs.
-    pub(super) fn pre_check(&self, now: Timestamp, operations: &[TxnOperation]) -> Vec<TxnError> {
+    /// That no operation fails before anything runs.
+    fn pre_check(&self, now: Timestamp, operations: &[TxnOperation]) -> Result<(), Vec<TxnError>> {
         let early = self.rules.unknown_verb_fails_pre_check;
         let refusal = |operation: &TxnOperation| match operation {
             TxnOperation::Kv { key, verb } => self.pre_check_key(now, key, verb),
@@ -214,7 +251,20 @@ impl Store {
                 _ => operation.subject.invalid(&self.rules),
             },
         };
-        collect_errors(operations, refusal)
+        let numbered = operations.iter().enumerate();
+        let errors = numbered.filter_map(|(place, operation)| {
+            Some(TxnError {
+                operation: place,
+                key: operation.key(),
+                refusal: refusal(operation)?,
+            })
+        });
+        let errors: Vec<_> = errors.collect();
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
     }
 
     fn pre_check_key(&self, now: Timestamp, key: &Key, verb: &TxnVerb) -> Option<TxnRefusal> {
@@ -224,43 +274,68 @@ impl Store {
             TxnVerb::Unknown(verb) if self.rules.unknown_verb_fails_pre_check => {
                 Some(TxnRefusal::UnknownVerb(verb.clone()))
             }
-            TxnVerb::Write(KvVerb::Acquire(..)) => {
-                let left = self.lock_delays.left(now, key);
-                left.map(|_| TxnRefusal::LockDelay)
+            TxnVerb::Write(verb) => {
+                let checked = self.check_lock_delay(now, key, verb);
+                checked.err().map(TxnRefusal::Write)
             }
             _ => None,
         }
     }
 }
 
-fn collect_errors(
-    operations: &[TxnOperation],
-    mut refusal: impl FnMut(&TxnOperation) -> Option<TxnRefusal>,
-) -> Vec<TxnError> {
-    let numbered = operations.iter().enumerate();
-    let errors = numbered.filter_map(|(place, operation)| {
-        Some(TxnError {
-            operation: place,
-            key: operation.key(),
-            refusal: refusal(operation)?,
-        })
-    });
-    errors.collect()
+impl Command for Txn {
+    type Reply = Vec<TxnResult>;
+    type Refused = Vec<TxnError>;
+
+    fn run(self, change: &mut Change<'_>) -> TxnOutcome {
+        let sessions: Vec<_> = self.0.iter().map(acquiring_session).collect();
+        let checked = change.store.pre_check(change.now, &self.0);
+        let outcome = checked.and_then(|()| {
+            change.take_indexes(1);
+            change.transaction(self.0)
+        });
+        for error in outcome.as_ref().err().into_iter().flatten() {
+            if let TxnRefusal::Write(KvRefused::Acquire(why)) = &error.refusal
+                && let Some(session) = &sessions[error.operation]
+            {
+                change.effects.notes.push(Note::AcquireRefused {
+                    key: error.key.clone(),
+                    session: session.clone(),
+                    why: why.clone(),
+                });
+            }
+        }
+        outcome
+    }
+}
+
+fn acquiring_session(operation: &TxnOperation) -> Option<String> {
+    match operation {
+        TxnOperation::Kv {
+            verb: TxnVerb::Write(KvVerb::Acquire(_, session)),
+            ..
+        } => Some(session.clone()),
+        TxnOperation::Kv { .. } | TxnOperation::Catalog(_) => None,
+    }
 }
 
 impl Change<'_> {
-    /// Runs all operations; unless all succeed, the store is as it was.
-    pub(super) fn transaction(&mut self, operations: &[TxnOperation]) -> TxnOutcome {
-        let errors = self.store.pre_check(self.now, operations);
-        if !errors.is_empty() {
-            return Err(errors);
-        }
+    /// Runs all operations, which have been checked; unless all succeed, the store is as it was.
+    fn transaction(&mut self, operations: Vec<TxnOperation>) -> TxnOutcome {
+        let mut errors = Vec::new();
         let before = self.store.clone();
         let mut results = Vec::new();
         // All failing operations are listed, not only the first: the later ones see what the earlier did.
-        let errors = collect_errors(operations, |operation| {
-            self.operation(operation, &mut results).err()
-        });
+        for (place, operation) in operations.into_iter().enumerate() {
+            let key = operation.key();
+            if let Err(refusal) = self.operation(operation, &mut results) {
+                errors.push(TxnError {
+                    operation: place,
+                    key,
+                    refusal,
+                });
+            }
+        }
         if errors.is_empty() {
             return Ok(results);
         }
@@ -271,13 +346,13 @@ impl Change<'_> {
 
     fn operation(
         &mut self,
-        operation: &TxnOperation,
+        operation: TxnOperation,
         results: &mut Vec<TxnResult>,
     ) -> Result<(), TxnRefusal> {
         match operation {
-            TxnOperation::Kv { key, verb } => self.key_operation(key, verb, results),
+            TxnOperation::Kv { key, verb } => self.key_operation(&key, verb, results),
             TxnOperation::Catalog(operation) => {
-                results.extend(self.catalog_operation(operation)?);
+                results.extend(self.catalog_operation(&operation)?);
                 Ok(())
             }
         }
@@ -286,16 +361,17 @@ impl Change<'_> {
     fn key_operation(
         &mut self,
         key: &Key,
-        verb: &TxnVerb,
+        verb: TxnVerb,
         results: &mut Vec<TxnResult>,
     ) -> Result<(), TxnRefusal> {
         match verb {
             TxnVerb::Write(verb) => {
-                self.write_operation(key, verb)?;
-                if !matches!(
+                let deletes = matches!(
                     verb,
                     KvVerb::Delete | KvVerb::DeleteCas(_) | KvVerb::DeleteTree
-                ) {
+                );
+                self.kv_write(key, verb).map_err(TxnRefusal::Write)?;
+                if !deletes {
                     results.push(self.result(key, false, TxnRefusal::KeyMissing)?);
                 }
             }
@@ -306,7 +382,7 @@ impl Change<'_> {
                 index,
             } => {
                 let found = self.result(key, true, TxnRefusal::KeyMissing);
-                results.push(found.unwrap_or_else(|_| empty(key, *flags, session, *index)));
+                results.push(found.unwrap_or_else(|_| empty(key, flags, &session, index)));
             }
             TxnVerb::GetTree => {
                 let entries = self.store.kv.under(key.as_bytes()).into_iter();
@@ -318,7 +394,7 @@ impl Change<'_> {
             }
             TxnVerb::CheckIndex(expected) => {
                 let row = self.row(key, TxnRefusal::CheckIndexMissing)?;
-                let (current, expected) = (row.modify_index, *expected);
+                let current = row.modify_index;
                 if current != expected {
                     return Err(TxnRefusal::CheckIndex { current, expected });
                 }
@@ -330,7 +406,7 @@ impl Change<'_> {
                 if current != expected {
                     return Err(TxnRefusal::CheckSession {
                         current: current.to_owned(),
-                        expected: expected.clone(),
+                        expected,
                     });
                 }
                 results.push(shown(key, &row, false));
@@ -340,28 +416,9 @@ impl Change<'_> {
                     return Err(TxnRefusal::KeyExists);
                 }
             }
-            TxnVerb::Unknown(verb) => return Err(TxnRefusal::UnknownVerb(verb.clone())),
+            TxnVerb::Unknown(verb) => return Err(TxnRefusal::UnknownVerb(verb)),
         }
         Ok(())
-    }
-
-    fn write_operation(&mut self, key: &Key, verb: &KvVerb) -> Result<(), TxnRefusal> {
-        let write = KvWrite {
-            key: key.clone(),
-            verb: verb.clone(),
-        };
-        if self.kv_write(write).map_err(TxnRefusal::Session)? {
-            return Ok(());
-        }
-        Err(match verb {
-            KvVerb::Cas(..) => TxnRefusal::StaleSet,
-            KvVerb::Acquire(..) => TxnRefusal::LockHeld,
-            KvVerb::Release(..) => TxnRefusal::NotHolder,
-            KvVerb::DeleteCas(_) => TxnRefusal::StaleDelete,
-            KvVerb::Set(_) | KvVerb::Delete | KvVerb::DeleteTree => {
-                unreachable!("an unconditional write takes place")
-            }
-        })
     }
 
     fn result(
@@ -390,7 +447,7 @@ fn shown(key: &Key, row: &Arc<KvRow>, with_value: bool) -> TxnResult {
 /// What `get-or-empty` shows for a missing key.
 fn empty(key: &Key, flags: u64, session: &str, index: Index) -> TxnResult {
     let row = KvRow {
-        value: Box::default(),
+        value: Bytes::new(),
         flags,
         lock_index: 0,
         session: (!session.is_empty()).then(|| session.into()),

@@ -6,58 +6,9 @@ use super::Change;
 use super::command::Refusal;
 use super::index::Index;
 use super::node_id::check_node_id;
-use super::registration::{NewCheck, NewNode, NewService};
+use super::registration::{NewCheck, NewNode};
 use super::rules::Rules;
-use super::txn::{TxnRefusal, TxnResult};
-
-/// One operation on the catalog.
-#[derive(Clone, Debug)]
-pub struct CatalogOperation {
-    /// What to do.
-    pub verb: CatalogVerb,
-    /// With what.
-    pub subject: CatalogSubject,
-    /// The modify index that `cas` and `delete-cas` expect.
-    pub index: Index,
-}
-
-/// What a catalog operation does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CatalogVerb {
-    /// Show what must exist.
-    Get,
-    /// Write whatever is there.
-    Set,
-    /// Write if the modify index is the one that was sent; 0 means that nothing is there.
-    Cas,
-    /// Delete; what is not there is deleted already.
-    Delete,
-    /// Delete if the modify index is the one that was sent.
-    DeleteCas,
-    /// A verb that Consul does not know. It counts as a write.
-    Unknown(String),
-}
-
-/// What a catalog operation is about: what identifies it counts for reads, all of it for writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CatalogSubject {
-    /// A node.
-    Node(NewNode),
-    /// A service instance on a node.
-    Service {
-        /// The node.
-        node: String,
-        /// The instance.
-        service: NewService,
-    },
-    /// A check of a node or of a service instance on it.
-    Check {
-        /// The node.
-        node: String,
-        /// The check.
-        check: Box<NewCheck>,
-    },
-}
+use super::txn::{CatalogOperation, CatalogSubject, CatalogVerb, TxnRefusal, TxnResult};
 
 impl CatalogSubject {
     /// Consul's word for the kind.

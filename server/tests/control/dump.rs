@@ -6,7 +6,7 @@ use fastrand::Rng;
 use proconsul::Server;
 use proconsul::control::{LoadError, Session};
 use proconsul::engine::BlockedOn;
-use proconsul::store::{Behavior, Command, NewSession, SessionId};
+use proconsul::store::{Behavior, NewSession, SessionId};
 
 use crate::support::{Answer, PATIENCE, SECOND, ask, background, frozen, get, join, put};
 
@@ -96,7 +96,7 @@ impl<'a> World<'a> {
             service_checks: None,
             checks: Vec::new(),
         };
-        let created = self.server.engine().apply(Command::SessionCreate(session));
+        let created = self.server.engine().apply(session);
         format!("{:?}\n", created.is_ok())
     }
 

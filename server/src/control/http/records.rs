@@ -240,7 +240,7 @@ impl From<&engine::Blocked> for Blocked {
             request: blocked.call.0,
             client: blocked.client.map(|client| client.to_string()),
             target: blocked.target.clone(),
-            read: engine::in_words(&blocked.query),
+            read: blocked.read.to_string(),
             min_index: blocked.min_index.0,
             until_ms: at_ms(blocked.until),
         }

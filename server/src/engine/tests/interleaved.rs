@@ -5,6 +5,7 @@
 //! The clock stands still, so a wait that is never told is found as a deadlock.
 
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -15,10 +16,10 @@ use shuttle::thread::{self, JoinHandle};
 use shuttle::{Config, Runner, future};
 
 use super::{
-    Clock, Engine, Key, KvVerb, Query, Version, answer, create_session, engine, get, nobody_waits,
-    put, value, wait_past, write,
+    Clock, Engine, Key, KvList, KvVerb, SessionList, Version, answer, create_session, engine, get,
+    nobody_waits, put, value, wait_past, write,
 };
-use crate::store::{Answer, Command, Index, Rows};
+use crate::store::{Answer, Entry, Index, Read, SessionDestroy};
 
 thread_local! {
     /// Whether this thread runs under the scheduler.
@@ -91,11 +92,14 @@ pub(super) fn end(threads: impl IntoIterator<Item = JoinHandle<()>>) {
 }
 
 /// Waits, again and again with the index of the last answer, until an answer is the one.
-fn wait_until(engine: &Engine, read: &Query, is_it: impl Fn(&Answer) -> bool) {
+fn wait_until<R: Read<Refused = Infallible>>(
+    engine: &Engine,
+    read: &R,
+    is_it: impl Fn(&Answer<R::Rows>) -> bool,
+) {
     let mut known = Index(1);
     loop {
-        let answer = future::block_on(answer(engine, read, wait_past(known.0)));
-        let answer = answer.expect("the store answers such a read");
+        let Ok(answer) = future::block_on(answer(engine, read, wait_past(known.0)));
         assert!(
             answer.index > known,
             "no wait is over before its index is passed"
@@ -104,15 +108,6 @@ fn wait_until(engine: &Engine, read: &Query, is_it: impl Fn(&Answer) -> bool) {
             return;
         }
         known = answer.index;
-    }
-}
-
-/// How many rows an answer has.
-fn count(answer: &Answer) -> usize {
-    match &answer.rows {
-        Rows::Entries(entries) => entries.len(),
-        Rows::Sessions(sessions) => sessions.len(),
-        other => panic!("not the answer to a read of keys or sessions: {other:?}"),
     }
 }
 
@@ -165,8 +160,8 @@ fn a_prefix_is_waited_for_until_all_is_under_it() {
             put(engine, "p/1", "1");
             put(engine, "p/2", "1");
         });
-        let read = Query::KvList(Key::new("p/"));
-        wait_until(engine, &read, |answer| count(answer) == 2);
+        let read = KvList(Key::new("p/"));
+        wait_until(engine, &read, |answer| answer.rows.len() == 2);
         end([writer]);
     });
 }
@@ -177,11 +172,11 @@ fn the_end_of_sessions_answers_who_waits_for_the_list() {
         let sessions = [(); 2].map(|()| create_session(engine, Duration::ZERO));
         let destroyer = start(engine, |engine| {
             for id in sessions {
-                let destroyed = engine.apply(Command::SessionDestroy { id });
+                let destroyed = engine.apply(SessionDestroy(id));
                 destroyed.expect("a session can be destroyed");
             }
         });
-        wait_until(engine, &Query::SessionList, |answer| count(answer) == 0);
+        wait_until(engine, &SessionList, |answer| answer.rows.is_empty());
         end([destroyer]);
     });
 }
@@ -189,7 +184,7 @@ fn the_end_of_sessions_answers_who_waits_for_the_list() {
 #[test]
 fn one_write_answers_all_who_wait() {
     in_many_orders(Version::V1_22_0, |engine| {
-        let is_there = |answer: &Answer| value(&answer.rows).is_some();
+        let is_there = |answer: &Answer<Option<Entry>>| value(&answer.rows).is_some();
         let wait = move |engine: &Arc<Engine>| wait_until(engine, &get("a"), is_there);
         let threads = [start(engine, wait), start(engine, wait)];
         let writer = start(engine, |engine| put(engine, "a", "1"));

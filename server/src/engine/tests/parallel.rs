@@ -1,9 +1,10 @@
 //! Many who write and many who wait, on threads that really run at once.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::{Clock, Engine, Key, Query, Version, answer, engine, get, put, value, wait_past};
-use crate::store::{Index, Rows};
+use super::{Clock, Engine, Key, KvList, Version, answer, engine, get, put, value, wait_past};
+use crate::store::{Entry, Index, Read};
 
 /// How many write, each its own key under a prefix of its own.
 const WRITERS: usize = 8;
@@ -14,21 +15,21 @@ const WAITERS: usize = 8;
 
 /// Waits until the key of a writer has its last value. An answer that comes without a higher index comes because the
 /// time is up, which is long enough to mean that the wake-up was lost.
-async fn follow(engine: Arc<Engine>, read: Query) {
+async fn follow<R: Read<Refused = Infallible>>(
+    engine: Arc<Engine>,
+    read: R,
+    entry: fn(R::Rows) -> Option<Entry>,
+) {
     let mut known = Index(1);
     loop {
-        let answer = answer(&engine, &read, wait_past(known.0)).await;
-        let answer = answer.expect("the store answers such a read");
+        let Ok(answer) = answer(&engine, &read, wait_past(known.0)).await;
         assert!(
             answer.index > known,
-            "{read:?} was not told of what came after {known}"
+            "who reads {} was not told of what came after {known}",
+            read.subject()
         );
         known = answer.index;
-        let row = match answer.rows {
-            Rows::Entries(entries) => Rows::Entry(entries.into_iter().next()),
-            row => row,
-        };
-        if value(&row).is_some_and(|value| value == WRITES.to_string()) {
+        if value(&entry(answer.rows)).is_some_and(|value| value == WRITES.to_string()) {
             return;
         }
     }
@@ -41,9 +42,13 @@ async fn all_who_wait_see_the_last_of_many_writes() {
         let mut tasks = Vec::new();
         for writer in 0..WRITERS {
             let key = format!("{writer}/key");
-            let reads = [get(&key), Query::KvList(Key::new(format!("{writer}/")))];
-            for read in reads.iter().cycle().take(2 * WAITERS) {
-                tasks.push(tokio::spawn(follow(Arc::clone(&engine), read.clone())));
+            let prefix = KvList(Key::new(format!("{writer}/")));
+            for _ in 0..WAITERS {
+                let one = follow(Arc::clone(&engine), get(&key), |entry| entry);
+                tasks.push(tokio::spawn(one));
+                let first = |entries: Vec<Entry>| entries.into_iter().next();
+                let all = follow(Arc::clone(&engine), prefix.clone(), first);
+                tasks.push(tokio::spawn(all));
             }
             let engine = Arc::clone(&engine);
             tasks.push(tokio::spawn(async move {

@@ -8,9 +8,10 @@ use std::time::Duration;
 use shuttle::future::block_on;
 
 use super::interleaved::{end, in_every_order_of, start};
-use super::{Clock, Index, Key, Query, Version, create_session, engine, get, observed, put};
+use super::{Clock, Index, Key, KvList, Version, create_session, engine, get, observed, put};
 use crate::engine::Wakened;
 use crate::history::{Filter, Kind};
+use crate::store::Answer;
 use crate::timestamp::Timestamp;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -47,7 +48,7 @@ fn who_is_told_before_it_waits_does_not_wait() {
         .expect("observed");
     let (read, until) = (get("a"), Timestamp::ZERO.plus(MINUTE));
     let mut waiter = engine.waiter(Some(call.id()), &read, Index(1), until, engine.era());
-    let reads = engine.query(&read).expect("a key can be read").reads;
+    let Ok(Answer { reads, .. }) = engine.read(&read);
     assert!(!waiter.waits_for(&reads), "it has to look again");
     put(&engine, "a", "1");
     assert!(waiter.waits_for(&reads));
@@ -61,16 +62,16 @@ fn who_is_told_before_it_waits_does_not_wait() {
 #[test]
 fn who_looked_before_the_state_was_replaced_is_answered() {
     let engine = engine(Version::V1_22_0, Clock::frozen());
-    let read = Query::KvList(Key::new("a"));
+    let read = KvList(Key::new("a"));
     put(&engine, "a", "1");
     engine.checkpoint("old");
     put(&engine, "a", "2");
     let since = engine.era();
-    let index = engine.query(&read).expect("keys can be read").index;
+    let Ok(Answer { index, .. }) = engine.read(&read);
     assert!(engine.rollback("old"));
     let until = Timestamp::ZERO.plus(MINUTE);
     let mut waiter = engine.waiter(None, &read, index, until, since);
-    let reads = engine.query(&read).expect("keys can be read").reads;
+    let Ok(Answer { reads, .. }) = engine.read(&read);
     assert!(!waiter.waits_for(&reads), "it has to look again");
     assert!(waiter.waits_for(&reads));
     let mut wait = pin!(waiter.wait());
@@ -86,7 +87,7 @@ fn nothing_is_recorded_in_the_past() {
     let call = call.expect("the engine is observed");
     let (read, until) = (get("a"), Timestamp::from_nanos(100));
     let mut waiter = engine.waiter(Some(call.id()), &read, Index(9), until, engine.era());
-    let reads = engine.query(&read).expect("a key can be read").reads;
+    let Ok(Answer { reads, .. }) = engine.read(&read);
     assert!(!waiter.waits_for(&reads) && waiter.waits_for(&reads));
     let mut wait = pin!(waiter.wait());
     assert!(poll(&mut wait).is_pending());

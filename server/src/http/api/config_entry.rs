@@ -71,9 +71,7 @@ pub(crate) fn entries(request: &Request) -> Result<Reply, Failure> {
         };
     }
     request.read_options()?;
-    if let Err(failure) = request.check_datacenter() {
-        return Ok(Reply::failed_read(&request.context, &failure));
-    }
+    request.check_datacenter_of_read()?;
     if !known && !kind.is_empty() {
         return Err(unknown_kind(kind));
     }

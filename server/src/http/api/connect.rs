@@ -94,9 +94,7 @@ pub(crate) fn intentions(request: &Request) -> Result<Reply, Failure> {
         return Err(absent::failure(request));
     }
     request.read_options()?;
-    if let Err(failure) = request.check_datacenter() {
-        return Ok(Reply::failed_read(&request.context, &failure));
-    }
+    request.check_datacenter_of_read()?;
     let none: [Value; 0] = [];
     Ok(Reply::json(request, &none).with_index(request, Index(1)))
 }

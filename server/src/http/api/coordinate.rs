@@ -43,9 +43,7 @@ fn own(request: &Request) -> impl Serialize {
 /// The places of all nodes that have one.
 pub(crate) fn nodes(request: &Request) -> Result<Reply, Failure> {
     read(request)?;
-    if let Err(failure) = request.check_datacenter() {
-        return Ok(Reply::failed_read(&request.context, &failure));
-    }
+    request.check_datacenter_of_read()?;
     Ok(Reply::json(request, &[own(request)]).with_index(request, Index(1)))
 }
 

@@ -8,7 +8,7 @@ use crate::http::reply::Reply;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
 use crate::http::route::{GET, PUT, Route, route, waits};
-use crate::store::{Command, EventRow, NewEvent, Query, Rows, ServiceRow};
+use crate::store::{EventList, EventRow, NewEvent, NodeInfo, ServiceRow};
 use crate::version::Behaviour;
 
 /// The routes of this page.
@@ -98,9 +98,7 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
     if message_length(&event) > LARGEST_MESSAGE {
         return Err(event_too_large());
     }
-    let command = Command::Fire(Box::new(event.clone()));
-    let applied = request.context.engine.apply(command);
-    applied.expect("an event is never refused");
+    let Ok(()) = request.context.engine.apply(event.clone());
     let row = EventRow {
         event,
         logical_time: 0,
@@ -154,8 +152,8 @@ impl Filters {
         let Some(service) = &self.service else {
             return true;
         };
-        let answer = request.context.engine.query(&Query::Node(node.clone()));
-        let Ok(Rows::Node(Some((_, services)))) = answer.map(|answer| answer.rows) else {
+        let Ok(answer) = request.context.engine.read(&NodeInfo(node.clone()));
+        let Some((_, services)) = answer.rows else {
             return false;
         };
         let fits = |row: &ServiceRow| {
@@ -171,15 +169,9 @@ impl Filters {
 pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
     let wait = request.wait_options()?;
     let name = request.query.get("name");
-    let query = Query::Events((!name.is_empty()).then(|| name.into()));
-    let answer = blocking::answer(&request.context.engine, &query, wait).await;
-    let answer = answer.expect("reads of events are never refused");
-    let Rows::Events(rows) = &answer.rows else {
-        unreachable!("events are answered with events");
-    };
-    let events: Vec<Event<'_>> = rows
-        .iter()
-        .map(|row| Event::new(row, request.version()))
-        .collect();
+    let events = EventList((!name.is_empty()).then(|| name.into()));
+    let Ok(answer) = blocking::answer(&request.context.engine, &events, wait).await;
+    let rows = answer.rows.iter();
+    let events: Vec<Event<'_>> = rows.map(|row| Event::new(row, request.version())).collect();
     Ok(Reply::json(request, &events).with_bare_index(answer.index))
 }

@@ -1,15 +1,20 @@
 //! `/v1/health/`: checks (session.md 4.5).
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::http::api::catalog::{NOTHING, instances, read, read_options, reply, service_name};
+use crate::go::number;
+use crate::http::api::catalog::{NOTHING, instances, read, read_options, reply};
 use crate::http::body::wire::{Check, HealthEntry};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::{GET, Handler::AtOnce, Route, route, waits};
-use crate::store::{CheckRow, Index, Instance, Query, Rows};
+use crate::store::{
+    CheckRow, ChecksInState, ConnectInstances, Index, Instance, NodeChecks, Read, ServiceChecks,
+    ServiceInstances, View,
+};
 use crate::version::Behaviour;
 
 /// The routes of this page.
@@ -29,44 +34,44 @@ failures! {
 
 /// The checks of a node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
-    checks(request, "node name", Query::NodeChecks).await
+    checks(request, "node name", NodeChecks).await
 }
 
 /// The checks with a status; `any` means all.
 pub(crate) async fn state(request: &Request) -> Result<Reply, Failure> {
-    let query = |state| Query::ChecksInState(state, node_meta(request));
-    checks(request, "check state", query).await
+    let of = |state| ChecksInState(state, node_meta(request));
+    checks(request, "check state", of).await
 }
 
 /// The checks of a service's instances.
 pub(crate) async fn service_checks(request: &Request) -> Result<Reply, Failure> {
-    let query = |service| Query::ServiceChecks(service, node_meta(request));
-    checks(request, "service name", query).await
+    let of = |service| ServiceChecks(service, node_meta(request));
+    checks(request, "service name", of).await
 }
 
 /// The instances of a service, each with its node and the checks of both.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, Query::ServiceHealth).await
+    shown_instances(request, |name| ServiceInstances(View::Health, name)).await
 }
 
 /// The proxies of a service, and its instances that need none.
 pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, Query::ConnectHealth).await
+    shown_instances(request, |name| ConnectInstances(View::Health, name)).await
 }
 
-async fn shown_instances(request: &Request, query: fn(String) -> Query) -> Result<Reply, Failure> {
+async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
+    request: &Request,
+    of: fn(String) -> R,
+) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    let query = query(service_name(request)?);
+    let instances_of = of(request.named("service name")?);
     let only_passing = only_passing(request)?;
-    let (answer, filter) = match read(request, query, options, HealthEntry::FILTER).await {
-        Ok(answer) => answer,
-        Err(failed) => return Ok(failed),
-    };
+    let (answer, filter) = read(request, &instances_of, options, HealthEntry::FILTER).await?;
     let version = request.context.config.version;
-    let rows = instances(request, &answer, &filter).into_iter();
+    let rows = instances(request, &answer.rows, &filter).into_iter();
     let rows = rows.filter(|row| !only_passing || is_passing(row));
     let entries: Vec<_> = rows.map(|row| HealthEntry::new(row, version)).collect();
-    let reply = reply(request, &entries, &answer, options);
+    let reply = reply(request, &entries, answer.index, options);
     Ok(if is_streamed(request, options) {
         reply.streamed()
     } else {
@@ -86,15 +91,12 @@ fn is_streamed(request: &Request, options: ReadOptions) -> bool {
 /// The ingress gateways of a service: there are none, and never were.
 pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    service_name(request)?;
+    request.named("service name")?;
     only_passing(request)?;
-    let checked = request.check_datacenter();
-    match checked.and_then(|()| filter(request, HealthEntry::FILTER)) {
-        Ok(_) => Ok(Reply::json(request, &NOTHING)
-            .with_index(request, Index(1))
-            .with_consistency(options.consistency)),
-        Err(failure) => Ok(Reply::failed_read(&request.context, &failure)),
-    }
+    request.check_datacenter_of_read()?;
+    let filter = filter(request, HealthEntry::FILTER);
+    filter.map_err(|failure| failure.of_read(&request.context))?;
+    Ok(reply(request, &NOTHING, Index(1), options))
 }
 
 /// Whether every check of an instance and its node passes.
@@ -107,32 +109,23 @@ fn is_passing(instance: &Instance) -> bool {
 fn only_passing(request: &Request) -> Result<bool, Failure> {
     match request.query.first("passing") {
         None => Ok(false),
-        Some(b"" | b"1" | b"t" | b"T" | b"TRUE" | b"true" | b"True") => Ok(true),
-        Some(b"0" | b"f" | b"F" | b"FALSE" | b"false" | b"False") => Ok(false),
-        Some(_) => Err(invalid_passing()),
+        Some(b"") => Ok(true),
+        Some(text) => number::parse_bool(text).map_err(|_| invalid_passing()),
     }
 }
 
-async fn checks(
+async fn checks<R: Read<Rows = Vec<Arc<CheckRow>>, Refused = Infallible>>(
     request: &Request,
     what: &'static str,
-    query: impl Fn(String) -> Query,
+    of: impl Fn(String) -> R,
 ) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    let name = request.rest_text();
-    if name.is_empty() {
-        return Err(Failure::missing(what));
-    }
-    let (answer, filter) = match read(request, query(name), options, Check::FILTER).await {
-        Ok(answer) => answer,
-        Err(failed) => return Ok(failed),
-    };
-    let Rows::Checks(rows) = &answer.rows else {
-        unreachable!("checks are answered with checks");
-    };
+    let name = request.named(what)?;
+    let (answer, filter) = read(request, &of(name), options, Check::FILTER).await?;
     let version = request.context.config.version;
-    let mut rows: Vec<&Arc<CheckRow>> = rows.iter().filter(|row| filter.keeps(row)).collect();
+    let rows = answer.rows.iter();
+    let mut rows: Vec<&Arc<CheckRow>> = rows.filter(|row| filter.keeps(row)).collect();
     sort_nearest(request, &mut rows, |row| &row.node);
     let checks: Vec<Check<'_>> = rows.iter().map(|row| Check::new(row, version)).collect();
-    Ok(reply(request, &checks, &answer, options))
+    Ok(reply(request, &checks, answer.index, options))
 }

@@ -1,6 +1,7 @@
 //! `/v1/kv/`: keys (kv.md 1 to 3).
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
@@ -19,8 +20,8 @@ use crate::http::reply::{self, Content as ReplyContent, Reply, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::{Route, route, waits};
 use crate::store::{
-    AcquireRefused, Answer, Command, Content, Index, Key, KvVerb, KvWrite, Query, Refusal,
-    Reply as Applied, Rows,
+    AcquireRefused, Answer, Content, Index, Key, KvGet, KvList, KvRefused, KvVerb, KvWrite, Read,
+    Refusal,
 };
 use crate::version::{Behaviour, Version};
 
@@ -159,31 +160,33 @@ async fn get(request: &Request, key: Key, options: ReadOptions) -> Result<Reply,
     if key.is_empty() && !recurse {
         return Err(missing_key_name());
     }
-    let query = if recurse {
-        Query::KvList(key)
-    } else {
-        Query::KvGet(key)
-    };
-    let answer = read(request, query, options).await?;
-    let index = answer.index;
+    if recurse {
+        let answer = read(request, &KvList(key), options).await?;
+        let reply = if answer.rows.is_empty() {
+            Reply::empty(StatusCode::NOT_FOUND)
+        } else {
+            Reply::json_list(JsonList::new(answer.rows, reply::style(request)))
+        };
+        return Ok(reply.with_index(request, answer.index));
+    }
+    let answer = read(request, &KvGet(key), options).await?;
     let reply = match answer.rows {
-        Rows::Entry(Some((_, row))) if request.query.has("raw") => {
-            raw(request, Bytes::copy_from_slice(&row.value))
-        }
-        Rows::Entry(Some((key, row))) => Reply::json(request, &[KvEntry::new(&key, &row, true)]),
-        Rows::Entries(entries) if !entries.is_empty() => {
-            Reply::json_list(JsonList::new(entries, reply::style(request)))
-        }
-        _ => Reply::empty(StatusCode::NOT_FOUND),
+        None => Reply::empty(StatusCode::NOT_FOUND),
+        Some((_, row)) if request.query.has("raw") => raw(request, row.value.clone()),
+        Some((key, row)) => Reply::json(request, &[KvEntry::new(&key, &row, true)]),
     };
-    Ok(reply.with_index(request, index))
+    Ok(reply.with_index(request, answer.index))
 }
 
-async fn read(request: &Request, query: Query, options: ReadOptions) -> Result<Answer, Failure> {
+async fn read<R: Read<Refused = Infallible>>(
+    request: &Request,
+    read: &R,
+    options: ReadOptions,
+) -> Result<Answer<R::Rows>, Failure> {
     request.check_tenancy()?;
     request.check_datacenter()?;
-    let answer = blocking::answer(&request.context.engine, &query, options.wait).await;
-    answer.map_err(|refusal| refused(&refusal, request.version()))
+    let Ok(answer) = blocking::answer(&request.context.engine, read, options.wait).await;
+    Ok(answer)
 }
 
 /// A value as it is (kv.md 1.5).
@@ -216,10 +219,8 @@ fn raw(request: &Request, value: Bytes) -> Reply {
 async fn list_keys(request: &Request, prefix: Key, options: ReadOptions) -> Result<Reply, Failure> {
     let everything = prefix.is_empty();
     let length = prefix.as_bytes().len();
-    let answer = read(request, Query::KvList(prefix), options).await?;
-    let Rows::Entries(entries) = answer.rows else {
-        unreachable!("a list is answered with entries");
-    };
+    let answer = read(request, &KvList(prefix), options).await?;
+    let entries = &answer.rows;
     // Only the whole store may be an empty list (kv.md trap 8).
     let reply = if entries.is_empty() && !everything {
         Reply::empty(StatusCode::NOT_FOUND)
@@ -273,10 +274,7 @@ async fn put(request: &mut Request, key: Key) -> Result<Reply, Failure> {
     let cas = number_parameter(request, "cas")?;
     let value = read_value(request).await?;
     request.check_datacenter()?;
-    let content = Content {
-        value: Box::from(value.as_ref()),
-        flags,
-    };
+    let content = Content { value, flags };
     let session = |name| {
         let text = request.query.first(name)?;
         Some(String::from_utf8_lossy(text).into_owned())
@@ -311,21 +309,15 @@ fn delete(request: &Request, key: Key) -> Result<Reply, Failure> {
 }
 
 fn write(request: &Request, key: Key, verb: KvVerb) -> Result<Reply, Failure> {
-    let command = Command::Kv(KvWrite { key, verb });
-    let (result, effects) = request.context.engine.apply_with_effects(command);
-    match result {
-        Ok(Applied::Written(written)) => {
-            let mut reply = Reply::boolean(request, written);
-            let refused = effects.acquire_refused.as_ref();
-            let refused = refused.filter(|_| request.context.control.is_some());
-            reply
-                .headers
-                .extend(refused.map(|reason| (REFUSED, refused_header(reason))));
-            Ok(reply)
-        }
-        Ok(_) => unreachable!("a KV write is answered with whether it took place"),
-        Err(refusal) => Err(refused(&refusal, request.version())),
+    let applied = request.context.engine.apply(KvWrite { key, verb });
+    if let Some(refusal) = applied.as_ref().err().and_then(KvRefused::error) {
+        return Err(refused(refusal, request.version()));
     }
+    let mut reply = Reply::boolean(request, applied.is_ok());
+    if let (Err(KvRefused::Acquire(reason)), Some(_)) = (&applied, &request.context.control) {
+        reply.headers.push((REFUSED, refused_header(reason)));
+    }
+    Ok(reply)
 }
 
 /// Why an acquire was refused, for tests: `held by <session>` or `lock-delay, <n> ms left`.

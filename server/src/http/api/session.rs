@@ -1,5 +1,6 @@
 //! `/v1/session/`: sessions (session.md 1 and 2).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::blocking;
@@ -12,10 +13,11 @@ use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::reply::table::{Look, table};
-use crate::http::request::Request;
+use crate::http::request::{ReadOptions, Request};
 use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
 use crate::store::{
-    Behavior, Command, NewSession, Query, Refusal, Reply as Applied, Rows, ServiceCheck, SessionRow,
+    Behavior, NewSession, NodeSessions, Read, Refusal, ServiceCheck, SessionDestroy, SessionInfo,
+    SessionList, SessionRenew, SessionRow,
 };
 use crate::version::{Behaviour, Version};
 
@@ -161,18 +163,10 @@ pub(crate) async fn create(mut request: Request) -> Result<Reply, Failure> {
     let body = read_body(&mut request).await?;
     request.check_datacenter()?;
     let session = new_session(&request, body)?;
-    match request
-        .context
-        .engine
-        .apply(Command::SessionCreate(session))
-    {
-        Ok(Applied::Session(row)) => {
-            let id = row.session.id.to_string();
-            Ok(Reply::json(&request, &object! { "ID" => id, }))
-        }
-        Ok(_) => unreachable!("a session is created or refused"),
-        Err(refusal) => Err(refused(&refusal, request.version())),
-    }
+    let created = request.context.engine.apply(session);
+    let row = created.map_err(|refusal| refused(&refusal, request.version()))?;
+    let id = row.session.id.to_string();
+    Ok(Reply::json(&request, &object! { "ID" => id, }))
 }
 
 /// The body, if its length is known: a chunked one is ignored without an error (session.md trap 8).
@@ -238,9 +232,9 @@ fn ttl(request: &Request, text: &str) -> Result<Duration, Failure> {
 /// Destroys a session; one that does not exist is destroyed already (session.md trap 15).
 pub(crate) fn destroy(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
-    let id = session_id(request)?;
+    let id = request.named("session")?;
     request.check_datacenter()?;
-    let applied = request.context.engine.apply(Command::SessionDestroy { id });
+    let applied = request.context.engine.apply(SessionDestroy(id));
     applied.map_err(|refusal| refused(&refusal, request.version()))?;
     Ok(Reply::boolean(request, true))
 }
@@ -249,73 +243,52 @@ pub(crate) fn destroy(request: &Request) -> Result<Reply, Failure> {
 pub(crate) fn renew(request: &Request) -> Result<Reply, Failure> {
     request.read_options()?;
     request.check_tenancy()?;
-    let id = session_id(request)?;
+    let id = request.named("session")?;
     request.check_datacenter()?;
-    match request.context.engine.apply(Command::SessionRenew { id }) {
-        Ok(Applied::Session(row)) => Ok(Reply::json(
-            request,
-            &[Session::new(&row, request.version())],
-        )),
-        Ok(_) => unreachable!("a session is renewed or refused"),
-        Err(refusal) => Err(refused(&refusal, request.version())),
-    }
+    let renewed = request.context.engine.apply(SessionRenew(id));
+    let row = renewed.map_err(|refusal| refused(&refusal, request.version()))?;
+    Ok(Reply::json(
+        request,
+        &[Session::new(&row, request.version())],
+    ))
 }
 
 /// A session by its id: a list of one or none.
 pub(crate) async fn info(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_tenancy()?;
-    let id = session_id(request)?;
-    read(request, Query::SessionInfo(id), options).await
+    let id = request.named("session")?;
+    read(request, &SessionInfo(id), options).await
 }
 
 /// All sessions.
 pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_tenancy()?;
-    read(request, Query::SessionList, options).await
+    read(request, &SessionList, options).await
 }
 
 /// The sessions of a node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_tenancy()?;
-    let node = request.rest_text();
-    if node.is_empty() {
-        return Err(Failure::missing("node name"));
-    }
-    read(request, Query::SessionNode(node), options).await
+    let node = request.named("node name")?;
+    read(request, &NodeSessions(node), options).await
 }
 
-fn session_id(request: &Request) -> Result<String, Failure> {
-    let id = request.rest_text();
-    if id.is_empty() {
-        return Err(Failure::missing("session"));
-    }
-    Ok(id)
-}
-
-async fn read(
+async fn read<R: Read<Rows = Vec<Arc<SessionRow>>, Refused: Into<Refusal>>>(
     request: &Request,
-    query: Query,
-    options: crate::http::request::ReadOptions,
+    read: &R,
+    options: ReadOptions,
 ) -> Result<Reply, Failure> {
-    if let Err(failure) = request.check_datacenter() {
-        return Ok(Reply::failed_read(&request.context, &failure));
-    }
+    request.check_datacenter_of_read()?;
     let engine = &request.context.engine;
-    let answer = match blocking::answer(engine, &query, options.wait).await {
-        Ok(answer) => answer,
-        Err(refusal) => {
-            let failure = refused(&refusal, request.version());
-            return Ok(Reply::failed_read(&request.context, &failure));
-        }
-    };
-    let Rows::Sessions(rows) = &answer.rows else {
-        unreachable!("sessions are answered with sessions");
-    };
+    let answer = blocking::answer(engine, read, options.wait).await;
+    let failed =
+        |refusal: R::Refused| refused(&refusal.into(), request.version()).of_read(&request.context);
+    let answer = answer.map_err(failed)?;
+    let rows = answer.rows.iter();
     let sessions: Vec<Session<'_>> = rows
-        .iter()
         .map(|row| Session::new(row, request.version()))
         .collect();
     Ok(Reply::json(request, &sessions).with_index(request, answer.index))

@@ -25,7 +25,6 @@ impl Failure {
             Refusal::CriticalCheck(check) => {
                 Self::new(500, format!("Check '{check}' is in critical state"))
             }
-            Refusal::PreparedQuery(refusal) => Self::prepared_query_refused(refusal, version),
             Refusal::MissingService { service, check, .. }
                 if version.has(Behaviour::CatalogRegisterTexts) =>
             {
@@ -70,7 +69,8 @@ impl Failure {
         }
     }
 
-    fn prepared_query_refused(refusal: &PreparedQueryRefusal, version: Version) -> Self {
+    /// The error for a call about a prepared query that the store refused.
+    pub(crate) fn prepared_query_refused(refusal: &PreparedQueryRefusal, version: Version) -> Self {
         let new = |text| Self::new(500, text);
         // Refused by the replicated state machine.
         let applied =

@@ -2,14 +2,13 @@
 
 pub(crate) mod leader;
 
-use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::Ending;
 
 use crate::control::Control;
@@ -52,58 +51,50 @@ impl From<Result<Reply, Failure>> for Outcome {
     }
 }
 
-/// A request as faults see it, which outlives its handling.
-struct Seen {
+/// What outlives the handling of a request.
+struct Seen<'a> {
     method: Method,
-    path: Vec<u8>,
-    session: Option<String>,
-    client: Option<IpAddr>,
-    headers: HeaderMap,
+    path: &'a [u8],
     is_stale: bool,
     call: Option<CallId>,
-    /// How long it is ready to wait for news; zero for what does not.
-    wait: Duration,
 }
 
-impl Seen {
-    fn of(request: &Request, path: &[u8]) -> Self {
-        let of_path = ["renew", "destroy", "info"].iter().find_map(|verb| {
-            let rest = path.strip_prefix(format!("/v1/session/{verb}/").as_bytes())?;
-            Some(String::from_utf8_lossy(rest).into_owned())
-        });
-        let query = &request.query;
-        let of_query = query.first("acquire").or(query.first("release"));
-        let of_query = of_query.map(|id| String::from_utf8_lossy(id).into_owned());
+impl<'a> Seen<'a> {
+    fn of(request: &Request, path: &'a [u8]) -> Self {
         Self {
             method: request.method.clone(),
-            path: path.to_vec(),
-            session: of_path.or(of_query),
-            client: request.peer,
-            headers: request.headers.clone(),
+            path,
             is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
             call: request.call,
-            wait: match request.wait_options() {
-                Ok(Some(wait)) => wait.limit,
-                Ok(None) | Err(_) => Duration::ZERO,
-            },
         }
     }
+}
 
-    /// Lets `look` see it.
-    fn with<T>(&self, look: impl FnOnce(&Asked<'_>) -> T) -> T {
-        let header = |name: &str| {
-            let value = self.headers.get(name)?;
-            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-        };
-        look(&Asked {
-            method: self.method.as_str(),
-            path: &self.path,
-            session: self.session.as_deref(),
-            client: self.client,
-            header: &header,
-            is_stale: self.is_stale,
-        })
-    }
+/// What faults demand of a request now.
+fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
+    let header = |name: &str| {
+        let value = request.headers.get(name)?;
+        Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+    };
+    let of_session = seen.path.strip_prefix(b"/v1/session/").unwrap_or_default();
+    let verbs = ["renew/", "destroy/", "info/"];
+    let of_path = verbs
+        .iter()
+        .find_map(|verb| of_session.strip_prefix(verb.as_bytes()));
+    let of_query = || {
+        let query = &request.query;
+        query.first("acquire").or(query.first("release"))
+    };
+    let session = of_path.or_else(of_query).map(String::from_utf8_lossy);
+    let asked = Asked {
+        method: seen.method.as_str(),
+        path: seen.path,
+        session: session.as_deref(),
+        client: request.peer,
+        header: &header,
+        is_stale: seen.is_stale,
+    };
+    faults.ask(&asked, request.context.engine.clock().now())
 }
 
 /// Handles a request, and does with it what faults demand.
@@ -118,7 +109,7 @@ pub(crate) async fn handle_with_faults(
     };
     let faults = control.fault_table();
     let seen = Seen::of(&request, path);
-    let plan = until_it_may_go_on(&context, faults, &seen).await;
+    let plan = until_it_may_go_on(faults, &request, &seen).await;
     if let Some(stop) = &plan.stop {
         return stopped(&request, &seen, stop);
     }
@@ -136,27 +127,37 @@ pub(crate) async fn handle_with_faults(
         let handling = pin!(handler.answer(request));
         unless_interrupted(control, &seen, handling).await
     };
-    let reply = match handled {
+    let mut reply = match handled {
         Ok(reply) => reply,
         Err(error) => return failed(&context, &seen, &error),
     };
     if let Some(hold) = plan.hold_answer {
         control.engine().hold(seen.call, Some(hold)).await;
     }
+    match &mut reply {
+        Ok(reply) => reply::show(plan.shown, &mut reply.headers),
+        Err(failure) => reply::show(plan.shown, &mut failure.headers),
+    }
     Outcome {
         cut: plan.cut,
-        ..reply.map(|reply| reply::shown(reply, plan.shown)).into()
+        ..reply.into()
     }
 }
 
 /// Holds a request for as long as faults demand, and returns what is left of their plan.
-async fn until_it_may_go_on(context: &Context, faults: &Faults, seen: &Seen) -> Plan {
-    let engine = &context.engine;
-    let mut patience = LeaderPatience::new(context, seen.wait);
+async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Plan {
+    if !faults.has_any() {
+        return Plan::default();
+    }
+    let engine = &request.context.engine;
+    let wait = match request.wait_options() {
+        Ok(Some(wait)) => wait.limit,
+        Ok(None) | Err(_) => Duration::ZERO,
+    };
+    let mut patience = LeaderPatience::new(&request.context, wait);
     loop {
         let changes = faults.leadership_changes();
-        let asked = seen.with(|asked| faults.ask(asked, engine.clock().now()));
-        let Some(plan) = asked else {
+        let Some(plan) = ask(faults, request, seen) else {
             return Plan::default();
         };
         if let Some(call) = seen.call {
@@ -200,7 +201,7 @@ async fn until_it_may_go_on(context: &Context, faults: &Faults, seen: &Seen) -> 
 /// What `work` comes to, or the error with which the loss of the leader ends it.
 async fn unless_interrupted<T>(
     control: &Control,
-    seen: &Seen,
+    seen: &Seen<'_>,
     mut work: Pin<&mut impl Future<Output = T>>,
 ) -> Result<T, ConsulError> {
     let faults = control.fault_table();
@@ -211,7 +212,7 @@ async fn unless_interrupted<T>(
             done = &mut work => return Ok(done),
             () = changes => {}
         }
-        let plan = seen.with(|asked| faults.interrupts(asked, control.now()));
+        let plan = faults.interrupts(seen.is_stale, control.now());
         if let Some(Plan {
             name,
             stop: Some(Stop::Error(error)),
@@ -227,7 +228,7 @@ async fn unless_interrupted<T>(
 }
 
 /// What a request comes to whose handler is not asked.
-fn stopped(request: &Request, seen: &Seen, stop: &Stop) -> Outcome {
+fn stopped(request: &Request, seen: &Seen<'_>, stop: &Stop) -> Outcome {
     match stop {
         Stop::Error(error) => failed(&request.context, seen, error),
         Stop::NoLeaderName => Ok(Reply::json(request, "")).into(),
@@ -260,7 +261,7 @@ fn foreign(response: &Response) -> Answer {
     }
 }
 
-fn failed(context: &Context, seen: &Seen, error: &ConsulError) -> Outcome {
+fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
     let config = &context.config;
     if error.is_silent(config.version) {
         return Outcome {
@@ -283,11 +284,12 @@ fn failed(context: &Context, seen: &Seen, error: &ConsulError) -> Outcome {
     let is_read = reads
         .iter()
         .any(|path| seen.path.starts_with(path.as_bytes()));
-    let mut reply = if is_read && !is_write && error.status() == 500 {
-        Reply::failed_read(context, &failure)
+    let failure = if is_read && !is_write && error.status() == 500 {
+        failure.of_read(context)
     } else {
-        Reply::failure(&failure, config.version)
+        failure
     };
+    let mut reply = Reply::failure(&failure, config.version);
     if failure_text_is_empty(&reply) {
         reply.content_type = None;
     }

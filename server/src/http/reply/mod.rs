@@ -150,8 +150,8 @@ impl Reply {
     /// The same with the headers that every read carries (kv.md 1.2).
     pub(crate) fn with_index(mut self, request: &Request, index: Index) -> Self {
         self.headers.push((INDEX, number(index.0)));
-        self.push_leader(true);
-        self.push_backend(&request.context);
+        self.headers.extend(leader(true));
+        self.headers.extend(backend(&request.context));
         self
     }
 
@@ -159,15 +159,6 @@ impl Reply {
     pub(crate) fn with_bare_index(mut self, index: Index) -> Self {
         self.headers.push((INDEX, HeaderValue::from(index.0)));
         self
-    }
-
-    /// The failure of a read itself, which still carries the headers of one (session.md 0.9).
-    pub(crate) fn failed_read(context: &Context, failure: &Failure) -> Self {
-        let mut reply = Self::failure(failure, context.config.version);
-        reply.headers.push((INDEX, HeaderValue::from(1)));
-        reply.push_leader(false);
-        reply.push_backend(context);
-        reply
     }
 
     /// The same of a read that a stream of changes answers, as it then says.
@@ -193,7 +184,7 @@ impl Reply {
 
     /// The same with only what a read-only transaction says (kv.md 7.2).
     pub(crate) fn with_leader(mut self, known: bool) -> Self {
-        self.push_leader(known);
+        self.headers.extend(leader(known));
         self
     }
 
@@ -203,24 +194,34 @@ impl Reply {
         self.headers.insert(0, (EFFECTIVE_CONSISTENCY, text));
         self
     }
+}
 
-    fn push_leader(&mut self, known: bool) {
-        let known = HeaderValue::from_static(if known { "true" } else { "false" });
-        self.headers.push((KNOWN_LEADER, known));
-        self.headers.push((LAST_CONTACT, ZERO));
-    }
+type Header = (HeaderName, HeaderValue);
 
-    fn push_backend(&mut self, context: &Context) {
-        if context.has(Behaviour::HttpQueryBackendHeader) {
-            let backend = HeaderValue::from_static("blocking-query");
-            self.headers.push((QUERY_BACKEND, backend));
-        }
+impl Failure {
+    /// The same of a read, which still carries the headers of one (session.md 0.9).
+    pub(crate) fn of_read(mut self, context: &Context) -> Self {
+        self.headers.push((INDEX, HeaderValue::from(1)));
+        self.headers.extend(leader(false));
+        self.headers.extend(backend(context));
+        self
     }
 }
 
-/// The same with what a fault shows in its headers in place of the truth; answers without them stay as they are.
-pub(crate) fn shown(mut reply: Reply, shown: Shown) -> Reply {
-    for (name, value) in &mut reply.headers {
+fn leader(known: bool) -> [Header; 2] {
+    let known = HeaderValue::from_static(if known { "true" } else { "false" });
+    [(KNOWN_LEADER, known), (LAST_CONTACT, ZERO)]
+}
+
+fn backend(context: &Context) -> Option<Header> {
+    let backend = HeaderValue::from_static("blocking-query");
+    let is_shown = context.has(Behaviour::HttpQueryBackendHeader);
+    is_shown.then_some((QUERY_BACKEND, backend))
+}
+
+/// Shows in the headers of an answer what a fault shows in place of the truth; those without them stay as they are.
+pub(crate) fn show(shown: Shown, headers: &mut [Header]) {
+    for (name, value) in headers {
         if *name == INDEX
             && let Some(reported) = shown.index
         {
@@ -235,7 +236,6 @@ pub(crate) fn shown(mut reply: Reply, shown: Shown) -> Reply {
             *value = HeaderValue::from(milliseconds);
         }
     }
-    reply
 }
 
 /// The type of an answer into which nothing was written (1.22.md A6.7).

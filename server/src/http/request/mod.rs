@@ -112,6 +112,15 @@ impl Request {
         String::from_utf8_lossy(&self.rest).into_owned()
     }
 
+    /// The rest of the path as text, which must not be empty: `what` it names.
+    pub(crate) fn named(&self, what: &str) -> Result<String, Failure> {
+        let name = self.rest_text();
+        if name.is_empty() {
+            return Err(Failure::missing(what));
+        }
+        Ok(name)
+    }
+
     /// The parameters of a read, checked in Consul's order: consistency, `Cache-Control`, `wait`, `index`
     /// (kv.md 0, step 10).
     pub(crate) fn read_options(&self) -> Result<ReadOptions, Failure> {
@@ -201,6 +210,12 @@ impl Request {
             self.query.get("dc")
         };
         self.check_is_own_datacenter(asked)
+    }
+
+    /// The same for a read, whose failures carry the headers of one.
+    pub(crate) fn check_datacenter_of_read(&self) -> Result<(), Failure> {
+        let checked = self.check_datacenter();
+        checked.map_err(|failure| failure.of_read(&self.context))
     }
 
     /// The same for a request whose body may name one, too; the body counts.

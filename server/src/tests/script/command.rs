@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use super::super::any::{Command, Query};
 use super::Step;
 use super::words::{Words, duration, key, list, nanoseconds, session_id, session_text, value};
 use crate::store::{
-    Behavior, CheckDefinition, Command, Content, Deregistration, Index, KvVerb, KvWrite, Labels,
-    NewCheck, NewEvent, NewNode, NewPreparedQuery, NewService, NewSession, PreparedQueryTarget,
-    PreparedQueryWrite, Query, Registration, ServiceCheck, Template, TxnOperation, TxnVerb,
+    Behavior, CheckDefinition, Content, Deregistration, Index, KvVerb, KvWrite, Labels, NewCheck,
+    NewEvent, NewNode, NewPreparedQuery, NewService, NewSession, PreparedQueryTarget,
+    PreparedQueryWrite, Registration, ServiceCheck, Template, TxnOperation, TxnVerb, View,
 };
 
 /// What one line of a script asks for.
@@ -72,19 +73,19 @@ fn read(verb: &str, words: &mut Words<'_>) -> Result<Read, String> {
         "sessions" if words.take_if("of") => Query::SessionNode(words.take()?.to_owned()),
         "sessions" => Query::SessionList,
         "queries" => Query::PreparedQueries,
-        "query-info" => Query::PreparedQuery(session_text(words.take()?)),
+        "query-info" => Query::PreparedQueryInfo(session_text(words.take()?)),
         "query-for" => Query::PreparedQueryFor(session_text(words.take()?)),
         "events" if words.take_if("named") => Query::Events(Some(words.take()?.as_bytes().into())),
         "events" => Query::Events(None),
         "nodes" => Query::Nodes,
         "node" => Query::Node(words.take()?.to_owned()),
         "services" => Query::Services(Labels::new()),
-        "health" if words.take_if("of") => Query::ServiceHealth(words.take()?.to_owned()),
+        "health" if words.take_if("of") => Query::Service(View::Health, words.take()?.to_owned()),
         "checks" if words.take_if("of") => Query::NodeChecks(words.take()?.to_owned()),
         "checks" if words.take_if("for") => {
             Query::ServiceChecks(words.take()?.to_owned(), Labels::new())
         }
-        "instances" => Query::Service(words.take()?.to_owned()),
+        "instances" => Query::Service(View::Catalog, words.take()?.to_owned()),
         "checks" if words.take_if("in") => {
             Query::ChecksInState(words.take()?.to_owned(), Labels::new())
         }
@@ -195,8 +196,7 @@ fn query(words: &mut Words<'_>) -> Result<Command, String> {
     let id = words.take()?;
     let target = match verb {
         "delete" => {
-            let id = session_text(id);
-            return Ok(Command::DeletePreparedQuery { id });
+            return Ok(Command::DeletePreparedQuery(session_text(id)));
         }
         "create" => {
             let id = session_id(id).ok_or_else(|| format!("{id:?} names no query"))?;
@@ -248,12 +248,8 @@ fn session_option(words: &mut Words<'_>) -> String {
 fn session(words: &mut Words<'_>) -> Result<Command, String> {
     match words.take()? {
         "create" => Ok(Command::SessionCreate(new_session(words)?)),
-        "destroy" => Ok(Command::SessionDestroy {
-            id: session_text(words.take()?),
-        }),
-        "renew" => Ok(Command::SessionRenew {
-            id: session_text(words.take()?),
-        }),
+        "destroy" => Ok(Command::SessionDestroy(session_text(words.take()?))),
+        "renew" => Ok(Command::SessionRenew(session_text(words.take()?))),
         other => Err(format!("no command \"session {other}\"")),
     }
 }

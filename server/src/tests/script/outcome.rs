@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::super::any::{Answer, Applied, Refused, Reply, Rows};
 use super::command::Read;
 use super::words::{duration_name, key_name, session_name, value_name};
 use crate::store::{
-    AcquireRefused, Answer, Applied, Behavior, Cause, CheckRow, Effects, Entry, EventRow, IdError,
-    Index, Key, KvRow, PreparedQueryRefusal, PreparedQueryRow, ProbeRun, Refusal, Reply, Rows,
-    ServiceRow, SessionEnd, SessionRow, TxnError, TxnOutcome, TxnRefusal, TxnResult,
+    AcquireRefused, Behavior, Cause, CheckRow, Effects, Entry, EventRow, IdError, Index, Key,
+    KvRefused, KvRow, PreparedQueryRefusal, PreparedQueryRow, ProbeRun, Refusal, ServiceRow,
+    SessionEnd, SessionRow, TxnError, TxnOutcome, TxnRefusal, TxnResult,
 };
 
 /// What a command came to.
@@ -18,30 +19,39 @@ pub(super) fn of_command(applied: &Applied) -> String {
         runs_unwanted: _,
         holders: _,
         ended,
-        acquire_refused,
+        notes: _,
         runs,
     } = &applied.effects;
     let mut facts = Vec::new();
     match &applied.result {
         Ok(Reply::Done) if ended.is_empty() => facts.push("done".to_owned()),
         Ok(Reply::Done) => {}
-        Ok(Reply::Written(took_place)) => facts.push(took_place.to_string()),
+        Ok(Reply::Written) => facts.push("true".to_owned()),
         Ok(Reply::Session(row)) => facts.push(session_name(&row.session.id.to_string())),
         Ok(Reply::PreparedQuery(id)) => facts.push(session_name(&id.to_string())),
-        Ok(Reply::Txn(outcome)) => facts.extend(transaction(outcome)),
-        Err(refusal) => facts.push(format!("refused: {}", of_refusal(refusal))),
+        Ok(Reply::Txn(results)) => facts.extend(txn_results(results)),
+        Err(Refused::Txn(errors)) => facts.extend(errors.iter().map(txn_error)),
+        Err(Refused::Kv(refused)) => facts.extend(not_written(refused)),
+        Err(refused) => facts.push(format!("refused: {}", of_refused(refused))),
     }
-    facts.extend(acquire_refused.as_ref().map(|refused| match refused {
-        AcquireRefused::HeldBy(holder) => format!("held by {}", session_name(holder)),
-        AcquireRefused::LockDelay(left) => {
-            let left = i128::try_from(left.as_nanos()).expect("a lock-delay is at most a minute");
-            format!("lock-delay {} left", duration_name(left))
-        }
-    }));
     facts.extend(ends(ended));
     facts.extend(runs.iter().map(run_name));
     facts.extend(index.map(|index| format!("index {index}")));
     facts.join(", ")
+}
+
+fn not_written(refused: &KvRefused) -> Vec<String> {
+    let why = match refused {
+        KvRefused::Acquire(AcquireRefused::HeldBy(holder)) => {
+            Some(format!("held by {}", session_name(holder)))
+        }
+        KvRefused::Acquire(AcquireRefused::LockDelay(left)) => {
+            let left = i128::try_from(left.as_nanos()).expect("a lock-delay is at most a minute");
+            Some(format!("lock-delay {} left", duration_name(left)))
+        }
+        _ => None,
+    };
+    std::iter::once("false".to_owned()).chain(why).collect()
 }
 
 /// What fell, for commands that nobody asked for.
@@ -61,7 +71,11 @@ fn run_name(run: &ProbeRun) -> String {
 
 /// What a transaction that only reads came to.
 pub(super) fn of_read_transaction(outcome: &TxnOutcome) -> String {
-    transaction(outcome).join(", ")
+    let facts = match outcome {
+        Ok(results) => txn_results(results),
+        Err(errors) => errors.iter().map(txn_error).collect(),
+    };
+    facts.join(", ")
 }
 
 fn ends(ended: &[SessionEnd]) -> Vec<String> {
@@ -95,10 +109,6 @@ pub(super) fn of_read(read: &Read, answer: &Answer) -> String {
 
 fn rows(rows: &Rows, names_only: bool) -> Vec<String> {
     match rows {
-        Rows::AgentService(local) => {
-            let ids = local.iter().map(|local| local.service.id.clone());
-            ids.collect()
-        }
         Rows::Entry(None) => vec!["missing".to_owned()],
         Rows::Entry(Some(found)) => vec![entry(found)],
         Rows::Entries(found) if names_only => {
@@ -223,12 +233,11 @@ fn check(row: &CheckRow) -> String {
     format!("{place} {}{service} {indexes}", row.check.status)
 }
 
-fn transaction(outcome: &TxnOutcome) -> Vec<String> {
-    match outcome {
-        Ok(results) if results.is_empty() => vec!["no results".to_owned()],
-        Ok(results) => results.iter().map(txn_result).collect(),
-        Err(errors) => errors.iter().map(txn_error).collect(),
+fn txn_results(results: &[TxnResult]) -> Vec<String> {
+    if results.is_empty() {
+        return vec!["no results".to_owned()];
     }
+    results.iter().map(txn_result).collect()
 }
 
 /// A result that shows no value has none behind its key, not even `null`.
@@ -255,10 +264,15 @@ fn txn_error(error: &TxnError) -> String {
     let why = match &error.refusal {
         TxnRefusal::EmptyKey => "empty key".to_owned(),
         TxnRefusal::UnknownVerb(verb) => format!("unknown verb {verb}"),
-        TxnRefusal::LockDelay => "lock-delay".to_owned(),
-        TxnRefusal::LockHeld => "held".to_owned(),
-        TxnRefusal::NotHolder => "not held".to_owned(),
-        TxnRefusal::StaleSet | TxnRefusal::StaleDelete => "stale".to_owned(),
+        TxnRefusal::Write(KvRefused::Acquire(AcquireRefused::LockDelay(_))) => {
+            "lock-delay".to_owned()
+        }
+        TxnRefusal::Write(KvRefused::Acquire(AcquireRefused::HeldBy(_))) => "held".to_owned(),
+        TxnRefusal::Write(KvRefused::NotHolder) => "not held".to_owned(),
+        TxnRefusal::Write(KvRefused::StaleSet | KvRefused::StaleDelete) => "stale".to_owned(),
+        TxnRefusal::Write(
+            KvRefused::Acquire(AcquireRefused::Session(refusal)) | KvRefused::Release(refusal),
+        ) => of_refusal(refusal),
         TxnRefusal::KeyMissing
         | TxnRefusal::CheckIndexMissing
         | TxnRefusal::CheckSessionMissing => "missing".to_owned(),
@@ -270,7 +284,7 @@ fn txn_error(error: &TxnError) -> String {
             format!("session {current:?} is not {expected:?}")
         }
         TxnRefusal::KeyExists => "exists".to_owned(),
-        TxnRefusal::Session(refusal) | TxnRefusal::Catalog(refusal) => of_refusal(refusal),
+        TxnRefusal::Catalog(refusal) => of_refusal(refusal),
         TxnRefusal::UnknownCatalogVerb { kind, verb } => format!("unknown {kind} verb {verb}"),
         TxnRefusal::NodeNameMissing | TxnRefusal::ServiceNameMissing => "no name".to_owned(),
         TxnRefusal::NodeIdMalformed(_) | TxnRefusal::NodeLookup { .. } => "malformed id".to_owned(),
@@ -282,14 +296,21 @@ fn txn_error(error: &TxnError) -> String {
     format!("#{} {}: {why}", error.operation, key_name(key))
 }
 
-/// Why a command was refused.
-pub(super) fn of_refusal(refusal: &Refusal) -> String {
+/// Why a command or a read was refused.
+pub(super) fn of_refused(refused: &Refused) -> String {
+    match refused {
+        Refused::Other(refusal) => of_refusal(refusal),
+        Refused::PreparedQuery(refusal) => of_query_refusal(refusal),
+        Refused::Kv(_) | Refused::Txn(_) => format!("{refused:?}"),
+    }
+}
+
+fn of_refusal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::MissingSession => "missing session".to_owned(),
         Refusal::InvalidSession(text) => format!("invalid session {}", session_name(text)),
         Refusal::MalformedSessionId(error) => of_id_error(*error),
         Refusal::SessionNotFound(text) => format!("no session {}", session_name(text)),
-        Refusal::PreparedQuery(refusal) => of_query_refusal(refusal),
         Refusal::MissingNode => "missing node".to_owned(),
         Refusal::MissingCheck(check) => format!("missing check {check}"),
         Refusal::CriticalCheck(check) => format!("check {check} is critical"),

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::super::any::{Answer, Command};
 use super::Step;
 use super::command::{Instruction, Read, parse};
 use super::outcome;
 use crate::blocking::Looks;
-use crate::store::{
-    Answer, Command, Index, NewCheck, NewNode, Registration, Rules, Store, Touched,
-};
+use crate::store::{Deadline, Index, NewCheck, NewNode, Registration, Rules, Store, Touched};
 use crate::timestamp::Timestamp;
 use crate::watch::{Registry, WaiterId};
 
@@ -45,7 +44,7 @@ impl Run {
             }],
             ..Registration::default()
         };
-        let registered = store.apply(Timestamp::ZERO, Command::Register(Box::new(agent)));
+        let registered = store.apply(Timestamp::ZERO, agent);
         registered.result.expect("an agent registers itself");
         Self {
             store,
@@ -78,17 +77,17 @@ impl Run {
     fn run(&mut self, instruction: Instruction) -> Result<String, String> {
         Ok(match instruction {
             Instruction::Apply(command) => {
-                let applied = self.store.apply(self.now, command);
+                let applied = command.apply(&mut self.store, self.now);
                 let mut facts = vec![outcome::of_command(&applied)];
                 facts.extend(self.answers(&applied.effects.touched));
                 facts.join("; ")
             }
             Instruction::ReadTxn(operations) => {
-                outcome::of_read_transaction(&self.store.read_transaction(self.now, &operations))
+                outcome::of_read_transaction(&self.store.read_transaction(self.now, operations))
             }
-            Instruction::Read(read) => match self.store.query(&read.query) {
+            Instruction::Read(read) => match read.query.look(&self.store) {
                 Ok(answer) => outcome::of_read(&read, &answer),
-                Err(refusal) => format!("refused: {}", outcome::of_refusal(&refusal)),
+                Err(refused) => format!("refused: {}", outcome::of_refused(&refused)),
             },
             Instruction::Wait(name, read, index) => self.wait(name, read, index)?,
             Instruction::Stop(name) => {
@@ -107,13 +106,13 @@ impl Run {
 
     fn tick(&mut self, until: Timestamp) -> String {
         let mut facts = Vec::new();
-        while let Some((deadline, command)) = self.store.due(until) {
-            let what = match &command {
-                Command::EndLockDelay { key } => format!("lock-delay of {key} is over"),
-                Command::ReapTombstones { up_to } => format!("reaped up to {up_to}"),
+        while let Some((deadline, due)) = self.store.due(until) {
+            let what = match &due {
+                Deadline::EndLockDelay(key) => format!("lock-delay of {key} is over"),
+                Deadline::ReapTombstones(up_to) => format!("reaped up to {up_to}"),
                 other => format!("{other:?}"),
             };
-            let applied = self.store.apply(deadline, command);
+            let applied = Command::Due(due).apply(&mut self.store, deadline);
             facts.push(outcome::of_deadline(&what, &applied.effects));
             facts.extend(self.answers(&applied.effects.touched));
         }
@@ -143,8 +142,8 @@ impl Run {
     }
 
     fn look(&self, read: &Read) -> Result<Answer, String> {
-        let answer = self.store.query(&read.query);
-        answer.map_err(|refusal| outcome::of_refusal(&refusal))
+        let answer = read.query.look(&self.store);
+        answer.map_err(|refused| outcome::of_refused(&refused))
     }
 
     /// Lets those look again whom a change concerns; the answers of those whose wait it ends.

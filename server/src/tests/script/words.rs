@@ -1,5 +1,6 @@
 //! The words of one command, and the small things that they stand for.
 
+use bytes::Bytes;
 use std::time::Duration;
 
 use crate::store::{Key, SessionId};
@@ -104,13 +105,13 @@ pub(super) fn key_name(key: &Key) -> String {
 }
 
 /// A value: `x*9` is nine times `x`.
-pub(super) fn value(text: &str) -> Box<[u8]> {
+pub(super) fn value(text: &str) -> Bytes {
     let repeated = text.split_once('*');
     let text = match repeated.and_then(|(part, times)| Some((part, times.parse().ok()?))) {
         Some((part, times)) => part.repeat(times),
         None => text.to_owned(),
     };
-    text.into_bytes().into_boxed_slice()
+    text.into()
 }
 
 /// A value as it is written in a script.

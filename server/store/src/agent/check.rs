@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::command::Due;
-use super::local::{CheckSource, CheckSpec, InARow, LocalCheck, ProbeRun, cut};
+use super::local::{CheckSource, CheckSpec, InARow, LocalCheck, cut};
 use crate::Change;
 use crate::check::CRITICAL;
-use crate::command::{Refusal, Reply};
+use crate::command::Refusal;
+use crate::effects::ProbeRun;
 use crate::registration::{Deregistration, NewCheck, Registration};
 use crate::timestamp::Timestamp;
 
 impl Change<'_> {
-    pub(super) fn agent_register_check(&mut self, spec: CheckSpec) -> Result<Reply, Refusal> {
+    pub(super) fn agent_register_check(&mut self, spec: CheckSpec) -> Result<(), Refusal> {
         let service = &spec.check.service_id;
         let (name, tags) = if service.is_empty() {
             (String::new(), None)
@@ -23,7 +24,7 @@ impl Change<'_> {
         };
         let check = self.agent_keep_check(spec, name, tags);
         self.enter_check(check);
-        Ok(Reply::Done)
+        Ok(())
     }
 
     /// Puts a check into the agent's own tables; as it is to be entered. One that is there already keeps its
@@ -118,12 +119,12 @@ impl Change<'_> {
         Some(local)
     }
 
-    pub(super) fn agent_deregister_check(&mut self, id: &str) -> Result<Reply, Refusal> {
+    pub(super) fn agent_deregister_check(&mut self, id: &str) -> Result<(), Refusal> {
         if self.store.agent.check(id).is_none() {
             return Err(Refusal::AgentCheckUnknown(id.to_owned()));
         }
         self.agent_drop_check(id);
-        Ok(Reply::Done)
+        Ok(())
     }
 
     /// Takes a check away, here and in the catalog.
@@ -143,7 +144,7 @@ impl Change<'_> {
         id: &str,
         status: &'static str,
         output: &str,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<(), Refusal> {
         let local = self.store.agent.check(id);
         let local = local.ok_or_else(|| Refusal::AgentCheckUnknown(id.to_owned()))?;
         let CheckSource::Ttl(ttl) = local.source else {
@@ -152,7 +153,7 @@ impl Change<'_> {
         let output = cut(output, local.output_limit);
         self.agent_set_status(id, status, output);
         self.agent_await_check(id, ttl);
-        Ok(Reply::Done)
+        Ok(())
     }
 
     /// The TTL of a check is over. It expires once; only a report starts it anew.

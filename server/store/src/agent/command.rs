@@ -72,8 +72,6 @@ pub enum AgentCommand {
         /// Whether what clients registered stays.
         keep: bool,
     },
-    /// Something was due: submitted by the engine at its deadline.
-    Due(Due),
 }
 
 /// What an agent is when it comes up.
@@ -108,11 +106,10 @@ pub enum Due {
 }
 
 impl AgentCommand {
-    /// What is done, for people; none for what only now and then does anything.
-    #[must_use]
-    pub fn words(&self) -> Option<String> {
+    /// What is done, for people.
+    pub(super) fn words(&self) -> String {
         let switched = |reason: &Option<String>| if reason.is_some() { "into" } else { "out of" };
-        Some(match self {
+        match self {
             AgentCommand::Start(_) => "the agent came up".to_owned(),
             AgentCommand::RegisterService { spec, .. } => {
                 format!("the agent registered service {:?}", spec.service.id)
@@ -135,10 +132,6 @@ impl AgentCommand {
                 format!("the node went {} maintenance", switched(reason))
             }
             AgentCommand::Reload { .. } => "the agent read its configuration".to_owned(),
-            AgentCommand::Due(Due::Expire(id)) => format!("the TTL of check {id:?} expired"),
-            AgentCommand::Due(
-                Due::Run(_) | Due::Output(_) | Due::Reap | Due::Reconcile | Due::FullSync,
-            ) => return None,
-        })
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::check::{next_on_grid, overdue_at};
 use super::command::{Due, Start};
 use super::{Own, SERF_HEALTH};
 use crate::Change;
-use crate::effects::Touched;
+use crate::effects::{Note, Touched};
 use crate::registration::Registration;
 use crate::timestamp::Timestamp;
 
@@ -70,8 +70,8 @@ impl Change<'_> {
         self.agent_schedule(sync, Due::FullSync);
     }
 
-    /// Does what is due.
-    pub(super) fn agent_due(&mut self, due: Due) {
+    /// Does what is due. Returns a note about what the catalog does not show.
+    pub(crate) fn agent_due(&mut self, due: Due) -> Option<Note> {
         let deadlines = &mut self.store.agent.deadlines;
         // A clock that was stopped may be past it.
         if let Some(first) = deadlines
@@ -82,13 +82,18 @@ impl Change<'_> {
             deadlines.remove(&first);
         }
         match due {
-            Due::Expire(id) => self.agent_expire(&id),
+            Due::Expire(id) => {
+                self.agent_expire(&id);
+                let words = format!("the TTL of check {id:?} expired");
+                return Some(Note::CatalogChanged(words));
+            }
             Due::Run(id) => self.agent_run(&id),
             Due::Output(id) => self.agent_tell_catalog(&id),
             Due::Reap => self.agent_reap(),
             Due::Reconcile => self.reconcile(),
             Due::FullSync => self.agent_full_sync(),
         }
+        None
     }
 
     /// Deregisters the services that have been critical for longer than they said.

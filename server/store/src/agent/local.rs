@@ -1,8 +1,8 @@
 //! What the agent knows of its own services and checks, as plain data.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::effects::Probe;
 #[cfg(feature = "serde")]
 use crate::image::form;
 use crate::registration::{NewCheck, NewService};
@@ -78,52 +78,6 @@ pub struct Alias {
     pub node: String,
     /// The id of the service on it; empty for the node alone.
     pub service: String,
-}
-
-/// What is asked by a check that is run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
-    /// Who is asked.
-    pub target: ProbeTarget,
-    /// How long a run may take.
-    pub timeout: Duration,
-    /// The longest output in bytes that is kept.
-    pub output_limit: usize,
-}
-
-/// Who is asked by a check that is run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProbeTarget {
-    /// An HTTP server: its status decides.
-    Http {
-        /// The URL, as given.
-        url: String,
-        /// The method; empty for `GET`.
-        method: String,
-        /// Headers beside Consul's own.
-        header: BTreeMap<String, Vec<String>>,
-        /// The body.
-        body: String,
-        /// Whether a server of HTTPS may show any certificate.
-        tls_skip_verify: bool,
-        /// What its certificate must be for; empty for the host of the URL.
-        tls_server_name: String,
-    },
-    /// A TCP server at `host:port`: that it accepts a connection is enough.
-    Tcp(String),
-    /// A program with its arguments: how it ends decides.
-    Script(Vec<String>),
-}
-
-/// A run that is due.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProbeRun {
-    /// The check.
-    pub check_id: String,
-    /// Which registration of it.
-    pub registration: u64,
-    /// What is asked.
-    pub probe: Probe,
 }
 
 /// How often a check has to pass and to fail in a row before its status follows; 0 and 1 are at once.

@@ -2,7 +2,7 @@
 
 use super::local::{CheckSource, CheckSpec, Thresholds};
 use crate::Change;
-use crate::command::{Refusal, Reply};
+use crate::command::Refusal;
 use crate::registration::NewCheck;
 
 const NODE_CHECK: &str = "_node_maintenance";
@@ -26,7 +26,7 @@ impl Change<'_> {
         &mut self,
         id: &str,
         reason: Option<String>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<(), Refusal> {
         if self.store.agent.service(id).is_none() {
             return Err(Refusal::AgentServiceUnknown(id.to_owned()));
         }
@@ -41,7 +41,7 @@ impl Change<'_> {
                 ..NewCheck::default()
             }),
         }
-        Ok(Reply::Done)
+        Ok(())
     }
 
     /// Enters a maintenance check; in maintenance already, the first reason stays.

@@ -18,6 +18,7 @@ mod sidecar;
 mod sync;
 mod travel;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,12 +28,13 @@ pub(super) use alias::Stirred;
 pub use command::{AgentCommand, Due, Start};
 pub use image::AgentImage;
 pub use local::{
-    Alias, CheckSource, CheckSpec, InARow, LocalCheck, LocalService, Probe, ProbeRun, ProbeTarget,
-    ServiceSpec, Sidecar, Thresholds,
+    Alias, CheckSource, CheckSpec, InARow, LocalCheck, LocalService, ServiceSpec, Sidecar,
+    Thresholds,
 };
 
-use super::command::{Refusal, Reply};
-use super::query::{Answer, Rows, Watch};
+use super::command::{Command, Refusal};
+use super::effects::Note;
+use super::query::{Answer, Found, Read, Subject, Watch};
 use super::registration::Registration;
 use super::{Change, Store};
 use crate::timestamp::Timestamp;
@@ -155,31 +157,60 @@ impl Store {
     pub fn agent(&self) -> &Agent {
         &self.agent
     }
+}
 
-    pub(super) fn agent_service(&self, id: &str) -> Answer {
-        Answer {
-            index: self.applied.reported(),
-            rows: Rows::AgentService(self.agent.service(id).map(Arc::clone)),
-            reads: vec![Watch::AgentService(id.to_owned())],
-            waits_for_existence: false,
-        }
+/// Reads a service of the agent's own by its id. It has no index of its own.
+#[derive(Clone, Debug)]
+pub struct AgentServiceInfo(pub String);
+
+impl Read for AgentServiceInfo {
+    type Rows = Option<Arc<LocalService>>;
+    type Refused = Infallible;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("service {:?} of the agent", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let service = store.agent.service(&self.0).map(Arc::clone);
+        let reads = vec![Watch::AgentService(self.0.clone())];
+        Ok(Answer::new(store.applied, service, reads))
+    }
+}
+
+/// Changes the agent's own services and checks, and the catalog with them (session.md 4.4). Each change of the catalog
+/// counts its own raft entry.
+impl Command for AgentCommand {
+    type Reply = ();
+    type Refused = Refusal;
+
+    fn is_of_agent(&self) -> bool {
+        true
+    }
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), Refusal> {
+        let words = self.words();
+        change.agent(self)?;
+        change.effects.notes.push(Note::CatalogChanged(words));
+        Ok(())
     }
 }
 
 impl Change<'_> {
-    /// Applies a change of the agent's own state.
-    pub(super) fn agent(&mut self, command: AgentCommand) -> Result<Reply, Refusal> {
+    fn agent(&mut self, command: AgentCommand) -> Result<(), Refusal> {
         match command {
             AgentCommand::Start(start) => self.agent_start(*start),
             AgentCommand::RegisterService {
                 spec,
                 replace_checks,
-            } => return self.agent_register_service(*spec, replace_checks),
-            AgentCommand::DeregisterService { id } => return self.agent_deregister_service(&id),
-            AgentCommand::RegisterCheck(spec) => return self.agent_register_check(*spec),
-            AgentCommand::DeregisterCheck { id } => return self.agent_deregister_check(&id),
+            } => self.agent_register_service(*spec, replace_checks)?,
+            AgentCommand::DeregisterService { id } => self.agent_deregister_service(&id)?,
+            AgentCommand::RegisterCheck(spec) => self.agent_register_check(*spec)?,
+            AgentCommand::DeregisterCheck { id } => self.agent_deregister_check(&id)?,
             AgentCommand::Report { id, status, output } => {
-                return self.agent_report(&id, status, &output);
+                self.agent_report(&id, status, &output)?;
             }
             AgentCommand::Ran {
                 id,
@@ -188,7 +219,7 @@ impl Change<'_> {
                 output,
             } => self.agent_ran(&id, registration, status, output),
             AgentCommand::ServiceMaintenance { id, reason } => {
-                return self.agent_service_maintenance(&id, reason);
+                self.agent_service_maintenance(&id, reason)?;
             }
             AgentCommand::NodeMaintenance { reason } => self.agent_node_maintenance(reason),
             AgentCommand::Reload {
@@ -196,9 +227,8 @@ impl Change<'_> {
                 checks,
                 keep,
             } => self.agent_reload(services, checks, keep),
-            AgentCommand::Due(due) => self.agent_due(due),
         }
-        Ok(Reply::Done)
+        Ok(())
     }
 
     /// Something happens at `at`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::local::{CheckSpec, LocalService, ServiceSpec};
 use crate::Change;
-use crate::command::{Refusal, Reply};
+use crate::command::Refusal;
 use crate::effects::Touched;
 use crate::registration::{Deregistration, Registration};
 
@@ -15,7 +15,7 @@ impl Change<'_> {
         &mut self,
         mut spec: ServiceSpec,
         replace_checks: bool,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<(), Refusal> {
         let sidecar = spec.sidecar.take();
         let sidecar = sidecar.map(|sidecar| self.store.agent.sidecar(&spec.service.id, *sidecar));
         let sidecar = sidecar.transpose()?;
@@ -23,7 +23,7 @@ impl Change<'_> {
         if let Some(sidecar) = sidecar {
             self.agent_keep_service(sidecar, replace_checks, true);
         }
-        Ok(Reply::Done)
+        Ok(())
     }
 
     /// A service and its checks reach the catalog as one entry. Checks that are replaced go after it, each with an
@@ -79,12 +79,12 @@ impl Change<'_> {
         checks.map(str::to_owned).collect()
     }
 
-    pub(super) fn agent_deregister_service(&mut self, id: &str) -> Result<Reply, Refusal> {
+    pub(super) fn agent_deregister_service(&mut self, id: &str) -> Result<(), Refusal> {
         if self.store.agent.service(id).is_none() {
             return Err(Refusal::AgentServiceUnknown(id.to_owned()));
         }
         self.agent_drop_service(id);
-        Ok(Reply::Done)
+        Ok(())
     }
 
     /// Takes a service away, and then its sidecar.

@@ -5,11 +5,10 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::Agent;
-use super::local::{
-    Alias, CheckSource, CheckSpec, Probe, ProbeTarget, ServiceSpec, Sidecar, Thresholds,
-};
+use super::local::{Alias, CheckSource, CheckSpec, ServiceSpec, Sidecar, Thresholds};
 use crate::check::CRITICAL;
 use crate::command::Refusal;
+use crate::effects::{Probe, ProbeTarget};
 use crate::registration::{NewCheck, NewService};
 
 /// The ports that sidecars are given.

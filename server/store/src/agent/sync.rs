@@ -3,19 +3,12 @@
 use super::{CONSUL, SERF_HEALTH};
 use crate::Change;
 use crate::command::Refusal;
-use crate::index::Index;
 use crate::registration::{Deregistration, NewCheck, NewService, Registration};
 
 impl Change<'_> {
-    /// Starts an entry of its own in what is one command.
-    fn next_entry(&mut self) {
-        self.store.applied = Index(self.store.applied.0 + 1);
-        self.index = self.store.applied;
-    }
-
     /// Enters something into the catalog.
     pub(super) fn enter(&mut self, registration: Registration) {
-        self.next_entry();
+        self.take_indexes(1);
         match self.register(registration) {
             // Somebody else has the agent's name, and is alive: it stays out until the next look.
             Ok(()) | Err(Refusal::NodeNameTaken { .. }) => {}
@@ -27,7 +20,7 @@ impl Change<'_> {
 
     /// Takes something out of the catalog.
     pub(super) fn take_out(&mut self, what: &Deregistration) {
-        self.next_entry();
+        self.take_indexes(1);
         self.deregister(what);
     }
 

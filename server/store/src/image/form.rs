@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::value;
-use crate::agent::{Alias, CheckSource, InARow, LocalCheck, Probe, ProbeTarget, Thresholds};
+use crate::agent::{Alias, CheckSource, InARow, LocalCheck, Thresholds};
+use crate::effects::{Probe, ProbeTarget};
 use crate::event::{EventRow, NewEvent};
 use crate::index::Index;
 use crate::kv::KvRow;
@@ -43,7 +45,7 @@ macro_rules! written {
 pub struct Key {
     key: crate::Key,
     #[serde(with = "value::bytes")]
-    value: Box<[u8]>,
+    value: Bytes,
     flags: u64,
     lock_index: u64,
     session: Option<Box<str>>,

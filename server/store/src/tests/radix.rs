@@ -1,6 +1,7 @@
 //! What a read of something missing waits for, against a radix tree that is really built (kv.md 5.4).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 use proconsul_testing::random_cases;
 
 use crate::timestamp::Timestamp;
-use crate::{Command, Content, Index, Key, KvVerb, KvWrite, Query, Store, Watch};
+use crate::{Content, Index, Key, KvGet, KvList, KvVerb, KvWrite, Read, Store, Watch};
 
 /// A node of a radix tree: by first byte, the labels of its edges and what they lead to.
 #[derive(Default)]
@@ -78,18 +79,18 @@ fn store_of(keys: &BTreeSet<Vec<u8>>) -> Store {
             key: Key::new(key),
             verb: KvVerb::Set(Content::default()),
         };
-        let written = store.apply(Timestamp::ZERO, Command::Kv(write));
+        let written = store.apply(Timestamp::ZERO, write);
         written.result.expect("a key can be written");
     }
     store
 }
 
 /// The prefix of all keys whose writes end the wait of a read of one thing.
-fn watched(store: &Store, read: &Query) -> Key {
-    let answer = store.query(read).expect("a key can be read");
+fn watched(store: &Store, read: &impl Read<Refused = Infallible>) -> Key {
+    let Ok(answer) = read.look(store);
     match answer.reads.as_slice() {
         [Watch::KeyPrefix(prefix)] => prefix.clone(),
-        other => panic!("{read:?} waits for {other:?}"),
+        other => panic!("{} waits for {other:?}", read.subject()),
     }
 }
 
@@ -112,14 +113,14 @@ proptest! {
         let store = store_of(&keys);
         let writes = writes.iter().chain(&keys).chain([&missing]);
         if !keys.contains(&missing) {
-            let watched = watched(&store, &Query::KvGet(Key::new(&missing)));
+            let watched = watched(&store, &KvGet(Key::new(&missing)));
             for write in writes.clone() {
                 let woken = write.starts_with(watched.as_bytes());
                 prop_assert_eq!(woken, wakes(&keys, &with_nul(&missing), write), "key, {:?}", write);
             }
         }
         if !keys.iter().any(|key| key.starts_with(&missing)) {
-            let watched = watched(&store, &Query::KvList(Key::new(&missing)));
+            let watched = watched(&store, &KvList(Key::new(&missing)));
             for write in writes {
                 let woken = write.starts_with(watched.as_bytes());
                 prop_assert_eq!(woken, wakes(&keys, &missing, write), "prefix, {:?}", write);
@@ -133,7 +134,7 @@ proptest! {
 #[test]
 fn a_key_beside_one_with_a_nul_is_waited_for() {
     let keys = BTreeSet::from([b"a\0b".to_vec(), b"ac".to_vec()]);
-    let watched = watched(&store_of(&keys), &Query::KvGet(Key::new("a")));
+    let watched = watched(&store_of(&keys), &KvGet(Key::new("a")));
     assert!(wakes(&keys, b"a\0", b"a"));
     assert!(b"a".starts_with(watched.as_bytes()), "the key itself wakes");
 }

@@ -13,11 +13,13 @@ use proptest::prelude::*;
 pub(super) use self::agent_steps::start as agent_start;
 use self::steps::{Step, World, steps};
 use self::wakes::Waiting;
+use super::any::{Applied, Command};
 use super::{MIDDLE, NEWER, NEWEST, OLDEST};
 use proconsul_testing::random_cases;
 
 use crate::timestamp::Timestamp;
-use crate::{Applied, Command, Index, Rules, Store};
+use crate::{Index, Rules, Store};
+
 /// A tombstone is reaped a quarter of an hour after the delete, at the next half minute.
 const LONGEST_TOMBSTONE: Duration = Duration::from_secs(15 * 60 + 30);
 /// What a longer lock-delay acts as.
@@ -33,7 +35,7 @@ struct Run {
 impl Run {
     fn new(rules: Rules) -> Self {
         let mut store = Store::new(rules, Index(9));
-        let started = store.apply(Timestamp::ZERO, agent_steps::start());
+        let started = agent_steps::start().apply(&mut store, Timestamp::ZERO);
         started.result.expect("an agent comes up");
         Self {
             store,
@@ -46,9 +48,9 @@ impl Run {
     fn take(&mut self, step: &Step, mut look: impl FnMut(&Store, &Self, &Command, &Applied)) {
         if let Step::Tick(passed) = step {
             let until = self.now.plus(*passed);
-            while let Some((deadline, command)) = self.store.due(until) {
+            while let Some((deadline, due)) = self.store.due(until) {
                 self.now = deadline;
-                self.apply(&command, &mut look);
+                self.apply(&Command::Due(due), &mut look);
             }
             self.now = until;
         } else if let Some(command) = self.world.command(&self.store, step) {
@@ -62,7 +64,7 @@ impl Run {
         look: &mut impl FnMut(&Store, &Self, &Command, &Applied),
     ) {
         let before = self.store.clone();
-        let applied = self.store.apply(self.now, command.clone());
+        let applied = command.clone().apply(&mut self.store, self.now);
         look(&before, self, command, &applied);
     }
 }

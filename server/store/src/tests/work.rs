@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use super::any::Command;
 use super::random::agent_start;
 
 use crate::looks::looks;
 use crate::timestamp::Timestamp;
 use crate::{
-    AgentCommand, Alias, Behavior, CheckSource, CheckSpec, Command, Content, Deregistration, Index,
-    Key, KvVerb, KvWrite, NewCheck, NewNode, NewService, NewSession, Registration, ServiceSpec,
+    AgentCommand, Alias, Behavior, CheckSource, CheckSpec, Content, Deregistration, Index, Key,
+    KvVerb, KvWrite, NewCheck, NewNode, NewService, NewSession, Registration, ServiceSpec,
     SessionId, Store, Thresholds,
 };
 
@@ -58,7 +59,7 @@ fn service(id: &str) -> Command {
 fn crowded() -> Store {
     let mut store = Store::new(super::NEWEST, Index(9));
     let mut apply = |command| {
-        let applied = store.apply(Timestamp::ZERO, command);
+        let applied = Command::apply(command, &mut store, Timestamp::ZERO);
         applied.result.expect("nothing speaks against it");
     };
     apply(agent_start());
@@ -122,9 +123,7 @@ fn a_command_looks_at_the_checks_that_it_touches_and_no_others() {
         node: "n1".to_owned(),
         id: "s31".to_owned(),
     });
-    let destroy = Command::SessionDestroy {
-        id: SessionId::from_bytes([1; 16]).to_string(),
-    };
+    let destroy = Command::SessionDestroy(SessionId::from_bytes([1; 16]).to_string());
     for (command, most) in [
         (put, 0),
         (session(1), 0),
@@ -140,7 +139,7 @@ fn a_command_looks_at_the_checks_that_it_touches_and_no_others() {
         (in_catalog, 5),
     ] {
         let name = format!("{command:?}");
-        let (looked_at, applied) = looks(|| store.apply(Timestamp::ZERO, command));
+        let (looked_at, applied) = looks(|| command.apply(&mut store, Timestamp::ZERO));
         applied.result.expect("nothing speaks against it");
         assert!(looked_at <= most, "{name} looked at {looked_at} checks");
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use proconsul::store::{
-    Behavior, Command, Content, Deregistration, Index, Key, KvVerb, KvWrite, NewCheck, NewNode,
-    NewService, NewSession, Registration, Reply, TxnOperation, TxnVerb,
+    Behavior, Content, Deregistration, Index, Key, KvVerb, KvWrite, NewCheck, NewNode, NewService,
+    NewSession, Registration, Txn, TxnOperation, TxnVerb,
 };
 
 use super::{OVER_HTTP, Scene, WRITERS, whole};
@@ -132,8 +132,8 @@ impl<'a> Writer<'a> {
                 verb: TxnVerb::Write(KvVerb::Set(content(&values[place]))),
             };
             let operations = [0, 1].map(operation).to_vec();
-            let reply = self.scene.server.engine().apply(Command::Txn(operations));
-            Some(matches!(reply, Ok(Reply::Txn(Ok(_)))))
+            let results = self.scene.server.engine().apply(Txn(operations));
+            Some(results.is_ok())
         };
         assert_ne!(written, Some(false), "nothing speaks against it");
         for (kind, value) in values.into_iter().enumerate() {
@@ -211,10 +211,8 @@ impl<'a> Writer<'a> {
             service_checks: None,
             checks: Vec::new(),
         };
-        match engine.apply(Command::SessionCreate(session)) {
-            Ok(Reply::Session(row)) => Some(row.session.id.to_string()),
-            _ => None,
-        }
+        let created = engine.apply(session);
+        created.ok().map(|row| row.session.id.to_string())
     }
 
     fn destroy_session(&mut self) {
@@ -251,25 +249,21 @@ impl<'a> Writer<'a> {
             }
             return;
         }
-        let command = if goes {
-            Command::Deregister(Deregistration::Node(node))
+        let engine = self.scene.server.engine();
+        if goes {
+            let Ok(()) = engine.apply(Deregistration::Node(node));
         } else {
-            Command::Register(Box::new(registration(node)))
-        };
-        let changed = self.scene.server.engine().apply(command);
-        changed.expect("nothing speaks against it");
+            let registered = engine.apply(registration(node));
+            registered.expect("nothing speaks against it");
+        }
     }
 
     /// A write of a key: whether it took place; none when nobody said.
     fn kv(&self, key: &str, verb: KvVerb, option: &str) -> Option<bool> {
         if !self.is_over_http() {
             let key = Key::new(key);
-            let reply = self
-                .scene
-                .server
-                .engine()
-                .apply(Command::Kv(KvWrite { key, verb }));
-            return Some(matches!(reply, Ok(Reply::Written(true))));
+            let written = self.scene.server.engine().apply(KvWrite { key, verb });
+            return Some(written.is_ok());
         }
         let (method, body) = match &verb {
             KvVerb::Set(content)
@@ -293,7 +287,7 @@ impl<'a> Writer<'a> {
 
 fn content(value: &str) -> Content {
     Content {
-        value: value.as_bytes().into(),
+        value: value.to_owned().into(),
         flags: 0,
     }
 }

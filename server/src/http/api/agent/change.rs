@@ -1,13 +1,14 @@
 //! `/v1/agent/`: what clients tell the agent of its services and checks (session.md 4.4, 1.22.md B4.4).
 
 use crate::go::json::decode::go_struct;
+use crate::go::number;
 use crate::http::api::agent::failure;
 use crate::http::api::catalog::register::read_strictly;
 use crate::http::body::definition::{CheckFields, ServiceFields};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{AgentCommand, Command, Refusal};
+use crate::store::{AgentCommand, Refusal};
 use crate::version::Behaviour;
 
 /// Registers a service with its checks.
@@ -47,15 +48,9 @@ pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
     if id.is_empty() && !request.has(Behaviour::AgentUnknownService404) {
         return Err(failure::missing_service_id());
     }
-    let result = request
-        .context
-        .engine
-        .apply(agent(AgentCommand::DeregisterService { id }));
-    ignoring_unknown(
-        request,
-        result.map(|_| ()),
-        Behaviour::AgentUnknownService404,
-    )
+    let command = AgentCommand::DeregisterService { id };
+    let result = request.context.engine.apply(command);
+    ignoring_unknown(request, result, Behaviour::AgentUnknownService404)
 }
 
 /// Takes a check off the agent.
@@ -65,11 +60,9 @@ pub(crate) fn deregister_check(request: &Request) -> Result<Reply, Failure> {
     if id.is_empty() && !request.has(Behaviour::AgentUnknownCheck500) {
         return Err(failure::missing_check_id());
     }
-    let result = request
-        .context
-        .engine
-        .apply(agent(AgentCommand::DeregisterCheck { id }));
-    ignoring_unknown(request, result.map(|_| ()), Behaviour::AgentUnknownCheck500)
+    let command = AgentCommand::DeregisterCheck { id };
+    let result = request.context.engine.apply(command);
+    ignoring_unknown(request, result, Behaviour::AgentUnknownCheck500)
 }
 
 /// What is not there was taken away successfully, until the versions began to mind.
@@ -123,18 +116,15 @@ fn report_of(request: &Request, status: &'static str, output: String) -> Result<
 
 /// Puts a service in maintenance, or takes it out.
 pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
-    let id = request.rest_text();
-    if id.is_empty() {
-        return Err(Failure::missing("service ID"));
-    }
+    let id = request.named("service ID")?;
     let reason = maintenance(request)?;
     request.check_tenancy()?;
     let command = AgentCommand::ServiceMaintenance {
         id: id.clone(),
         reason,
     };
-    match request.context.engine.apply(agent(command)) {
-        Ok(_) => Ok(Reply::done(request)),
+    match request.context.engine.apply(command) {
+        Ok(()) => Ok(Reply::done(request)),
         Err(refusal) if request.has(Behaviour::AgentUnknownServiceText) => {
             Err(Failure::refused(&refusal, request.version()))
         }
@@ -154,7 +144,7 @@ fn maintenance(request: &Request) -> Result<Option<String>, Failure> {
     let Some(enable) = request.query.first("enable") else {
         return Err(failure::missing_enable());
     };
-    let Some(enable) = go_bool(enable) else {
+    let Ok(enable) = number::parse_bool(enable) else {
         let value = String::from_utf8_lossy(enable);
         return Err(failure::invalid_enable(&value, request.version()));
     };
@@ -169,22 +159,7 @@ pub(crate) fn reload(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::done(request))
 }
 
-fn agent(command: AgentCommand) -> Command {
-    Command::Agent(Box::new(command))
-}
-
 fn apply(request: &Request, command: AgentCommand) -> Result<(), Failure> {
-    let applied = request.context.engine.apply(agent(command));
-    applied
-        .map(|_| ())
-        .map_err(|refusal| Failure::refused(&refusal, request.version()))
-}
-
-/// A boolean as Go reads it.
-pub(crate) fn go_bool(text: &[u8]) -> Option<bool> {
-    match text {
-        b"1" | b"t" | b"T" | b"TRUE" | b"true" | b"True" => Some(true),
-        b"0" | b"f" | b"F" | b"FALSE" | b"false" | b"False" => Some(false),
-        _ => None,
-    }
+    let applied = request.context.engine.apply(command);
+    applied.map_err(|refusal| Failure::refused(&refusal, request.version()))
 }

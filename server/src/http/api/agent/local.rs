@@ -1,12 +1,10 @@
 //! `/v1/agent/services`, `service/<id>` and `checks`: what the agent knows of its own (session.md 4.4).
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 
-use crate::blocking::JITTER_DIVISOR;
-use crate::engine::Wakened;
+use crate::blocking::{self, Wait};
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::api::agent::failure;
 use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
@@ -15,7 +13,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::request::selection::filter;
-use crate::store::{Index, NewService, Query, Rows};
+use crate::store::{AgentServiceInfo, Answer, Index, NewService, Read};
 
 const CONTENT_HASH: HeaderName = HeaderName::from_static("x-consul-contenthash");
 
@@ -54,41 +52,35 @@ pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
 /// One service, with a hash of what is shown; a client that knows the hash waits for another one.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
-    let id = request.rest_text();
-    let (wait, known) = hash_wait(request)?;
+    let read = AgentServiceInfo(request.rest_text());
+    let (known, wait) = hash_wait(request)?;
+    let mut hash = None;
+    let is_over = |answer: &Answer<<AgentServiceInfo as Read>::Rows>| {
+        let local = answer.rows.as_ref();
+        hash = local.map(|local| content_hash(request, &local.service));
+        hash != known
+    };
     let engine = &request.context.engine;
-    let query = Query::AgentService(id.clone());
-    let limit = wait + engine.jitter(wait / JITTER_DIVISOR);
-    let deadline = engine.clock().now().plus(limit);
-    let since = engine.era();
-    let mut waiter = engine.waiter(request.call, &query, Index::ZERO, deadline, since);
-    let mut last = known.is_none();
-    loop {
-        let answer = engine.query(&query);
-        let answer = answer.expect("only reads of sessions are refused");
-        let Rows::AgentService(Some(local)) = answer.rows else {
-            return Err(failure::unknown_service(&id));
-        };
-        let hash = content_hash(request, &local.service);
-        if last || known.as_deref() != Some(hash.as_str()) {
-            return Ok(shown(request, &local.service, &hash));
-        }
-        // Registered, and looked at again since: nothing can fall between the look and the wait.
-        if waiter.waits_for(&answer.reads) {
-            last = match waiter.wait().await {
-                Wakened::LookAgain => false,
-                Wakened::AnswerNow | Wakened::TimedOut => true,
-            };
-        }
-    }
+    let Ok(answer) = blocking::answer_when(engine, &read, wait, is_over).await;
+    let Some(local) = answer.rows else {
+        return Err(failure::unknown_service(&read.0));
+    };
+    let hash = hash.unwrap_or_else(|| content_hash(request, &local.service));
+    Ok(shown(request, &local.service, &hash))
 }
 
-/// How long a client is ready to wait, and the hash that it knows. An index must be one, though it means nothing here.
-fn hash_wait(request: &Request) -> Result<(Duration, Option<String>), Failure> {
+/// The hash that a client knows, and the wait for another one. An index must be one, though it means nothing here.
+fn hash_wait(request: &Request) -> Result<(Option<String>, Option<Wait>), Failure> {
     request.wait_options()?;
+    let limit = request.wait()?;
     let hash = request.query.get("hash");
     let hash = (!hash.is_empty()).then(|| String::from_utf8_lossy(hash).into_owned());
-    Ok((request.wait()?, hash))
+    let wait = hash.is_some().then_some(Wait {
+        min_index: Index::ZERO,
+        limit,
+        call: request.call,
+    });
+    Ok((hash, wait))
 }
 
 fn wire<'a>(request: &'a Request, service: &'a NewService) -> AgentService<'a> {

@@ -6,6 +6,7 @@ pub(crate) mod register;
 pub(crate) mod wire;
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::blocking;
@@ -17,7 +18,10 @@ use crate::http::reply::Reply;
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
-use crate::store::{Answer, Index, Instance, NodeRow, Query, Rows, ServiceRow};
+use crate::store::{
+    Answer, ConnectInstances, Index, Instance, NodeInfo, NodeList, NodeRow, Read, ServiceInstances,
+    ServiceList, ServiceRow, View,
+};
 use crate::version::Behaviour;
 
 /// The routes of this page.
@@ -58,45 +62,30 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
     // Nodes belong to no namespace.
     request.check_partition()?;
     let options = request.read_options()?;
-    let (answer, filter) = match read(request, Query::Nodes, options, Node::FILTER).await {
-        Ok(answer) => answer,
-        Err(failed) => return Ok(failed),
-    };
-    let Rows::Nodes(rows) = &answer.rows else {
-        unreachable!("the nodes are answered with nodes");
-    };
+    let (answer, filter) = read(request, &NodeList, options, Node::FILTER).await?;
     let meta = node_meta(request);
-    let rows = rows
-        .iter()
-        .filter(|row| row.has_meta(&meta) && filter.keeps(row));
+    let rows = answer.rows.iter();
+    let rows = rows.filter(|row| row.has_meta(&meta) && filter.keeps(row));
     let mut rows: Vec<&Arc<NodeRow>> = rows.collect();
     sort_nearest(request, &mut rows, |row| &row.node.node);
     let version = request.version();
     let nodes: Vec<Node<'_>> = rows.iter().map(|row| Node::new(row, version)).collect();
-    Ok(reply(request, &nodes, &answer, options))
+    Ok(reply(request, &nodes, answer.index, options))
 }
 
 /// The names of all services, with their tags.
 pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    let query = Query::Services(node_meta(request));
-    let read = if request.has(Behaviour::CatalogServicesFilter) {
-        let read = read(request, query, options, CatalogService::FILTER).await;
-        read.map(|(answer, filter)| (answer, Some(filter)))
+    let services = ServiceList(node_meta(request));
+    let (answer, filter) = if request.has(Behaviour::CatalogServicesFilter) {
+        let (answer, filter) = read(request, &services, options, CatalogService::FILTER).await?;
+        (answer, Some(filter))
     } else {
-        let read = read_unfiltered(request, query, options).await;
-        read.map(|answer| (answer, None))
-    };
-    let (answer, filter) = match read {
-        Ok(read) => read,
-        Err(failed) => return Ok(failed),
-    };
-    let Rows::Instances(rows) = &answer.rows else {
-        unreachable!("the services are answered with their instances");
+        (read_unfiltered(request, &services, options).await?, None)
     };
     let kept = |row: &&Instance| filter.as_ref().is_none_or(|filter| filter.keeps(row));
-    let tags = service_tags(rows.iter().filter(kept));
-    Ok(reply(request, &tags, &answer, options))
+    let tags = service_tags(answer.rows.iter().filter(kept));
+    Ok(reply(request, &tags, answer.index, options))
 }
 
 /// Each tag once, whichever instances have it.
@@ -116,10 +105,7 @@ fn service_tags<'a>(rows: impl Iterator<Item = &'a Instance>) -> BTreeMap<&'a st
 
 /// A node with its services by their ids; `null` for one that does not exist.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
-    let (answer, filter, options) = match read_node(request).await? {
-        Ok(read) => read,
-        Err(failed) => return Ok(failed),
-    };
+    let (answer, filter, options) = read_node(request).await?;
     let version = request.context.config.version;
     let node = node_and_services(&answer, &filter).map(|(node, services)| NodeWithServices {
         node: Node::new(node, version),
@@ -128,15 +114,12 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
             .map(|row| (row.service.id.as_str(), NodeService::new(row, version)))
             .collect(),
     });
-    Ok(reply(request, &node, &answer, options))
+    Ok(reply(request, &node, answer.index, options))
 }
 
 /// A node with the list of its services; both are `null` for one that does not exist, and the list where it is empty.
 pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
-    let (answer, filter, options) = match read_node(request).await? {
-        Ok(read) => read,
-        Err(failed) => return Ok(failed),
-    };
+    let (answer, filter, options) = read_node(request).await?;
     let version = request.context.config.version;
     let (node, services) = node_and_services(&answer, &filter).unzip();
     let service = |row| NodeService::new(row, version);
@@ -147,68 +130,62 @@ pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
         node: node.map(|row| Node::new(row, version)),
         services: services.map(|rows| rows.into_iter().map(service).collect()),
     };
-    Ok(reply(request, &list, &answer, options))
+    Ok(reply(request, &list, answer.index, options))
 }
+
+type NodeAnswer = Answer<<NodeInfo as Read>::Rows>;
 
 /// Reads the node that the path names; the filter is for its services.
 async fn read_node(
     request: &Request,
-) -> Result<Result<(Answer, Filter<ServiceRow>, ReadOptions), Reply>, Failure> {
+) -> Result<(NodeAnswer, Filter<ServiceRow>, ReadOptions), Failure> {
     let options = read_options(request)?;
-    let name = request.rest_text();
-    if name.is_empty() {
-        return Err(Failure::missing("node name"));
-    }
-    let read = read(request, Query::Node(name), options, NodeService::FILTER).await;
-    Ok(read.map(|(answer, filter)| (answer, filter, options)))
+    let name = request.named("node name")?;
+    let (answer, filter) = read(request, &NodeInfo(name), options, NodeService::FILTER).await?;
+    Ok((answer, filter, options))
 }
 
 fn node_and_services<'a>(
-    answer: &'a Answer,
+    answer: &'a NodeAnswer,
     filter: &Filter<ServiceRow>,
 ) -> Option<(&'a NodeRow, Vec<&'a ServiceRow>)> {
-    let Rows::Node(row) = &answer.rows else {
-        unreachable!("a node is answered with a node");
-    };
-    let (node, services) = row.as_ref()?;
+    let (node, services) = answer.rows.as_ref()?;
     let services = services.iter().map(Arc::as_ref);
     Some((node, services.filter(|row| filter.keeps(row)).collect()))
 }
 
 /// The instances of a service; those with all the tags that are asked for.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, Query::Service).await
+    shown_instances(request, |name| ServiceInstances(View::Catalog, name)).await
 }
 
 /// The proxies of a service, and its instances that need none.
 pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, Query::Connect).await
+    shown_instances(request, |name| ConnectInstances(View::Catalog, name)).await
 }
 
-async fn shown_instances(request: &Request, query: fn(String) -> Query) -> Result<Reply, Failure> {
+async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
+    request: &Request,
+    of: fn(String) -> R,
+) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    let query = query(service_name(request)?);
-    let (answer, filter) = match read(request, query, options, CatalogService::FILTER).await {
-        Ok(answer) => answer,
-        Err(failed) => return Ok(failed),
-    };
+    let instances_of = of(request.named("service name")?);
+    let (answer, filter) = read(request, &instances_of, options, CatalogService::FILTER).await?;
     let version = request.context.config.version;
-    let rows = instances(request, &answer, &filter);
+    let rows = instances(request, &answer.rows, &filter);
     let shown = rows
         .into_iter()
         .map(|row| CatalogService::new(row, version));
-    Ok(reply(request, &shown.collect::<Vec<_>>(), &answer, options))
+    let shown: Vec<_> = shown.collect();
+    Ok(reply(request, &shown, answer.index, options))
 }
 
-/// The instances of an answer that the parameters of the request ask for, in the order that they ask for.
+/// The instances that the parameters of the request ask for, in the order that they ask for.
 pub(crate) fn instances<'a>(
     request: &Request,
-    answer: &'a Answer,
+    rows: &'a [Instance],
     filter: &Filter<Instance>,
 ) -> Vec<&'a Instance> {
-    let Rows::Instances(rows) = &answer.rows else {
-        unreachable!("a service is answered with its instances");
-    };
     let meta = node_meta(request);
     let wanted =
         |row: &&Instance| has_tags(request, row) && row.node.has_meta(&meta) && filter.keeps(row);
@@ -220,28 +197,13 @@ pub(crate) fn instances<'a>(
 /// The services behind a gateway: there are no gateways, and never were.
 pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    if request.rest.is_empty() {
-        return Err(Failure::missing("gateway name"));
-    }
-    if let Err(failure) = request.check_datacenter() {
-        return Ok(Reply::failed_read(&request.context, &failure));
-    }
-    Ok(Reply::json(request, &())
-        .with_index(request, Index(1))
-        .with_consistency(options.consistency))
+    request.named("gateway name")?;
+    request.check_datacenter_of_read()?;
+    Ok(reply(request, &(), Index(1), options))
 }
 
 /// An empty list.
 pub(crate) const NOTHING: [(); 0] = [];
-
-/// The service that the path names.
-pub(crate) fn service_name(request: &Request) -> Result<String, Failure> {
-    let name = request.rest_text();
-    if name.is_empty() {
-        return Err(Failure::missing("service name"));
-    }
-    Ok(name)
-}
 
 /// Whether an instance has every `tag` of the query, whatever the case.
 fn has_tags(request: &Request, instance: &Instance) -> bool {
@@ -259,41 +221,39 @@ pub(crate) fn read_options(request: &Request) -> Result<ReadOptions, Failure> {
     request.read_options()
 }
 
-/// Runs a read whose rows may be filtered by these fields; or gives the answer to what is wrong with the request.
-pub(crate) async fn read<T: 'static>(
+/// Runs a read whose rows may be filtered by these fields; or says what is wrong with the request.
+pub(crate) async fn read<R: Read<Refused = Infallible>, T: 'static>(
     request: &Request,
-    query: Query,
+    read: &R,
     options: ReadOptions,
     fields: &'static [Field<T>],
-) -> Result<(Answer, Filter<T>), Reply> {
+) -> Result<(Answer<R::Rows>, Filter<T>), Failure> {
     let checked = request.check_datacenter();
     let filter = checked.and_then(|()| filter(request, fields));
-    let filter = filter.map_err(|failure| Reply::failed_read(&request.context, &failure))?;
-    let answer = read_unfiltered(request, query, options).await?;
+    let filter = filter.map_err(|failure| failure.of_read(&request.context))?;
+    let Ok(answer) = blocking::answer(&request.context.engine, read, options.wait).await;
     Ok((answer, filter))
 }
 
-/// Runs a read, which only another datacenter can make fail; or gives the answer to that.
-async fn read_unfiltered(
+/// The same without a filter.
+async fn read_unfiltered<R: Read<Refused = Infallible>>(
     request: &Request,
-    query: Query,
+    read: &R,
     options: ReadOptions,
-) -> Result<Answer, Reply> {
-    if let Err(failure) = request.check_datacenter() {
-        return Err(Reply::failed_read(&request.context, &failure));
-    }
-    let answer = blocking::answer(&request.context.engine, &query, options.wait).await;
-    Ok(answer.expect("only reads of sessions are refused"))
+) -> Result<Answer<R::Rows>, Failure> {
+    request.check_datacenter_of_read()?;
+    let Ok(answer) = blocking::answer(&request.context.engine, read, options.wait).await;
+    Ok(answer)
 }
 
 /// The answer of a read that reports its consistency.
 pub(crate) fn reply(
     request: &Request,
     value: &impl serde::Serialize,
-    answer: &Answer,
+    index: Index,
     options: ReadOptions,
 ) -> Reply {
     Reply::json(request, value)
-        .with_index(request, answer.index)
+        .with_index(request, index)
         .with_consistency(options.consistency)
 }

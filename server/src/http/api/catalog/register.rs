@@ -11,9 +11,7 @@ use crate::http::body::service::ServiceBody;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{
-    Command, Deregistration, NewCheck, NewNode, NewService, Registration, check_node_id,
-};
+use crate::store::{Deregistration, NewCheck, NewNode, NewService, Registration, check_node_id};
 use crate::version::Behaviour;
 
 /// Registers a node with what is on it.
@@ -21,8 +19,7 @@ pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     let body = read_for_catalog::<RegisterBody>(&mut request).await?;
     request.check_datacenter_is(&body.datacenter)?;
     let registration = registration(&request, body)?;
-    let command = Command::Register(Box::new(registration));
-    let applied = request.context.engine.apply(command);
+    let applied = request.context.engine.apply(registration);
     applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
     Ok(Reply::boolean(&request, true))
 }
@@ -48,8 +45,7 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     } else {
         Deregistration::Node(node)
     };
-    let applied = request.context.engine.apply(Command::Deregister(what));
-    applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
+    let Ok(()) = request.context.engine.apply(what);
     Ok(Reply::boolean(&request, true))
 }
 

@@ -5,6 +5,8 @@ pub(crate) mod failure;
 pub(crate) mod template;
 pub(crate) mod wire;
 
+use std::sync::Arc;
+
 use http::{Method, StatusCode};
 use serde_json::json;
 
@@ -23,8 +25,9 @@ use crate::http::request::selection::is_near_agent;
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::{ANY, Route, route, waits};
 use crate::store::{
-    Answer, Command, Instance, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
-    PreparedQueryWrite, Query, Refusal, Reply as Applied, Rows, ServiceSearch,
+    Answer, Instance, PreparedQueryDelete, PreparedQueryFor, PreparedQueryInfo, PreparedQueryList,
+    PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget, PreparedQueryWrite, Read,
+    ServiceInstances, ServiceSearch, View,
 };
 use crate::version::{Behaviour, Version};
 
@@ -40,7 +43,7 @@ pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {
         return create(request).await;
     }
     let options = request.read_options()?;
-    show(&request, Query::PreparedQueries, options).await
+    show(&request, &PreparedQueryList, options).await
 }
 
 async fn create(mut request: Request) -> Result<Reply, Failure> {
@@ -90,12 +93,13 @@ pub(crate) async fn query(request: Request) -> Result<Reply, Failure> {
         Method::PUT => replace(request, path).await,
         Method::DELETE => {
             request.check_datacenter()?;
-            apply(&request, Command::DeletePreparedQuery { id: path })?;
+            let deleted = request.context.engine.apply(PreparedQueryDelete(path));
+            deleted.map_err(|refusal| refused(&request, &refusal))?;
             Ok(Reply::empty_success(&request))
         }
         _ => {
             let options = request.read_options()?;
-            show(&request, Query::PreparedQuery(path), options).await
+            show(&request, &PreparedQueryInfo(path), options).await
         }
     }
 }
@@ -129,12 +133,10 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
         decoded.map_err(|words| Failure::undecodable(&words))?;
     }
     request.check_datacenter()?;
-    let engine = &request.context.engine;
     // Consul looks for the query before it looks at the new one.
-    engine
-        .snapshot()
-        .prepared_query_exists(&id)
-        .map_err(|refusal| Failure::refused(&refusal, request.version()))?;
+    let store = request.context.engine.snapshot();
+    let found = store.prepared_query_target(&id);
+    found.map_err(|refusal| refused(&request, &refusal))?;
     put(&request, PreparedQueryTarget::Existing(id), query)?;
     Ok(Reply::empty_success(&request))
 }
@@ -147,25 +149,26 @@ fn put(request: &Request, target: PreparedQueryTarget, body: Body) -> Result<(),
         query,
         flaw,
     };
-    apply(request, Command::PutPreparedQuery(Box::new(write)))
+    let written = request.context.engine.apply(write);
+    written.map_err(|refusal| refused(request, &refusal))?;
+    Ok(())
 }
 
-fn apply(request: &Request, command: Command) -> Result<(), Failure> {
-    match request.context.engine.apply(command) {
-        Ok(Applied::Done | Applied::PreparedQuery(_)) => Ok(()),
-        Ok(_) => unreachable!("a prepared query is written, deleted or refused"),
-        Err(refusal) => Err(Failure::refused(&refusal, request.version())),
-    }
+fn refused(request: &Request, refusal: &PreparedQueryRefusal) -> Failure {
+    Failure::prepared_query_refused(refusal, request.version())
 }
 
-async fn show(request: &Request, query: Query, options: ReadOptions) -> Result<Reply, Failure> {
-    let answer = match read(request, query, options).await? {
-        Ok(answer) => answer,
-        Err(failed) => return Ok(failed),
-    };
+type Queries = Vec<Arc<PreparedQueryRow>>;
+
+async fn show<R: Read<Rows = Queries, Refused: Into<PreparedQueryRefusal>>>(
+    request: &Request,
+    queries: &R,
+    options: ReadOptions,
+) -> Result<Reply, Failure> {
+    let answer = read(request, queries, options).await?;
     let version = request.context.config.version;
-    let queries: Vec<PreparedQuery<'_>> = rows(&answer)
-        .iter()
+    let rows = answer.rows.iter();
+    let queries: Vec<PreparedQuery<'_>> = rows
         .map(|row| {
             let search = &row.query.service;
             PreparedQuery::new(row, Searched { search, version })
@@ -176,32 +179,24 @@ async fn show(request: &Request, query: Query, options: ReadOptions) -> Result<R
         .with_consistency(options.consistency))
 }
 
-/// Runs a read of queries, or gives the answer to what is wrong with it.
-async fn read(
+/// Runs a read of queries.
+async fn read<R: Read<Refused: Into<PreparedQueryRefusal>>>(
     request: &Request,
-    query: Query,
+    read: &R,
     options: ReadOptions,
-) -> Result<Result<Answer, Reply>, Failure> {
+) -> Result<Answer<R::Rows>, Failure> {
+    request.check_datacenter_of_read()?;
     let context = &request.context;
-    if let Err(failure) = request.check_datacenter() {
-        return Ok(Err(Reply::failed_read(context, &failure)));
-    }
-    let answer = blocking::answer(&context.engine, &query, options.wait).await;
-    answer.map(Ok).or_else(|refusal| {
-        let failure = Failure::refused(&refusal, request.version());
+    let answer = blocking::answer(&context.engine, read, options.wait).await;
+    answer.map_err(|refusal| {
+        let failure = refused(request, &refusal.into());
         let is_missing = failure.status == StatusCode::NOT_FOUND;
         if is_missing && !request.has(Behaviour::QueryNotFoundHeaders) {
-            return Err(failure);
+            failure
+        } else {
+            failure.of_read(context)
         }
-        Ok(Err(Reply::failed_read(context, &failure)))
     })
-}
-
-fn rows(answer: &Answer) -> &[std::sync::Arc<PreparedQueryRow>] {
-    let Rows::PreparedQueries(rows) = &answer.rows else {
-        unreachable!("queries are answered with queries");
-    };
-    rows
 }
 
 /// The query that serves a name, with what it searches for that name.
@@ -209,35 +204,27 @@ async fn resolve(
     request: &Request,
     name: String,
     options: ReadOptions,
-) -> Result<Result<(Answer, ServiceSearch), Reply>, Failure> {
+) -> Result<(Arc<PreparedQueryRow>, ServiceSearch), Failure> {
     // Neither of the two waits.
     let options = ReadOptions {
         wait: None,
         ..options
     };
-    let query = Query::PreparedQueryFor(name.clone());
-    let answer = match read(request, query, options).await? {
-        Ok(answer) => answer,
-        Err(failed) => return Ok(Err(failed)),
-    };
-    let search = template::rendered(&rows(&answer)[0].query, &name);
+    let read_for = PreparedQueryFor(name);
+    let row = read(request, &read_for, options).await?.rows;
+    let search = template::rendered(&row.query, &read_for.0);
     // Rendered once before it was stored, but for a query of a state that a test has loaded.
-    let search = search.map_err(|flaw| {
-        let refusal = Refusal::PreparedQuery(PreparedQueryRefusal::TemplateFlaw(flaw));
-        Failure::refused(&refusal, request.version())
-    })?;
-    Ok(Ok((answer, search)))
+    let search =
+        search.map_err(|flaw| refused(request, &PreparedQueryRefusal::TemplateFlaw(flaw)))?;
+    Ok((row, search))
 }
 
 async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
     let options = request.read_options()?;
-    let (answer, search) = match resolve(request, name, options).await? {
-        Ok(resolved) => resolved,
-        Err(failed) => return Ok(failed),
-    };
+    let (row, search) = resolve(request, name, options).await?;
     let version = request.version();
     let explained = object! {
-        "Query" => PreparedQuery::new(&rows(&answer)[0], Searched { search: &search, version }),
+        "Query" => PreparedQuery::new(&row, Searched { search: &search, version }),
         ..query_meta(options, version)
     };
     Ok(found(request, &explained, options))
@@ -247,20 +234,13 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     let limit = limit(request)?;
     let connect = connect(request)?;
-    let (answer, search) = match resolve(request, name, options).await? {
-        Ok(resolved) => resolved,
-        Err(failed) => return Ok(failed),
-    };
+    let (row, search) = resolve(request, name, options).await?;
     let context = &request.context;
-    let service = Query::ServiceHealth(search.service.clone());
-    let instances = context.engine.query(&service);
-    let instances = instances.expect("only reads of sessions and queries are refused");
-    let Rows::Instances(instances) = &instances.rows else {
-        unreachable!("a service is answered with its instances");
-    };
+    let service = ServiceInstances(View::Health, search.service.clone());
+    let Ok(answer) = context.engine.read(&service);
     let nobody = connect || search.connect;
     let fits = |row: &&Instance| !nobody && fits(row, &search);
-    let mut instances: Vec<&Instance> = instances.iter().filter(fits).collect();
+    let mut instances: Vec<&Instance> = answer.rows.iter().filter(fits).collect();
     context.engine.shuffle(&mut instances);
     let near = match request.query.get("near") {
         b"" => search.near.as_bytes(),
@@ -279,7 +259,7 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     let executed = object! {
         "Service" => &search.service,
         "Nodes" => nodes.collect::<Vec<_>>(),
-        "DNS" => Dns::new(&rows(&answer)[0].query.dns_ttl, version),
+        "DNS" => Dns::new(&row.query.dns_ttl, version),
         "Datacenter" => &context.config.datacenter,
         "PeerName" if version.has(Behaviour::JsonQueryPeer) => "",
         "Failovers" => 0,

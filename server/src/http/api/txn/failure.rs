@@ -1,8 +1,11 @@
 //! The errors of transactions: of the request, and of its operations (kv.md 7.3).
 
+use crate::go::quote::QuotedBy;
 use crate::http::api::catalog::failure as register;
 use crate::http::failure::{Failure, failures, node_name_text, quoted};
-use crate::store::{CatalogSubject, NodeIdFlaw, Refusal, TxnError, TxnRefusal};
+use crate::store::{
+    AcquireRefused, CatalogSubject, KvRefused, NodeIdFlaw, Refusal, TxnError, TxnRefusal,
+};
 use crate::version::{Behaviour, Version};
 
 failures! {
@@ -29,13 +32,7 @@ pub(crate) fn what(error: &TxnError, version: Version) -> String {
                 format!("unknown KV verb {}", quoted(verb, version))
             }
         }
-        TxnRefusal::LockDelay => format!("failed to lock key {key} due to lock delay"),
-        TxnRefusal::LockHeld => format!("failed to lock key {key}, lock is already held"),
-        TxnRefusal::NotHolder => {
-            format!("failed to unlock key {key}, lock isn't held, or is held by another session")
-        }
-        TxnRefusal::StaleSet => format!("failed to set key {key}, index is stale"),
-        TxnRefusal::StaleDelete => format!("failed to delete key {key}, index is stale"),
+        TxnRefusal::Write(refused) => write_text(&key, refused, version),
         TxnRefusal::KeyMissing => format!("key {key} doesn't exist"),
         TxnRefusal::CheckIndexMissing => format!("failed to check index, key {key} doesn't exist"),
         TxnRefusal::CheckIndex { current, expected } => format!(
@@ -50,9 +47,7 @@ pub(crate) fn what(error: &TxnError, version: Version) -> String {
             quoted(expected, version)
         ),
         TxnRefusal::KeyExists => format!("key {key} exists"),
-        TxnRefusal::Session(refusal) | TxnRefusal::Catalog(refusal) => {
-            refusal_text(refusal, version)
-        }
+        TxnRefusal::Catalog(refusal) => refusal_text(refusal, version),
         TxnRefusal::UnknownCatalogVerb { kind, verb } => unknown_verb_text(kind, verb, version),
         TxnRefusal::NodeNameMissing => register::missing_node().text(version),
         TxnRefusal::NodeIdMalformed(flaw) => register::invalid_node_id(*flaw).text(version),
@@ -81,6 +76,26 @@ pub(crate) fn what(error: &TxnError, version: Version) -> String {
                 "failed to delete {}, index is stale",
                 subject_text(subject, version)
             )
+        }
+    }
+}
+
+/// What a transaction says of a write of a key that did not take place.
+fn write_text(key: &QuotedBy<'_>, refused: &KvRefused, version: Version) -> String {
+    match refused {
+        KvRefused::Acquire(AcquireRefused::LockDelay(_)) => {
+            format!("failed to lock key {key} due to lock delay")
+        }
+        KvRefused::Acquire(AcquireRefused::HeldBy(_)) => {
+            format!("failed to lock key {key}, lock is already held")
+        }
+        KvRefused::NotHolder => {
+            format!("failed to unlock key {key}, lock isn't held, or is held by another session")
+        }
+        KvRefused::StaleSet => format!("failed to set key {key}, index is stale"),
+        KvRefused::StaleDelete => format!("failed to delete key {key}, index is stale"),
+        KvRefused::Acquire(AcquireRefused::Session(refusal)) | KvRefused::Release(refusal) => {
+            refusal_text(refusal, version)
         }
     }
 }

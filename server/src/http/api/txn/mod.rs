@@ -23,8 +23,8 @@ use crate::http::reply::{Reply, header};
 use crate::http::request::Request;
 use crate::http::route::{PUT, Route, route, waits};
 use crate::store::{
-    Command, Content, Index, Key, KvVerb, Reply as Applied, TxnError, TxnOperation, TxnOutcome,
-    TxnRefusal, TxnResult as Shown, TxnVerb,
+    Content, Index, Key, KvVerb, Txn, TxnError, TxnOperation, TxnOutcome, TxnRefusal,
+    TxnResult as Shown, TxnVerb,
 };
 use crate::version::{Behaviour, Version};
 
@@ -73,7 +73,7 @@ pub(crate) async fn txn(mut request: Request) -> Result<Reply, Failure> {
     if operations.iter().any(TxnOperation::is_write) {
         write(&request, operations)
     } else {
-        read(&request, &operations)
+        read(&request, operations)
     }
 }
 
@@ -130,16 +130,16 @@ fn operation(request: &Request, body: OperationBody) -> Result<Option<TxnOperati
 
 /// The verbs are case-sensitive (kv.md 7.3).
 fn verb(request: &Request, kv: KvBody) -> TxnVerb {
-    let content = || Content {
-        value: Box::from(kv.value.as_ref()),
+    let content = Content {
+        value: kv.value,
         flags: kv.flags,
     };
     let index = Index(kv.index);
     match kv.verb.as_str() {
-        "set" => TxnVerb::Write(KvVerb::Set(content())),
-        "cas" => TxnVerb::Write(KvVerb::Cas(content(), index)),
-        "lock" => TxnVerb::Write(KvVerb::Acquire(content(), kv.session)),
-        "unlock" => TxnVerb::Write(KvVerb::Release(content(), kv.session)),
+        "set" => TxnVerb::Write(KvVerb::Set(content)),
+        "cas" => TxnVerb::Write(KvVerb::Cas(content, index)),
+        "lock" => TxnVerb::Write(KvVerb::Acquire(content, kv.session)),
+        "unlock" => TxnVerb::Write(KvVerb::Release(content, kv.session)),
         "delete" => TxnVerb::Write(KvVerb::Delete),
         "delete-cas" => TxnVerb::Write(KvVerb::DeleteCas(index)),
         "delete-tree" => TxnVerb::Write(KvVerb::DeleteTree),
@@ -160,15 +160,12 @@ fn verb(request: &Request, kv: KvBody) -> TxnVerb {
 /// Of the parameters of the request only the datacenter counts (kv.md 7.2).
 fn write(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failure> {
     request.check_datacenter()?;
-    let applied = request.context.engine.apply(Command::Txn(operations));
-    let Ok(Applied::Txn(outcome)) = applied else {
-        unreachable!("a transaction is answered with what came of it");
-    };
+    let outcome = request.context.engine.apply(Txn(operations));
     Ok(answer(request, &outcome, object! {}))
 }
 
 /// Validated as a GET is, but it never waits (kv.md trap 28).
-fn read(request: &Request, operations: &[TxnOperation]) -> Result<Reply, Failure> {
+fn read(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failure> {
     request.read_options()?;
     request.check_datacenter()?;
     let outcome = request.context.engine.read_transaction(operations);

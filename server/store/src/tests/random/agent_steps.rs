@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::steps::{CHECKS, NAME_OF_IDS, NODES, SERVICE_ID_OF_CHECKS, SERVICE_IDS, STATUSES};
+use crate::tests::any::Command;
 use crate::{
-    AgentCommand, CheckSource, CheckSpec, Command, NewCheck, NewNode, NewService, Registration,
-    ServiceSpec, Start, Thresholds,
+    AgentCommand, CheckSource, CheckSpec, NewCheck, NewNode, NewService, Registration, ServiceSpec,
+    Start, Thresholds,
 };
 
 /// The id of the agent's node, which others may give theirs, too.

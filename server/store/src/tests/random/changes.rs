@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::{Applied, Command, Effects, Query, Store, Touched};
+use crate::tests::any::{Applied, Command};
+use crate::{Deadline, Effects, Store, Touched};
 
 /// That the effects name each row that is not what it was before, and no other.
 pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &Applied) {
@@ -24,8 +25,11 @@ pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &
     );
     // A transaction may touch a row and put it back, and so may an agent that enters several things. An identical
     // check is touched where it moves the index.
-    let may_touch_more = matches!(command, Command::Txn(_) | Command::Agent(_))
-        || matches!(command, Command::Register(_)) && after.rules.identical_check_moves_index;
+    let may_touch_more = matches!(
+        command,
+        Command::Txn(_) | Command::Agent(_) | Command::Due(Deadline::Agent(_))
+    ) || matches!(command, Command::Register(_))
+        && after.rules.identical_check_moves_index;
     let more: Vec<_> = touched.difference(&changed).collect();
     assert!(
         may_touch_more || more.is_empty(),
@@ -83,9 +87,7 @@ fn changed_rows(before: &Store, after: &Store) -> BTreeSet<String> {
     if queries(before) != queries(after) {
         names.insert("prepared queries".to_owned());
     }
-    if before.query(&Query::Events(None)).map(|answer| answer.rows)
-        != after.query(&Query::Events(None)).map(|answer| answer.rows)
-    {
+    if before.events.rows != after.events.rows {
         names.insert("events".to_owned());
     }
     names

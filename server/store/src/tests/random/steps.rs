@@ -7,9 +7,10 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
+use super::super::any::Command;
 use super::agent_steps::{AgentStep, OWN_ID, agent_step};
 use crate::{
-    Behavior, CatalogOperation, CatalogSubject, CatalogVerb, CheckDefinition, Command, Content,
+    Behavior, CatalogOperation, CatalogSubject, CatalogVerb, CheckDefinition, Content,
     Deregistration, Index, Key, KvVerb, KvWrite, NewCheck, NewEvent, NewNode, NewPreparedQuery,
     NewService, NewSession, PreparedQueryId, PreparedQueryTarget, PreparedQueryWrite, Registration,
     ServiceCheck, SessionId, Store, TxnOperation, TxnVerb,
@@ -132,15 +133,13 @@ impl World {
                     ..session.clone()
                 })
             }
-            Step::Destroy(who) => Command::SessionDestroy { id: self.id(who) },
-            Step::Renew(who) => Command::SessionRenew { id: self.id(who) },
+            Step::Destroy(who) => Command::SessionDestroy(self.id(who)),
+            Step::Renew(who) => Command::SessionRenew(self.id(who)),
             Step::Register(registration) => Command::Register(registration.clone()),
             Step::Deregister(what) => Command::Deregister(what.clone()),
             Step::Agent(step) => step.command(),
             Step::PutQuery(step) => self.put_query(step),
-            Step::DeleteQuery(number) => Command::DeletePreparedQuery {
-                id: self.query_id(*number),
-            },
+            Step::DeleteQuery(number) => Command::DeletePreparedQuery(self.query_id(*number)),
             Step::Fire(name) => self.fire(name),
             Step::Tick(_) => return None,
         })

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::steps::{KEYS, NODES, SERVICES, World};
-use crate::Effects;
+use crate::tests::any::{Answer, Command, Query, Rows};
 use crate::watch::Registry;
-use crate::{
-    Answer, Command, Key, KvVerb, Labels, Query, Rows, ServiceRow, Store, TxnOperation, TxnVerb,
-};
+use crate::{Effects, Key, KvVerb, Labels, ServiceRow, Store, TxnOperation, TxnVerb, View};
 
 /// The answers to all reads that there are in a small world, each with someone who waits for it to change.
 pub(super) struct Waiting {
@@ -45,10 +43,10 @@ fn reads(world: &World) -> Vec<Query> {
     }
     for service in SERVICES.map(str::to_owned) {
         reads.extend([
-            Query::Service(service.clone()),
-            Query::ServiceHealth(service.clone()),
-            Query::Connect(service.clone()),
-            Query::ConnectHealth(service.clone()),
+            Query::Service(View::Catalog, service.clone()),
+            Query::Service(View::Health, service.clone()),
+            Query::Connect(View::Catalog, service.clone()),
+            Query::Connect(View::Health, service.clone()),
             Query::ServiceChecks(service.clone(), Labels::new()),
             Query::ServiceChecks(service, nobody.clone()),
         ]);
@@ -63,7 +61,7 @@ impl Waiting {
         let mut registry = Registry::default();
         let mut answers = BTreeMap::new();
         for (number, read) in reads(world).into_iter().enumerate() {
-            let answer = store.query(&read).expect("the ids are well-formed");
+            let answer = read.look(store).expect("the ids are well-formed");
             assert!(!answer.reads.is_empty(), "{read:?} depends on something");
             // The index of a list of events is made of an id.
             let of_raft = !matches!(read, Query::Events(_));
@@ -81,7 +79,7 @@ impl Waiting {
     pub(super) fn check(&self, after: &Store, command: &Command, effects: &Effects) {
         let woken = self.registry.concerned(&effects.touched);
         for (number, (read, before)) in &self.answers {
-            let now = after.query(read).expect("the ids are well-formed");
+            let now = read.look(after).expect("the ids are well-formed");
             let is_woken = woken.contains(number);
             if shows_the_same(read, &now.rows, &before.rows) {
                 assert!(
