@@ -2,7 +2,7 @@
 
 /// The version-dependent rules of the store, resolved once from the emulated version.
 ///
-/// The store knows no version numbers: the table behaviour -> since version is `version.rs`.
+/// The store knows no version numbers: the table of what each release does is the server's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Session ids are looked up as UUIDs, so a malformed one is an error of its own, and destroying an

@@ -2,7 +2,7 @@
 //!
 //! A wake is a hint. The waiter looks again, and decides by the index whether that is an answer. So that no
 //! write falls between a look and the wait, a waiter registers what it read, looks again, and waits only when
-//! the second look read the same (design rule 3; `blocking.rs` does it).
+//! the second look read the same (design rule 3; the server's `blocking.rs` does it).
 
 use std::collections::{BTreeMap, HashMap};
 

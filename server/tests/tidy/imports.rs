@@ -132,7 +132,15 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     (
         "gocompat",
-        &["base64", "bytes", "flate2", "itoa", "regex", "serde"],
+        &[
+            "base64",
+            "bytes",
+            "flate2",
+            "itoa",
+            "regex",
+            "regex-syntax",
+            "serde",
+        ],
     ),
     (
         "h1",

@@ -10,16 +10,7 @@ pub use super::layout::{ControlEscapes, Style};
 use super::layout::break_line;
 use super::serializer::{GoSerializer, JSON, TEXT};
 
-impl Style {
-    /// On one line and without its end.
-    pub(crate) const COMPACT: Style = Style {
-        pretty: false,
-        newline: false,
-        control_escapes: ControlEscapes::Long,
-    };
-}
-
-/// Renders a value as text in the style [`Style::COMPACT`].
+/// Renders a value as text on one line.
 pub fn to_text<T: Serialize + ?Sized>(value: &T) -> String {
     String::from_utf8(to_vec(value, Style::COMPACT)).expect("JSON is text")
 }

@@ -24,6 +24,15 @@ pub struct Style {
     pub control_escapes: ControlEscapes,
 }
 
+impl Style {
+    /// On one line and without its end.
+    pub(crate) const COMPACT: Style = Style {
+        pretty: false,
+        newline: false,
+        control_escapes: ControlEscapes::Long,
+    };
+}
+
 /// A comma, a line end, and the indentation of eight levels.
 const COMMA_AND_LINE: &[u8; 34] = b",\n                                ";
 

@@ -14,7 +14,7 @@ use super::value::{Elements, Kind, Members, Value};
 /// maps print them.
 pub struct AnyObject;
 
-/// A text that is an object, in the form of [`AnyObject::into_text`].
+/// A text that is an object, in the form that [`AnyObject`] keeps.
 ///
 /// # Errors
 /// Go's sentence about a text that is no object in JSON.
