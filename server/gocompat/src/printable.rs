@@ -36,11 +36,11 @@ static V15: LazyLock<ClassUnicode> = LazyLock::new(|| class("15.0"));
 /// The printable characters of an edition of Unicode.
 fn class(edition: &str) -> ClassUnicode {
     let pattern = format!(r"[[\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}}]&&\p{{Age={edition}}}]");
-    let parsed = regex_syntax::parse(&pattern).map(|parsed| parsed.into_kind());
-    match parsed {
-        Ok(HirKind::Class(Class::Unicode(class))) => class,
-        other => unreachable!("{pattern} is a class of characters: {other:?}"),
-    }
+    let class = match regex_syntax::parse(&pattern).map(|parsed| parsed.into_kind()) {
+        Ok(HirKind::Class(Class::Unicode(class))) => Some(class),
+        _ => None,
+    };
+    class.expect("the pattern is a class of characters")
 }
 
 #[cfg(test)]
