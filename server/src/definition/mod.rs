@@ -2,6 +2,7 @@
 //! them, and what becomes of them.
 
 mod check;
+mod instance;
 pub(crate) mod meta;
 mod proxy;
 mod service;

@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::{CheckDefinition, CheckOwner, DefinitionError, Rules, meta, proxy, sidecar};
-use crate::store::{CheckSpec, NewService, ServiceAddress, ServiceSpec, Weights};
+use super::instance::{check_specs, complete_addresses};
+use super::{CheckDefinition, DefinitionError, Rules, meta, proxy};
+use crate::store::{NewService, ServiceSpec, Weights};
 
 /// A service as it was defined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl ServiceDefinition {
         }
         let mut problems = proxy::problems(&service, sidecar.is_some());
         if let Some(sidecar) = &sidecar {
-            problems.extend(sidecar::problems(sidecar));
+            problems.extend(sidecar.sidecar_problems());
         }
         if !problems.is_empty() {
             return Err(DefinitionError::Kind(problems));
@@ -89,41 +90,4 @@ fn check_weights(weights: Weights) -> Result<(), DefinitionError> {
         return Ok(());
     };
     Err(DefinitionError::Weights(problem))
-}
-
-/// What becomes of the checks of a service.
-pub(super) fn check_specs(
-    checks: Vec<CheckDefinition>,
-    service: &NewService,
-    rules: Rules,
-) -> Result<Vec<CheckSpec>, DefinitionError> {
-    let several = checks.len() > 1;
-    let checks = checks.into_iter().enumerate();
-    let spec = |(place, check): (usize, CheckDefinition)| {
-        let owner = CheckOwner::Service {
-            id: &service.id,
-            name: &service.name,
-            number: several.then_some(place + 1),
-        };
-        check.of_service(owner, rules)
-    };
-    checks.map(spec).collect()
-}
-
-/// Adds the tagged addresses that follow from an address that is a number; no tagged addresses are none at all.
-pub(super) fn complete_addresses(service: &mut NewService) {
-    let mut addresses = service.tagged_addresses.take().unwrap_or_default();
-    let tags: &[&str] = match service.address.parse() {
-        Ok(IpAddr::V4(_)) => &["lan_ipv4", "wan_ipv4"],
-        Ok(IpAddr::V6(_)) => &["lan_ipv6", "wan_ipv6"],
-        Err(_) => &[],
-    };
-    for tag in tags {
-        let address = || ServiceAddress {
-            address: service.address.clone(),
-            port: service.port,
-        };
-        addresses.entry((*tag).to_owned()).or_insert_with(address);
-    }
-    service.tagged_addresses = Some(addresses).filter(|addresses| !addresses.is_empty());
 }

@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-use super::service::{check_specs, complete_addresses};
+use super::instance::{check_specs, complete_addresses};
 use super::{DefinitionError, Rules, ServiceDefinition, SidecarError, meta};
 use crate::store::{NewService, Proxy, Sidecar};
 
 /// Where a service is reached that does not say.
 const LOOPBACK: &str = "127.0.0.1";
 
-/// What a sidecar must not say of itself.
-pub(super) fn problems(sidecar: &ServiceDefinition) -> Vec<String> {
-    let mut problems = Vec::new();
-    if !sidecar.service.id.is_empty() {
-        let problem = "A SidecarService cannot specify an ID as this is managed by the agent";
-        problems.push(problem.to_owned());
-    }
-    if sidecar.sidecar.is_some() {
-        problems.push("A SidecarService cannot have a nested SidecarService".to_owned());
-    }
-    problems
-}
-
 impl ServiceDefinition {
+    /// What a sidecar must not say of itself.
+    pub(super) fn sidecar_problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if !self.service.id.is_empty() {
+            let problem = "A SidecarService cannot specify an ID as this is managed by the agent";
+            problems.push(problem.to_owned());
+        }
+        if self.sidecar.is_some() {
+            problems.push("A SidecarService cannot have a nested SidecarService".to_owned());
+        }
+        problems
+    }
+
     /// What becomes of the sidecar of a service. What it leaves out is the service's; a port is given to it when it
     /// is registered.
     pub(super) fn into_sidecar(

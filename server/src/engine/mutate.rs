@@ -94,6 +94,19 @@ impl Engine {
 }
 
 impl State {
+    /// Keeps the runs that a command made due for those who run them.
+    fn take_runs(&mut self, effects: &Effects) {
+        if effects.runs.is_empty() && effects.runs_unwanted.is_empty() {
+            return;
+        }
+        self.runs_open += effects.runs.len();
+        let stops = effects.runs_unwanted.iter().copied().map(RunOrder::Stop);
+        self.runs.extend(stops);
+        let starts = effects.runs.iter().cloned().map(RunOrder::Start);
+        self.runs.extend(starts);
+        self.runs_due.notify_one();
+    }
+
     pub(super) fn new(store: Store, entropy: Entropy, history: History) -> Self {
         Self {
             store,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Engine, State};
-use crate::store::{Effects, ProbeRun};
+use super::Engine;
+use crate::store::ProbeRun;
 
 /// What is to be done about runs.
 #[derive(Clone, Debug)]
@@ -35,20 +35,5 @@ impl Engine {
         state.runs_open = state.runs_open.saturating_sub(1);
         drop(state);
         self.announce();
-    }
-}
-
-impl State {
-    /// Keeps the runs that a command made due for those who run them.
-    pub(super) fn take_runs(&mut self, effects: &Effects) {
-        if effects.runs.is_empty() && effects.runs_unwanted.is_empty() {
-            return;
-        }
-        self.runs_open += effects.runs.len();
-        let stops = effects.runs_unwanted.iter().copied().map(RunOrder::Stop);
-        self.runs.extend(stops);
-        let starts = effects.runs.iter().cloned().map(RunOrder::Start);
-        self.runs.extend(starts);
-        self.runs_due.notify_one();
     }
 }

@@ -102,6 +102,9 @@ pub(super) fn parse<R: Rule>(text: &[u8], rule: R) -> Result<Rc<Node<R>>, String
     }
 }
 
+/// What a rule came to at a place: what it matched, if it did.
+type Tried<R> = Option<Rc<Node<R>>>;
+
 struct Matcher<'a, R> {
     text: &'a [u8],
     /// The rules under way, the innermost last.
@@ -109,7 +112,7 @@ struct Matcher<'a, R> {
     /// Inside of an odd number of [`Pattern::NotAhead`]: a match is the failure.
     inverted: bool,
     too_deep: bool,
-    tried: HashMap<(R, usize, bool), Option<Rc<Node<R>>>>,
+    tried: HashMap<(R, usize, bool), Tried<R>>,
     /// The farthest place at which a terminal failed.
     farthest: usize,
     /// The terminals that failed there.
@@ -137,7 +140,7 @@ impl Counted {
 }
 
 impl<R: Rule> Matcher<'_, R> {
-    fn rule(&mut self, rule: R, at: usize) -> Option<Rc<Node<R>>> {
+    fn rule(&mut self, rule: R, at: usize) -> Tried<R> {
         let place = (rule, at, self.inverted);
         // A character is tried again faster than it is looked up.
         let is_kept = !rule.is_character();

@@ -21,8 +21,8 @@ mod present {
     use crate::control::Control;
     use crate::control::http::{self, LocalSocket};
     use crate::go::url::Target;
-    use crate::http::reply::body::Body;
-    use crate::http::reply::{Answer, header};
+    use crate::http::reply::body::{Answer, Body};
+    use crate::http::reply::header;
 
     /// What the paths of the control plane begin with. No Consul has any.
     const PREFIX: &[u8] = b"/proconsul/";
@@ -136,7 +136,7 @@ mod absent {
     use crate::control::Control;
     use proconsul_h1::{Head, Incoming};
 
-    use crate::http::reply::Answer;
+    use crate::http::reply::body::Answer;
 
     #[derive(Debug)]
     pub(crate) enum ControlPlane {}

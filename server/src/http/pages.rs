@@ -5,8 +5,8 @@ use http::{HeaderValue, Method, StatusCode};
 use proconsul_h1::{Head, Protocol};
 
 use super::context::Context;
-use super::reply::body::Body;
-use super::reply::{self, Answer, Reply, header};
+use super::reply::body::{Answer, Body};
+use super::reply::{self, Reply, header};
 use crate::go::mux::{Mux, Redirect};
 use crate::go::url::Target;
 use crate::version::Behaviour;

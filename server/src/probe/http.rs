@@ -129,12 +129,12 @@ async fn once(
     let to_head = method == "HEAD";
     #[cfg(feature = "https-checks")]
     if url.is_https {
-        return exchange(
-            super::tls::connect(stream, request, url).await?,
-            &text,
-            to_head,
-        )
-        .await;
+        let name = match request.tls_server_name {
+            "" => &url.host,
+            given => given,
+        };
+        let stream = super::tls::connect(stream, name, request.tls_skip_verify).await?;
+        return exchange(stream, &text, to_head).await;
     }
     exchange(stream, &text, to_head).await
 }

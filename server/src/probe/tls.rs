@@ -10,22 +10,20 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::http::Request;
-use super::url::Url;
-
 const UNKNOWN_AUTHORITY: &str = "x509: certificate signed by unknown authority";
 
-/// Agrees on keys with the server, which must show a certificate that the system trusts unless the check says otherwise.
+/// Agrees on keys with the server, which must show a certificate for this name that the system trusts, or any with
+/// `skip_verify`.
 ///
 /// # Errors
 /// Go's words, where it has words for the same; else rustls'.
 pub(super) async fn connect(
     stream: TcpStream,
-    request: &Request<'_>,
-    url: &Url,
+    name: &str,
+    skip_verify: bool,
 ) -> Result<TlsStream<TcpStream>, String> {
     let provider = Arc::new(ring::default_provider());
-    let verifier: Arc<dyn ServerCertVerifier> = if request.tls_skip_verify {
+    let verifier: Arc<dyn ServerCertVerifier> = if skip_verify {
         Arc::new(AnyCertificate(Arc::clone(&provider)))
     } else {
         // A system without any certificates trusts no authority.
@@ -38,10 +36,6 @@ pub(super) async fn connect(
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
-    let name = match request.tls_server_name {
-        "" => &url.host,
-        given => given,
-    };
     let server = ServerName::try_from(name.to_owned()).map_err(|error| error.to_string())?;
     let connected = TlsConnector::from(Arc::new(config))
         .connect(server, stream)

@@ -6,19 +6,17 @@
 //! keys part, and those can be read off the neighbours in an ordered map.
 
 use std::ops::Bound;
-use std::sync::Arc;
 
 use imbl::OrdMap;
 
 use super::key::{Key, after_prefix};
-use super::kv::KvRow;
 
 /// The prefix of all keys whose writes end a wait at `path`, where no key starts with `path`.
 ///
 /// `path` is the missing key with its terminating NUL, or the empty prefix as it is. The answer is
 /// `Q` of kv.md 5.4: the path up to and including the first byte of the last edge that can be walked; the
 /// empty key, which stands for every write, when there is no such edge.
-pub(super) fn watched_node(rows: &OrdMap<Key, Arc<KvRow>>, path: &[u8]) -> Key {
+pub(super) fn watched_node<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Key {
     let before = rows
         .range::<_, [u8]>((Bound::Unbounded, Bound::Excluded(path)))
         .next_back();
@@ -45,7 +43,7 @@ pub(super) fn watched_node(rows: &OrdMap<Key, Arc<KvRow>>, path: &[u8]) -> Key {
 }
 
 /// How many leading bytes `path` has in common with a neighbour, its terminating NUL included.
-fn common_with(path: &[u8], neighbour: Option<(&Key, &Arc<KvRow>)>) -> usize {
+fn common_with<V>(path: &[u8], neighbour: Option<(&Key, &V)>) -> usize {
     let Some((key, _)) = neighbour else { return 0 };
     let terminated = key.as_bytes().iter().chain(std::iter::once(&0));
     path.iter()

@@ -3,7 +3,7 @@
 use std::fmt;
 
 #[cfg(feature = "serde")]
-use super::image::value::text;
+use super::image::value::{Text, text};
 use uuid::Uuid;
 
 /// The id of a session.
@@ -75,6 +75,21 @@ fn hex_digit(byte: u8) -> Result<u8, IdError> {
         b'a'..=b'f' => Ok(byte - b'a' + 10),
         b'A'..=b'F' => Ok(byte - b'A' + 10),
         other => Err(IdError::InvalidByte(other)),
+    }
+}
+
+/// The bytes of an id are written in the form of a UUID.
+#[cfg(feature = "serde")]
+impl Text for [u8; 16] {
+    fn show(&self) -> String {
+        SessionId::from_bytes(*self).to_string()
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let id = SessionId::parse_printed(text);
+        let example = [0xad; 16].show();
+        let error = || format!("expected an id such as {example}, not {text:?}");
+        id.map(SessionId::bytes).ok_or_else(error)
     }
 }
 

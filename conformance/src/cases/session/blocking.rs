@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::case::Case;
-use crate::cases::session::{LIST, Shown, fields, info, of_node, renew, sleeping};
+use crate::cases::session::{LIST, Shown, fields, info, of_node, renew_path, sleeping};
 use crate::feature::Feature;
 use crate::trial::Trial;
 use crate::version::Version;
@@ -81,7 +81,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let (session, key) = (t.session_without_delay(), t.key("lock"));
             let waiting = sleeping(t, &info(&session), || {
                 t.destroy(&t.session("{}"));
-                t.api_put(&renew(&session), "").status_is(200);
+                t.api_put(&renew_path(&session), "").status_is(200);
                 t.put(&key, &format!("acquire={session}"), "v")
                     .is(200, "true");
             });

@@ -49,7 +49,7 @@ pub(in crate::cases) fn info(session: &str) -> String {
 }
 
 /// `session/renew` of a session.
-pub(in crate::cases) fn renew(session: &str) -> String {
+pub(in crate::cases) fn renew_path(session: &str) -> String {
     format!("/v1/session/renew/{session}")
 }
 

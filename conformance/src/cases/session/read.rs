@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::answer::Answer;
 use crate::case::Case;
 use crate::cases::acl::kv as acl;
-use crate::cases::session::{LIST, Shown, fields, info, leaves_alone, of_node, renew};
+use crate::cases::session::{LIST, Shown, fields, info, leaves_alone, of_node, renew_path};
 use crate::feature::Feature;
 use crate::version::Version;
 use crate::wire::Request;
@@ -299,7 +299,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 "the index of session reads",
                 || t.api_get(LIST).index(),
                 || {
-                    t.api_put(&renew(&session), "").status_is(200);
+                    t.api_put(&renew_path(&session), "").status_is(200);
                     t.put(&key, &format!("acquire={session}"), "v")
                         .is(200, "true");
                     t.put(&key, &format!("release={session}"), "w")

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::case::Case;
 use crate::cases::session::read::MALFORMED;
-use crate::cases::session::{LIST, Shown, leaves_alone, renew, takes_raft_indexes};
+use crate::cases::session::{LIST, Shown, leaves_alone, renew_path, takes_raft_indexes};
 use crate::feature::Feature;
 use crate::version::Version;
 use crate::wire::Request;
@@ -18,7 +18,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let session = t.session(r#"{"TTL":"1h"}"#);
             let answer = t
-                .api_put(&renew(&session), "")
+                .api_put(&renew_path(&session), "")
                 .header_is("Content-Type", "application/json")
                 .has_no_header("X-Consul-Index")
                 .has_no_header("X-Consul-Knownleader")
@@ -47,7 +47,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 t,
                 "the index of session reads",
                 || t.api_get(LIST).index(),
-                || drop(t.api_put(&renew(&session), "").status_is(200)),
+                || drop(t.api_put(&renew_path(&session), "").status_is(200)),
             );
             shown.is_stored(t);
         },
@@ -61,7 +61,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let session = t.session(r#"{"TTL":"1h"}"#);
             takes_raft_indexes(t, 0, || {
-                drop(t.api_put(&renew(&session), "").status_is(200));
+                drop(t.api_put(&renew_path(&session), "").status_is(200));
             });
         },
         ..Case::REAL
@@ -73,7 +73,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             for body in ["{}", r#"{"TTL":"0"}"#] {
                 let session = t.session(body);
-                t.api_put(&renew(&session), "")
+                t.api_put(&renew_path(&session), "")
                     .field_is("/0/ID", session.as_str());
             }
         },
@@ -86,8 +86,9 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let session = t.session("{}");
             for body in [r#"{"TTL":"1h","Name":"other"}"#, "{ no JSON"] {
-                Shown::of(t, &session).is_alone_in(t.api_put(&renew(&session), body));
-                let chunked = Request::new("PUT", &renew(&session)).chunked(&[body.as_bytes()]);
+                Shown::of(t, &session).is_alone_in(t.api_put(&renew_path(&session), body));
+                let chunked =
+                    Request::new("PUT", &renew_path(&session)).chunked(&[body.as_bytes()]);
                 Shown::of(t, &session).is_alone_in(t.send(&chunked));
             }
         },
@@ -99,7 +100,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "session.md 2, 7.1, trap 15",
         run: |t| {
             let id = t.unknown_session();
-            t.api_put(&renew(&id), "")
+            t.api_put(&renew_path(&id), "")
                 .is(404, &format!("Session id '{id}' not found"))
                 .has_no_header("X-Consul-Index")
                 .header_is("Content-Type", "text/plain; charset=utf-8");
@@ -113,7 +114,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let session = t.session("{}");
             t.destroy(&session);
-            t.api_put(&renew(&session), "")
+            t.api_put(&renew_path(&session), "")
                 .is(404, &format!("Session id '{session}' not found"));
         },
         ..Case::MUST
@@ -125,7 +126,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         until: Some(Version::V1_11),
         run: |t| {
             for (id, words) in MALFORMED {
-                t.api_put(&renew(id), "")
+                t.api_put(&renew_path(id), "")
                     .is(500, &format!("failed session lookup: index error: {words}"));
             }
         },
@@ -138,7 +139,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         since: Version::V1_11,
         run: |t| {
             for (id, _) in MALFORMED {
-                t.api_put(&renew(id), "")
+                t.api_put(&renew_path(id), "")
                     .is(404, &format!("Session id '{id}' not found"));
             }
         },
@@ -160,7 +161,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "session.md 2",
         run: |t| {
             let session = t.session("{}");
-            let answer = t.api_put(&renew(&session.to_uppercase()), "");
+            let answer = t.api_put(&renew_path(&session.to_uppercase()), "");
             Shown::of(t, &session).is_alone_in(answer);
         },
         ..Case::REAL
@@ -179,7 +180,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     "Cannot specify ?stale with ?consistent, conflicting semantics.",
                 ),
             ] {
-                t.api_put(&format!("{}?{query}", renew(&session)), "")
+                t.api_put(&format!("{}?{query}", renew_path(&session)), "")
                     .is(400, text);
             }
         },
@@ -192,7 +193,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let session = t.session("{}");
             let query = "index=4611686018427387904&wait=60s";
-            let answer = t.api_put(&format!("{}?{query}", renew(&session)), "");
+            let answer = t.api_put(&format!("{}?{query}", renew_path(&session)), "");
             t.check(
                 answer.took() < Duration::from_secs(30),
                 "it took as long as a blocking read",

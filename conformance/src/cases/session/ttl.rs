@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::case::Case;
 use crate::cases::catalog::check;
-use crate::cases::session::{LIST, info, is_gone, lives, renew, try_session};
+use crate::cases::session::{LIST, info, is_gone, lives, renew_path, try_session};
 use crate::feature::Feature;
 use crate::trial::Trial;
 
@@ -77,7 +77,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let (ttl, session) = short_lived(t, "");
             t.pass(ttl * 2 - MARGIN);
-            t.api_put(&renew(&session), "").status_is(200);
+            t.api_put(&renew_path(&session), "").status_is(200);
             t.pass(ttl * 2 - MARGIN);
             lives(t, &session);
             t.pass(MARGIN);
@@ -92,7 +92,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let (ttl, session) = short_lived(t, "");
             t.pass(ttl * 2 - MARGIN);
-            t.api_put(&renew(&session.to_uppercase()), "")
+            t.api_put(&renew_path(&session.to_uppercase()), "")
                 .field_is("/0/ID", session.as_str());
             t.pass(ttl * 2 - MARGIN);
             lives(t, &session);
@@ -110,7 +110,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.in_time(ttl * 2, || {
                 let (ttl, session) = short_lived(t, "");
                 t.pass(ttl * 2 - MARGIN);
-                t.api_put(&renew(&session), "")
+                t.api_put(&renew_path(&session), "")
                     .field_is("/0/ID", session.as_str());
             });
         },
@@ -124,7 +124,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let (ttl, session) = short_lived(t, "");
             t.pass(ttl * 2);
             lapses(t, &session);
-            t.api_put(&renew(&session), "")
+            t.api_put(&renew_path(&session), "")
                 .is(404, &format!("Session id '{session}' not found"));
         },
         ..Case::MUST
@@ -182,7 +182,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "session.md 3.4",
         run: |t| {
             let sessions = ["", "0", "0s"].map(|ttl| t.session(&format!(r#"{{"TTL":"{ttl}"}}"#)));
-            t.api_put(&renew(&sessions[1]), "").status_is(200);
+            t.api_put(&renew_path(&sessions[1]), "").status_is(200);
             t.pass(t.shortest_ttl().0 * 5 / 2);
             for session in &sessions {
                 lives(t, session);
@@ -320,7 +320,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let (ttl, session) = short_lived(t, "");
             t.pass(ttl * 2 - MARGIN);
-            t.api_put(&renew(&session.to_uppercase()), "")
+            t.api_put(&renew_path(&session.to_uppercase()), "")
                 .field_is("/0/ID", session.as_str());
             t.pass(ttl * 2 - MARGIN);
             lives(t, &session);

@@ -73,6 +73,18 @@ fn without_dev_it_is_a_client_agent_that_leaves_when_told_to_stop() {
     assert_eq!(resolved.warnings.len(), 1, "it says that it leads at once");
 }
 
+fn service_with_a_check(name: &str, port: i64) -> ServiceDefinition {
+    ServiceDefinition {
+        service: NewService {
+            name: name.to_owned(),
+            port,
+            ..NewService::default()
+        },
+        checks: vec![ttl_check("", 5_000_000_000)],
+        ..ServiceDefinition::default()
+    }
+}
+
 fn ttl_check(name: &str, ttl_ns: i64) -> CheckDefinition {
     CheckDefinition {
         name: name.to_owned(),
@@ -112,15 +124,7 @@ fn every_honoured_key_changes_its_value() {
         block_endpoints: vec![text("/v1/x")],
         check_output_max_size: 99,
         checks: vec![ttl_check("c", 3_600_000_000_000)],
-        services: vec![ServiceDefinition {
-            service: NewService {
-                name: text("s"),
-                port: 1,
-                ..NewService::default()
-            },
-            checks: vec![ttl_check("", 5_000_000_000)],
-            ..ServiceDefinition::default()
-        }],
+        services: vec![service_with_a_check("s", 1)],
         check_update_interval: Duration::from_secs(7),
         enable_local_script_checks: true,
         enable_script_checks: true,

@@ -6,5 +6,4 @@ pub(crate) mod durations;
 pub(crate) mod kv;
 pub(crate) mod proxy;
 pub(crate) mod query_meta;
-pub(crate) mod service;
 pub(crate) mod wire;

@@ -17,8 +17,8 @@ use crate::history::CallId;
 use crate::http::Context;
 use crate::http::failure::Failure;
 use crate::http::fault::leader::LeaderPatience;
-use crate::http::reply::body::Body;
-use crate::http::reply::{self, Answer, Content, Reply, header};
+use crate::http::reply::body::{Answer, Body};
+use crate::http::reply::{self, Content, Reply, header};
 use crate::http::request::{Consistency, Request};
 use crate::http::route::Handler;
 

@@ -7,9 +7,13 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::engine::OpenCall;
 use crate::go::json::encode::{ListWriter, Style};
 use crate::http::body::kv::KvEntry;
 use crate::store::Entry;
+
+/// An answer of Consul's API. The request that it answers is over when it has been sent.
+pub(crate) type Answer = proconsul_h1::Answer<Body, Option<OpenCall>>;
 
 /// How much of a list is rendered before it is handed to the socket.
 const PIECE_BYTES: usize = 64 * 1024;

@@ -11,13 +11,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::{Body as _, Ending};
 use serde::Serialize;
 
-use crate::engine::OpenCall;
 use crate::faults::Shown;
 use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::Context;
 use crate::http::failure::{Failure, Kind};
-use crate::http::reply::body::{Body, JsonList};
+use crate::http::reply::body::{Answer, Body, JsonList};
 use crate::http::reply::header::{JSON, JSON_UTF_8, TEXT, guessed_type, number};
 use crate::http::request::{Consistency, Request};
 use crate::store::Index;
@@ -34,9 +33,6 @@ const TRANSLATE_ADDRESSES: HeaderName = HeaderName::from_static("x-consul-transl
 const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
-
-/// An answer of Consul's API. The request that it answers is over when it has been sent.
-pub(crate) type Answer = proconsul_h1::Answer<Body, Option<OpenCall>>;
 
 /// How many headers an answer has, about.
 const HEADERS: usize = 12;

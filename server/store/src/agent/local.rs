@@ -3,8 +3,6 @@
 use std::time::Duration;
 
 use crate::effects::Probe;
-#[cfg(feature = "serde")]
-use crate::image::form;
 use crate::registration::{NewCheck, NewService};
 use crate::timestamp::Timestamp;
 
@@ -19,11 +17,6 @@ pub struct LocalService {
 
 /// A check that the agent was told of, and how it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(from = "form::AgentCheck", into = "form::AgentCheck")
-)]
 pub struct LocalCheck {
     /// As it stands in the catalog, but for an output that the catalog is told later.
     pub check: NewCheck,
@@ -53,8 +46,6 @@ pub struct LocalCheck {
 
 /// How the status of a check comes about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(from = "form::Source", into = "form::Source"))]
 pub enum CheckSource {
     /// Clients report it; without a report for this long it turns critical.
     Ttl(Duration),

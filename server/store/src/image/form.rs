@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::value;
 use crate::agent::{Alias, CheckSource, InARow, LocalCheck, Thresholds};
@@ -34,6 +34,23 @@ macro_rules! written {
                 match form {
                     $($($written)* => $($inner)*,)*
                 }
+            }
+        }
+    };
+}
+
+/// Makes a thing written in its form wherever it stands.
+macro_rules! in_form {
+    ($thing:ty as $form:ty) => {
+        impl Serialize for $thing {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                <$form>::from(self.clone()).serialize(serializer)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $thing {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <$form>::deserialize(deserializer).map(Self::from)
             }
         }
     };
@@ -167,6 +184,8 @@ pub(crate) struct AgentCheck {
     output_due: Option<Timestamp>,
 }
 
+in_form!(LocalCheck as AgentCheck);
+
 written!(LocalCheck as AgentCheck {
     [LocalCheck {
         check, service_name, service_tags, source, output_limit, deregister_after, critical_since,
@@ -225,6 +244,8 @@ pub(crate) enum Source {
     },
     Fixed {},
 }
+
+in_form!(CheckSource as Source);
 
 written!(CheckSource as Source {
     [CheckSource::Ttl(ttl)]

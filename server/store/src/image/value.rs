@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-
-use crate::session_id::SessionId;
 use proconsul_gocompat::duration::{self, DurationQuotes};
 
 /// A value that is written as a text.
@@ -13,20 +11,6 @@ pub(crate) trait Text: Sized {
     fn show(&self) -> String;
 
     fn read(text: &str) -> Result<Self, String>;
-}
-
-/// An id, in the form of a UUID.
-impl Text for [u8; 16] {
-    fn show(&self) -> String {
-        SessionId::from_bytes(*self).to_string()
-    }
-
-    fn read(text: &str) -> Result<Self, String> {
-        let id = SessionId::parse_printed(text);
-        let example = [0xad; 16].show();
-        let error = || format!("expected an id such as {example}, not {text:?}");
-        id.map(SessionId::bytes).ok_or_else(error)
-    }
 }
 
 /// Nanoseconds, as a duration in Go's form. A point in time is written as the duration from that of the image.

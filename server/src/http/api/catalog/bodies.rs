@@ -6,9 +6,9 @@ use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Any, Int};
 use crate::http::body::check::{CheckBody, CheckId};
 use crate::http::body::definition::ConnectFields;
+use crate::http::body::definition::{AddressFields, ServiceBody, WeightsBody};
 use crate::http::body::durations::AnyDuration;
 use crate::http::body::proxy::ProxyFields;
-use crate::http::body::service::{AddressFields, ServiceBody, WeightsBody};
 use crate::store::{CheckDefinition, Labels, NewCheck};
 use crate::version::Behaviour;
 

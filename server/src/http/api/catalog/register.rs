@@ -7,7 +7,7 @@ use crate::go::json::decode::Decode;
 use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check};
 use crate::http::api::catalog::failure;
 use crate::http::body::check::CheckBody;
-use crate::http::body::service::ServiceBody;
+use crate::http::body::definition::ServiceBody;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;

@@ -2,7 +2,6 @@
 
 pub(crate) mod catalog;
 pub(crate) mod failure;
-pub(crate) mod proxy_body;
 pub(crate) mod service_body;
 pub(crate) mod wire;
 

@@ -1,0 +1,43 @@
+//! What a service and a sidecar have in common: their checks and the addresses that follow from theirs.
+
+use std::net::IpAddr;
+
+use super::{CheckDefinition, CheckOwner, DefinitionError, Rules};
+use crate::store::{CheckSpec, NewService, ServiceAddress};
+
+/// What becomes of the checks of a service.
+pub(super) fn check_specs(
+    checks: Vec<CheckDefinition>,
+    service: &NewService,
+    rules: Rules,
+) -> Result<Vec<CheckSpec>, DefinitionError> {
+    let several = checks.len() > 1;
+    let checks = checks.into_iter().enumerate();
+    let spec = |(place, check): (usize, CheckDefinition)| {
+        let owner = CheckOwner::Service {
+            id: &service.id,
+            name: &service.name,
+            number: several.then_some(place + 1),
+        };
+        check.of_service(owner, rules)
+    };
+    checks.map(spec).collect()
+}
+
+/// Adds the tagged addresses that follow from an address that is a number; no tagged addresses are none at all.
+pub(super) fn complete_addresses(service: &mut NewService) {
+    let mut addresses = service.tagged_addresses.take().unwrap_or_default();
+    let tags: &[&str] = match service.address.parse() {
+        Ok(IpAddr::V4(_)) => &["lan_ipv4", "wan_ipv4"],
+        Ok(IpAddr::V6(_)) => &["lan_ipv6", "wan_ipv6"],
+        Err(_) => &[],
+    };
+    for tag in tags {
+        let address = || ServiceAddress {
+            address: service.address.clone(),
+            port: service.port,
+        };
+        addresses.entry((*tag).to_owned()).or_insert_with(address);
+    }
+    service.tagged_addresses = Some(addresses).filter(|addresses| !addresses.is_empty());
+}
