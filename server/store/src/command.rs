@@ -15,7 +15,7 @@ pub trait Command: Sized {
     /// Why it is refused as a whole; [`Infallible`](std::convert::Infallible) where it cannot be.
     type Refused;
 
-    /// Returns whether the store has named it as due; see [`Store::due`].
+    /// Returns whether the store has named it as due; see [`super::Store::due`].
     fn is_due(&self) -> bool {
         false
     }
@@ -25,7 +25,7 @@ pub trait Command: Sized {
         false
     }
 
-    /// Carries it out; see [`Store::apply`].
+    /// Carries it out; see [`super::Store::apply`].
     ///
     /// # Errors
     /// The command is refused as a whole.
