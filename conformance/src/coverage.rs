@@ -90,7 +90,7 @@ pub fn page() -> String {
     text
 }
 
-/// A document with its generated part made anew; none when it has no place for it.
+/// A document with its generated part made anew; `None` when it has no place for it.
 #[must_use]
 pub fn renewed(document: &str, made: &str) -> Option<String> {
     let (before, rest) = document.split_once(BEGIN)?;

@@ -26,7 +26,7 @@ pub struct Site {
     clock: Arc<dyn Clock>,
     /// Whatever must live as long as the server does; dropping the last clone stops a server of the suite's own.
     _keep: Option<Arc<dyn Any + Send + Sync>>,
-    /// Tells the server that was opened from another at the same address; none where nobody but the server can have it.
+    /// Tells the server that was opened from another at the same address; `None` where only the server can have it.
     check: Option<Arc<Check>>,
 }
 

@@ -7,7 +7,11 @@ use std::time::Duration;
 use crate::case::Case;
 use crate::feature::{self, Facts, Feature};
 use crate::site::{Site, ToolError};
+use crate::time::{Deadline, pause};
 use crate::wire::{self, Address, Outcome, Request};
+
+/// Between two looks at a server that is starting.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 type Open = dyn Fn() -> Result<Site, ToolError> + Send + Sync;
 /// The argument is [`Case::settings`].
@@ -88,6 +92,20 @@ impl Target {
     pub fn address(address: &str) -> Result<Self, ToolError> {
         let address = Address::parse(address).map_err(ToolError)?;
         Self::shared(&address.to_string(), Site::new(address))
+    }
+
+    /// [`Self::address`] for a server that is starting: asks again for so long until it answers as a Consul with a leader does.
+    ///
+    /// # Errors
+    /// What was wrong at the last look.
+    pub fn address_within(address: &str, patience: Duration) -> Result<Self, ToolError> {
+        let deadline = Deadline::after(patience);
+        loop {
+            match Self::address(address) {
+                Err(_) if deadline.left().is_some() => pause(BETWEEN_LOOKS),
+                found => return found,
+            }
+        }
     }
 
     /// One server for all cases.
@@ -228,7 +246,7 @@ impl Target {
         }
     }
 
-    /// Where the one server listens that all cases share; none where they do not.
+    /// Where the one server listens that all cases share; `None` where they do not.
     #[must_use]
     pub fn shared_address(&self) -> Option<&Address> {
         match &self.sites {

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -92,6 +93,33 @@ fn consul_like(request: &str) -> String {
 fn nobody_listens() {
     let free = server(0, |_| String::new());
     refuses(&["run", "--address", &free], "no server at 127.0.0.1:");
+}
+
+/// A server that has no leader when it is asked first, and then is a double that knows nothing: no claim holds of it.
+#[test]
+fn a_server_that_starts_is_waited_for() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let starting = |request: &str| match ASKED.fetch_add(1, Ordering::SeqCst) {
+        0 | 1 => reply(500, "No cluster leader"),
+        _ => consul_like(request),
+    };
+    let address = server(usize::MAX, starting);
+    refuses(
+        &["run", "--address", &address, "status/leader"],
+        "is not a Consul",
+    );
+    let waited = [
+        "run",
+        "--address",
+        &address,
+        "--wait",
+        "60",
+        "status/leader",
+    ];
+    let output = suite(&waited);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(ASKED.load(Ordering::SeqCst) > 2, "it was asked again");
 }
 
 #[test]

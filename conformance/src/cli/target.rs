@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use proconsul_conformance::consul::{self, Agent};
@@ -14,6 +15,9 @@ pub(super) struct TargetChoice {
     /// A server that runs already: host:port or http://host:port.
     #[arg(long, env = "CONSUL_HTTP_ADDR", value_name = "ADDRESS")]
     address: Option<String>,
+    /// For how many seconds to wait for the server at the address, which may be starting.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    wait: u64,
     /// A binary to start instead of an address. Without either: CONSUL_BIN, consul on the PATH, or what fetch-consul has fetched, which
     /// must be a real Consul.
     #[arg(long, value_name = "BINARY")]
@@ -44,7 +48,7 @@ impl TargetChoice {
     pub(super) fn open_one(&self) -> Result<Target, ToolError> {
         match (&self.consul, &self.address) {
             (Some(binary), _) => consul::start(binary, &self.start.agent()),
-            (None, Some(address)) => Target::address(address),
+            (None, Some(address)) => self.at(address),
             (None, None) => consul::start(&found()?, &self.start.agent()),
         }
     }
@@ -53,9 +57,13 @@ impl TargetChoice {
     pub(super) fn open_pool(&self) -> Result<Target, ToolError> {
         match (&self.consul, &self.address) {
             (Some(binary), _) => self.start.pool(binary),
-            (None, Some(address)) => Target::address(address),
+            (None, Some(address)) => self.at(address),
             (None, None) => self.start.pool(&found()?),
         }
+    }
+
+    fn at(&self, address: &str) -> Result<Target, ToolError> {
+        Target::address_within(address, Duration::from_secs(self.wait))
     }
 }
 

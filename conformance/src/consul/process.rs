@@ -11,9 +11,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Agent;
+use super::binary::release_of;
 use super::owner::listens_at;
 use crate::site::ToolError;
 use crate::time::{Deadline, pause};
+use crate::version::Version;
 use crate::wire::{self, Address, Outcome, Reply, Request};
 
 /// How long an agent may take until it has a leader and passes its own check.
@@ -25,6 +27,16 @@ pub(super) const TAKEN: &str = "address already in use";
 /// What every agent of the suite gets: short sessions, and room for all cases at once.
 const SETTINGS: &str =
     r#"{"session_ttl_min": "1s", "limits": {"http_max_conns_per_client": 4096}}"#;
+
+/// The flags that keep an agent from binding ports that the suite does not use, as far as its release knows them: the second
+/// agent on a machine would find them taken.
+fn unused_ports(binary: &Path) -> &'static [&'static str] {
+    if release_of(binary).is_some_and(|release| release >= Version::V1_14) {
+        &["-dns-port=-1", "-grpc-port=-1", "-grpc-tls-port=-1"]
+    } else {
+        &["-dns-port=-1", "-grpc-port=-1"]
+    }
+}
 
 /// A running agent; dropping it stops it.
 #[derive(Debug)]
@@ -69,7 +81,7 @@ impl Process {
         }
         command
             .args(["-bind=127.0.0.1", "-client=127.0.0.1", "-log-level=warn"])
-            .args(["-dns-port=-1", "-grpc-port=-1"])
+            .args(unused_ports(binary))
             // One name for all: what servers of a pool say must not differ by it.
             .arg("-node=suite-node")
             .arg(format!("-node-id={id}"))

@@ -41,7 +41,7 @@ pub struct Shown {
 /// What a client is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ret {
-    /// What a read shows; none stands for a missing key.
+    /// What a read shows; `None` stands for a missing key.
     Shown(Option<Shown>),
     /// Whether it was done.
     Done(bool),

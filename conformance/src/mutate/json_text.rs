@@ -73,7 +73,7 @@ pub(super) fn with_before(text: &str, field: &str, addition: &str) -> String {
     changed
 }
 
-/// The elements of a list; none when the text is no list.
+/// The elements of a list; `None` when the text is no list.
 pub(super) fn elements(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = skip_white(bytes, 0);

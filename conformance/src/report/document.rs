@@ -40,7 +40,7 @@ pub struct MutantDocument {
     pub name: String,
     /// What the altered server does.
     pub what: String,
-    /// The case that found it out; none when it survived.
+    /// The case that found it out; `None` when it survived.
     pub killed_by: Option<String>,
     /// With which words; empty when it survived.
     pub how: String,

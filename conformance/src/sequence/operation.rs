@@ -117,7 +117,7 @@ pub struct CatalogStep {
 /// A prepared query as it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewQuery {
-    /// The name, which no other sequence has; none for a query without.
+    /// The name, which no other sequence has; `None` for a query without a name.
     pub name: Option<&'static str>,
     /// The session that it falls with.
     pub session: SessionSlot,
