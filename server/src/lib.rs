@@ -55,25 +55,18 @@
     allow(dead_code, unused_imports)
 )]
 
-#[doc(hidden)]
-pub mod blocking;
 #[cfg(feature = "cli")]
 pub mod cli;
-#[doc(hidden)]
-pub mod clock;
 pub mod config;
 pub mod control;
 #[doc(hidden)]
 pub mod definition;
 #[doc(hidden)]
 pub mod engine;
-#[doc(hidden)]
-pub mod entropy;
 pub mod faults;
 mod filter;
 pub mod history;
 mod http;
-mod lock;
 mod probe;
 mod server;
 pub mod target;
@@ -85,6 +78,9 @@ pub mod version;
 
 #[doc(inline)]
 pub use control::{Address, Server};
+pub(crate) use engine::lock;
+#[doc(hidden)]
+pub use engine::{blocking, clock, entropy};
 pub(crate) use proconsul_gocompat as go;
 #[doc(hidden)]
 pub use proconsul_store as store;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use super::calls::{Calls, Told, WakeDelay};
+use super::observe::calls::{Calls, Told, WakeDelay};
 use super::runs::RunOrder;
 use super::{Engine, between_steps};
 use crate::clock::Clock;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::calls::{Parked, Told};
 use super::mutate::Era;
+use super::observe::calls::{Parked, Told};
 use super::{Engine, between_steps};
 use crate::history::{CallId, WokenBy};
 use crate::store::{Index, Read, ReadSet, Subject};

@@ -106,6 +106,9 @@ const PARTS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Parts within `engine/` that have rows of their own, under the names by which `lib.rs` shows them.
+const INNER: &[&str] = &["blocking", "clock", "entropy", "lock"];
+
 /// Crates that a part must not use, wherever the import table would allow it.
 const BANNED_CRATES: &[(&str, &[&str])] = &[
     ("engine", &["hyper", "http", "serde", "serde_json"]),
@@ -151,7 +154,10 @@ const CRATES: &[(&str, &[&str])] = &[
 /// The part that a file of the server belongs to; none for `lib.rs`, `main.rs`, tests and files elsewhere.
 fn part(file: &File) -> Option<&str> {
     let path = file.path.strip_prefix("server/src/")?;
-    let part = path.split('/').next()?.trim_end_matches(".rs");
+    let mut names = path.split('/').map(|name| name.trim_end_matches(".rs"));
+    let part = names.next()?;
+    let inner = names.next().filter(|_| part == "engine");
+    let part = inner.filter(|inner| INNER.contains(inner)).unwrap_or(part);
     (!matches!(part, "lib" | "main" | "tests")).then_some(part)
 }
 

@@ -24,7 +24,7 @@ const BANNED: &[(&str, &str)] = &[
 
 /// The files in which time is read and slept: their names say so, and this test names the bans.
 const TIME_FILES: &[&str] = &[
-    "server/src/clock.rs",
+    "server/src/engine/clock.rs",
     "client/src/clock.rs",
     "conformance/src/time.rs",
     "server/benches/figures/stopwatch.rs",

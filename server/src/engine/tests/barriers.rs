@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use shuttle::future::block_on;
 
-use super::super::barrier::{BlockedOn, Unseen, WhyUnmet};
+use super::super::observe::barrier::Unseen;
+use super::super::{BlockedOn, WhyUnmet};
 use super::interleaved::{end, in_every_order_of, in_many_orders_of, start};
 use super::{Engine, answer, get, observed, put, wait_past};
 use crate::blocking::Wait;

@@ -24,7 +24,7 @@
 //! * `tick 10s` lets time pass; `lower by=5` lowers all indexes.
 
 #[expect(dead_code, reason = "the random tests of the store use the rest")]
-#[path = "../store/src/tests/any.rs"]
+#[path = "../../store/src/tests/any.rs"]
 mod any;
 mod script;
 

@@ -15,18 +15,18 @@ use crate::timestamp::Timestamp;
 
 /// How a waiter is told.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(in crate::engine) struct Told {
     notify: Notify,
     /// Told since the last look. Changed under the engine's lock only.
     pending: AtomicBool,
     /// The next look is the answer, whatever it finds.
     at_once: AtomicBool,
     /// Whose request it is, if anybody observes.
-    pub(super) call: Option<CallId>,
+    pub(in crate::engine) call: Option<CallId>,
 }
 
 impl Told {
-    pub(super) fn new(call: Option<CallId>) -> Self {
+    pub(in crate::engine) fn new(call: Option<CallId>) -> Self {
         Self {
             call,
             ..Self::default()
@@ -34,27 +34,27 @@ impl Told {
     }
 
     /// Lets the waiter go on. Called after the lock was dropped.
-    pub(super) fn tell(&self) {
+    pub(in crate::engine) fn tell(&self) {
         self.notify.notify_one();
     }
 
-    pub(super) async fn notified(&self) {
+    pub(in crate::engine) async fn notified(&self) {
         self.notify.notified().await;
     }
 
-    pub(super) fn is_at_once(&self) -> bool {
+    pub(in crate::engine) fn is_at_once(&self) -> bool {
         self.at_once.load(Ordering::Relaxed)
     }
 
-    pub(super) fn mark_pending(&self) {
+    pub(in crate::engine) fn mark_pending(&self) {
         self.pending.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn take_pending(&self) -> bool {
+    pub(in crate::engine) fn take_pending(&self) -> bool {
         self.pending.swap(false, Ordering::Relaxed)
     }
 
-    pub(super) fn mark_at_once(&self) {
+    pub(in crate::engine) fn mark_at_once(&self) {
         self.at_once.store(true, Ordering::Relaxed);
     }
 }
@@ -79,13 +79,13 @@ pub struct Blocked {
 
 /// A wait, as the waiter describes it.
 #[derive(Clone, Debug)]
-pub(super) struct Parked {
-    pub(super) read: Subject,
-    pub(super) min_index: Index,
-    pub(super) until: Timestamp,
-    pub(super) told: Arc<Told>,
+pub(in crate::engine) struct Parked {
+    pub(in crate::engine) read: Subject,
+    pub(in crate::engine) min_index: Index,
+    pub(in crate::engine) until: Timestamp,
+    pub(in crate::engine) told: Arc<Told>,
     /// It was told, and looks only when this point in time is reached.
-    pub(super) delayed_to: Option<Timestamp>,
+    pub(in crate::engine) delayed_to: Option<Timestamp>,
 }
 
 #[derive(Debug)]
@@ -111,13 +111,13 @@ struct Call {
 
 /// All requests that are being answered.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(in crate::engine) struct Calls {
     last: u64,
     open: BTreeMap<CallId, Call>,
 }
 
 impl Calls {
-    pub(super) fn begin(&mut self, client: Option<IpAddr>, target: &str) -> CallId {
+    pub(in crate::engine) fn begin(&mut self, client: Option<IpAddr>, target: &str) -> CallId {
         self.last += 1;
         let id = CallId(self.last);
         let call = Call {
@@ -130,17 +130,17 @@ impl Calls {
         id
     }
 
-    pub(super) fn end(&mut self, id: CallId) {
+    pub(in crate::engine) fn end(&mut self, id: CallId) {
         self.open.remove(&id);
     }
 
-    pub(super) fn note_fault(&mut self, id: CallId, fault: &str) {
+    pub(in crate::engine) fn note_fault(&mut self, id: CallId, fault: &str) {
         if let Some(call) = self.open.get_mut(&id) {
             call.fault = Some(fault.to_owned());
         }
     }
 
-    pub(super) fn take_fault(&mut self, id: CallId) -> Option<String> {
+    pub(in crate::engine) fn take_fault(&mut self, id: CallId) -> Option<String> {
         self.open.get_mut(&id)?.fault.take()
     }
 
@@ -150,16 +150,16 @@ impl Calls {
         }
     }
 
-    pub(super) fn park(&mut self, id: CallId, parked: Parked) {
+    pub(in crate::engine) fn park(&mut self, id: CallId, parked: Parked) {
         self.set(id, State::Blocked(parked));
     }
 
-    pub(super) fn hold(&mut self, id: CallId, until: Option<Timestamp>) {
+    pub(in crate::engine) fn hold(&mut self, id: CallId, until: Option<Timestamp>) {
         self.set(id, State::Held(until));
     }
 
     /// Marks a blocked or held request as able to go on. Whether it was blocked or held.
-    pub(super) fn wake(&mut self, id: CallId) -> bool {
+    pub(in crate::engine) fn wake(&mut self, id: CallId) -> bool {
         let Some(call) = self.open.get_mut(&id) else {
             return false;
         };
@@ -171,7 +171,7 @@ impl Calls {
     }
 
     /// Puts off the wake of a blocked request. Whether it was blocked.
-    pub(super) fn delay(&mut self, id: CallId, to: Timestamp) -> bool {
+    pub(in crate::engine) fn delay(&mut self, id: CallId, to: Timestamp) -> bool {
         match self.open.get_mut(&id).map(|call| &mut call.state) {
             Some(State::Blocked(parked)) => {
                 parked.delayed_to = Some(to);
@@ -182,13 +182,13 @@ impl Calls {
     }
 
     /// Whether the wake of a request was put off and is not due yet.
-    pub(super) fn is_delayed(&self, id: CallId) -> bool {
+    pub(in crate::engine) fn is_delayed(&self, id: CallId) -> bool {
         let state = self.open.get(&id).map(|call| &call.state);
         matches!(state, Some(State::Blocked(parked)) if parked.delayed_to.is_some())
     }
 
     /// The blocked requests, oldest first.
-    pub(super) fn blocked(&self) -> impl Iterator<Item = Blocked> {
+    pub(in crate::engine) fn blocked(&self) -> impl Iterator<Item = Blocked> {
         self.parked().map(|(call, parked)| Blocked {
             call,
             client: self.open[&call].client,
@@ -200,7 +200,7 @@ impl Calls {
     }
 
     /// The waits of all blocked requests, oldest first.
-    pub(super) fn parked(&self) -> impl Iterator<Item = (CallId, &Parked)> {
+    pub(in crate::engine) fn parked(&self) -> impl Iterator<Item = (CallId, &Parked)> {
         self.open.iter().filter_map(|(id, call)| match &call.state {
             State::Blocked(parked) => Some((*id, parked)),
             State::Running | State::Held(_) | State::Woken => None,
@@ -208,26 +208,26 @@ impl Calls {
     }
 
     /// What the requests that are neither blocked nor held ask for.
-    pub(super) fn at_work(&self) -> Vec<String> {
+    pub(in crate::engine) fn at_work(&self) -> Vec<String> {
         let calls = self.open.values();
         let at_work = calls.filter(|call| matches!(call.state, State::Running | State::Woken));
         at_work.map(|call| call.target.clone()).collect()
     }
 
     /// How many requests are open, and whether all of them are blocked or held.
-    pub(super) fn all_stand(&self) -> (usize, bool) {
+    pub(in crate::engine) fn all_stand(&self) -> (usize, bool) {
         let stand = |call: &Call| matches!(call.state, State::Blocked(_) | State::Held(_));
         (self.open.len(), self.open.values().all(stand))
     }
 
     /// Whether a request was woken and has neither been answered nor blocked again.
-    pub(super) fn any_woken(&self) -> bool {
+    pub(in crate::engine) fn any_woken(&self) -> bool {
         let mut calls = self.open.values();
         calls.any(|call| matches!(call.state, State::Woken))
     }
 
     /// The next point in time at which a request goes on by itself.
-    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+    pub(in crate::engine) fn next_deadline(&self) -> Option<Timestamp> {
         let deadlines = self.open.values().filter_map(|call| match &call.state {
             State::Blocked(parked) => {
                 Some(parked.delayed_to.unwrap_or(parked.until).min(parked.until))
@@ -239,7 +239,7 @@ impl Calls {
     }
 
     /// The next point in time at which a wake that was put off is due.
-    pub(super) fn next_delayed(&self) -> Option<Timestamp> {
+    pub(in crate::engine) fn next_delayed(&self) -> Option<Timestamp> {
         self.parked()
             .filter_map(|(_, parked)| parked.delayed_to)
             .min()
@@ -247,7 +247,7 @@ impl Calls {
 
     /// Marks everything that goes on by itself at `now` as able to. Returns the blocked ones: whether their time is
     /// up, else a wake that was put off is due.
-    pub(super) fn expire(&mut self, now: Timestamp) -> Vec<(CallId, Arc<Told>, bool)> {
+    pub(in crate::engine) fn expire(&mut self, now: Timestamp) -> Vec<(CallId, Arc<Told>, bool)> {
         let mut expired = Vec::new();
         for (id, call) in &mut self.open {
             match &call.state {
@@ -268,9 +268,9 @@ impl Calls {
 
 /// Wakes that come late: for the blocking queries that read something under a prefix.
 #[derive(Clone, Debug)]
-pub(super) struct WakeDelay {
-    pub(super) prefix: Vec<u8>,
-    pub(super) by: Duration,
+pub(in crate::engine) struct WakeDelay {
+    pub(in crate::engine) prefix: Vec<u8>,
+    pub(in crate::engine) by: Duration,
     /// How many more wakes come late; none for all.
-    pub(super) left: Option<u64>,
+    pub(in crate::engine) left: Option<u64>,
 }

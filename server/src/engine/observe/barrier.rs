@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use super::calls::Blocked;
-use super::{Engine, State, between_steps, parked};
 use crate::clock::Patience;
+use crate::engine::{Engine, State, between_steps, parked};
 use crate::history::{Filter, History, Record};
 use crate::store::{Key, Subject};
 
@@ -177,17 +177,17 @@ fn idle() -> Barrier<impl FnMut(&State) -> Option<()>> {
 }
 
 /// The records that a wait has not looked at: it looks at each once, however much happens while it waits.
-pub(super) struct Unseen {
+pub(in crate::engine) struct Unseen {
     last_seen: u64,
 }
 
 impl Unseen {
-    pub(super) fn after(number: u64) -> Self {
+    pub(in crate::engine) fn after(number: u64) -> Self {
         Self { last_seen: number }
     }
 
     /// Returns the records that are new since the last call. They count as seen, whether they are looked at or not.
-    pub(super) fn of<'a>(
+    pub(in crate::engine) fn of<'a>(
         &mut self,
         history: &'a History,
     ) -> impl Iterator<Item = &'a Record> + use<'a> {
@@ -289,7 +289,7 @@ impl Engine {
         }
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(in crate::engine) fn is_closed(&self) -> bool {
         self.lock().closed
     }
 

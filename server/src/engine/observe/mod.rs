@@ -1,15 +1,23 @@
 //! Observing: the history, and what every request is at.
 
+pub(super) mod barrier;
+pub(super) mod calls;
+mod scene;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::Engine;
-use super::calls::{Parked, Told, WakeDelay};
 use super::mutate::State;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
 use crate::store::Key;
 use crate::timestamp::Timestamp;
+use calls::{Parked, Told, WakeDelay};
+
+pub use barrier::{BlockedOn, Unmet, WhyUnmet};
+pub use calls::Blocked;
+pub use scene::Explanation;
 
 /// A request that is being answered. Dropping it says that its answer has been written, or never will be.
 #[derive(Debug)]
@@ -185,7 +193,7 @@ impl History {
 }
 
 impl State {
-    pub(super) fn record(&mut self, at: Timestamp, what: Happened) {
+    pub(in crate::engine) fn record(&mut self, at: Timestamp, what: Happened) {
         let index = self.store().applied();
         self.history.push(at, index, what);
     }
@@ -200,7 +208,7 @@ impl State {
         self.record(now, what);
     }
 
-    pub(super) fn block(&mut self, now: Timestamp, call: CallId, parked: Parked) {
+    pub(in crate::engine) fn block(&mut self, now: Timestamp, call: CallId, parked: Parked) {
         let what = Happened::Blocked {
             call,
             read: parked.read.to_string(),
@@ -211,14 +219,14 @@ impl State {
     }
 
     /// Marks a request as able to go on, if it was blocked or held.
-    pub(super) fn wake_call(&mut self, now: Timestamp, call: CallId, by: WokenBy) {
+    pub(in crate::engine) fn wake_call(&mut self, now: Timestamp, call: CallId, by: WokenBy) {
         if self.calls.wake(call) {
             self.record(now, Happened::Woken { call, by });
         }
     }
 
     /// Whether a waiter whose read was touched is told now; it may be told later.
-    pub(super) fn may_wake(&mut self, now: Timestamp, told: &Told, by: WokenBy) -> bool {
+    pub(in crate::engine) fn may_wake(&mut self, now: Timestamp, told: &Told, by: WokenBy) -> bool {
         let Some(call) = told.call else { return true };
         if self.calls.is_delayed(call) {
             return false;

@@ -7,13 +7,14 @@
 //!
 //! An engine may be observed: then it keeps a history, and knows of every request whether it is blocked.
 
-mod barrier;
-mod calls;
+pub mod blocking;
+pub mod clock;
+pub mod entropy;
+pub(crate) mod lock;
 mod mutate;
 mod observe;
 pub(crate) mod parked;
 mod runs;
-mod scene;
 mod time;
 mod waiter;
 
@@ -32,13 +33,10 @@ use crate::store::{
 use crate::timestamp::Timestamp;
 use mutate::State;
 
-pub use barrier::{BlockedOn, Unmet, WhyUnmet};
-pub use calls::Blocked;
 pub(crate) use mutate::Checkpoint;
 pub use mutate::Era;
-pub use observe::OpenCall;
+pub use observe::{Blocked, BlockedOn, Explanation, OpenCall, Unmet, WhyUnmet};
 pub use runs::RunOrder;
-pub use scene::Explanation;
 pub use waiter::{Waiter, Wakened};
 
 /// One Consul's state, and everything that happens to it.

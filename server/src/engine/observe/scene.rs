@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Engine;
 use super::calls::Blocked;
-use super::mutate::{Checkpoint, Mutation, State};
+use crate::engine::Engine;
+use crate::engine::mutate::{Checkpoint, Mutation, State};
 use crate::entropy::Entropy;
 use crate::history::{Happened, History};
 use crate::store::{
