@@ -49,19 +49,6 @@ errors! {
     AclNotFound "acl-not-found" "403 `ACL not found`: the token is unknown.",
 }
 
-impl std::str::FromStr for ConsulError {
-    type Err = String;
-
-    /// The error of this name.
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|error| error.name() == name);
-        found.cloned().ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(Self::name).collect();
-            format!("unknown error {name:?}; there are {}", names.join(", "))
-        })
-    }
-}
-
 impl ConsulError {
     /// The status of the answer.
     #[must_use]

@@ -70,19 +70,6 @@ kinds! {
     Control "control" "The test did something to the server.",
 }
 
-impl std::str::FromStr for Kind {
-    type Err = String;
-
-    /// The kind of this name.
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|kind| kind.name() == name);
-        found.copied().ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            format!("unknown kind {name:?}; there are {}", names.join(", "))
-        })
-    }
-}
-
 /// Which records are meant: those that meet everything that is said. The default means all.
 ///
 /// ```

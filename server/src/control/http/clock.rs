@@ -1,102 +1,35 @@
 //! The clock: how late it is, and letting time pass.
 
-use axum::Json;
-use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::call::{Body, Call, Nothing, Refused, Span, call};
+use super::call::{Body, Nothing, Refused, Span, calls};
 use super::records::{Done, Record, at_ms, millis, records};
 use crate::clock::Rate;
 use crate::control::Control;
 use crate::history;
 
-type Answer<T> = Result<Json<T>, Refused>;
-
-pub(super) fn calls() -> Vec<Call> {
-    let mut calls = time_calls();
-    calls.extend(rate_calls());
-    calls
-}
-
-fn time_calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::GET,
-            "/clock",
-            "clock",
-            "The time, the rate, and when something next happens by itself.",
-            clock,
-        ),
-        call(
-            Method::POST,
-            "/clock/advance",
-            "advance",
-            "Moves the clock on through every deadline, and returns what that caused when all who were woken have been \
-             answered.",
-            advance,
-        )
-        .example(json!({ "by": "20s" })),
-        call(
-            Method::POST,
-            "/clock/advance-to-next",
-            "advanceToNext",
-            "Moves the clock to the next deadline; does nothing when nothing is ever due.",
-            advance_to_next,
-        ),
-        call(
-            Method::POST,
-            "/clock/jump",
-            "jump",
-            "Lets time pass as if the server's process had been stopped: what was due happens late, all at once.",
-            jump,
-        )
-        .example(json!({ "by": "1s" })),
-    ]
-}
-
-fn rate_calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::POST,
-            "/clock/freeze",
-            "freeze",
-            "Stops the clock: nothing happens by itself.",
-            freeze,
-        ),
-        call(
-            Method::POST,
-            "/clock/resume",
-            "resume",
-            "Lets the clock run as the machine's does.",
-            resume,
-        ),
-        call(
-            Method::POST,
-            "/clock/rate",
-            "rate",
-            "Lets the clock run at a multiple of the machine's time.",
-            rate,
-        )
-        .example(json!({ "rate": 0 })),
-        call(
-            Method::POST,
-            "/clock/auto",
-            "auto",
-            "Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are \
-             blocked.",
-            auto,
-        )
-        .example(json!({ "clients": 64 })),
-        call(
-            Method::DELETE,
-            "/clock/auto",
-            "noAuto",
-            "Ends the jumps of the clock.",
-            no_auto,
-        ),
-    ]
+calls! {
+    /// The time, the rate, and when something next happens by itself.
+    GET "/clock" clock;
+    /// Moves the clock on through every deadline, and returns what that caused when all who were woken have been
+    /// answered.
+    POST "/clock/advance" advance, example { "by": "20s" };
+    /// Moves the clock to the next deadline; does nothing when nothing is ever due.
+    POST "/clock/advance-to-next" advance_to_next;
+    /// Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
+    POST "/clock/jump" jump, example { "by": "1s" };
+    /// Stops the clock: nothing happens by itself.
+    POST "/clock/freeze" freeze;
+    /// Lets the clock run as the machine's does.
+    POST "/clock/resume" resume;
+    /// Lets the clock run at a multiple of the machine's time.
+    POST "/clock/rate" rate, example { "rate": 0 };
+    /// Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are
+    /// blocked.
+    POST "/clock/auto" auto, example { "clients": 64 };
+    /// Ends the jumps of the clock.
+    DELETE "/clock/auto" no_auto;
 }
 
 /// The clock of a server.
@@ -142,64 +75,64 @@ struct Clients {
     clients: usize,
 }
 
-fn shown(control: &Control) -> Answer<Clock> {
-    Ok(Json(Clock {
+fn shown(control: &Control) -> Result<Clock, Refused> {
+    Ok(Clock {
         now_ms: at_ms(control.now()),
         rate: control.rate().factor(),
         next_deadline_in_ms: control.next_deadline().map(millis),
-    }))
+    })
 }
 
-fn caused(control: &Control, caused: &[history::Record]) -> Answer<Caused> {
-    Ok(Json(Caused {
+fn caused(control: &Control, caused: &[history::Record]) -> Result<Caused, Refused> {
+    Ok(Caused {
         now_ms: at_ms(control.now()),
         caused: records(caused),
-    }))
+    })
 }
 
-async fn clock(control: Control, _: Nothing) -> Answer<Clock> {
+async fn clock(control: Control, _: Nothing) -> Result<Clock, Refused> {
     shown(&control)
 }
 
-async fn advance(control: Control, Body(By { by }): Body<By>) -> Answer<Caused> {
+async fn advance(control: Control, Body(By { by }): Body<By>) -> Result<Caused, Refused> {
     let records = control.advance_async(by.0).await;
     caused(&control, &records)
 }
 
-async fn advance_to_next(control: Control, _: Nothing) -> Answer<Caused> {
+async fn advance_to_next(control: Control, _: Nothing) -> Result<Caused, Refused> {
     let records = control.advance_to_next_async().await;
     caused(&control, &records)
 }
 
-async fn jump(control: Control, Body(By { by }): Body<By>) -> Answer<Caused> {
+async fn jump(control: Control, Body(By { by }): Body<By>) -> Result<Caused, Refused> {
     let records = control.jump_async(by.0).await;
     caused(&control, &records)
 }
 
-async fn freeze(control: Control, _: Nothing) -> Answer<Clock> {
+async fn freeze(control: Control, _: Nothing) -> Result<Clock, Refused> {
     control.freeze();
     shown(&control)
 }
 
-async fn resume(control: Control, _: Nothing) -> Answer<Clock> {
+async fn resume(control: Control, _: Nothing) -> Result<Clock, Refused> {
     control.resume();
     shown(&control)
 }
 
-async fn rate(control: Control, Body(AtRate { rate }): Body<AtRate>) -> Answer<Clock> {
+async fn rate(control: Control, Body(AtRate { rate }): Body<AtRate>) -> Result<Clock, Refused> {
     control.set_rate(Rate::new(rate).map_err(Refused::input)?);
     shown(&control)
 }
 
-async fn auto(control: Control, Body(Clients { clients }): Body<Clients>) -> Answer<Done> {
+async fn auto(control: Control, Body(Clients { clients }): Body<Clients>) -> Result<Done, Refused> {
     if clients == 0 {
         return Err(Refused::input("expected at least one client"));
     }
     control.auto_advance(clients);
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
-async fn no_auto(control: Control, _: Nothing) -> Answer<Done> {
+async fn no_auto(control: Control, _: Nothing) -> Result<Done, Refused> {
     control.stop_auto_advance();
-    Ok(Json(Done {}))
+    Ok(Done {})
 }

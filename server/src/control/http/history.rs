@@ -1,61 +1,28 @@
 //! The history: what happened, why, and whether a lock was safe.
 
-use axum::Json;
-use axum::http::Method;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::json;
 
 use super::aside;
-use super::call::{Body, Call, Nothing, Parameters, Refused, Shown, Text, call};
-use super::records::{Blocked, Done, KindName, Record, about, at, at_ms, millis, records};
+use super::call::{Body, JsonOrText, Name, Nothing, Parameters, Refused, Text, calls};
+use super::records::{Blocked, Done, Record, about, at, at_ms, millis, records};
 use crate::control::Control;
 use crate::engine;
-use crate::history::{Filter, Interval};
+use crate::history::{Filter, Interval, Kind};
 
-type Answer<T> = Result<Json<T>, Refused>;
-
-pub(super) fn calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::GET,
-            "/history",
-            "history",
-            "What happened, in order, and why. `lost` says how many of the oldest records are gone because there were \
-             more than the history keeps.",
-            history,
-        ),
-        call(
-            Method::DELETE,
-            "/history",
-            "clearHistory",
-            "Forgets the history so far.",
-            clear,
-        ),
-        call(
-            Method::GET,
-            "/timeline",
-            "timeline",
-            "The life of one key, for people.",
-            timeline,
-        ),
-        call(
-            Method::GET,
-            "/explain",
-            "explain",
-            "Who holds a key, since when, what keeps others from it, and who waits.",
-            explain,
-        ),
-        call(
-            Method::POST,
-            "/safety",
-            "safety",
-            "Whether a lock was safe: in the history, and in what programs believed.",
-            safety,
-        )
-        .example(json!({ "key": "job", "beliefs": [] })),
-    ]
+calls! {
+    /// What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more
+    /// than the history keeps.
+    GET "/history" history;
+    /// Forgets the history so far.
+    DELETE "/history" clear_history;
+    /// The life of one key, for people.
+    GET "/timeline" timeline;
+    /// Who holds a key, since when, what keeps others from it, and who waits.
+    GET "/explain" explain;
+    /// Whether a lock was safe: in the history, and in what programs believed.
+    POST "/safety" safety, example { "key": "job", "beliefs": [] };
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -63,7 +30,7 @@ pub(super) fn calls() -> Vec<Call> {
 struct Wanted {
     /// Only records of this kind. May be repeated.
     #[serde(default)]
-    kind: Vec<KindName>,
+    kind: Vec<Name<Kind>>,
     /// Only records about this key.
     key: Option<String>,
     /// Only records about this session.
@@ -222,7 +189,7 @@ struct Safety {
 async fn history(
     control: Control,
     Parameters(wanted): Parameters<Wanted>,
-) -> Result<Shown<History>, Refused> {
+) -> Result<JsonOrText<History>, Refused> {
     let kinds = wanted.kind.iter().map(|kind| kind.0);
     let filter = kinds.fold(Filter::all(), Filter::or);
     let filter = about(filter, wanted.key, wanted.session);
@@ -230,22 +197,22 @@ async fn history(
     aside(move || {
         let found = control.history(&filter);
         match wanted.format {
-            Format::Json => Shown::Json(History {
+            Format::Json => JsonOrText::Json(History {
                 records: records(&found),
                 lost: control.lost_records(),
             }),
             Format::Text => {
                 let lines = found.iter().map(|record| format!("{record}\n"));
-                Shown::Text(control.lost_in_words() + &lines.collect::<String>())
+                JsonOrText::Text(control.lost_in_words() + &lines.collect::<String>())
             }
         }
     })
     .await
 }
 
-async fn clear(control: Control, _: Nothing) -> Answer<Done> {
+async fn clear_history(control: Control, _: Nothing) -> Result<Done, Refused> {
     control.clear_history();
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
 async fn timeline(
@@ -258,12 +225,12 @@ async fn timeline(
 async fn explain(
     control: Control,
     Parameters(OfKey { key }): Parameters<OfKey>,
-) -> Answer<Explanation> {
+) -> Result<Explanation, Refused> {
     let explanation = aside(move || control.explain(key)).await?;
-    Ok(Json(Explanation::from(&explanation)))
+    Ok(Explanation::from(&explanation))
 }
 
-async fn safety(control: Control, Body(checked): Body<Beliefs>) -> Answer<Safety> {
+async fn safety(control: Control, Body(checked): Body<Beliefs>) -> Result<Safety, Refused> {
     let Beliefs { key, beliefs } = checked;
     let intervals = beliefs.into_iter().map(Belief::interval);
     let intervals: Vec<Interval> = intervals.collect::<Result<_, _>>()?;
@@ -272,9 +239,9 @@ async fn safety(control: Control, Body(checked): Body<Beliefs>) -> Answer<Safety
         (violations.unwrap_or_default(), control.timeline(&key))
     })
     .await?;
-    Ok(Json(Safety {
+    Ok(Safety {
         safe: violations.is_empty(),
         violations: violations.iter().map(ToString::to_string).collect(),
         timeline,
-    }))
+    })
 }

@@ -1,13 +1,11 @@
 //! Records of the history and requests that wait, as answers show them.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
+use super::call::{Name, Named};
 use crate::control::Control;
 use crate::engine;
 use crate::history::{self, Filter, Happened, Kind};
@@ -24,7 +22,7 @@ pub(super) struct Record {
     /// The index of the state after it.
     index: u64,
     /// What kind of record this is.
-    kind: KindName,
+    kind: Name<Kind>,
     /// All of it in one line.
     text: String,
     /// The key that the record is about.
@@ -77,7 +75,7 @@ impl From<&history::Record> for Record {
             number: record.number,
             at_ms: at_ms(record.at),
             index: record.index.0,
-            kind: KindName(record.what.kind()),
+            kind: Name(record.what.kind()),
             text: record.what.to_string(),
             key: record.what.key().map(ToString::to_string),
             session: record.what.session().map(str::to_owned),
@@ -176,44 +174,21 @@ pub(super) fn about(filter: Filter, key: Option<String>, session: Option<String>
     }
 }
 
-/// A kind of record, by its name.
-#[derive(Clone, Copy)]
-pub(super) struct KindName(pub(super) Kind);
+impl Named for Kind {
+    const NOUN: &'static str = "kind";
+    const SCHEMA: &'static str = "Kind";
+    const DESCRIPTION: &'static str = "A kind of record.";
 
-impl Serialize for KindName {
+    fn named() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
+        let kinds = Self::ALL.iter();
+        kinds.map(|kind| (kind.name(), kind.meaning(), *kind))
+    }
+}
+
+impl Serialize for Name<Kind> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.name())
     }
-}
-
-impl<'de> Deserialize<'de> for KindName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        name.parse().map(Self).map_err(D::Error::custom)
-    }
-}
-
-impl JsonSchema for KindName {
-    fn schema_name() -> Cow<'static, str> {
-        "Kind".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let kinds = Kind::ALL.iter().map(|kind| (kind.name(), kind.meaning()));
-        one_of("A kind of record.", kinds)
-    }
-}
-
-/// The schema of a name among several, each of which has a meaning.
-pub(super) fn one_of(
-    what: &str,
-    names: impl IntoIterator<Item = (&'static str, &'static str)>,
-) -> Schema {
-    let names = names.into_iter();
-    let names: Value = names
-        .map(|(name, meaning)| json!({ "const": name, "description": meaning }))
-        .collect();
-    json_schema!({ "type": "string", "description": what, "oneOf": names })
 }
 
 /// A request that waits for a change.

@@ -1,42 +1,24 @@
 //! The description of the control plane itself.
 
-use axum::Json;
 use axum::extract::{FromRequest, Request};
 use axum::http::header::{ACCEPT, VARY};
-use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{Html, IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::call::{Call, Input, Nothing, Output, Refused, Written, call};
+use super::call::{Input, Nothing, Output, Refused, Written, calls};
 use super::describe::{self, Schemas};
 use crate::control::Control;
 
-pub(super) fn calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::GET,
-            "/",
-            "reference",
-            "This description: a page for people, who take `text/html`, and JSON for everybody else.",
-            reference,
-        ),
-        call(
-            Method::GET,
-            "/openapi.json",
-            "openapi",
-            "This description, as JSON.",
-            openapi,
-        ),
-        call(
-            Method::GET,
-            "/server",
-            "server",
-            "What this server is, and the seed with which it can be started again.",
-            server,
-        ),
-    ]
+calls! {
+    /// This description: a page for people, who take `text/html`, and JSON for everybody else.
+    GET "/" reference;
+    /// This description, as JSON.
+    GET "/openapi.json" openapi;
+    /// What this server is, and the seed with which it can be started again.
+    GET "/server" server;
 }
 
 /// An OpenAPI document.
@@ -78,19 +60,17 @@ enum Reference {
     Page,
 }
 
-impl IntoResponse for Reference {
-    fn into_response(self) -> Response {
+impl Output for Reference {
+    fn into_answer(self) -> Response {
         let mut response = match self {
-            Self::Json => Written::<OpenApi>::new(describe::openapi().to_owned()).into_response(),
+            Self::Json => Written::<OpenApi>::new(describe::openapi().to_owned()).into_answer(),
             Self::Page => Html(describe::html()).into_response(),
         };
         let varies = HeaderValue::from_static("Accept");
         response.headers_mut().insert(VARY, varies);
         response
     }
-}
 
-impl Output for Reference {
     fn contents(schemas: &mut Schemas) -> Value {
         json!({
             "application/json": { "schema": schemas.given::<OpenApi>() },
@@ -127,12 +107,12 @@ struct About {
     datacenter: String,
 }
 
-async fn server(control: Control, _: Nothing) -> Result<Json<About>, Refused> {
-    Ok(Json(About {
+async fn server(control: Control, _: Nothing) -> Result<About, Refused> {
+    Ok(About {
         proconsul: env!("CARGO_PKG_VERSION").to_owned(),
         seed: control.seed,
         version: control.version,
         node: control.node_name,
         datacenter: control.datacenter,
-    }))
+    })
 }

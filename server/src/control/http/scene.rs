@@ -1,103 +1,33 @@
 //! What else happens to a server: restarts, refused connections, lower indexes, and what fails in its catalog.
 
-use axum::Json;
-use axum::http::Method;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::aside;
-use super::call::{Body, Call, Nothing, Refused, call};
+use super::call::{Body, Nothing, Refused, calls};
 use super::records::{AtIndex, Done};
 use crate::control::{Control, Restart};
-
-type Answer<T> = Result<Json<T>, Refused>;
 
 const BEHIND_ITS_OWN_DOOR: &str =
     "The control plane has no port of its own, and would cut itself off.";
 
-pub(super) fn calls() -> Vec<Call> {
-    let mut calls = door_calls();
-    calls.extend(catalog_calls());
-    calls
-}
-
-fn door_calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::POST,
-            "/connections/refuse",
-            "refuseConnections",
-            "Closes all connections and refuses new ones; the port stays the server's. Needs a control port.",
-            refuse_connections,
-        )
-        .refuses(409, BEHIND_ITS_OWN_DOOR),
-        call(
-            Method::POST,
-            "/connections/accept",
-            "acceptConnections",
-            "Takes connections again, on the same port.",
-            accept_connections,
-        ),
-        call(
-            Method::POST,
-            "/restart",
-            "restart",
-            "Restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.",
-            restart,
-        )
-        .example(json!({ "state": "keep" }))
-        .refuses(409, BEHIND_ITS_OWN_DOOR),
-        call(
-            Method::POST,
-            "/indexes/lower",
-            "lowerIndexes",
-            "Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.",
-            lower_indexes,
-        )
-        .example(json!({ "by": 1 })),
-    ]
-}
-
-fn catalog_calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::POST,
-            "/sessions/expire",
-            "expireSession",
-            "Lets a session lapse now.",
-            expire_session,
-        )
-        .example(json!({ "session": "SESSION" }))
-        .refuses(404, "There is no such session."),
-        call(
-            Method::POST,
-            "/checks/fail",
-            "failCheck",
-            "Makes a check critical, which ends the sessions that are bound to it.",
-            fail_check,
-        )
-        .example(json!({ "node": "proconsul", "check": "serfHealth" }))
-        .refuses(404, "There is no such check."),
-        call(
-            Method::POST,
-            "/checks/pass",
-            "passCheck",
-            "Makes a check passing.",
-            pass_check,
-        )
-        .example(json!({ "check": "serfHealth" }))
-        .refuses(404, "There is no such check."),
-        call(
-            Method::POST,
-            "/nodes/delete",
-            "deleteNode",
-            "Deletes a node with its services, checks and sessions.",
-            delete_node,
-        )
-        .example(json!({ "node": "proconsul" }))
-        .refuses(404, "There is no such node."),
-    ]
+calls! {
+    /// Closes all connections and refuses new ones; the port stays the server's. Needs a control port.
+    POST "/connections/refuse" refuse_connections, refuses 409 BEHIND_ITS_OWN_DOOR;
+    /// Takes connections again, on the same port.
+    POST "/connections/accept" accept_connections;
+    /// Restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
+    POST "/restart" restart, example { "state": "keep" }, refuses 409 BEHIND_ITS_OWN_DOOR;
+    /// Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
+    POST "/indexes/lower" lower_indexes, example { "by": 1 };
+    /// Lets a session lapse now.
+    POST "/sessions/expire" expire_session, example { "session": "SESSION" }, refuses 404 "There is no such session.";
+    /// Makes a check critical, which ends the sessions that are bound to it.
+    POST "/checks/fail" fail_check, example { "node": "proconsul", "check": "serfHealth" }, refuses 404 "There is no such check.";
+    /// Makes a check passing.
+    POST "/checks/pass" pass_check, example { "check": "serfHealth" }, refuses 404 "There is no such check.";
+    /// Deletes a node with its services, checks and sessions.
+    POST "/nodes/delete" delete_node, example { "node": "proconsul" }, refuses 404 "There is no such node.";
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -157,20 +87,20 @@ fn has_own_port(control: &Control) -> Result<(), Refused> {
     ))
 }
 
-async fn refuse_connections(control: Control, _: Nothing) -> Answer<Done> {
+async fn refuse_connections(control: Control, _: Nothing) -> Result<Done, Refused> {
     has_own_port(&control)?;
     let refused = control.refuse_connections_async().await;
     refused.map_err(|error| Refused::failed(error.to_string()))?;
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
-async fn accept_connections(control: Control, _: Nothing) -> Answer<Done> {
+async fn accept_connections(control: Control, _: Nothing) -> Result<Done, Refused> {
     let accepted = control.accept_connections_async().await;
     accepted.map_err(|error| Refused::failed(error.to_string()))?;
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
-async fn restart(control: Control, Body(with): Body<RestartWith>) -> Answer<AtIndex> {
+async fn restart(control: Control, Body(with): Body<RestartWith>) -> Result<AtIndex, Refused> {
     has_own_port(&control)?;
     let restart = match with.state {
         Left::Keep => Restart::KeepState,
@@ -178,48 +108,51 @@ async fn restart(control: Control, Body(with): Body<RestartWith>) -> Answer<AtIn
     };
     let restarted = control.restart_async(restart).await;
     restarted.map_err(|error| Refused::failed(error.to_string()))?;
-    Ok(Json(AtIndex::of(&control)))
+    Ok(AtIndex::of(&control))
 }
 
 async fn lower_indexes(
     control: Control,
     Body(ByIndexes { by }): Body<ByIndexes>,
-) -> Answer<AtIndex> {
+) -> Result<AtIndex, Refused> {
     let lowered = control.clone();
     aside(move || lowered.lower_indexes(by)).await?;
-    Ok(Json(AtIndex::of(&control)))
+    Ok(AtIndex::of(&control))
 }
 
 async fn expire_session(
     control: Control,
     Body(OneSession { session }): Body<OneSession>,
-) -> Answer<Done> {
+) -> Result<Done, Refused> {
     let expired = control.sessions().expire(&session);
     expired.map_err(|_| Refused::missing(format!("there is no session {session:?}")))?;
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
 async fn fail_check(
     control: Control,
     Body(OneCheck { node, check }): Body<OneCheck>,
-) -> Answer<Done> {
+) -> Result<Done, Refused> {
     let node = node.unwrap_or_else(|| control.node_name().to_owned());
     let failed = control.catalog().fail_check(&node, &check);
     failed.map_err(|unknown| Refused::missing(unknown.to_string()))?;
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
 async fn pass_check(
     control: Control,
     Body(OneCheck { node, check }): Body<OneCheck>,
-) -> Answer<Done> {
+) -> Result<Done, Refused> {
     let node = node.unwrap_or_else(|| control.node_name().to_owned());
     let passed = control.catalog().pass_check(&node, &check);
     passed.map_err(|unknown| Refused::missing(unknown.to_string()))?;
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
-async fn delete_node(control: Control, Body(OneNode { node }): Body<OneNode>) -> Answer<Done> {
+async fn delete_node(
+    control: Control,
+    Body(OneNode { node }): Body<OneNode>,
+) -> Result<Done, Refused> {
     let nodes = control.catalog().nodes();
     if !nodes
         .iter()
@@ -228,5 +161,5 @@ async fn delete_node(control: Control, Body(OneNode { node }): Body<OneNode>) ->
         return Err(Refused::missing(format!("there is no node {node:?}")));
     }
     control.catalog().delete_node(&node);
-    Ok(Json(Done {}))
+    Ok(Done {})
 }

@@ -3,64 +3,40 @@
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 
-use axum::Json;
-use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::call::{Call, MaybeBody, Nothing, Number, Refused, Span, call};
+use super::call::{MaybeBody, Nothing, Number, Refused, Span, calls};
 use super::records::Done;
 use super::{PREFIX, aside};
 use crate::control::servers::{self, Started};
 use crate::control::{Control, NotStarted};
 
-type Answer<T> = Result<Json<T>, Refused>;
-
 /// How many servers may run that were started on demand. Each has a thread and some files; a run that has so many has
 /// forgotten to stop them.
 const LIMIT: usize = 1000;
 
-pub(super) fn calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::GET,
-            "/servers",
-            "servers",
-            "The servers that were started on demand.",
-            list,
-        ),
-        call(
-            Method::POST,
-            "/servers",
-            "startServer",
-            "Starts another, isolated server in this process, with the settings of this one where none is given.",
-            start,
-        )
-        .example(json!({
-            "version": "1.8.7",
-            "seed": 7,
-            "frozen": true,
-            "node": "n1",
-            "datacenter": "dc1",
-            "session_ttl_min": "1s",
-            "history_capacity": 1000,
-            "strict": true,
-            "address": "127.0.0.1",
-            "http_port": 0,
-            "control_port": 0,
-            "settings": { "limits": { "kv_max_value_size": 10 } },
-        }))
-        .refuses(409, "A thousand servers run already."),
-        call(
-            Method::DELETE,
-            "/servers/{id}",
-            "stopServer",
-            "Stops a server that was started on demand.",
-            stop,
-        )
-        .refuses(404, "There is no such server."),
-    ]
+calls! {
+    /// The servers that were started on demand.
+    GET "/servers" servers;
+    /// Starts another, isolated server in this process, with the settings of this one where none is given.
+    POST "/servers" start_server, example {
+        "version": "1.8.7",
+        "seed": 7,
+        "frozen": true,
+        "node": "n1",
+        "datacenter": "dc1",
+        "session_ttl_min": "1s",
+        "history_capacity": 1000,
+        "strict": true,
+        "address": "127.0.0.1",
+        "http_port": 0,
+        "control_port": 0,
+        "settings": { "limits": { "kv_max_value_size": 10 } },
+    }, refuses 409 "A thousand servers run already.";
+    /// Stops a server that was started on demand.
+    DELETE "/servers/{id}" stop_server, refuses 404 "There is no such server.";
 }
 
 /// The servers that were started on demand.
@@ -163,13 +139,16 @@ impl NewServer {
     }
 }
 
-async fn list(control: Control, _: Nothing) -> Answer<Servers> {
+async fn servers(control: Control, _: Nothing) -> Result<Servers, Refused> {
     let servers = control.servers().into_iter();
     let servers = servers.map(Listed::from).collect();
-    Ok(Json(Servers { servers }))
+    Ok(Servers { servers })
 }
 
-async fn start(control: Control, MaybeBody(new): MaybeBody<NewServer>) -> Answer<Listed> {
+async fn start_server(
+    control: Control,
+    MaybeBody(new): MaybeBody<NewServer>,
+) -> Result<Listed, Refused> {
     let new = new.read()?;
     has_room(control.servers().len())?;
     let started = aside(move || control.start_server(&new)).await?;
@@ -177,7 +156,7 @@ async fn start(control: Control, MaybeBody(new): MaybeBody<NewServer>) -> Answer
         NotStarted::Settings(text) => Refused::input(text),
         NotStarted::Start(text) => Refused::failed(text),
     })?;
-    Ok(Json(Listed::from(started)))
+    Ok(Listed::from(started))
 }
 
 /// Refuses one more server when so many run.
@@ -190,11 +169,11 @@ fn has_room(running: usize) -> Result<(), Refused> {
     )))
 }
 
-async fn stop(control: Control, Number(id): Number) -> Answer<Done> {
+async fn stop_server(control: Control, Number(id): Number) -> Result<Done, Refused> {
     if !aside(move || control.stop_server(id)).await? {
         return Err(Refused::missing(format!("there is no server {id}")));
     }
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
 #[cfg(test)]

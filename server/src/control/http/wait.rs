@@ -1,58 +1,25 @@
 //! Barriers: waiting for a moment instead of sleeping.
 
-use axum::Json;
-use axum::http::Method;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use super::call::{Body, Call, Nothing, Refused, Span, call};
-use super::records::{Done, KindName, Record, Waiting, about};
+use super::call::{Body, Name, Nothing, Refused, Span, calls};
+use super::records::{Done, Record, Waiting, about};
 use crate::control::Control;
 use crate::engine::{BlockedOn, Unmet};
-use crate::history::Filter;
-
-type Answer<T> = Result<Json<T>, Refused>;
+use crate::history::{Filter, Kind};
 
 const UNMET: &str = "It did not come in time; the sentence says what was blocked instead.";
 
-pub(super) fn calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::GET,
-            "/blocked",
-            "blocked",
-            "The blocking queries that wait now.",
-            blocked,
-        ),
-        call(
-            Method::POST,
-            "/wait/blocked",
-            "waitBlocked",
-            "Waits until so many requests are blocked on keys under a prefix, on a session, on a service, or on anything.",
-            wait_blocked,
-        )
-        .example(json!({ "prefix": "job", "count": 0, "timeout": "1s" }))
-        .refuses(409, UNMET),
-        call(
-            Method::POST,
-            "/wait/event",
-            "waitEvent",
-            "Waits until the history has such a record; one that is there already counts.",
-            wait_event,
-        )
-        .example(json!({ "kind": "key-written", "key": "job", "after": 0, "timeout": "1s" }))
-        .refuses(409, UNMET),
-        call(
-            Method::POST,
-            "/wait/idle",
-            "waitIdle",
-            "Waits until every request is answered, blocked, or held by a fault.",
-            wait_idle,
-        )
-        .example(json!({ "timeout": "1s" }))
-        .refuses(409, UNMET),
-    ]
+calls! {
+    /// The blocking queries that wait now.
+    GET "/blocked" blocked;
+    /// Waits until so many requests are blocked on keys under a prefix, on a session, on a service, or on anything.
+    POST "/wait/blocked" wait_blocked, example { "prefix": "job", "count": 0, "timeout": "1s" }, refuses 409 UNMET;
+    /// Waits until the history has such a record; one that is there already counts.
+    POST "/wait/event" wait_event, example { "kind": "key-written", "key": "job", "after": 0, "timeout": "1s" }, refuses 409 UNMET;
+    /// Waits until every request is answered, blocked, or held by a fault.
+    POST "/wait/idle" wait_idle, example { "timeout": "1s" }, refuses 409 UNMET;
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -89,7 +56,7 @@ impl ForBlocked {
 #[serde(deny_unknown_fields)]
 struct ForEvent {
     /// Of this kind.
-    kind: Option<KindName>,
+    kind: Option<Name<Kind>>,
     /// About this key.
     key: Option<String>,
     /// About this session.
@@ -112,18 +79,18 @@ fn unmet(unmet: Unmet) -> Refused {
     Refused::unmet(unmet.to_string())
 }
 
-async fn blocked(control: Control, _: Nothing) -> Answer<Waiting> {
-    Ok(Json(Waiting::of(&control.blocked())))
+async fn blocked(control: Control, _: Nothing) -> Result<Waiting, Refused> {
+    Ok(Waiting::of(&control.blocked()))
 }
 
-async fn wait_blocked(control: Control, Body(wait): Body<ForBlocked>) -> Answer<Waiting> {
+async fn wait_blocked(control: Control, Body(wait): Body<ForBlocked>) -> Result<Waiting, Refused> {
     let (count, Span(patience)) = (wait.count, wait.timeout);
     let on = wait.on()?;
     let found = control.wait_blocked_async(&on, count, patience).await;
-    Ok(Json(Waiting::of(&found.map_err(unmet)?)))
+    Ok(Waiting::of(&found.map_err(unmet)?))
 }
 
-async fn wait_event(control: Control, Body(wait): Body<ForEvent>) -> Answer<Record> {
+async fn wait_event(control: Control, Body(wait): Body<ForEvent>) -> Result<Record, Refused> {
     let filter = about(Filter::all(), wait.key, wait.session);
     let filter = filter.after(wait.after.unwrap_or(0));
     let filter = match wait.kind {
@@ -132,12 +99,12 @@ async fn wait_event(control: Control, Body(wait): Body<ForEvent>) -> Answer<Reco
     };
     let Span(patience) = wait.timeout;
     let found = control.wait_for_async(&filter, patience).await;
-    Ok(Json(Record::from(&found.map_err(unmet)?)))
+    Ok(Record::from(&found.map_err(unmet)?))
 }
 
-async fn wait_idle(control: Control, Body(wait): Body<ForIdle>) -> Answer<Done> {
+async fn wait_idle(control: Control, Body(wait): Body<ForIdle>) -> Result<Done, Refused> {
     let Span(patience) = wait.timeout;
     let idle = control.wait_idle_async(patience).await;
     idle.map_err(unmet)?;
-    Ok(Json(Done {}))
+    Ok(Done {})
 }

@@ -1,6 +1,7 @@
 //! A call: its route, what it takes, what it answers, and what the description says about it, in one place.
 
 mod input;
+mod name;
 mod output;
 mod query;
 mod refused;
@@ -17,7 +18,8 @@ use super::describe::Schemas;
 use crate::control::Control;
 
 pub(super) use input::{Body, Document, Input, MaybeBody, Nothing, Number, Parameters};
-pub(super) use output::{Output, Shown, Text, Written};
+pub(super) use name::{Name, Named};
+pub(super) use output::{JsonOrText, Output, Text, Written};
 pub(super) use refused::Refused;
 pub(super) use span::Span;
 
@@ -29,8 +31,10 @@ pub(super) struct Call {
     pub(super) path: &'static str,
     /// The handler.
     pub(super) route: MethodRouter<Control>,
+    /// The name of the handler, which identifies the call in the description.
     name: &'static str,
-    summary: &'static str,
+    /// The lines of the summary.
+    summary: &'static [&'static str],
     example: Option<Value>,
     /// The statuses that only some calls answer, with their meaning.
     refusals: Vec<(u16, &'static str)>,
@@ -38,36 +42,62 @@ pub(super) struct Call {
     answers: fn(&mut Schemas) -> Value,
 }
 
-/// A call that `run` carries out. `name` identifies it in the description.
-pub(super) fn call<I, O, R, W>(
-    method: Method,
-    path: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    run: R,
-) -> Call
-where
-    I: Input,
-    O: Output,
-    R: Fn(Control, I) -> W + Clone + Send + Sync + 'static,
-    W: Future<Output = Result<O, Refused>> + Send + 'static,
-{
-    let filter = MethodFilter::try_from(method.clone()).expect("calls have ordinary methods");
-    let handler = move |State(control): State<Control>, input: I| run(control, input);
-    Call {
-        method,
-        path,
-        route: on(filter, handler),
-        name,
-        summary,
-        example: None,
-        refusals: Vec::new(),
-        describe_input: I::describe,
-        answers: O::contents,
-    }
+/// Lists the calls of a page. A row has the summary, the method, the path below the prefix, the handler, and
+/// optionally an example of a body and a status that only this call answers, with its meaning.
+macro_rules! calls {
+    ($(
+        $(#[doc = $summary:literal])+
+        $method:ident $path:literal $run:ident $(, example $example:tt)? $(, refuses $status:literal $when:expr)?;
+    )+) => {
+        pub(in crate::control::http) fn calls() -> Vec<$crate::control::http::call::Call> {
+            vec![$(
+                $crate::control::http::call::Call::new(
+                    axum::http::Method::$method,
+                    $path,
+                    stringify!($run),
+                    &[$($summary),+],
+                    $run,
+                )
+                $(.example(serde_json::json!($example)))?
+                $(.refuses($status, $when))?,
+            )+]
+        }
+    };
 }
+pub(super) use calls;
 
 impl Call {
+    /// Returns the call that `run`, a function called `name`, carries out.
+    pub(super) fn new<I, O, R, W>(
+        method: Method,
+        path: &'static str,
+        name: &'static str,
+        summary: &'static [&'static str],
+        run: R,
+    ) -> Self
+    where
+        I: Input,
+        O: Output,
+        R: Fn(Control, I) -> W + Clone + Send + Sync + 'static,
+        W: Future<Output = Result<O, Refused>> + Send + 'static,
+    {
+        let filter = MethodFilter::try_from(method.clone()).expect("calls have ordinary methods");
+        let handler = async move |State(control): State<Control>, input: I| {
+            run(control, input).await.map(Output::into_answer)
+        };
+        Self {
+            method,
+            path,
+            route: on(filter, handler),
+            name,
+            summary,
+            example: None,
+            refusals: Vec::new(),
+            describe_input: I::describe,
+            answers: O::contents,
+        }
+    }
+
     /// With this example of a body. A test carries it out.
     pub(super) fn example(mut self, example: Value) -> Self {
         self.example = Some(example);
@@ -83,8 +113,8 @@ impl Call {
     /// Describes the call as an operation of OpenAPI.
     pub(super) fn describe(&self, schemas: &mut Schemas) -> Value {
         let mut operation = Map::new();
-        operation.insert("operationId".into(), self.name.into());
-        operation.insert("summary".into(), self.summary.into());
+        operation.insert("operationId".into(), camel_case(self.name).into());
+        operation.insert("summary".into(), self.summary.concat().trim_start().into());
         (self.describe_input)(schemas, &mut operation);
         if let Some(example) = &self.example {
             let media = &mut operation["requestBody"]["content"]["application/json"];
@@ -103,4 +133,14 @@ impl Call {
         operation.insert("responses".into(), responses);
         Value::Object(operation)
     }
+}
+
+/// `advanceToNext` for `advance_to_next`.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |joined, word| {
+        let (initial, rest) = word.split_at(1);
+        joined + &initial.to_uppercase() + rest
+    })
 }

@@ -12,9 +12,12 @@ use serde_json::{Value, json};
 
 use crate::control::http::describe::Schemas;
 
-/// What a call answers.
-pub(in crate::control::http) trait Output: IntoResponse {
-    /// The types of content, as OpenAPI describes them.
+/// What a call answers. A type that serde can write is answered as JSON.
+pub(in crate::control::http) trait Output {
+    /// Writes the answer.
+    fn into_answer(self) -> Response;
+
+    /// Returns the types of content, as OpenAPI describes them.
     fn contents(schemas: &mut Schemas) -> Value;
 }
 
@@ -24,60 +27,58 @@ pub(in crate::control::http) struct Text(pub(in crate::control::http) String);
 /// JSON that is written already. `T` describes it.
 pub(in crate::control::http) struct Written<T>(String, PhantomData<T>);
 
-/// JSON, or text for people where the caller asks for that.
-pub(in crate::control::http) enum Shown<T> {
+/// JSON, or text for people if the caller asks for that.
+pub(in crate::control::http) enum JsonOrText<T> {
     Json(T),
     Text(String),
 }
 
-impl<T: Serialize + JsonSchema> Output for Json<T> {
+impl<T: Serialize + JsonSchema> Output for T {
+    fn into_answer(self) -> Response {
+        Json(self).into_response()
+    }
+
     fn contents(schemas: &mut Schemas) -> Value {
         json!({ "application/json": { "schema": schemas.given::<T>() } })
     }
 }
 
-impl IntoResponse for Text {
-    fn into_response(self) -> Response {
+impl Output for Text {
+    fn into_answer(self) -> Response {
         self.0.into_response()
     }
-}
 
-impl Output for Text {
     fn contents(_: &mut Schemas) -> Value {
         json!({ "text/plain": {} })
     }
 }
 
 impl<T> Written<T> {
-    /// JSON that is written already.
+    /// Wraps JSON that is written already.
     pub(in crate::control::http) fn new(json: String) -> Self {
         Self(json, PhantomData)
     }
 }
 
-impl<T> IntoResponse for Written<T> {
-    fn into_response(self) -> Response {
+impl<T: JsonSchema> Output for Written<T> {
+    fn into_answer(self) -> Response {
         let json = HeaderValue::from_static("application/json");
         ([(CONTENT_TYPE, json)], self.0).into_response()
     }
-}
 
-impl<T: JsonSchema> Output for Written<T> {
     fn contents(schemas: &mut Schemas) -> Value {
         json!({ "application/json": { "schema": schemas.given::<T>() } })
     }
 }
 
-impl<T: Serialize> IntoResponse for Shown<T> {
-    fn into_response(self) -> Response {
+impl<T: Serialize + JsonSchema> Output for JsonOrText<T> {
+    fn into_answer(self) -> Response {
         match self {
-            Self::Json(value) => Json(value).into_response(),
+            Self::Json(value) => value.into_answer(),
             Self::Text(text) => text.into_response(),
         }
     }
-}
 
-impl<T: Serialize + JsonSchema> Output for Shown<T> {
     fn contents(schemas: &mut Schemas) -> Value {
         json!({
             "application/json": { "schema": schemas.given::<T>() },

@@ -1,16 +1,13 @@
 //! What a rule does to a request, as a call gives it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use crate::control::http::call::{Refused, Span};
-use crate::control::http::records::one_of;
+use crate::control::http::call::{Name, Named, Refused, Span};
 use crate::faults::{ConsulError, Cut, Effect, ReportedIndex, Response};
 
 /// What happens to a request that a rule hits.
@@ -20,7 +17,7 @@ pub(super) enum NewEffect {
     /// Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
     Error {
         /// Which error.
-        error: ErrorName,
+        error: Name<ConsulError>,
         /// After how long on the server's clock, in place of Consul's time: a duration such as `0s` or `250ms`. `0s`
         /// answers at once; on a clock that stands still every other time lasts until the clock is moved.
         after: Option<Span>,
@@ -135,24 +132,13 @@ fn response_body(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>
     }
 }
 
-/// An error of Consul's, by its name.
-pub(super) struct ErrorName(ConsulError);
+impl Named for ConsulError {
+    const NOUN: &'static str = "error";
+    const SCHEMA: &'static str = "ErrorName";
+    const DESCRIPTION: &'static str = "An error of Consul's.";
 
-impl<'de> Deserialize<'de> for ErrorName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        name.parse().map(Self).map_err(D::Error::custom)
-    }
-}
-
-impl JsonSchema for ErrorName {
-    fn schema_name() -> Cow<'static, str> {
-        "ErrorName".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let errors = ConsulError::ALL.iter();
-        let errors = errors.map(|error| (error.name(), error.meaning()));
-        one_of("An error of Consul's.", errors)
+    fn named() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
+        let errors = Self::ALL.iter();
+        errors.map(|error| (error.name(), error.meaning(), error.clone()))
     }
 }

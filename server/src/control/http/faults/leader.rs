@@ -1,39 +1,18 @@
 //! Losing the leader, and having one again.
 
-use std::borrow::Cow;
-
-use axum::Json;
-use axum::http::Method;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::control::Control;
-use crate::control::http::call::{Body, Call, Nothing, Refused, Span, call};
-use crate::control::http::records::{Done, one_of};
+use crate::control::http::call::{Body, Name, Named, Nothing, Refused, Span, calls};
+use crate::control::http::records::Done;
 use crate::faults::{LeaderLoss, Phase};
 
-type Answer<T> = Result<Json<T>, Refused>;
-
-pub(in crate::control::http) fn calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::POST,
-            "/leader/lose",
-            "loseLeader",
-            "Loses the leader, by a scenario or by a list of phases.",
-            lose,
-        )
-        .example(json!({ "scenario": "quorum-lost" })),
-        call(
-            Method::POST,
-            "/leader/find",
-            "findLeader",
-            "Gives the cluster a leader again.",
-            find,
-        ),
-    ]
+calls! {
+    /// Loses the leader, by a scenario or by a list of phases.
+    POST "/leader/lose" lose_leader, example { "scenario": "quorum-lost" };
+    /// Gives the cluster a leader again.
+    POST "/leader/find" find_leader;
 }
 
 /// How the leader is lost: exactly one of the two is given.
@@ -41,69 +20,48 @@ pub(in crate::control::http) fn calls() -> Vec<Call> {
 #[serde(deny_unknown_fields)]
 struct LoseLeader {
     /// A loss as it was measured on real clusters.
-    scenario: Option<Scenario>,
+    scenario: Option<Name<Scenario>>,
     /// A loss of one's own: phases in their order. When the last one is over there is a leader again.
     #[serde(default)]
     phases: Vec<NewPhase>,
 }
 
 /// A loss of the leader as it was measured on real clusters.
-#[derive(Clone, Copy)]
-enum Scenario {
-    NeverElected,
-    LeaderKilled,
-    QuorumLost,
-    Starting,
-}
+struct Scenario(LeaderLoss);
 
-/// The scenarios: their names, and what happens.
-const SCENARIOS: &[(&str, &str, Scenario)] = &[
-    (
-        "never-elected",
-        "The cluster never had a leader, until it is given one by `POST /leader/find`.",
-        Scenario::NeverElected,
-    ),
-    (
-        "leader-killed",
-        "The leader, another server, dies: two seconds of failures at once, then an election of 1.16 s, and there is a \
-         leader again.",
-        Scenario::LeaderKilled,
-    ),
-    (
-        "quorum-lost",
-        "This server is the leader and loses the others: for half a second writes fail, then there is no leader until \
-         `POST /leader/find`.",
-        Scenario::QuorumLost,
-    ),
-    (
-        "starting",
-        "The server has just been started: calls are held for a quarter of a second, and go on.",
-        Scenario::Starting,
-    ),
-];
+impl Named for Scenario {
+    const NOUN: &'static str = "scenario";
+    const SCHEMA: &'static str = "Scenario";
+    const DESCRIPTION: &'static str = "A scenario.";
 
-impl<'de> Deserialize<'de> for Scenario {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let found = SCENARIOS.iter().find(|(own, ..)| *own == name);
-        found.map(|(.., scenario)| *scenario).ok_or_else(|| {
-            let names: Vec<_> = SCENARIOS.iter().map(|(name, ..)| *name).collect();
-            D::Error::custom(format!(
-                "unknown scenario {name:?}; there are {}",
-                names.join(", ")
-            ))
-        })
-    }
-}
-
-impl JsonSchema for Scenario {
-    fn schema_name() -> Cow<'static, str> {
-        "Scenario".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let scenarios = SCENARIOS.iter().map(|(name, meaning, _)| (*name, *meaning));
-        one_of("A scenario.", scenarios)
+    fn named() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
+        let scenarios = [
+            (
+                "never-elected",
+                "The cluster never had a leader, until it is given one by `POST /leader/find`.",
+                LeaderLoss::never_elected(),
+            ),
+            (
+                "leader-killed",
+                "The leader, another server, dies: two seconds of failures at once, then an election of 1.16 s, and \
+                 there is a leader again.",
+                LeaderLoss::leader_killed(),
+            ),
+            (
+                "quorum-lost",
+                "This server is the leader and loses the others: for half a second writes fail, then there is no \
+                 leader until `POST /leader/find`.",
+                LeaderLoss::quorum_lost(),
+            ),
+            (
+                "starting",
+                "The server has just been started: calls are held for a quarter of a second, and go on.",
+                LeaderLoss::starting(),
+            ),
+        ];
+        scenarios
+            .into_iter()
+            .map(|(name, meaning, loss)| (name, meaning, Self(loss)))
     }
 }
 
@@ -112,39 +70,20 @@ impl JsonSchema for Scenario {
 #[serde(deny_unknown_fields)]
 struct NewPhase {
     /// What the cluster goes through.
-    phase: PhaseName,
+    phase: Name<Phase>,
     /// For how long on the server's clock: a duration such as `20s` or `250ms`. Only the last phase can be without;
     /// then it lasts until `POST /leader/find`.
     lasts: Option<Span>,
 }
 
-/// A phase, by its name.
-struct PhaseName(Phase);
+impl Named for Phase {
+    const NOUN: &'static str = "phase";
+    const SCHEMA: &'static str = "Phase";
+    const DESCRIPTION: &'static str = "A phase.";
 
-impl<'de> Deserialize<'de> for PhaseName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let found = Phase::ALL.iter().find(|(own, _)| *own == name);
-        found.map(|(_, phase)| Self(*phase)).ok_or_else(|| {
-            let names: Vec<_> = Phase::ALL.iter().map(|(name, _)| *name).collect();
-            D::Error::custom(format!(
-                "unknown phase {name:?}; there are {}",
-                names.join(", ")
-            ))
-        })
-    }
-}
-
-impl JsonSchema for PhaseName {
-    fn schema_name() -> Cow<'static, str> {
-        "Phase".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let phases = Phase::ALL
-            .iter()
-            .map(|(name, phase)| (*name, meaning(*phase)));
-        one_of("A phase.", phases)
+    fn named() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
+        let phases = Self::ALL.iter();
+        phases.map(|(name, phase)| (*name, meaning(*phase), *phase))
     }
 }
 
@@ -176,10 +115,7 @@ fn meaning(phase: Phase) -> &'static str {
 impl LoseLeader {
     fn into_loss(self) -> Result<LeaderLoss, Refused> {
         match (self.scenario, self.phases.is_empty()) {
-            (Some(Scenario::NeverElected), true) => Ok(LeaderLoss::never_elected()),
-            (Some(Scenario::LeaderKilled), true) => Ok(LeaderLoss::leader_killed()),
-            (Some(Scenario::QuorumLost), true) => Ok(LeaderLoss::quorum_lost()),
-            (Some(Scenario::Starting), true) => Ok(LeaderLoss::starting()),
+            (Some(Name(Scenario(loss))), true) => Ok(loss),
             (None, false) => loss_of(self.phases),
             (Some(_), false) | (None, true) => Err(Refused::input(
                 "expected either a scenario or a list of phases",
@@ -191,8 +127,14 @@ impl LoseLeader {
 fn loss_of(phases: Vec<NewPhase>) -> Result<LeaderLoss, Refused> {
     let mut loss: Option<LeaderLoss> = None;
     let count = phases.len();
-    for (place, NewPhase { phase, lasts }) in phases.into_iter().enumerate() {
-        let PhaseName(phase) = phase;
+    for (
+        place,
+        NewPhase {
+            phase: Name(phase),
+            lasts,
+        },
+    ) in phases.into_iter().enumerate()
+    {
         if lasts.is_none() && place + 1 < count {
             return Err(Refused::input(
                 "only the last phase can be without lasts: those behind it would never come",
@@ -208,12 +150,12 @@ fn loss_of(phases: Vec<NewPhase>) -> Result<LeaderLoss, Refused> {
     loss.ok_or_else(|| Refused::input("expected at least one phase"))
 }
 
-async fn lose(control: Control, Body(lost): Body<LoseLeader>) -> Answer<Done> {
+async fn lose_leader(control: Control, Body(lost): Body<LoseLeader>) -> Result<Done, Refused> {
     control.lose_leader(lost.into_loss()?);
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
-async fn find(control: Control, _: Nothing) -> Answer<Done> {
+async fn find_leader(control: Control, _: Nothing) -> Result<Done, Refused> {
     control.find_leader();
-    Ok(Json(Done {}))
+    Ok(Done {})
 }

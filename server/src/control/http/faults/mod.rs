@@ -4,73 +4,32 @@ mod effect;
 pub(super) mod leader;
 mod rule;
 
-use axum::Json;
-use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::call::{Body, Call, Nothing, Number, Refused, Span, call};
+use super::call::{Body, Nothing, Number, Refused, Span, calls};
 use super::records::Done;
 use crate::control::Control;
 use crate::faults::{Installed, RuleId};
 use rule::NewRule;
 
-type Answer<T> = Result<Json<T>, Refused>;
-
-pub(super) fn calls() -> Vec<Call> {
-    vec![
-        call(
-            Method::GET,
-            "/faults",
-            "faults",
-            "The rules, in the order in which they are tried, with how often they have hit.",
-            list,
-        ),
-        call(
-            Method::POST,
-            "/faults",
-            "installFault",
-            "Installs a rule behind those that there are: the first that matches a request wins.",
-            install,
-        )
-        .example(json!({
-            "effect": { "kind": "error", "error": "no-cluster-leader", "after": "0s" },
-            "key_prefix": "nobody/",
-            "times": 1,
-        })),
-        call(
-            Method::DELETE,
-            "/faults",
-            "clearFaults",
-            "Takes all rules away; wakes come in time, and there is a leader.",
-            clear,
-        ),
-        call(
-            Method::DELETE,
-            "/faults/{id}",
-            "removeFault",
-            "Takes a rule away.",
-            remove,
-        )
-        .refuses(404, "There is no such rule."),
-        call(
-            Method::POST,
-            "/wakes/spurious",
-            "wake",
-            "Answers requests that are blocked on keys under a prefix, though nothing has changed.",
-            wake,
-        )
-        .example(json!({ "prefix": "nobody/" })),
-        call(
-            Method::POST,
-            "/wakes/delay",
-            "delayWakes",
-            "Lets the wakes of requests that are blocked on keys under a prefix come late.",
-            delay_wakes,
-        )
-        .example(json!({ "prefix": "nobody/", "by": "1s", "times": 1 })),
-    ]
+calls! {
+    /// The rules, in the order in which they are tried, with how often they have hit.
+    GET "/faults" faults;
+    /// Installs a rule behind those that there are: the first that matches a request wins.
+    POST "/faults" install_fault, example {
+        "effect": { "kind": "error", "error": "no-cluster-leader", "after": "0s" },
+        "key_prefix": "nobody/",
+        "times": 1,
+    };
+    /// Takes all rules away; wakes come in time, and there is a leader.
+    DELETE "/faults" clear_faults;
+    /// Takes a rule away.
+    DELETE "/faults/{id}" remove_fault, refuses 404 "There is no such rule.";
+    /// Answers requests that are blocked on keys under a prefix, though nothing has changed.
+    POST "/wakes/spurious" wake, example { "prefix": "nobody/" };
+    /// Lets the wakes of requests that are blocked on keys under a prefix come late.
+    POST "/wakes/delay" delay_wakes, example { "prefix": "nobody/", "by": "1s", "times": 1 };
 }
 
 /// The rules that are installed.
@@ -137,38 +96,38 @@ struct DelayWakes {
     times: Option<u64>,
 }
 
-async fn list(control: Control, _: Nothing) -> Answer<Rules> {
+async fn faults(control: Control, _: Nothing) -> Result<Rules, Refused> {
     let rules = control.faults().iter().map(InstalledRule::from).collect();
-    Ok(Json(Rules { rules }))
+    Ok(Rules { rules })
 }
 
-async fn install(control: Control, Body(new): Body<NewRule>) -> Answer<Id> {
+async fn install_fault(control: Control, Body(new): Body<NewRule>) -> Result<Id, Refused> {
     let guard = control.fault(new.into_rule()?);
     let guard = guard.map_err(|error| Refused::input(error.to_string()))?;
-    Ok(Json(Id { id: guard.keep().0 }))
+    Ok(Id { id: guard.keep().0 })
 }
 
-async fn clear(control: Control, _: Nothing) -> Answer<Done> {
+async fn clear_faults(control: Control, _: Nothing) -> Result<Done, Refused> {
     control.clear_faults();
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
-async fn remove(control: Control, Number(id): Number) -> Answer<Done> {
+async fn remove_fault(control: Control, Number(id): Number) -> Result<Done, Refused> {
     if !control.remove_fault(RuleId(id)) {
         return Err(Refused::missing(format!("there is no rule {id}")));
     }
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
-async fn wake(control: Control, Body(Prefix { prefix }): Body<Prefix>) -> Answer<Woken> {
+async fn wake(control: Control, Body(Prefix { prefix }): Body<Prefix>) -> Result<Woken, Refused> {
     let woken = control.wake(prefix);
-    Ok(Json(Woken { woken }))
+    Ok(Woken { woken })
 }
 
-async fn delay_wakes(control: Control, Body(delay): Body<DelayWakes>) -> Answer<Done> {
+async fn delay_wakes(control: Control, Body(delay): Body<DelayWakes>) -> Result<Done, Refused> {
     if delay.times == Some(0) {
         return Err(Refused::input("expected times to be at least 1"));
     }
     control.delay_wakes(delay.prefix, delay.by.0, delay.times);
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
