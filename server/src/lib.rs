@@ -67,6 +67,7 @@ pub mod faults;
 mod filter;
 pub mod history;
 mod http;
+mod named;
 mod probe;
 mod server;
 pub mod target;

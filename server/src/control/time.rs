@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Server;
 use crate::clock::Rate;
+use crate::engine::Travel;
 use crate::history::Record;
 use crate::timestamp::Timestamp;
 
@@ -54,13 +55,13 @@ impl Server {
     /// too, since a server has a thread of its own.
     #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {
-        self.engine.advance(duration)
+        self.engine.travel_here(Travel::By(duration), "advance")
     }
 
     /// Moves the clock as [`Server::advance`] does, on any runtime, without holding a thread. Dropping the future stops
     /// the clock at the moment that it has reached.
     pub async fn advance_async(&self, duration: Duration) -> Vec<Record> {
-        self.engine.advance_async(duration).await
+        self.engine.travel(Travel::By(duration)).await
     }
 
     /// Moves the clock to the next moment at which something happens by itself, and returns what did; nothing when
@@ -70,12 +71,12 @@ impl Server {
     /// As [`Server::advance`].
     #[track_caller]
     pub fn advance_to_next(&self) -> Vec<Record> {
-        self.engine.advance_to_next()
+        self.engine.travel_here(Travel::ToNext, "advance_to_next")
     }
 
     /// Moves the clock as [`Server::advance_to_next`] does, on any runtime, without holding a thread.
     pub async fn advance_to_next_async(&self) -> Vec<Record> {
-        self.engine.advance_to_next_async().await
+        self.engine.travel(Travel::ToNext).await
     }
 
     /// How far away the next moment is at which something happens by itself; none when nothing ever will.
@@ -124,11 +125,11 @@ impl Server {
     /// As [`Server::advance`].
     #[track_caller]
     pub fn jump(&self, duration: Duration) -> Vec<Record> {
-        self.engine.jump(duration)
+        self.engine.travel_here(Travel::Late(duration), "jump")
     }
 
     /// Lets `duration` pass as [`Server::jump`] does, on any runtime, without holding a thread.
     pub async fn jump_async(&self, duration: Duration) -> Vec<Record> {
-        self.engine.jump_async(duration).await
+        self.engine.travel(Travel::Late(duration)).await
     }
 }

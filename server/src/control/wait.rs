@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::Server;
-use crate::engine::{Blocked, BlockedOn, Unmet};
+use crate::engine::{Blocked, BlockedOn, Unmet, barrier};
 use crate::history::{Filter, Record};
 
 /// # Waiting
@@ -36,7 +36,9 @@ impl Server {
         count: usize,
         patience: Duration,
     ) -> Result<Vec<Blocked>, Unmet> {
-        self.engine.wait_blocked(on, count, patience)
+        let barrier = barrier::blocked(on, count);
+        self.engine
+            .wait_here(barrier, patience, "wait_blocked_async")
     }
 
     /// Waits as [`Server::wait_blocked`] does, on any runtime, without holding a thread. Patience is the machine's time,
@@ -50,7 +52,9 @@ impl Server {
         count: usize,
         patience: Duration,
     ) -> Result<Vec<Blocked>, Unmet> {
-        self.engine.wait_blocked_async(on, count, patience).await
+        self.engine
+            .wait_until(barrier::blocked(on, count), patience)
+            .await
     }
 
     /// Waits until the history has a record that is meant, and returns the first. One that is there already counts,
@@ -59,7 +63,8 @@ impl Server {
     /// # Errors
     /// None came within `patience`. Otherwise as [`Server::wait_blocked`].
     pub fn wait_for(&self, filter: &Filter, patience: Duration) -> Result<Record, Unmet> {
-        self.engine.wait_for(filter, patience)
+        self.engine
+            .wait_here(barrier::recorded(filter), patience, "wait_for_async")
     }
 
     /// Waits as [`Server::wait_for`] does, on any runtime, without holding a thread.
@@ -71,7 +76,9 @@ impl Server {
         filter: &Filter,
         patience: Duration,
     ) -> Result<Record, Unmet> {
-        self.engine.wait_for_async(filter, patience).await
+        self.engine
+            .wait_until(barrier::recorded(filter), patience)
+            .await
     }
 
     /// Waits until no request is being worked on: each is answered, blocked, or held by a fault.
@@ -79,7 +86,8 @@ impl Server {
     /// # Errors
     /// Some were still being worked on when `patience` was over; says which. Otherwise as [`Server::wait_blocked`].
     pub fn wait_idle(&self, patience: Duration) -> Result<(), Unmet> {
-        self.engine.wait_idle(patience)
+        self.engine
+            .wait_here(barrier::idle(), patience, "wait_idle_async")
     }
 
     /// Waits as [`Server::wait_idle`] does, on any runtime, without holding a thread.
@@ -87,6 +95,6 @@ impl Server {
     /// # Errors
     /// Some were still being worked on when `patience` was over, or the server stopped.
     pub async fn wait_idle_async(&self, patience: Duration) -> Result<(), Unmet> {
-        self.engine.wait_idle_async(patience).await
+        self.engine.wait_until(barrier::idle(), patience).await
     }
 }

@@ -35,8 +35,10 @@ use mutate::State;
 
 pub(crate) use mutate::Checkpoint;
 pub use mutate::Era;
+pub(crate) use observe::barrier;
 pub use observe::{Blocked, BlockedOn, Explanation, OpenCall, Unmet, WhyUnmet};
 pub use runs::RunOrder;
+pub(crate) use time::Travel;
 pub use waiter::{Waiter, Wakened};
 
 /// One Consul's state, and everything that happens to it.

@@ -17,7 +17,7 @@ use crate::watch::Registry;
 
 /// All that an engine keeps, under its lock.
 #[derive(Debug)]
-pub(super) struct State {
+pub(crate) struct State {
     /// Changed by a [`Mutation`] alone.
     store: Store,
     era: Era,

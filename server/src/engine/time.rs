@@ -25,12 +25,15 @@ const STOPS: usize = 10_000;
 
 /// How the clock is to be moved.
 #[derive(Clone, Copy, Debug)]
-enum Travel {
-    /// By so much, through every deadline on the way.
+pub(crate) enum Travel {
+    /// By this duration, through every deadline on the way in its order: each is applied at its own time, and the
+    /// waiters that it wakes are answered before the clock goes on. After 10,000 new deadlines the clock goes the
+    /// rest of the way at once: what is due still happens in its order and at its own time, but waiters are answered,
+    /// and checks run, at the end.
     By(Duration),
     /// To the next deadline, if there is one.
     ToNext,
-    /// By so much at once: what was due on the way is late.
+    /// By this duration at once, as if the server had been stopped meanwhile: what was due on the way happens late.
     Late(Duration),
 }
 
@@ -93,64 +96,20 @@ impl Drop for Travelling<'_> {
 }
 
 impl Engine {
-    /// Moves the clock on by `duration`, through every deadline on the way in its order: each is applied at its
-    /// own time, and those who wait for what it touches are told, and answered before the clock goes on.
-    /// Returns what it caused. Ends where it is when the engine is closed.
-    ///
-    /// After 10,000 deadlines that were not there at the start it goes the rest of the way at once: what is due still
-    /// happens in its order and at its own time, but waiters are answered, and checks run, at its end.
+    /// Moves the clock, and parks this thread meanwhile. Returns what that caused.
     ///
     /// # Panics
-    /// See [`Server::advance`](crate::Server::advance).
+    /// The calling thread runs all tasks of a current-thread runtime, and the clock would wait for one of them, in vain:
+    /// that must not look like an advance that went well. `name` is the method that the caller used.
     #[track_caller]
-    pub fn advance(&self, duration: Duration) -> Vec<Record> {
-        self.travel_here(Travel::By(duration), "advance")
-    }
-
-    /// The same as a future. Dropping it leaves the clock at the deadline that it has reached.
-    pub async fn advance_async(&self, duration: Duration) -> Vec<Record> {
-        self.travel(Travel::By(duration)).await.caused
-    }
-
-    /// Moves the clock to the next deadline, if there is one, and returns what that caused.
-    ///
-    /// # Panics
-    /// As [`Engine::advance`].
-    #[track_caller]
-    pub fn advance_to_next(&self) -> Vec<Record> {
-        self.travel_here(Travel::ToNext, "advance_to_next")
-    }
-
-    /// The same as a future.
-    pub async fn advance_to_next_async(&self) -> Vec<Record> {
-        self.travel(Travel::ToNext).await.caused
-    }
-
-    /// Lets `duration` pass as if the server had been stopped meanwhile: what was due on the way happens now, late.
-    ///
-    /// # Panics
-    /// As [`Engine::advance`].
-    #[track_caller]
-    pub fn jump(&self, duration: Duration) -> Vec<Record> {
-        self.travel_here(Travel::Late(duration), "jump")
-    }
-
-    /// The same as a future.
-    pub async fn jump_async(&self, duration: Duration) -> Vec<Record> {
-        self.travel(Travel::Late(duration)).await.caused
-    }
-
-    /// Moves the clock on this thread. What is waited for is mostly the server's own thread; a wait for what this thread
-    /// has to do itself can only be in vain, and must not look like an advance that went well.
-    #[track_caller]
-    fn travel_here(&self, travel: Travel, name: &str) -> Vec<Record> {
+    pub(crate) fn travel_here(&self, travel: Travel, name: &str) -> Vec<Record> {
         let stops_others = parked::stops_its_runtime();
         assert!(
             !stops_others || !self.is_moved(),
             "`{name}` would wait for another that moves the clock, on the thread of a current-thread runtime: no task \
              would go on meanwhile, use `{name}_async(..).await`"
         );
-        let Travelled { caused, in_vain } = parked::park_on(self.travel(travel));
+        let Travelled { caused, in_vain } = parked::park_on(self.travel_settling(travel));
         if let Some(whom) = in_vain.filter(|_| stops_others) {
             panic!(
                 "`{name}` waited in vain for {whom}, on the thread of a current-thread runtime: no task went on \
@@ -165,7 +124,13 @@ impl Engine {
         self.travels.available_permits() == 0
     }
 
-    async fn travel(&self, travel: Travel) -> Travelled {
+    /// Moves the clock, and returns what that caused. Ends early when the engine is closed. Dropping the future leaves the
+    /// clock at the deadline that it has reached.
+    pub(crate) async fn travel(&self, travel: Travel) -> Vec<Record> {
+        self.travel_settling(travel).await.caused
+    }
+
+    async fn travel_settling(&self, travel: Travel) -> Travelled {
         let permit = self.travels.acquire().await;
         let _travelling = Travelling {
             engine: self,

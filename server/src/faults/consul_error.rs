@@ -2,51 +2,25 @@
 
 use std::time::Duration;
 
+use crate::named::named;
 use crate::version::{Behaviour, Version};
 
-macro_rules! errors {
-    ($($error:ident $name:literal $doc:literal,)*) => {
-        /// An error of Consul's that has its cause outside of the request.
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum ConsulError {
-            $(#[doc = $doc] $error,)*
-        }
-
-        impl ConsulError {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$error),*];
-
-            /// What Consul answers, in a sentence.
-            #[must_use]
-            pub fn meaning(&self) -> &'static str {
-                match self {
-                    $(Self::$error => $doc,)*
-                }
-            }
-
-            /// Its name, as the control plane spells it.
-            #[must_use]
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$error => $name,)*
-                }
-            }
-        }
-    };
-}
-
-errors! {
-    NoClusterLeader "no-cluster-leader" "500 `No cluster leader`, after Consul has waited 7 s for one.",
-    RpcEof "rpc-eof" "500 `rpc error making call: EOF`: the connection to the leader ended.",
-    RpcConnectionRefused "rpc-connection-refused" "500: the old leader's port refuses connections.",
-    LeadershipLost "leadership-lost" "500 `leadership lost while committing log`, after half a second: the write may or may not have been applied.",
-    RateLimited "rate-limited" "429 of `limits.rpc_rate`; without a text before 1.15.",
-    TooManyConnections "too-many-connections" "429 of `limits.http_max_conns_per_client`; before 1.9 the connection is closed without a word.",
-    ServerRateLimited "server-rate-limited" "429 of `request_limits`: another server may do it.",
-    LeaderRateLimited "leader-rate-limited" "503 of `request_limits`: only the leader could do it.",
-    PermissionDenied "permission-denied" "403 `Permission denied`, with what is missing since 1.12.",
-    AclNotFound "acl-not-found" "403 `ACL not found`: the token is unknown.",
+named! {
+    /// An error of Consul's that has its cause outside of the request.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum ConsulError {
+        NoClusterLeader "no-cluster-leader" "500 `No cluster leader`, after Consul has waited 7 s for one.",
+        RpcEof "rpc-eof" "500 `rpc error making call: EOF`: the connection to the leader ended.",
+        RpcConnectionRefused "rpc-connection-refused" "500: the old leader's port refuses connections.",
+        LeadershipLost "leadership-lost" "500 `leadership lost while committing log`, after half a second: the write may or may not have been applied.",
+        RateLimited "rate-limited" "429 of `limits.rpc_rate`; without a text before 1.15.",
+        TooManyConnections "too-many-connections" "429 of `limits.http_max_conns_per_client`; before 1.9 the connection is closed without a word.",
+        ServerRateLimited "server-rate-limited" "429 of `request_limits`: another server may do it.",
+        LeaderRateLimited "leader-rate-limited" "503 of `request_limits`: only the leader could do it.",
+        PermissionDenied "permission-denied" "403 `Permission denied`, with what is missing since 1.12.",
+        AclNotFound "acl-not-found" "403 `ACL not found`: the token is unknown.",
+    }
 }
 
 impl ConsulError {

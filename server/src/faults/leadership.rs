@@ -6,37 +6,20 @@ use std::time::Duration;
 use super::Asked;
 use super::consul_error::ConsulError;
 use super::plan::{Hold, Plan, Shown, Stop};
+use crate::named::named;
 use crate::timestamp::Timestamp;
 
-/// What a cluster without its leader is going through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Phase {
-    /// There never was a leader. Everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s)
-    /// and fails, stale reads too.
-    NeverElected,
-    /// The leader, another server, is dead, and this one does not know it yet: calls fail at once, the first because
-    /// the connection ended, later ones because there is nobody to connect to. Stale reads go on.
-    Unreachable,
-    /// A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits
-    /// for a leader at all.
-    Electing,
-    /// This server is the leader and has just lost the others: writes fail after half a second.
-    QuorumLost,
-    /// There is no leader and no election succeeds: calls wait 7 s for one and fail; stale reads say that there is
-    /// none, and how long ago there was one.
-    NoLeader,
-}
-
-impl Phase {
-    /// All phases, with the names that the control plane has for them.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("never-elected", Self::NeverElected),
-        ("unreachable", Self::Unreachable),
-        ("electing", Self::Electing),
-        ("quorum-lost", Self::QuorumLost),
-        ("no-leader", Self::NoLeader),
-    ];
+named! {
+    /// What a cluster without its leader is going through.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Phase {
+        NeverElected "never-elected" "There never was a leader: everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s) and fails, reads with `?stale` too.",
+        Unreachable "unreachable" "The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on.",
+        Electing "electing" "A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on.",
+        QuorumLost "quorum-lost" "This server is the leader and has just lost the others: writes fail after half a second, reads go on.",
+        NoLeader "no-leader" "There is no leader and no election succeeds: calls wait 7 s for one and fail; reads with `?stale` say that there is none, and how long ago there was one.",
+    }
 }
 
 /// A loss of the leader: phases, and how long each lasts on the server's clock. When the last one is over there is a

@@ -3,71 +3,35 @@
 use std::fmt;
 
 use super::{Happened, Record};
+use crate::named::named;
 use crate::store::Key;
 
-macro_rules! kinds {
-    ($($kind:ident $text:literal $doc:literal,)*) => {
-        /// The kinds of records; see [`Happened`] for what each one says.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum Kind {
-            $(#[doc = $doc] $kind,)*
-        }
-
-        impl Kind {
-            /// All kinds.
-            pub const ALL: &[Self] = &[$(Self::$kind),*];
-
-            /// What a record of this kind says, in a sentence.
-            #[must_use]
-            pub fn meaning(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $doc,)*
-                }
-            }
-
-            /// The name of the kind, as the control plane spells it.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $text,)*
-                }
-            }
-        }
-
-        impl Happened {
-            /// Of which kind this is.
-            #[must_use]
-            pub fn kind(&self) -> Kind {
-                match self {
-                    $(Self::$kind { .. } => Kind::$kind,)*
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    Request "request" "A request arrived.",
-    Answer "answer" "A request was answered.",
-    Blocked "blocked" "A blocking query waits.",
-    Woken "woken" "A blocking query looks again.",
-    KeyWritten "key-written" "A key was created or changed.",
-    KeyDeleted "key-deleted" "A key was deleted.",
-    WriteRefused "write-refused" "A conditional write did not take place.",
-    Acquired "acquired" "A key was acquired.",
-    AcquireRefused "acquire-refused" "A key was not acquired.",
-    Released "released" "A key has no holder any more.",
-    ReleaseRefused "release-refused" "A release by somebody who holds nothing.",
-    LockDelayBegan "lock-delay-began" "A key is guarded.",
-    LockDelayEnded "lock-delay-ended" "A key is guarded no more.",
-    SessionCreated "session-created" "A session was created.",
-    SessionRenewed "session-renewed" "A TTL started anew.",
-    SessionRefused "session-refused" "A session call was refused.",
-    SessionEnded "session-ended" "A session ended.",
-    CatalogChanged "catalog-changed" "Nodes, services or checks changed.",
-    TombstonesReaped "tombstones-reaped" "The memory of deleted keys was cleared.",
-    Control "control" "The test did something to the server.",
+named! {
+    /// The kinds of records; see [`Happened`] for what each one says.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Kind {
+        Request "request" "A request arrived.",
+        Answer "answer" "A request was answered.",
+        Blocked "blocked" "A blocking query waits.",
+        Woken "woken" "A blocking query looks again.",
+        KeyWritten "key-written" "A key was created or changed.",
+        KeyDeleted "key-deleted" "A key was deleted.",
+        WriteRefused "write-refused" "A conditional write did not take place.",
+        Acquired "acquired" "A key was acquired.",
+        AcquireRefused "acquire-refused" "A key was not acquired.",
+        Released "released" "A key has no holder any more.",
+        ReleaseRefused "release-refused" "A release by somebody who holds nothing.",
+        LockDelayBegan "lock-delay-began" "A key is guarded.",
+        LockDelayEnded "lock-delay-ended" "A key is guarded no more.",
+        SessionCreated "session-created" "A session was created.",
+        SessionRenewed "session-renewed" "A TTL started anew.",
+        SessionRefused "session-refused" "A session call was refused.",
+        SessionEnded "session-ended" "A session ended.",
+        CatalogChanged "catalog-changed" "Nodes, services or checks changed.",
+        TombstonesReaped "tombstones-reaped" "The memory of deleted keys was cleared.",
+        Control "control" "The test did something to the server.",
+    }
 }
 
 /// Which records are meant: those that meet everything that is said. The default means all.
@@ -136,6 +100,33 @@ impl Filter {
 }
 
 impl Happened {
+    /// Returns the kind of record that this is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Request { .. } => Kind::Request,
+            Self::Answer { .. } => Kind::Answer,
+            Self::Blocked { .. } => Kind::Blocked,
+            Self::Woken { .. } => Kind::Woken,
+            Self::KeyWritten { .. } => Kind::KeyWritten,
+            Self::KeyDeleted { .. } => Kind::KeyDeleted,
+            Self::WriteRefused { .. } => Kind::WriteRefused,
+            Self::Acquired { .. } => Kind::Acquired,
+            Self::AcquireRefused { .. } => Kind::AcquireRefused,
+            Self::Released { .. } => Kind::Released,
+            Self::ReleaseRefused { .. } => Kind::ReleaseRefused,
+            Self::LockDelayBegan { .. } => Kind::LockDelayBegan,
+            Self::LockDelayEnded { .. } => Kind::LockDelayEnded,
+            Self::SessionCreated { .. } => Kind::SessionCreated,
+            Self::SessionRenewed { .. } => Kind::SessionRenewed,
+            Self::SessionRefused { .. } => Kind::SessionRefused,
+            Self::SessionEnded { .. } => Kind::SessionEnded,
+            Self::CatalogChanged { .. } => Kind::CatalogChanged,
+            Self::TombstonesReaped { .. } => Kind::TombstonesReaped,
+            Self::Control { .. } => Kind::Control,
+        }
+    }
+
     /// The key that this is about, if it is about one.
     #[must_use]
     pub fn key(&self) -> Option<&Key> {

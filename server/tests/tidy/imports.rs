@@ -9,16 +9,17 @@ use crate::{File, assert_none, root, rust_files};
 const PARTS: &[(&str, &[&str])] = &[
     ("clock", &["lock", "timestamp"]),
     ("lock", &[]),
+    ("named", &[]),
     ("entropy", &[]),
     ("filter", &["go"]),
     ("version", &["go"]),
     ("config", &["definition", "history", "version"]),
     ("definition", &["go", "store", "version"]),
     ("probe", &["engine", "go", "store"]),
-    ("history", &["store", "timestamp"]),
+    ("history", &["named", "store", "timestamp"]),
     (
         "faults",
-        &["entropy", "lock", "store", "timestamp", "version"],
+        &["entropy", "lock", "named", "store", "timestamp", "version"],
     ),
     (
         "engine",
@@ -44,6 +45,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "go",
             "history",
             "lock",
+            "named",
             "store",
             "timestamp",
             "version",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::call::{Name, Named};
+use super::call::{Name, Nouns};
 use crate::control::Control;
 use crate::engine;
 use crate::history::{self, Filter, Happened, Kind};
@@ -174,15 +174,10 @@ pub(super) fn about(filter: Filter, key: Option<String>, session: Option<String>
     }
 }
 
-impl Named for Kind {
+impl Nouns for Kind {
     const NOUN: &'static str = "kind";
     const SCHEMA: &'static str = "Kind";
     const DESCRIPTION: &'static str = "A kind of record.";
-
-    fn named() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
-        let kinds = Self::ALL.iter();
-        kinds.map(|kind| (kind.name(), kind.meaning(), *kind))
-    }
 }
 
 impl Serialize for Name<Kind> {

@@ -139,13 +139,17 @@ impl fmt::Debug for Unmet {
 
 impl std::error::Error for Unmet {}
 
-/// What is waited for: in words, and how to see whether it is there.
-struct Barrier<F> {
+/// What to wait for: in words, and how to see whether it is there.
+pub(crate) struct Barrier<F> {
     wanted: String,
     met: F,
 }
 
-fn blocked(on: &BlockedOn, count: usize) -> Barrier<impl FnMut(&State) -> Option<Vec<Blocked>>> {
+/// At least `count` requests are blocked on something.
+pub(crate) fn blocked(
+    on: &BlockedOn,
+    count: usize,
+) -> Barrier<impl FnMut(&State) -> Option<Vec<Blocked>>> {
     let wanted = format!("{count} requests blocked on {on}");
     let met = move |state: &State| {
         let parked = state.calls.parked();
@@ -159,7 +163,8 @@ fn blocked(on: &BlockedOn, count: usize) -> Barrier<impl FnMut(&State) -> Option
     Barrier { wanted, met }
 }
 
-fn recorded(filter: &Filter) -> Barrier<impl FnMut(&State) -> Option<Record>> {
+/// The history has a record that `filter` means. One that it already has counts.
+pub(crate) fn recorded(filter: &Filter) -> Barrier<impl FnMut(&State) -> Option<Record>> {
     let wanted = format!("a record of the history that meets {filter}");
     let mut unseen = Unseen::after(filter.is_after());
     let met = move |state: &State| {
@@ -169,7 +174,8 @@ fn recorded(filter: &Filter) -> Barrier<impl FnMut(&State) -> Option<Record>> {
     Barrier { wanted, met }
 }
 
-fn idle() -> Barrier<impl FnMut(&State) -> Option<()>> {
+/// No request is being worked on: all are answered, blocked, or held by a fault.
+pub(crate) fn idle() -> Barrier<impl FnMut(&State) -> Option<()>> {
     Barrier {
         wanted: "every request to rest".to_owned(),
         met: |state: &State| state.calls.at_work().is_empty().then_some(()),
@@ -204,68 +210,6 @@ impl Engine {
         self.with_state(|state, _| state.calls.blocked().collect())
     }
 
-    /// Until at least `count` requests are blocked on something, for `patience` at the most. Returns them.
-    ///
-    /// # Errors
-    /// What was blocked instead.
-    pub fn wait_blocked(
-        &self,
-        on: &BlockedOn,
-        count: usize,
-        patience: Duration,
-    ) -> Result<Vec<Blocked>, Unmet> {
-        self.wait_here(blocked(on, count), patience, "wait_blocked_async")
-    }
-
-    /// The same as a future.
-    ///
-    /// # Errors
-    /// As [`Engine::wait_blocked`].
-    pub async fn wait_blocked_async(
-        &self,
-        on: &BlockedOn,
-        count: usize,
-        patience: Duration,
-    ) -> Result<Vec<Blocked>, Unmet> {
-        self.wait_until(blocked(on, count), patience).await
-    }
-
-    /// Until the history has a record that is meant, for `patience` at the most. One that it already has counts.
-    ///
-    /// # Errors
-    /// What was blocked meanwhile.
-    pub fn wait_for(&self, filter: &Filter, patience: Duration) -> Result<Record, Unmet> {
-        self.wait_here(recorded(filter), patience, "wait_for_async")
-    }
-
-    /// The same as a future.
-    ///
-    /// # Errors
-    /// As [`Engine::wait_for`].
-    pub async fn wait_for_async(
-        &self,
-        filter: &Filter,
-        patience: Duration,
-    ) -> Result<Record, Unmet> {
-        self.wait_until(recorded(filter), patience).await
-    }
-
-    /// Until no request is being worked on: all are answered, blocked, or held by a fault.
-    ///
-    /// # Errors
-    /// What was still being worked on.
-    pub fn wait_idle(&self, patience: Duration) -> Result<(), Unmet> {
-        self.wait_here(idle(), patience, "wait_idle_async")
-    }
-
-    /// The same as a future.
-    ///
-    /// # Errors
-    /// As [`Engine::wait_idle`].
-    pub async fn wait_idle_async(&self, patience: Duration) -> Result<(), Unmet> {
-        self.wait_until(idle(), patience).await
-    }
-
     /// How many requests have come and are not answered.
     #[must_use]
     pub fn open_requests(&self) -> usize {
@@ -293,8 +237,11 @@ impl Engine {
         self.lock().closed
     }
 
-    /// Waits on this thread, unless it would wait for itself.
-    fn wait_here<T>(
+    /// Waits for a barrier as [`Engine::wait_until`] does, and parks this thread meanwhile.
+    ///
+    /// # Errors
+    /// As [`Engine::wait_until`]; at once if the thread would wait for itself, which names `twin` as the method to use.
+    pub(crate) fn wait_here<T>(
         &self,
         barrier: Barrier<impl FnMut(&State) -> Option<T>>,
         patience: Duration,
@@ -307,7 +254,11 @@ impl Engine {
         parked::park_on(self.wait_until(barrier, patience))
     }
 
-    async fn wait_until<T>(
+    /// Waits for a barrier, and returns what meets it.
+    ///
+    /// # Errors
+    /// Nothing met it within `duration`, or the engine was closed; says what was blocked instead.
+    pub(crate) async fn wait_until<T>(
         &self,
         Barrier { wanted, mut met }: Barrier<impl FnMut(&State) -> Option<T>>,
         duration: Duration,

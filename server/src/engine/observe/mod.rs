@@ -1,6 +1,6 @@
 //! Observing: the history, and what every request is at.
 
-pub(super) mod barrier;
+pub(crate) mod barrier;
 pub(super) mod calls;
 mod scene;
 

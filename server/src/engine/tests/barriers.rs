@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use shuttle::future::block_on;
 
-use super::super::observe::barrier::Unseen;
-use super::super::{BlockedOn, WhyUnmet};
+use super::super::observe::barrier::{self, Unseen};
+use super::super::{BlockedOn, Travel, WhyUnmet};
 use super::interleaved::{end, in_every_order_of, in_many_orders_of, start};
 use super::{Engine, answer, get, observed, put, wait_past};
 use crate::blocking::Wait;
@@ -36,7 +36,7 @@ fn a_record_is_waited_for_while_others_are_written() {
         let writers = ["other", "wanted"];
         let writers = writers.map(|key| start(engine, move |engine| put(engine, key, "1")));
         let wanted = Filter::of(Kind::KeyWritten).key("wanted");
-        let record = block_on(engine.wait_for_async(&wanted, PATIENCE));
+        let record = block_on(engine.wait_until(barrier::recorded(&wanted), PATIENCE));
         record.expect("it is written");
         end(writers);
     });
@@ -48,10 +48,10 @@ fn a_request_is_seen_blocked_and_then_idle() {
         put(engine, "a", "1");
         let reader = start(engine, request);
         let on_key = BlockedOn::prefix("a");
-        let blocked = block_on(engine.wait_blocked_async(&on_key, 1, PATIENCE));
+        let blocked = block_on(engine.wait_until(barrier::blocked(&on_key, 1), PATIENCE));
         assert_eq!(blocked.expect("it blocks").len(), 1);
         put(engine, "a", "2");
-        let idle = block_on(engine.wait_idle_async(PATIENCE));
+        let idle = block_on(engine.wait_until(barrier::idle(), PATIENCE));
         idle.expect("it is answered");
         assert_eq!(engine.open_requests(), 0);
         end([reader]);
@@ -64,9 +64,9 @@ fn an_advance_returns_when_those_whom_it_wakes_are_answered() {
         put(engine, "a", "1");
         let reader = start(engine, request);
         let on_key = BlockedOn::Anything;
-        let blocked = block_on(engine.wait_blocked_async(&on_key, 1, PATIENCE));
+        let blocked = block_on(engine.wait_until(barrier::blocked(&on_key, 1), PATIENCE));
         blocked.expect("it blocks");
-        let caused = block_on(engine.advance_async(Duration::from_secs(70)));
+        let caused = block_on(engine.travel(Travel::By(Duration::from_secs(70))));
         let last = caused.last().map(|record| record.what.kind());
         assert_eq!(last, Some(Kind::Answer));
         end([reader]);
@@ -80,7 +80,8 @@ fn a_barrier_ends_when_the_server_stops() {
             start(engine, |engine| put(engine, "a", "1")),
             start(engine, |engine| engine.close()),
         ];
-        let unmet = block_on(engine.wait_blocked_async(&BlockedOn::Anything, 1, PATIENCE));
+        let unmet =
+            block_on(engine.wait_until(barrier::blocked(&BlockedOn::Anything, 1), PATIENCE));
         let unmet = unmet.expect_err("nobody blocks");
         assert_eq!(unmet.why, WhyUnmet::ServerStopped);
         end(others);
@@ -101,7 +102,11 @@ fn no_wake_up_is_lost_between_threads_that_wait_for_each_other() {
                 write();
             }
             let filter = theirs.clone().after(seen);
-            let record = engine.wait_for(&filter, Duration::from_secs(60));
+            let record = engine.wait_here(
+                barrier::recorded(&filter),
+                Duration::from_secs(60),
+                "wait_for_async",
+            );
             seen = record.expect("the other one writes").number;
             if own == "pong" {
                 write();

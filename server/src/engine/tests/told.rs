@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use shuttle::future::block_on;
 
+use super::super::barrier;
 use super::interleaved::{end, in_every_order_of, start};
 use super::{Clock, Index, Key, KvList, Version, create_session, engine, get, observed, put};
 use crate::engine::Wakened;
@@ -33,7 +34,7 @@ fn what_a_look_at_the_state_makes_happen_is_told_to_who_waits_for_it() {
             })
         });
         let lapse = Filter::of(Kind::SessionEnded);
-        let lapse = block_on(engine.wait_for_async(&lapse, MINUTE));
+        let lapse = block_on(engine.wait_until(barrier::recorded(&lapse), MINUTE));
         lapse.expect("it lapses");
         end(lookers);
     });

@@ -18,7 +18,7 @@ use super::describe::Schemas;
 use crate::control::Control;
 
 pub(super) use input::{Body, Document, Input, MaybeBody, Nothing, Number, Parameters};
-pub(super) use name::{Name, Named};
+pub(super) use name::{Name, Nouns};
 pub(super) use output::{JsonOrText, Output, Text, Written};
 pub(super) use refused::Refused;
 pub(super) use span::Span;

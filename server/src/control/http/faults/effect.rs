@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::control::http::call::{Name, Named, Refused, Span};
+use crate::control::http::call::{Name, Nouns, Refused, Span};
 use crate::faults::{ConsulError, Cut, Effect, ReportedIndex, Response};
 
 /// What happens to a request that a rule hits.
@@ -132,13 +132,8 @@ fn response_body(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>
     }
 }
 
-impl Named for ConsulError {
+impl Nouns for ConsulError {
     const NOUN: &'static str = "error";
     const SCHEMA: &'static str = "ErrorName";
     const DESCRIPTION: &'static str = "An error of Consul's.";
-
-    fn named() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
-        let errors = Self::ALL.iter();
-        errors.map(|error| (error.name(), error.meaning(), error.clone()))
-    }
 }

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::control::Control;
-use crate::control::http::call::{Body, Name, Named, Nothing, Refused, Span, calls};
+use crate::control::http::call::{Body, Name, Nothing, Nouns, Refused, Span, calls};
 use crate::control::http::records::Done;
 use crate::faults::{LeaderLoss, Phase};
+use crate::named::named;
 
 calls! {
     /// Loses the leader, by a scenario or by a list of phases.
@@ -26,43 +27,32 @@ struct LoseLeader {
     phases: Vec<NewPhase>,
 }
 
-/// A loss of the leader as it was measured on real clusters.
-struct Scenario(LeaderLoss);
+named! {
+    /// A loss of the leader as it was measured on real clusters.
+    #[derive(Clone, Copy)]
+    enum Scenario {
+        NeverElected "never-elected" "The cluster never had a leader, until it is given one by `POST /leader/find`.",
+        LeaderKilled "leader-killed" "The leader, another server, dies: two seconds of failures at once, then an election of 1.16 s, and there is a leader again.",
+        QuorumLost "quorum-lost" "This server is the leader and loses the others: for half a second writes fail, then there is no leader until `POST /leader/find`.",
+        Starting "starting" "The server has just been started: calls are held for a quarter of a second, and go on.",
+    }
+}
 
-impl Named for Scenario {
+impl Scenario {
+    fn loss(self) -> LeaderLoss {
+        match self {
+            Self::NeverElected => LeaderLoss::never_elected(),
+            Self::LeaderKilled => LeaderLoss::leader_killed(),
+            Self::QuorumLost => LeaderLoss::quorum_lost(),
+            Self::Starting => LeaderLoss::starting(),
+        }
+    }
+}
+
+impl Nouns for Scenario {
     const NOUN: &'static str = "scenario";
     const SCHEMA: &'static str = "Scenario";
     const DESCRIPTION: &'static str = "A scenario.";
-
-    fn named() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
-        let scenarios = [
-            (
-                "never-elected",
-                "The cluster never had a leader, until it is given one by `POST /leader/find`.",
-                LeaderLoss::never_elected(),
-            ),
-            (
-                "leader-killed",
-                "The leader, another server, dies: two seconds of failures at once, then an election of 1.16 s, and \
-                 there is a leader again.",
-                LeaderLoss::leader_killed(),
-            ),
-            (
-                "quorum-lost",
-                "This server is the leader and loses the others: for half a second writes fail, then there is no \
-                 leader until `POST /leader/find`.",
-                LeaderLoss::quorum_lost(),
-            ),
-            (
-                "starting",
-                "The server has just been started: calls are held for a quarter of a second, and go on.",
-                LeaderLoss::starting(),
-            ),
-        ];
-        scenarios
-            .into_iter()
-            .map(|(name, meaning, loss)| (name, meaning, Self(loss)))
-    }
 }
 
 /// A phase of a loss.
@@ -76,46 +66,16 @@ struct NewPhase {
     lasts: Option<Span>,
 }
 
-impl Named for Phase {
+impl Nouns for Phase {
     const NOUN: &'static str = "phase";
     const SCHEMA: &'static str = "Phase";
     const DESCRIPTION: &'static str = "A phase.";
-
-    fn named() -> impl Iterator<Item = (&'static str, &'static str, Self)> {
-        let phases = Self::ALL.iter();
-        phases.map(|(name, phase)| (*name, meaning(*phase), *phase))
-    }
-}
-
-/// What requests are answered in a phase.
-fn meaning(phase: Phase) -> &'static str {
-    match phase {
-        Phase::NeverElected => {
-            "There never was a leader: everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to \
-             13.5 s) and fails, reads with `?stale` too."
-        }
-        Phase::Unreachable => {
-            "The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with \
-             `?stale` go on."
-        }
-        Phase::Electing => {
-            "A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul \
-             waits for a leader at all. Reads with `?stale` go on."
-        }
-        Phase::QuorumLost => {
-            "This server is the leader and has just lost the others: writes fail after half a second, reads go on."
-        }
-        Phase::NoLeader => {
-            "There is no leader and no election succeeds: calls wait 7 s for one and fail; reads with `?stale` say that \
-             there is none, and how long ago there was one."
-        }
-    }
 }
 
 impl LoseLeader {
     fn into_loss(self) -> Result<LeaderLoss, Refused> {
         match (self.scenario, self.phases.is_empty()) {
-            (Some(Name(Scenario(loss))), true) => Ok(loss),
+            (Some(Name(scenario)), true) => Ok(scenario.loss()),
             (None, false) => loss_of(self.phases),
             (Some(_), false) | (None, true) => Err(Refused::input(
                 "expected either a scenario or a list of phases",
