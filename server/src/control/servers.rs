@@ -63,16 +63,24 @@ pub(crate) struct NewServer {
     pub(crate) control_port: Option<u16>,
 }
 
-/// A server that was started on demand, for whoever asked for it.
+/// A server that was started on demand.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "control-http",
+    derive(schemars::JsonSchema, serde::Serialize)
+)]
+#[cfg_attr(
+    feature = "control-http",
+    schemars(rename = "Listed", deny_unknown_fields)
+)]
 pub(crate) struct Started {
-    /// The number by which it is stopped.
+    /// The server's id, for `DELETE /servers/{id}`.
     pub(crate) id: u64,
-    /// Its URL. Where it listens at all addresses of the machine, that of the loopback address.
+    /// The URL of its Consul API.
     pub(crate) url: String,
     /// The URL of its control plane.
     pub(crate) control: String,
-    /// Its seed.
+    /// The seed with which it can be started again.
     pub(crate) seed: u64,
 }
 

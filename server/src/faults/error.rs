@@ -1,30 +1,30 @@
-//! Why a rule is not installed.
+//! Why a rule is refused.
 
 use std::fmt;
 
 use super::RuleId;
 
-/// Why a rule is not installed: it could never match.
+/// Why a rule is refused: it is invalid, or could never match.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// There is no such method.
+    /// Unknown method.
     Method(String),
-    /// The path is none of Consul's API.
+    /// The path is outside of Consul's API.
     Path(String),
     /// The path names no keys.
     KeyOutsideKv(String),
     /// Keys are read, written and deleted, nothing else.
     KeyMethod(String),
-    /// The session has no name.
+    /// The session id is empty.
     SessionEmpty,
-    /// A header's name cannot be this.
+    /// Invalid name of a header.
     Header(String),
     /// Requests are counted from 1.
     NthZero,
-    /// The probability is not above 0 and at most 1.
+    /// The probability is not more than 0 and at most 1.
     Chance(f64),
-    /// It would match no times.
+    /// The rule would match no request: `times` is 0.
     TimesZero,
     /// `nth` matches once, `times` more often.
     NthAndTimes,
@@ -36,109 +36,82 @@ pub enum RuleError {
     ReadsOnly(String),
     /// An earlier rule matches everything that this one matches, and goes on doing so.
     Hidden(RuleId),
-    /// There is no checkpoint of this name.
+    /// Unknown checkpoint.
     Checkpoint(String),
-    /// A response cannot have this status.
+    /// Invalid status of a response.
     Status(u16),
     /// A response with this status has no body.
     StatusWithoutBody(u16),
-    /// A header of a response cannot have this name.
+    /// Invalid name of a response's header.
     HeaderName(String),
-    /// The server itself gives this header.
+    /// The server adds this header itself.
     OwnHeader(String),
-    /// The value of this header has characters that no header has.
+    /// The value of this header has characters that no header may have.
     HeaderValue(String),
 }
 
 impl fmt::Display for RuleError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Method(method) => write!(
-                formatter,
-                "this rule can never match: no request has the method {method:?}; expected GET, HEAD, PUT, POST, \
-                 DELETE or OPTIONS"
-            ),
-            Self::Path(path) => write!(
-                formatter,
-                "this rule can never match: paths begin with /v1/, and {path:?} does not"
-            ),
-            Self::KeyOutsideKv(path) => write!(
-                formatter,
-                "this rule can never match: a key is named below /v1/kv/ only, and the path is {path:?}"
-            ),
-            Self::KeyMethod(method) => write!(
-                formatter,
-                "this rule can never match: keys are asked for by GET, HEAD, PUT, DELETE or OPTIONS, and the method is \
-                 {method:?}"
-            ),
-            Self::SessionEmpty => formatter
-                .write_str("this rule can never match: the session is empty; expected its id"),
-            Self::Header(name) => write!(
-                formatter,
-                "this rule can never match: {name:?} cannot be the name of a header"
-            ),
-            Self::NthZero => formatter
-                .write_str("this rule can never match: requests are counted from 1, and nth is 0"),
-            Self::Chance(chance) => write!(
-                formatter,
-                "a probability is more than 0 and at most 1, not {chance}"
-            ),
-            Self::TimesZero => {
-                formatter.write_str("this rule can never match: times is 0; expected at least 1")
-            }
-            Self::NthAndTimes => formatter.write_str(
-                "nth matches a single request, so times can only be 1; leave one of them out",
-            ),
-            Self::WindowEmpty => formatter
-                .write_str("this rule can never match: its window ends when it begins, or before"),
-            Self::WindowPast => {
-                formatter.write_str("this rule can never match: its window is over already")
-            }
-            Self::ReadsOnly(method) => write!(
-                formatter,
-                "this rule can never match: only a GET has an index or can be stale, and the method is {method:?}"
-            ),
-            Self::Hidden(id) => write!(
-                formatter,
-                "this rule can never match: rule {} comes first and matches the same requests without end",
-                id.0
-            ),
-            Self::Checkpoint(name) => write!(formatter, "there is no checkpoint {name:?}"),
-            Self::Status(_)
-            | Self::StatusWithoutBody(_)
-            | Self::HeaderName(_)
-            | Self::OwnHeader(_)
-            | Self::HeaderValue(_) => self.fmt_response(formatter),
+        if let Some(reason) = self.never_matches() {
+            return write!(formatter, "this rule can never match: {reason}");
         }
+        formatter.write_str(&match self {
+            Self::Chance(chance) => {
+                format!("a probability is more than 0 and at most 1, not {chance}")
+            }
+            Self::NthAndTimes => {
+                "nth matches a single request, so times can only be 1; leave one of them out".into()
+            }
+            Self::Checkpoint(name) => format!("there is no checkpoint {name:?}"),
+            Self::Status(status) => {
+                format!("the status of a response is from 200 to 999, not {status}")
+            }
+            Self::StatusWithoutBody(status) => {
+                format!("a response with status {status} has no body; leave it out")
+            }
+            Self::HeaderName(name) => {
+                format!("{name:?} cannot be the name of a response's header")
+            }
+            Self::OwnHeader(name) => {
+                format!("the header {name:?} of a response is the server's own; leave it out")
+            }
+            Self::HeaderValue(name) => {
+                format!("the value of the header {name:?} has characters that no header can have")
+            }
+            _ => String::new(),
+        })
     }
 }
 
 impl RuleError {
-    /// What is wrong with a response.
-    fn fmt_response(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Status(status) => write!(
-                formatter,
-                "the status of a response is from 200 to 999, not {status}"
+    /// Why the rule can never match; `None` for a rule that is invalid in another way.
+    fn never_matches(&self) -> Option<String> {
+        Some(match self {
+            Self::Method(method) => format!(
+                "no request has the method {method:?}; expected GET, HEAD, PUT, POST, DELETE or OPTIONS"
             ),
-            Self::StatusWithoutBody(status) => write!(
-                formatter,
-                "a response with status {status} has no body; leave it out"
+            Self::Path(path) => format!("paths begin with /v1/, and {path:?} does not"),
+            Self::KeyOutsideKv(path) => {
+                format!("a key is named below /v1/kv/ only, and the path is {path:?}")
+            }
+            Self::KeyMethod(method) => format!(
+                "keys are asked for by GET, HEAD, PUT, DELETE or OPTIONS, and the method is {method:?}"
             ),
-            Self::HeaderName(name) => write!(
-                formatter,
-                "{name:?} cannot be the name of a response's header"
+            Self::SessionEmpty => "the session is empty; expected its id".to_owned(),
+            Self::Header(name) => format!("{name:?} cannot be the name of a header"),
+            Self::NthZero => "requests are counted from 1, and nth is 0".to_owned(),
+            Self::TimesZero => "times is 0; expected at least 1".to_owned(),
+            Self::WindowEmpty => "its window ends when it begins, or before".to_owned(),
+            Self::WindowPast => "its window is over already".to_owned(),
+            Self::ReadsOnly(method) => {
+                format!("only a GET has an index or can be stale, and the method is {method:?}")
+            }
+            Self::Hidden(id) => format!(
+                "rule {} comes first and matches the same requests without end",
+                id.0
             ),
-            Self::OwnHeader(name) => write!(
-                formatter,
-                "the header {name:?} of a response is the server's own; leave it out"
-            ),
-            Self::HeaderValue(name) => write!(
-                formatter,
-                "the value of the header {name:?} has characters that no header can have"
-            ),
-            _ => Ok(()),
-        }
+            _ => return None,
+        })
     }
 }
 

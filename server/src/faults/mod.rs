@@ -174,30 +174,30 @@ impl Faults {
         table.rules.len() < before
     }
 
-    /// Takes all rules away, and gives the cluster its leader back.
+    /// Removes all rules, and gives the cluster its leader back.
     pub fn clear(&self) {
-        let mut table = self.table.lock();
-        table.rules.clear();
-        table.loss = None;
-        self.note_any(&table);
-        drop(table);
-        self.leadership_changed.notify_waiters();
+        self.change_leadership(|table| {
+            table.rules.clear();
+            table.loss = None;
+        });
     }
 
-    /// Loses the leader. What is blocked on it ends as it really ends.
+    /// Loses the leader. Requests that are blocked on it end as on a real cluster.
     pub fn lose_leader(&self, loss: LeaderLoss, now: Timestamp) {
-        let mut table = self.table.lock();
-        table.loss = Some((loss, now));
-        table.told_of_loss = false;
-        self.note_any(&table);
-        drop(table);
-        self.leadership_changed.notify_waiters();
+        self.change_leadership(|table| {
+            table.loss = Some((loss, now));
+            table.told_of_loss = false;
+        });
     }
 
     /// Gives the cluster its leader back.
     pub fn find_leader(&self) {
+        self.change_leadership(|table| table.loss = None);
+    }
+
+    fn change_leadership(&self, change: impl FnOnce(&mut Table)) {
         let mut table = self.table.lock();
-        table.loss = None;
+        change(&mut table);
         self.note_any(&table);
         drop(table);
         self.leadership_changed.notify_waiters();

@@ -243,28 +243,17 @@ impl Rule {
             Effect::ReadFrom { .. } => is_read && asked.is_stale,
             _ => true,
         };
-        let same = |own: &String, other: &str| own == other;
-        fits && self
-            .method
-            .as_ref()
-            .is_none_or(|own| same(own, asked.method))
-            && self
-                .path
-                .as_ref()
-                .is_none_or(|own| asked.path.starts_with(own.as_bytes()))
-            && self
-                .key_prefix
-                .as_ref()
-                .is_none_or(|own| asked.key().is_some_and(|key| key.starts_with(own)))
-            && self
-                .session
-                .as_ref()
-                .is_none_or(|own| asked.session.is_some_and(|id| id.eq_ignore_ascii_case(own)))
+        let path = |own: &String| asked.path.starts_with(own.as_bytes());
+        let key = |own: &Vec<u8>| asked.key().is_some_and(|key| key.starts_with(own));
+        let session = |own: &String| asked.session.is_some_and(|id| id.eq_ignore_ascii_case(own));
+        let header =
+            |(name, value): &(String, String)| (asked.header)(name).as_ref() == Some(value);
+        fits && self.method.as_ref().is_none_or(|own| own == asked.method)
+            && self.path.as_ref().is_none_or(path)
+            && self.key_prefix.as_ref().is_none_or(key)
+            && self.session.as_ref().is_none_or(session)
             && self.client.is_none_or(|own| asked.client == Some(own))
-            && self
-                .header
-                .as_ref()
-                .is_none_or(|(name, value)| (asked.header)(name).as_ref() == Some(value))
+            && self.header.as_ref().is_none_or(header)
             && self
                 .window
                 .is_none_or(|(from, to)| (from..to).contains(&now))

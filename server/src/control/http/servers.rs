@@ -44,32 +44,7 @@ calls! {
 #[schemars(deny_unknown_fields)]
 struct Servers {
     /// The servers, oldest first.
-    servers: Vec<Listed>,
-}
-
-/// A server that was started on demand.
-#[derive(JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-struct Listed {
-    /// The server's id, for `DELETE /servers/{id}`.
-    id: u64,
-    /// The URL of its Consul API.
-    url: String,
-    /// The URL of its control plane.
-    control: String,
-    /// The seed with which it can be started again.
-    seed: u64,
-}
-
-impl From<Started> for Listed {
-    fn from(started: Started) -> Self {
-        Self {
-            id: started.id,
-            url: started.url,
-            control: started.control,
-            seed: started.seed,
-        }
-    }
+    servers: Vec<Started>,
 }
 
 /// What the new server has that this one has not. Everything else is inherited but the seed, the ports and the state.
@@ -140,23 +115,21 @@ impl NewServer {
 }
 
 async fn servers(control: Control, _: Nothing) -> Result<Servers, Refused> {
-    let servers = control.servers().into_iter();
-    let servers = servers.map(Listed::from).collect();
+    let servers = control.servers();
     Ok(Servers { servers })
 }
 
 async fn start_server(
     control: Control,
     MaybeBody(new): MaybeBody<NewServer>,
-) -> Result<Listed, Refused> {
+) -> Result<Started, Refused> {
     let new = new.read()?;
     has_room(control.servers().len())?;
     let started = aside(move || control.start_server(&new)).await?;
-    let started = started.map_err(|error| match error {
+    started.map_err(|error| match error {
         NotStarted::Settings(text) => Refused::input(text),
         NotStarted::Start(text) => Refused::failed(text),
-    })?;
-    Ok(Listed::from(started))
+    })
 }
 
 /// Refuses one more server when so many run.
