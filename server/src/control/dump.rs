@@ -26,8 +26,12 @@ type Row = serde_json::Map<String, serde_json::Value>;
 /// A whole state, as `GET /state` gives it and `PUT /state` takes it.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "control-http", derive(schemars::JsonSchema))]
-pub(super) struct State {
+#[cfg_attr(
+    feature = "control-http",
+    derive(schemars::JsonSchema),
+    schemars(rename = "State")
+)]
+pub(super) struct StateDump {
     /// Which form of state this is. Other forms than the server's own are refused.
     format: u64,
     /// The emulated release, which must be the server's own: others keep other indexes.
@@ -151,7 +155,7 @@ impl Server {
     #[must_use]
     pub fn dump(&self) -> String {
         let image = self.engine.image();
-        let state = State {
+        let state = StateDump {
             format: FORMAT,
             version: self.version.clone(),
             node: self.node_name.clone(),
@@ -189,13 +193,13 @@ impl Server {
         if format != FORMAT {
             return Err(LoadError::Format(format));
         }
-        let state: State = serde_json::from_str(state).map_err(malformed)?;
+        let state: StateDump = serde_json::from_str(state).map_err(malformed)?;
         self.is_of_this_server(&state)?;
         let loaded = self.engine.load(state.into_image());
         loaded.map_err(LoadError::Impossible)
     }
 
-    fn is_of_this_server(&self, state: &State) -> Result<(), LoadError> {
+    fn is_of_this_server(&self, state: &StateDump) -> Result<(), LoadError> {
         for (what, of_state, of_server) in [
             ("version", &state.version, &self.version),
             ("node", &state.node, &self.node_name),
@@ -217,7 +221,7 @@ fn all<R, T: From<R>>(rows: Vec<R>) -> Vec<T> {
     rows.into_iter().map(T::from).collect()
 }
 
-impl State {
+impl StateDump {
     fn into_image(self) -> Image {
         Image {
             applied: self.index,

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Body, Nothing, Refused, Span, calls};
-use super::records::{Done, Record, at_ms, millis, records};
+use super::call::{JsonBody, Nothing, Refused, Span, calls};
+use super::records::{Done, RecordJson, at_ms, millis, records};
 use crate::clock::Rate;
 use crate::control::Control;
 use crate::history;
@@ -51,7 +51,7 @@ struct Caused {
     /// The time, in milliseconds since the clock began.
     now_ms: u64,
     /// What the time that passed has caused, in order.
-    caused: Vec<Record>,
+    caused: Vec<RecordJson>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -94,7 +94,7 @@ async fn clock(control: Control, _: Nothing) -> Result<Clock, Refused> {
     shown(&control)
 }
 
-async fn advance(control: Control, Body(By { by }): Body<By>) -> Result<Caused, Refused> {
+async fn advance(control: Control, JsonBody(By { by }): JsonBody<By>) -> Result<Caused, Refused> {
     let records = control.advance_async(by.0).await;
     caused(&control, &records)
 }
@@ -104,7 +104,7 @@ async fn advance_to_next(control: Control, _: Nothing) -> Result<Caused, Refused
     caused(&control, &records)
 }
 
-async fn jump(control: Control, Body(By { by }): Body<By>) -> Result<Caused, Refused> {
+async fn jump(control: Control, JsonBody(By { by }): JsonBody<By>) -> Result<Caused, Refused> {
     let records = control.jump_async(by.0).await;
     caused(&control, &records)
 }
@@ -119,12 +119,18 @@ async fn resume(control: Control, _: Nothing) -> Result<Clock, Refused> {
     shown(&control)
 }
 
-async fn rate(control: Control, Body(AtRate { rate }): Body<AtRate>) -> Result<Clock, Refused> {
+async fn rate(
+    control: Control,
+    JsonBody(AtRate { rate }): JsonBody<AtRate>,
+) -> Result<Clock, Refused> {
     control.set_rate(Rate::new(rate).map_err(Refused::input)?);
     shown(&control)
 }
 
-async fn auto(control: Control, Body(Clients { clients }): Body<Clients>) -> Result<Done, Refused> {
+async fn auto(
+    control: Control,
+    JsonBody(Clients { clients }): JsonBody<Clients>,
+) -> Result<Done, Refused> {
     if clients == 0 {
         return Err(Refused::input("expected at least one client"));
     }

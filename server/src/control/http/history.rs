@@ -5,8 +5,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::aside;
-use super::call::{Body, JsonOrText, Name, Nothing, Parameters, Refused, Text, calls};
-use super::records::{Blocked, Done, Record, about, at, at_ms, millis, records};
+use super::call::{JsonBody, JsonOrText, Name, Nothing, Parameters, PlainText, Refused, calls};
+use super::records::{BlockedJson, Done, RecordJson, about, at, at_ms, millis, records};
 use crate::control::Control;
 use crate::engine;
 use crate::history::{Filter, Interval, Kind};
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for Format {
 #[schemars(deny_unknown_fields)]
 struct History {
     /// The records, oldest first.
-    records: Vec<Record>,
+    records: Vec<RecordJson>,
     /// How many older records are gone because there were more than the history keeps.
     lost: u64,
 }
@@ -113,7 +113,7 @@ struct Explanation {
     /// For how long nobody can acquire it, in milliseconds; null when anybody can.
     lock_delay_left_ms: Option<u64>,
     /// Who waits for it to change.
-    waiting: Vec<Blocked>,
+    waiting: Vec<BlockedJson>,
     /// What last happened to the lock, in words; null when nothing did.
     last: Option<String>,
     /// All of it in words.
@@ -130,7 +130,7 @@ impl From<&engine::Explanation> for Explanation {
             lapses_in_ms: explanation.lapses_in.map(millis),
             lock_index: explanation.lock_index,
             lock_delay_left_ms: explanation.lock_delay_left.map(millis),
-            waiting: explanation.waiting.iter().map(Blocked::from).collect(),
+            waiting: explanation.waiting.iter().map(BlockedJson::from).collect(),
             last: explanation.last.clone(),
             text: explanation.to_string(),
         }
@@ -218,8 +218,8 @@ async fn clear_history(control: Control, _: Nothing) -> Result<Done, Refused> {
 async fn timeline(
     control: Control,
     Parameters(OfKey { key }): Parameters<OfKey>,
-) -> Result<Text, Refused> {
-    aside(move || Text(control.timeline(key))).await
+) -> Result<PlainText, Refused> {
+    aside(move || PlainText(control.timeline(key))).await
 }
 
 async fn explain(
@@ -230,7 +230,7 @@ async fn explain(
     Ok(Explanation::from(&explanation))
 }
 
-async fn safety(control: Control, Body(checked): Body<Beliefs>) -> Result<Safety, Refused> {
+async fn safety(control: Control, JsonBody(checked): JsonBody<Beliefs>) -> Result<Safety, Refused> {
     let Beliefs { key, beliefs } = checked;
     let intervals = beliefs.into_iter().map(Belief::interval);
     let intervals: Vec<Interval> = intervals.collect::<Result<_, _>>()?;

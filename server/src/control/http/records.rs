@@ -13,8 +13,8 @@ use crate::timestamp::Timestamp;
 
 /// Something that happened. Which fields a record has beyond the first five depends on its kind.
 #[derive(JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-pub(super) struct Record {
+#[schemars(rename = "Record", deny_unknown_fields)]
+pub(super) struct RecordJson {
     /// The record's place in the history, counted from 1.
     number: u64,
     /// When it happened, in milliseconds of the server's clock.
@@ -69,7 +69,7 @@ pub(super) struct Record {
     ttl_ms: Option<u64>,
 }
 
-impl From<&history::Record> for Record {
+impl From<&history::Record> for RecordJson {
     fn from(record: &history::Record) -> Self {
         let mut shown = Self {
             number: record.number,
@@ -97,7 +97,7 @@ impl From<&history::Record> for Record {
     }
 }
 
-impl Record {
+impl RecordJson {
     /// Adds what only records of this kind say.
     fn add_details(&mut self, what: &Happened) {
         match what {
@@ -158,8 +158,8 @@ impl Record {
 }
 
 /// The records in order.
-pub(super) fn records(list: &[history::Record]) -> Vec<Record> {
-    list.iter().map(Record::from).collect()
+pub(super) fn records(list: &[history::Record]) -> Vec<RecordJson> {
+    list.iter().map(RecordJson::from).collect()
 }
 
 /// Only records about this key and this session, where they are given.
@@ -188,8 +188,8 @@ impl Serialize for Name<Kind> {
 
 /// A request that waits for a change.
 #[derive(JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-pub(super) struct Blocked {
+#[schemars(rename = "Blocked", deny_unknown_fields)]
+pub(super) struct BlockedJson {
     /// The number of the request.
     request: u64,
     /// The address that it came from; null for one through a Unix socket.
@@ -204,7 +204,7 @@ pub(super) struct Blocked {
     until_ms: u64,
 }
 
-impl From<&engine::Blocked> for Blocked {
+impl From<&engine::Blocked> for BlockedJson {
     fn from(blocked: &engine::Blocked) -> Self {
         Self {
             request: blocked.call.0,
@@ -222,13 +222,13 @@ impl From<&engine::Blocked> for Blocked {
 #[schemars(deny_unknown_fields)]
 pub(super) struct Waiting {
     /// The requests, oldest first.
-    blocked: Vec<Blocked>,
+    blocked: Vec<BlockedJson>,
 }
 
 impl Waiting {
     pub(super) fn of(blocked: &[engine::Blocked]) -> Self {
         Self {
-            blocked: blocked.iter().map(Blocked::from).collect(),
+            blocked: blocked.iter().map(BlockedJson::from).collect(),
         }
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::aside;
-use super::call::{Body, Nothing, Refused, calls};
+use super::call::{JsonBody, Nothing, Refused, calls};
 use super::records::{AtIndex, Done};
 use crate::control::{Control, Restart};
 
@@ -100,7 +100,10 @@ async fn accept_connections(control: Control, _: Nothing) -> Result<Done, Refuse
     Ok(Done {})
 }
 
-async fn restart(control: Control, Body(with): Body<RestartWith>) -> Result<AtIndex, Refused> {
+async fn restart(
+    control: Control,
+    JsonBody(with): JsonBody<RestartWith>,
+) -> Result<AtIndex, Refused> {
     has_own_port(&control)?;
     let restart = match with.state {
         Left::Keep => Restart::KeepState,
@@ -113,7 +116,7 @@ async fn restart(control: Control, Body(with): Body<RestartWith>) -> Result<AtIn
 
 async fn lower_indexes(
     control: Control,
-    Body(ByIndexes { by }): Body<ByIndexes>,
+    JsonBody(ByIndexes { by }): JsonBody<ByIndexes>,
 ) -> Result<AtIndex, Refused> {
     let lowered = control.clone();
     aside(move || lowered.lower_indexes(by)).await?;
@@ -122,7 +125,7 @@ async fn lower_indexes(
 
 async fn expire_session(
     control: Control,
-    Body(OneSession { session }): Body<OneSession>,
+    JsonBody(OneSession { session }): JsonBody<OneSession>,
 ) -> Result<Done, Refused> {
     let expired = control.sessions().expire(&session);
     expired.map_err(|_| Refused::missing(format!("there is no session {session:?}")))?;
@@ -131,7 +134,7 @@ async fn expire_session(
 
 async fn fail_check(
     control: Control,
-    Body(OneCheck { node, check }): Body<OneCheck>,
+    JsonBody(OneCheck { node, check }): JsonBody<OneCheck>,
 ) -> Result<Done, Refused> {
     let node = node.unwrap_or_else(|| control.node_name().to_owned());
     let failed = control.catalog().fail_check(&node, &check);
@@ -141,7 +144,7 @@ async fn fail_check(
 
 async fn pass_check(
     control: Control,
-    Body(OneCheck { node, check }): Body<OneCheck>,
+    JsonBody(OneCheck { node, check }): JsonBody<OneCheck>,
 ) -> Result<Done, Refused> {
     let node = node.unwrap_or_else(|| control.node_name().to_owned());
     let passed = control.catalog().pass_check(&node, &check);
@@ -151,7 +154,7 @@ async fn pass_check(
 
 async fn delete_node(
     control: Control,
-    Body(OneNode { node }): Body<OneNode>,
+    JsonBody(OneNode { node }): JsonBody<OneNode>,
 ) -> Result<Done, Refused> {
     let nodes = control.catalog().nodes();
     if !nodes

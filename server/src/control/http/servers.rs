@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::call::{MaybeBody, Nothing, Number, Refused, Span, calls};
+use super::call::{Nothing, Number, OptionalJsonBody, Refused, Span, calls};
 use super::records::Done;
 use super::{PREFIX, aside};
 use crate::control::servers::{self, Started};
@@ -121,7 +121,7 @@ async fn servers(control: Control, _: Nothing) -> Result<Servers, Refused> {
 
 async fn start_server(
     control: Control,
-    MaybeBody(new): MaybeBody<NewServer>,
+    OptionalJsonBody(new): OptionalJsonBody<NewServer>,
 ) -> Result<Started, Refused> {
     let new = new.read()?;
     has_room(control.servers().len())?;

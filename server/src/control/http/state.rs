@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::aside;
-use super::call::{Body, Document, Nothing, Parameters, Refused, Written, calls};
+use super::call::{JsonBody, Nothing, Parameters, RawJson, Refused, Written, calls};
 use super::records::{AtIndex, Done};
 use crate::control::Control;
-use crate::control::dump::State;
+use crate::control::dump::StateDump;
 use crate::control::export::Exported;
 
 const UNKNOWN: &str = "There is no such checkpoint.";
@@ -78,7 +78,10 @@ async fn checkpoints(control: Control, _: Nothing) -> Result<Checkpoints, Refuse
     Ok(Checkpoints { checkpoints })
 }
 
-async fn checkpoint(control: Control, Body(Name { name }): Body<Name>) -> Result<AtIndex, Refused> {
+async fn checkpoint(
+    control: Control,
+    JsonBody(Name { name }): JsonBody<Name>,
+) -> Result<AtIndex, Refused> {
     control.checkpoint(&name);
     Ok(AtIndex::of(&control))
 }
@@ -92,18 +95,21 @@ async fn delete_checkpoint(
     Ok(Done {})
 }
 
-async fn rollback(control: Control, Body(Name { name }): Body<Name>) -> Result<AtIndex, Refused> {
+async fn rollback(
+    control: Control,
+    JsonBody(Name { name }): JsonBody<Name>,
+) -> Result<AtIndex, Refused> {
     let back = control.clone();
     let back = aside(move || back.rollback(&name)).await?;
     back.map_err(|unknown| Refused::missing(unknown.to_string()))?;
     Ok(AtIndex::of(&control))
 }
 
-async fn dump(control: Control, _: Nothing) -> Result<Written<State>, Refused> {
+async fn dump(control: Control, _: Nothing) -> Result<Written<StateDump>, Refused> {
     aside(move || Written::new(control.dump())).await
 }
 
-async fn load(control: Control, state: Document<State>) -> Result<AtIndex, Refused> {
+async fn load(control: Control, state: RawJson<StateDump>) -> Result<AtIndex, Refused> {
     let loaded = control.clone();
     let loaded = aside(move || loaded.load(&state.0)).await?;
     loaded.map_err(|error| Refused::input(error.to_string()))?;
@@ -117,7 +123,7 @@ async fn export_kv(
     aside(move || Written::new(control.kv().export(prefix))).await
 }
 
-async fn import_kv(control: Control, export: Document<Vec<Exported>>) -> Result<Imported, Refused> {
+async fn import_kv(control: Control, export: RawJson<Vec<Exported>>) -> Result<Imported, Refused> {
     let imported = aside(move || control.kv().import(&export.0)).await?;
     let keys = imported.map_err(|error| Refused::input(error.to_string()))?;
     Ok(Imported { keys })

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::call::{Body, Name, Nothing, Refused, Span, calls};
-use super::records::{Done, Record, Waiting, about};
+use super::call::{JsonBody, Name, Nothing, Refused, Span, calls};
+use super::records::{Done, RecordJson, Waiting, about};
 use crate::control::Control;
 use crate::engine::{BlockedOn, Unmet};
 use crate::history::{Filter, Kind};
@@ -83,14 +83,20 @@ async fn blocked(control: Control, _: Nothing) -> Result<Waiting, Refused> {
     Ok(Waiting::of(&control.blocked()))
 }
 
-async fn wait_blocked(control: Control, Body(wait): Body<ForBlocked>) -> Result<Waiting, Refused> {
+async fn wait_blocked(
+    control: Control,
+    JsonBody(wait): JsonBody<ForBlocked>,
+) -> Result<Waiting, Refused> {
     let (count, Span(patience)) = (wait.count, wait.timeout);
     let on = wait.on()?;
     let found = control.wait_blocked_async(&on, count, patience).await;
     Ok(Waiting::of(&found.map_err(unmet)?))
 }
 
-async fn wait_event(control: Control, Body(wait): Body<ForEvent>) -> Result<Record, Refused> {
+async fn wait_event(
+    control: Control,
+    JsonBody(wait): JsonBody<ForEvent>,
+) -> Result<RecordJson, Refused> {
     let filter = about(Filter::all(), wait.key, wait.session);
     let filter = filter.after(wait.after.unwrap_or(0));
     let filter = match wait.kind {
@@ -99,10 +105,10 @@ async fn wait_event(control: Control, Body(wait): Body<ForEvent>) -> Result<Reco
     };
     let Span(patience) = wait.timeout;
     let found = control.wait_for_async(&filter, patience).await;
-    Ok(Record::from(&found.map_err(unmet)?))
+    Ok(RecordJson::from(&found.map_err(unmet)?))
 }
 
-async fn wait_idle(control: Control, Body(wait): Body<ForIdle>) -> Result<Done, Refused> {
+async fn wait_idle(control: Control, JsonBody(wait): JsonBody<ForIdle>) -> Result<Done, Refused> {
     let Span(patience) = wait.timeout;
     let idle = control.wait_idle_async(patience).await;
     idle.map_err(unmet)?;

@@ -89,7 +89,7 @@ pub(in crate::engine) struct Parked {
 }
 
 #[derive(Debug)]
-enum State {
+enum CallState {
     /// Being worked on.
     Running,
     /// Nothing happens to it before something is written, or time passes.
@@ -104,7 +104,7 @@ enum State {
 struct Call {
     client: Option<IpAddr>,
     target: String,
-    state: State,
+    state: CallState,
     /// The fault that has hit it.
     fault: Option<String>,
 }
@@ -123,7 +123,7 @@ impl Calls {
         let call = Call {
             client,
             target: target.to_owned(),
-            state: State::Running,
+            state: CallState::Running,
             fault: None,
         };
         self.open.insert(id, call);
@@ -144,18 +144,18 @@ impl Calls {
         self.open.get_mut(&id)?.fault.take()
     }
 
-    fn set(&mut self, id: CallId, state: State) {
+    fn set(&mut self, id: CallId, state: CallState) {
         if let Some(call) = self.open.get_mut(&id) {
             call.state = state;
         }
     }
 
     pub(in crate::engine) fn park(&mut self, id: CallId, parked: Parked) {
-        self.set(id, State::Blocked(parked));
+        self.set(id, CallState::Blocked(parked));
     }
 
     pub(in crate::engine) fn hold(&mut self, id: CallId, until: Option<Timestamp>) {
-        self.set(id, State::Held(until));
+        self.set(id, CallState::Held(until));
     }
 
     /// Marks a blocked or held request as able to go on. Whether it was blocked or held.
@@ -163,9 +163,9 @@ impl Calls {
         let Some(call) = self.open.get_mut(&id) else {
             return false;
         };
-        let stood = matches!(call.state, State::Blocked(_) | State::Held(_));
+        let stood = matches!(call.state, CallState::Blocked(_) | CallState::Held(_));
         if stood {
-            call.state = State::Woken;
+            call.state = CallState::Woken;
         }
         stood
     }
@@ -173,7 +173,7 @@ impl Calls {
     /// Puts off the wake of a blocked request. Whether it was blocked.
     pub(in crate::engine) fn delay(&mut self, id: CallId, to: Timestamp) -> bool {
         match self.open.get_mut(&id).map(|call| &mut call.state) {
-            Some(State::Blocked(parked)) => {
+            Some(CallState::Blocked(parked)) => {
                 parked.delayed_to = Some(to);
                 true
             }
@@ -184,7 +184,7 @@ impl Calls {
     /// Whether the wake of a request was put off and is not due yet.
     pub(in crate::engine) fn is_delayed(&self, id: CallId) -> bool {
         let state = self.open.get(&id).map(|call| &call.state);
-        matches!(state, Some(State::Blocked(parked)) if parked.delayed_to.is_some())
+        matches!(state, Some(CallState::Blocked(parked)) if parked.delayed_to.is_some())
     }
 
     /// The blocked requests, oldest first.
@@ -202,38 +202,39 @@ impl Calls {
     /// The waits of all blocked requests, oldest first.
     pub(in crate::engine) fn parked(&self) -> impl Iterator<Item = (CallId, &Parked)> {
         self.open.iter().filter_map(|(id, call)| match &call.state {
-            State::Blocked(parked) => Some((*id, parked)),
-            State::Running | State::Held(_) | State::Woken => None,
+            CallState::Blocked(parked) => Some((*id, parked)),
+            CallState::Running | CallState::Held(_) | CallState::Woken => None,
         })
     }
 
     /// What the requests that are neither blocked nor held ask for.
     pub(in crate::engine) fn at_work(&self) -> Vec<String> {
         let calls = self.open.values();
-        let at_work = calls.filter(|call| matches!(call.state, State::Running | State::Woken));
+        let at_work =
+            calls.filter(|call| matches!(call.state, CallState::Running | CallState::Woken));
         at_work.map(|call| call.target.clone()).collect()
     }
 
     /// How many requests are open, and whether all of them are blocked or held.
     pub(in crate::engine) fn all_stand(&self) -> (usize, bool) {
-        let stand = |call: &Call| matches!(call.state, State::Blocked(_) | State::Held(_));
+        let stand = |call: &Call| matches!(call.state, CallState::Blocked(_) | CallState::Held(_));
         (self.open.len(), self.open.values().all(stand))
     }
 
     /// Whether a request was woken and has neither been answered nor blocked again.
     pub(in crate::engine) fn any_woken(&self) -> bool {
         let mut calls = self.open.values();
-        calls.any(|call| matches!(call.state, State::Woken))
+        calls.any(|call| matches!(call.state, CallState::Woken))
     }
 
     /// The next point in time at which a request goes on by itself.
     pub(in crate::engine) fn next_deadline(&self) -> Option<Timestamp> {
         let deadlines = self.open.values().filter_map(|call| match &call.state {
-            State::Blocked(parked) => {
+            CallState::Blocked(parked) => {
                 Some(parked.delayed_to.unwrap_or(parked.until).min(parked.until))
             }
-            State::Held(until) => *until,
-            State::Running | State::Woken => None,
+            CallState::Held(until) => *until,
+            CallState::Running | CallState::Woken => None,
         });
         deadlines.min()
     }
@@ -251,15 +252,15 @@ impl Calls {
         let mut expired = Vec::new();
         for (id, call) in &mut self.open {
             match &call.state {
-                State::Blocked(parked) => {
+                CallState::Blocked(parked) => {
                     let timed_out = parked.until <= now;
                     if timed_out || parked.delayed_to.is_some_and(|to| to <= now) {
                         expired.push((*id, Arc::clone(&parked.told), timed_out));
-                        call.state = State::Woken;
+                        call.state = CallState::Woken;
                     }
                 }
-                State::Held(Some(until)) if *until <= now => call.state = State::Woken,
-                State::Held(_) | State::Running | State::Woken => {}
+                CallState::Held(Some(until)) if *until <= now => call.state = CallState::Woken,
+                CallState::Held(_) | CallState::Running | CallState::Woken => {}
             }
         }
         expired

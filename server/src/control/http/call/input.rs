@@ -27,16 +27,13 @@ pub(in crate::control::http) trait Input:
 pub(in crate::control::http) struct Nothing;
 
 /// A body of JSON.
-pub(in crate::control::http) struct Body<T>(pub(in crate::control::http) T);
+pub(in crate::control::http) struct JsonBody<T>(pub(in crate::control::http) T);
 
 /// The same, which may be left out.
-pub(in crate::control::http) struct MaybeBody<T>(pub(in crate::control::http) T);
+pub(in crate::control::http) struct OptionalJsonBody<T>(pub(in crate::control::http) T);
 
 /// A body of JSON as its text: what reads it is elsewhere. `T` describes it.
-pub(in crate::control::http) struct Document<T>(
-    pub(in crate::control::http) String,
-    PhantomData<T>,
-);
+pub(in crate::control::http) struct RawJson<T>(pub(in crate::control::http) String, PhantomData<T>);
 
 /// Parameters of the query string.
 pub(in crate::control::http) struct Parameters<T>(pub(in crate::control::http) T);
@@ -83,7 +80,7 @@ impl Input for Nothing {
     fn describe(_: &mut Schemas, _: &mut Map<String, Value>) {}
 }
 
-impl<T: DeserializeOwned> FromRequest<Control> for Body<T> {
+impl<T: DeserializeOwned> FromRequest<Control> for JsonBody<T> {
     type Rejection = Refused;
 
     async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
@@ -93,7 +90,7 @@ impl<T: DeserializeOwned> FromRequest<Control> for Body<T> {
     }
 }
 
-impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Body<T> {
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for JsonBody<T> {
     fn describe(schemas: &mut Schemas, operation: &mut Map<String, Value>) {
         describe_body::<T>(schemas, operation, true);
     }
@@ -110,7 +107,7 @@ fn describe_body<T: JsonSchema>(
     operation.insert("requestBody".into(), body);
 }
 
-impl<T: DeserializeOwned + Default> FromRequest<Control> for MaybeBody<T> {
+impl<T: DeserializeOwned + Default> FromRequest<Control> for OptionalJsonBody<T> {
     type Rejection = Refused;
 
     async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
@@ -123,13 +120,13 @@ impl<T: DeserializeOwned + Default> FromRequest<Control> for MaybeBody<T> {
     }
 }
 
-impl<T: DeserializeOwned + Default + JsonSchema + Send + 'static> Input for MaybeBody<T> {
+impl<T: DeserializeOwned + Default + JsonSchema + Send + 'static> Input for OptionalJsonBody<T> {
     fn describe(schemas: &mut Schemas, operation: &mut Map<String, Value>) {
         describe_body::<T>(schemas, operation, false);
     }
 }
 
-impl<T> FromRequest<Control> for Document<T> {
+impl<T> FromRequest<Control> for RawJson<T> {
     type Rejection = Refused;
 
     async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
@@ -141,7 +138,7 @@ impl<T> FromRequest<Control> for Document<T> {
     }
 }
 
-impl<T: JsonSchema + Send + 'static> Input for Document<T> {
+impl<T: JsonSchema + Send + 'static> Input for RawJson<T> {
     fn describe(schemas: &mut Schemas, operation: &mut Map<String, Value>) {
         describe_body::<T>(schemas, operation, true);
     }

@@ -17,9 +17,9 @@ use serde_json::{Map, Value, json};
 use super::describe::Schemas;
 use crate::control::Control;
 
-pub(super) use input::{Body, Document, Input, MaybeBody, Nothing, Number, Parameters};
+pub(super) use input::{Input, JsonBody, Nothing, Number, OptionalJsonBody, Parameters, RawJson};
 pub(super) use name::{Name, Nouns};
-pub(super) use output::{JsonOrText, Output, Text, Written};
+pub(super) use output::{JsonOrText, Output, PlainText, Written};
 pub(super) use refused::Refused;
 pub(super) use span::Span;
 

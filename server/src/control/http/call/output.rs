@@ -22,7 +22,7 @@ pub(in crate::control::http) trait Output {
 }
 
 /// Text for people.
-pub(in crate::control::http) struct Text(pub(in crate::control::http) String);
+pub(in crate::control::http) struct PlainText(pub(in crate::control::http) String);
 
 /// JSON that is written already. `T` describes it.
 pub(in crate::control::http) struct Written<T>(String, PhantomData<T>);
@@ -43,7 +43,7 @@ impl<T: Serialize + JsonSchema> Output for T {
     }
 }
 
-impl Output for Text {
+impl Output for PlainText {
     fn into_answer(self) -> Response {
         self.0.into_response()
     }

@@ -30,22 +30,22 @@ pub(super) fn read<T: DeserializeOwned>(raw: &[u8]) -> Result<T, Refused> {
             }),
         }
     }
-    T::deserialize(Parameters(parameters)).map_err(|Wrong(sentence)| Refused::input(sentence))
+    T::deserialize(Parameters(parameters)).map_err(|QueryError(sentence)| Refused::input(sentence))
 }
 
 /// What is wrong with a query, as a sentence.
 #[derive(Debug)]
-pub(in crate::control::http) struct Wrong(String);
+pub(in crate::control::http) struct QueryError(String);
 
-impl fmt::Display for Wrong {
+impl fmt::Display for QueryError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for QueryError {}
 
-impl de::Error for Wrong {
+impl de::Error for QueryError {
     fn custom<T: fmt::Display>(sentence: T) -> Self {
         Self(sentence.to_string())
     }
@@ -64,9 +64,9 @@ struct Parameter {
 struct Parameters(Vec<Parameter>);
 
 impl<'de> Deserializer<'de> for Parameters {
-    type Error = Wrong;
+    type Error = QueryError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
         let pairs = self.0.into_iter();
         visitor.visit_map(MapDeserializer::new(
             pairs.map(|parameter| (parameter.name.clone(), parameter)),
@@ -78,14 +78,14 @@ impl<'de> Deserializer<'de> for Parameters {
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, QueryError> {
         let is_unknown = |parameter: &&Parameter| !fields.contains(&parameter.name.as_str());
         if let Some(Parameter { name, .. }) = self.0.iter().find(is_unknown) {
             let expected = match fields {
                 [] => "no parameter".to_owned(),
                 fields => fields.join(", "),
             };
-            return Err(Wrong(format!(
+            return Err(QueryError(format!(
                 "unknown parameter {name:?}, expected {expected}"
             )));
         }
@@ -98,7 +98,7 @@ impl<'de> Deserializer<'de> for Parameters {
     }
 }
 
-impl IntoDeserializer<'_, Wrong> for Parameter {
+impl IntoDeserializer<'_, QueryError> for Parameter {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -107,23 +107,23 @@ impl IntoDeserializer<'_, Wrong> for Parameter {
 }
 
 impl<'de> Deserializer<'de> for Parameter {
-    type Error = Wrong;
+    type Error = QueryError;
 
-    fn deserialize_any<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, QueryError> {
         match self.values.pop() {
             Some(value) if self.values.is_empty() => visitor.visit_string(value),
-            _ => Err(Wrong(format!(
+            _ => Err(QueryError(format!(
                 "the parameter {} is given more than once",
                 self.name
             ))),
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
         visitor.visit_seq(SeqDeserializer::new(self.values.into_iter()))
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::control::Control;
-use crate::control::http::call::{Body, Name, Nothing, Nouns, Refused, Span, calls};
+use crate::control::http::call::{JsonBody, Name, Nothing, Nouns, Refused, Span, calls};
 use crate::control::http::records::Done;
 use crate::faults::{LeaderLoss, Phase};
 use crate::named::named;
@@ -110,7 +110,10 @@ fn loss_of(phases: Vec<NewPhase>) -> Result<LeaderLoss, Refused> {
     loss.ok_or_else(|| Refused::input("expected at least one phase"))
 }
 
-async fn lose_leader(control: Control, Body(lost): Body<LoseLeader>) -> Result<Done, Refused> {
+async fn lose_leader(
+    control: Control,
+    JsonBody(lost): JsonBody<LoseLeader>,
+) -> Result<Done, Refused> {
     control.lose_leader(lost.into_loss()?);
     Ok(Done {})
 }

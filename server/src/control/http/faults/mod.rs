@@ -7,7 +7,7 @@ mod rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Body, Nothing, Number, Refused, Span, calls};
+use super::call::{JsonBody, Nothing, Number, Refused, Span, calls};
 use super::records::Done;
 use crate::control::Control;
 use crate::faults::{Installed, RuleId};
@@ -101,7 +101,7 @@ async fn faults(control: Control, _: Nothing) -> Result<Rules, Refused> {
     Ok(Rules { rules })
 }
 
-async fn install_fault(control: Control, Body(new): Body<NewRule>) -> Result<Id, Refused> {
+async fn install_fault(control: Control, JsonBody(new): JsonBody<NewRule>) -> Result<Id, Refused> {
     let guard = control.fault(new.into_rule()?);
     let guard = guard.map_err(|error| Refused::input(error.to_string()))?;
     Ok(Id { id: guard.keep().0 })
@@ -119,12 +119,18 @@ async fn remove_fault(control: Control, Number(id): Number) -> Result<Done, Refu
     Ok(Done {})
 }
 
-async fn wake(control: Control, Body(Prefix { prefix }): Body<Prefix>) -> Result<Woken, Refused> {
+async fn wake(
+    control: Control,
+    JsonBody(Prefix { prefix }): JsonBody<Prefix>,
+) -> Result<Woken, Refused> {
     let woken = control.wake(prefix);
     Ok(Woken { woken })
 }
 
-async fn delay_wakes(control: Control, Body(delay): Body<DelayWakes>) -> Result<Done, Refused> {
+async fn delay_wakes(
+    control: Control,
+    JsonBody(delay): JsonBody<DelayWakes>,
+) -> Result<Done, Refused> {
     if delay.times == Some(0) {
         return Err(Refused::input("expected times to be at least 1"));
     }
