@@ -11,76 +11,54 @@
 
 mod agent;
 mod catalog;
-mod check;
-mod check_table;
 mod command;
-mod effects;
-mod event;
 mod image;
-mod index;
-mod invalidation;
-mod key;
 mod kv;
-mod lock_delay;
-mod looks;
-mod node;
-mod node_id;
-mod prepared_query;
-mod proxy;
 mod query;
-mod radix;
-mod registration;
-mod rules;
-mod service;
+mod read;
 mod session;
-mod session_id;
 pub mod timestamp;
-mod tombstone;
-mod travel;
 mod txn;
-mod txn_catalog;
-pub mod watch;
 
 use std::convert::Infallible;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use agent::event::{EventList, EventRow, NewEvent};
 pub use agent::{
     Agent, AgentCommand, AgentImage, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow,
     LocalCheck, LocalService, ServiceSpec, Sidecar, Start, Thresholds,
 };
+pub use catalog::check::{ChecksInState, NodeChecks};
+pub use catalog::node_id::{NodeIdFlaw, check_node_id};
+pub use catalog::proxy::{ExposedPath, Proxy, Upstream};
+pub use catalog::registration::{
+    CheckDefinition, CheckRow, Deregistration, Headers, Labels, NewCheck, NewNode, NewService,
+    NodeRow, Registration, ServiceAddress, ServiceRow, Weights,
+};
+pub use catalog::service::{ConnectInstances, Instance, ServiceChecks, ServiceInstances, View};
 pub use catalog::{NodeInfo, NodeList, ServiceList};
-pub use check::{ChecksInState, NodeChecks};
-pub use command::{AcquireRefused, Command, KvRefused, Refusal};
-pub use effects::{
+pub use command::effects::{
     Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, SessionEnd, Touched,
 };
-pub use event::{EventList, EventRow, NewEvent};
+pub use command::{AcquireRefused, Command, KvRefused, Refusal};
 #[cfg(feature = "serde")]
 pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
-pub use index::Index;
-pub use key::Key;
+pub use kv::key::Key;
 pub use kv::{Content, Entry, KvGet, KvList, KvRow, KvVerb, KvWrite};
-pub use node_id::{NodeIdFlaw, check_node_id};
-pub use prepared_query::{
+pub use query::{
     NewPreparedQuery, PreparedQueryDelete, PreparedQueryFor, PreparedQueryId, PreparedQueryInfo,
     PreparedQueryList, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
     PreparedQueryWrite, ServiceSearch, Template,
 };
-pub use proxy::{ExposedPath, Proxy, Upstream};
-pub use query::{Answer, Found, News, Read, ReadSet, Subject, Watch};
-pub use registration::{
-    CheckDefinition, CheckRow, Deregistration, Headers, Labels, NewCheck, NewNode, NewService,
-    NodeRow, Registration, ServiceAddress, ServiceRow, Weights,
-};
-pub use rules::Rules;
-pub use service::{ConnectInstances, Instance, ServiceChecks, ServiceInstances, View};
+pub use read::{Answer, Found, News, Read, ReadSet, Subject, Watch, watch};
+pub use session::id::{IdError, SessionId};
 pub use session::{
     Behavior, NewSession, NodeSessions, ServiceCheck, SessionDestroy, SessionInfo, SessionList,
     SessionRenew, SessionRow,
 };
-pub use session_id::{IdError, SessionId};
 pub use txn::{
     CatalogOperation, CatalogSubject, CatalogVerb, Txn, TxnError, TxnOperation, TxnOutcome,
     TxnRefusal, TxnResult, TxnVerb,
@@ -94,13 +72,62 @@ pub struct Store {
     rules: Rules,
     applied: Index,
     kv: kv::KvTable,
-    tombstones: tombstone::Tombstones,
-    lock_delays: lock_delay::LockDelays,
+    tombstones: kv::tombstone::Tombstones,
+    lock_delays: kv::lock_delay::LockDelays,
     sessions: session::SessionTable,
     catalog: catalog::Catalog,
     agent: Agent,
-    prepared_queries: prepared_query::PreparedQueries,
-    events: event::Events,
+    prepared_queries: query::PreparedQueries,
+    events: agent::event::Events,
+}
+
+/// The version-dependent rules of the store, resolved once from the emulated version.
+///
+/// The store knows no version numbers: the table of what each release does is the server's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Session ids are looked up as UUIDs, so a malformed one is an error of its own, and destroying an
+    /// unknown session writes a raft entry (`sess.malformed_id`, `kv.session_lookup`: until 1.11.0).
+    pub session_ids_are_uuids: bool,
+    /// A wait on a missing key or session goes on through unrelated writes (`kv.missing_block`,
+    /// `sess.info_block`: since 1.10.9, 1.11.4, 1.12.0). Before, it may end early (kv.md 5.4).
+    pub missing_keeps_blocking: bool,
+    /// An unknown transaction verb is refused before anything runs (`txn.unknown_verb`: since 1.19.1).
+    pub unknown_verb_fails_pre_check: bool,
+    /// Writing an identical check moves the index of the checks table (`cat.check_noop_index`: until 1.9.0).
+    pub identical_check_moves_index: bool,
+    /// Checks of type `session` follow the sessions of their name (`sess.session_checks`: since 1.21.0).
+    pub session_checks: bool,
+    /// A service with neither id nor name is refused in a transaction before anything runs, whatever is done with it
+    /// (`cat.svc_empty_text`: since 1.21.2). Before, only where it is written.
+    pub empty_service_fails_pre_check: bool,
+    /// Each node has an index of its own, and writing a service moves the index of the nodes table
+    /// (`cat.node_index`: since 1.13.0).
+    pub index_per_node: bool,
+}
+
+/// A raft index: the number of a log entry, and the create, modify and table indexes that stem from it.
+///
+/// The lock index of a key is not one of these: it counts acquisitions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+pub struct Index(pub u64);
+
+impl Index {
+    /// No entry yet. Consul never sends it: a read reports it as 1 (kv.md 4.2).
+    pub const ZERO: Self = Self(0);
+
+    /// The index as a read reports it: never 0.
+    #[must_use]
+    pub fn reported(self) -> Self {
+        Self(self.0.max(1))
+    }
+}
+
+impl fmt::Display for Index {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
 }
 
 /// What a command came to.
@@ -144,13 +171,13 @@ impl Store {
             rules,
             applied,
             kv: kv::KvTable::default(),
-            tombstones: tombstone::Tombstones::default(),
-            lock_delays: lock_delay::LockDelays::default(),
+            tombstones: kv::tombstone::Tombstones::default(),
+            lock_delays: kv::lock_delay::LockDelays::default(),
             sessions: session::SessionTable::default(),
             catalog: catalog::Catalog::default(),
             agent: Agent::default(),
-            prepared_queries: prepared_query::PreparedQueries::default(),
-            events: event::Events::default(),
+            prepared_queries: query::PreparedQueries::default(),
+            events: agent::event::Events::default(),
         }
     }
 

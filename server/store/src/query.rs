@@ -1,152 +1,419 @@
-//! Reads: what all of them have, what is answered, and what the answer depends on. Each part of the store has its own.
+//! Prepared queries: searches for services that are stored under a name, and fall with their session (session.md 5).
 
-use std::fmt;
+use std::convert::Infallible;
+use std::sync::Arc;
 
-use super::Store;
-use super::index::Index;
-use super::key::Key;
-use super::session_id::SessionId;
+use imbl::{OrdMap, OrdSet};
 
-/// One read.
-pub trait Read {
-    /// What it finds.
-    type Rows;
-    /// Why it is refused; [`Infallible`](std::convert::Infallible) where it cannot be.
-    type Refused;
+use crate::Index;
+use crate::catalog::registration::Labels;
+use crate::command::effects::Touched;
+use crate::command::{Command, Refusal};
+use crate::read::{Answer, Found, Read, Subject, Watch};
+use crate::session::id::{IdError, SessionId};
+use crate::{Change, Store};
 
-    /// Whether it looks at a few rows only, however much the store holds. Then it is cheaper under a lock than on a
-    /// snapshot.
-    const IS_SMALL: bool = false;
+/// The id of a prepared query: made and printed as those of sessions are, and always looked up as a UUID.
+pub type PreparedQueryId = SessionId;
 
-    /// Returns what is read, for those who observe who waits for what.
-    fn subject(&self) -> Subject;
+/// A prepared query as a client sends it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct NewPreparedQuery {
+    /// The name; none for a query that is known by its id alone.
+    pub name: String,
+    /// The session that it falls with, in the client's spelling; empty for none.
+    pub session: String,
+    /// The token; kept and shown.
+    pub token: String,
+    /// Whether and how it serves names that only begin with its own.
+    pub template: Template,
+    /// What it searches.
+    pub service: ServiceSearch,
+    /// The TTL of its DNS answers; kept and shown.
+    pub dns_ttl: String,
+}
 
-    /// Answers the read. It changes nothing, and takes no time as an argument: nothing that can be read over
-    /// the wire depends on the moment, only on what has been applied.
+/// How a query serves names that only begin with its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct Template {
+    /// The kind; empty for a query that is no template.
+    pub kind: String,
+    /// What takes the name apart.
+    pub regexp: String,
+    /// Whether tags that come out empty are left out.
+    pub remove_empty_tags: bool,
+}
+
+impl Template {
+    /// Whether the query is a template at all.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        !self.kind.is_empty()
+    }
+}
+
+/// What a query searches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct ServiceSearch {
+    /// The name of the service.
+    pub service: String,
+    /// How many of the nearest other datacenters are asked when this one has nothing; kept and shown.
+    pub failover_nearest: i64,
+    /// Which other datacenters are asked; kept and shown. None is JSON's `null`, here and below.
+    pub failover_datacenters: Option<Vec<String>>,
+    /// Whether warnings count as failures.
+    pub only_passing: bool,
+    /// Checks that do not count.
+    pub ignore_check_ids: Option<Vec<String>>,
+    /// The node that the results are sorted from.
+    pub near: String,
+    /// Tags that instances must have; with an exclamation mark, must not have.
+    pub tags: Option<Vec<String>>,
+    /// Meta data that nodes must have.
+    pub node_meta: Option<Labels>,
+    /// Meta data that instances must have.
+    pub service_meta: Option<Labels>,
+    /// Whether proxies are looked for.
+    pub connect: bool,
+}
+
+/// A stored prepared query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct PreparedQueryRow {
+    /// The id, made by the caller.
+    pub id: PreparedQueryId,
+    /// As sent.
+    pub query: NewPreparedQuery,
+    /// The index of its creation.
+    pub create_index: Index,
+    /// The index of its last change.
+    pub modify_index: Index,
+}
+
+/// What to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedQueryWrite {
+    /// The id of a new query, or the one of a query that is replaced.
+    pub target: PreparedQueryTarget,
+    /// The query.
+    pub query: NewPreparedQuery,
+    /// Why the template cannot be used, in the words of whoever compiles templates: raft says so.
+    pub flaw: Option<String>,
+}
+
+/// Which query a write is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreparedQueryTarget {
+    /// A new one, with an id made by the caller.
+    New(PreparedQueryId),
+    /// An existing one, by its id as the client spelled it.
+    Existing(String),
+}
+
+/// Why a call about a prepared query is refused. The texts are the wire layer's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreparedQueryRefusal {
+    /// A read of a query that does not exist.
+    NotFound,
+    /// A read by an id that is not a UUID.
+    MalformedId(IdError),
+    /// A write by an id that is not a UUID.
+    MalformedTarget(IdError),
+    /// A write of a query that does not exist.
+    NoTarget(String),
+    /// The session of a query is not a UUID, where sessions' ids are.
+    MalformedSession(IdError),
+    /// No session has the id.
+    InvalidSession(String),
+    /// Another query has the name.
+    NameIsQueryName(String),
+    /// Another query has the name as its id.
+    NameIsQueryId(String),
+    /// There is a template without a name, and another one must not be.
+    EmptyTemplateExists,
+    /// The template cannot be used.
+    TemplateFlaw(String),
+}
+
+impl From<Infallible> for PreparedQueryRefusal {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// Deletes the prepared query with this id, as the client spelled it.
+#[derive(Clone, Debug)]
+pub struct PreparedQueryDelete(pub String);
+
+/// Reads all prepared queries, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct PreparedQueryList;
+
+/// Reads a prepared query by its id, as the client spelled it: a list of one.
+#[derive(Clone, Debug)]
+pub struct PreparedQueryInfo(pub String);
+
+/// Reads the prepared query that serves a name: that with the id, with the name, or the template with the longest
+/// beginning of the name.
+#[derive(Clone, Debug)]
+pub struct PreparedQueryFor(pub String);
+
+/// The prepared queries.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PreparedQueries {
+    pub(crate) rows: OrdMap<PreparedQueryId, Arc<PreparedQueryRow>>,
+    /// By the name in lower case; those without a name only if they are templates.
+    pub(crate) by_name: OrdMap<String, PreparedQueryId>,
+    /// (session, query).
+    pub(crate) by_session: OrdSet<(SessionId, PreparedQueryId)>,
+    /// The index of the last change of any.
+    pub(crate) newest: Index,
+}
+
+impl PreparedQueries {
+    pub(crate) fn insert(&mut self, row: PreparedQueryRow) {
+        self.remove(row.id);
+        if let Some(name) = row.query.key_name() {
+            self.by_name.insert(name, row.id);
+        }
+        if let Some(session) = session_of(&row.query) {
+            self.by_session.insert((session, row.id));
+        }
+        self.rows.insert(row.id, Arc::new(row));
+    }
+
+    fn remove(&mut self, id: PreparedQueryId) {
+        let Some(row) = self.rows.remove(&id) else {
+            return;
+        };
+        if let Some(name) = row.query.key_name() {
+            self.by_name.remove(&name);
+        }
+        if let Some(session) = session_of(&row.query) {
+            self.by_session.remove(&(session, id));
+        }
+    }
+}
+
+impl NewPreparedQuery {
+    /// The name that the query is found by.
+    pub(crate) fn key_name(&self) -> Option<String> {
+        (!self.name.is_empty() || self.template.is_some()).then(|| self.name.to_lowercase())
+    }
+}
+
+/// The session that a query falls with, whatever its spelling.
+fn session_of(query: &NewPreparedQuery) -> Option<SessionId> {
+    SessionId::parse(&query.session).ok().flatten()
+}
+
+impl Read for PreparedQueryList {
+    type Rows = Vec<Arc<PreparedQueryRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other("all prepared queries")
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let rows = store.prepared_queries.rows.values();
+        Ok(store.prepared_query_answer(rows.map(Arc::clone).collect()))
+    }
+}
+
+impl Read for PreparedQueryInfo {
+    type Rows = Vec<Arc<PreparedQueryRow>>;
+    type Refused = PreparedQueryRefusal;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("prepared query {}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let row = store.prepared_query_row(&self.0);
+        let row = row.map_err(PreparedQueryRefusal::MalformedId)?;
+        let row = row.ok_or(PreparedQueryRefusal::NotFound)?;
+        Ok(store.prepared_query_answer(vec![row]))
+    }
+}
+
+impl Read for PreparedQueryFor {
+    type Rows = Arc<PreparedQueryRow>;
+    type Refused = PreparedQueryRefusal;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("the prepared query for {:?}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let row = store.prepared_query_row(&self.0).ok().flatten();
+        let row = row.or_else(|| store.prepared_query_named(&self.0));
+        let row = row.ok_or(PreparedQueryRefusal::NotFound)?;
+        Ok(store.prepared_query_answer(row))
+    }
+}
+
+impl Store {
+    fn prepared_query_named(&self, name: &str) -> Option<Arc<PreparedQueryRow>> {
+        let queries = &self.prepared_queries;
+        let name = name.to_lowercase();
+        if let Some(id) = queries.by_name.get(&name)
+            && !name.is_empty()
+        {
+            return queries.rows.get(id).cloned();
+        }
+        let templates = queries.by_name.iter().filter(|(own, id)| {
+            let row = queries.rows.get(*id);
+            name.starts_with(own.as_str()) && row.is_some_and(|row| row.query.template.is_some())
+        });
+        let (_, id) = templates.max_by_key(|(own, _)| own.len())?;
+        queries.rows.get(id).cloned()
+    }
+
+    fn prepared_query_row(&self, id: &str) -> Result<Option<Arc<PreparedQueryRow>>, IdError> {
+        let id = PreparedQueryId::parse(id)?;
+        Ok(id.and_then(|id| self.prepared_queries.rows.get(&id).cloned()))
+    }
+
+    fn prepared_query_answer<T>(&self, rows: T) -> Answer<T> {
+        let reads = vec![Watch::PreparedQueries];
+        Answer::new(self.prepared_queries.newest, rows, reads)
+    }
+
+    /// Returns the query that a write is of, if it is there: what is not there is found out before raft.
     ///
     /// # Errors
-    /// The read is refused.
-    fn look(&self, store: &Store) -> Result<Answer<Self::Rows>, Self::Refused>;
+    /// The id is malformed, or nobody's.
+    pub fn prepared_query_target(
+        &self,
+        id: &str,
+    ) -> Result<Arc<PreparedQueryRow>, PreparedQueryRefusal> {
+        let row = self.prepared_query_row(id);
+        let row = row.map_err(PreparedQueryRefusal::MalformedTarget)?;
+        row.ok_or_else(|| PreparedQueryRefusal::NoTarget(id.to_owned()))
+    }
 }
 
-/// What a read comes to.
-pub type Found<R> = Result<Answer<<R as Read>::Rows>, <R as Read>::Refused>;
+/// Creates or replaces a prepared query. The caller has checked what Consul checks before raft.
+impl Command for PreparedQueryWrite {
+    type Reply = PreparedQueryId;
+    type Refused = PreparedQueryRefusal;
 
-/// What is read, as far as observers tell reads apart. Its `Display` form is the read in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Subject {
-    /// A single key.
-    Key(Key),
-    /// All keys with this prefix.
-    Prefix(Key),
-    /// A session by its id, as the client spelled it.
-    Session(String),
-    /// The instances or the checks of a service.
-    Service {
-        /// What of the service is read, in words.
-        part: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// Anything else, in words.
-    Other(String),
+    fn run(self, change: &mut Change<'_>) -> Result<PreparedQueryId, PreparedQueryRefusal> {
+        change.put_prepared_query(self)
+    }
 }
 
-impl Subject {
-    /// Returns the key or prefix that the read names.
-    #[must_use]
-    pub fn key(&self) -> Option<&Key> {
-        match self {
-            Self::Key(key) | Self::Prefix(key) => Some(key),
-            Self::Session(_) | Self::Service { .. } | Self::Other(_) => None,
+impl Command for PreparedQueryDelete {
+    type Reply = ();
+    type Refused = PreparedQueryRefusal;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), PreparedQueryRefusal> {
+        let row = change.store.prepared_query_target(&self.0)?;
+        change.take_indexes(1);
+        change.store.prepared_queries.remove(row.id);
+        change.prepared_queries_changed();
+        Ok(())
+    }
+}
+
+impl Change<'_> {
+    fn put_prepared_query(
+        &mut self,
+        write: PreparedQueryWrite,
+    ) -> Result<PreparedQueryId, PreparedQueryRefusal> {
+        let (id, current) = match &write.target {
+            PreparedQueryTarget::New(id) => (*id, None),
+            PreparedQueryTarget::Existing(id) => {
+                let current = self.store.prepared_query_target(id)?;
+                (current.id, Some(current))
+            }
+        };
+        self.take_indexes(1);
+        self.check_name(id, &write.query)?;
+        self.check_session(&write.query.session)?;
+        if let Some(flaw) = write.flaw {
+            return Err(PreparedQueryRefusal::TemplateFlaw(flaw));
+        }
+        let row = PreparedQueryRow {
+            id,
+            query: write.query,
+            create_index: current.map_or(self.index, |row| row.create_index),
+            modify_index: self.index,
+        };
+        self.store.prepared_queries.insert(row);
+        self.prepared_queries_changed();
+        Ok(id)
+    }
+
+    /// That nothing else goes by the name, neither as its name nor as its id.
+    fn check_name(
+        &self,
+        id: PreparedQueryId,
+        query: &NewPreparedQuery,
+    ) -> Result<(), PreparedQueryRefusal> {
+        let queries = &self.store.prepared_queries;
+        let Some(name) = query.key_name() else {
+            return Ok(());
+        };
+        if queries.by_name.get(&name).is_some_and(|other| *other != id) {
+            return Err(if name.is_empty() {
+                PreparedQueryRefusal::EmptyTemplateExists
+            } else {
+                PreparedQueryRefusal::NameIsQueryName(query.name.clone())
+            });
+        }
+        let named = PreparedQueryId::parse(&name).ok().flatten();
+        if named.is_some_and(|named| queries.rows.contains_key(&named)) {
+            return Err(PreparedQueryRefusal::NameIsQueryId(query.name.clone()));
+        }
+        Ok(())
+    }
+
+    fn check_session(&self, session: &str) -> Result<(), PreparedQueryRefusal> {
+        if session.is_empty() {
+            return Ok(());
+        }
+        match self.store.require_session(session) {
+            Ok(_) => Ok(()),
+            Err(Refusal::MalformedSessionId(error)) => {
+                Err(PreparedQueryRefusal::MalformedSession(error))
+            }
+            Err(_) => Err(PreparedQueryRefusal::InvalidSession(session.to_owned())),
         }
     }
 
-    pub(super) fn other(words: impl Into<String>) -> Self {
-        Self::Other(words.into())
-    }
-}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Key(key) => write!(formatter, "key {key:?}"),
-            Self::Prefix(prefix) => write!(formatter, "keys under {prefix:?}"),
-            Self::Session(id) => write!(formatter, "session {id}"),
-            Self::Service { part, name } => write!(formatter, "{part} {name:?}"),
-            Self::Other(words) => formatter.write_str(words),
+    /// Deletes the prepared queries that fall with a session.
+    pub(crate) fn remove_queries_of(&mut self, session: SessionId) {
+        let first = (session, PreparedQueryId::from_bytes([0; 16]));
+        let of_session = self.store.prepared_queries.by_session.range(first..);
+        let fall: Vec<_> = of_session
+            .take_while(|(of, _)| *of == session)
+            .map(|(_, id)| *id)
+            .collect();
+        if fall.is_empty() {
+            return;
         }
-    }
-}
-
-/// What a read found.
-#[derive(Clone, Debug)]
-pub struct Answer<T> {
-    /// The index of what was read, at least 1: `X-Consul-Index`.
-    pub index: Index,
-    /// The rows.
-    pub rows: T,
-    /// What has to change before the same read can answer differently. A change of it is a hint, no more.
-    pub reads: ReadSet,
-    /// Which later answer ends a wait for news.
-    pub news: News,
-}
-
-impl<T> Answer<T> {
-    /// An answer to which one with a higher index is news.
-    pub(super) fn new(index: Index, rows: T, reads: ReadSet) -> Self {
-        Self {
-            index: index.reported(),
-            rows,
-            reads,
-            news: News::Higher,
+        for id in fall {
+            self.store.prepared_queries.remove(id);
         }
+        self.prepared_queries_changed();
     }
-}
 
-/// Which later answer ends a wait for news.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
-    /// One with a higher index.
-    Higher,
-    /// The same, but the read names one thing, which does not exist, and the wait for it is to go on through unrelated
-    /// writes ([`super::Rules::missing_keeps_blocking`]).
-    Existence,
-    /// One with another index: these indexes are in no order (session.md 4.6).
-    Other,
-}
-
-/// Everything that an answer depends on.
-pub type ReadSet = Vec<Watch>;
-
-/// One thing that an answer depends on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Watch {
-    /// The row of this key.
-    Key(Key),
-    /// The rows of all keys with this prefix; the empty prefix is every key.
-    KeyPrefix(Key),
-    /// The row of this session.
-    Session(SessionId),
-    /// The sessions of this node (lower case).
-    NodeSessions(String),
-    /// Every session.
-    AnySession,
-    /// Every node, or every node and service where those move the same index.
-    Nodes,
-    /// This node and its services (lower case).
-    Node(String),
-    /// Every service.
-    Services,
-    /// All that a read of this service shows.
-    Service(String),
-    /// Every check.
-    Checks,
-    /// This service of the agent's own.
-    AgentService(String),
-    /// Every prepared query.
-    PreparedQueries,
-    /// Every event.
-    Events,
+    fn prepared_queries_changed(&mut self) {
+        self.store.prepared_queries.newest = self.index;
+        self.effects.touched.push(Touched::PreparedQuery);
+    }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::local::{CheckSpec, ServiceSpec};
-use crate::registration::Registration;
+use crate::catalog::registration::Registration;
 
 /// One change of the agent's own state. What it means for the catalog is done in the same command, each change
 /// of the catalog with an index of its own, as Consul's agent sends them one after the other.

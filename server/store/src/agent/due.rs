@@ -7,8 +7,8 @@ use super::check::{next_on_grid, overdue_at};
 use super::command::{Due, Start};
 use super::{Own, SERF_HEALTH};
 use crate::Change;
-use crate::effects::{Note, Touched};
-use crate::registration::Registration;
+use crate::catalog::registration::Registration;
+use crate::command::effects::{Note, Touched};
 use crate::timestamp::Timestamp;
 
 /// How often the agent looks for services that have been critical for too long.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::effects::Probe;
-use crate::registration::{NewCheck, NewService};
+use crate::catalog::registration::{NewCheck, NewService};
+use crate::command::effects::Probe;
 use crate::timestamp::Timestamp;
 
 /// A service that the agent was told of.

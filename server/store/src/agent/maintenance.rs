@@ -2,8 +2,8 @@
 
 use super::local::{CheckSource, CheckSpec, Thresholds};
 use crate::Change;
+use crate::catalog::registration::NewCheck;
 use crate::command::Refusal;
-use crate::registration::NewCheck;
 
 const NODE_CHECK: &str = "_node_maintenance";
 const SERVICE_CHECK: &str = "_service_maintenance:";
@@ -51,7 +51,7 @@ impl Change<'_> {
         }
         let spec = CheckSpec {
             check: NewCheck {
-                status: crate::check::CRITICAL.to_owned(),
+                status: crate::catalog::check::CRITICAL.to_owned(),
                 kind: "maintenance".to_owned(),
                 ..check
             },

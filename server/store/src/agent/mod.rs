@@ -3,20 +3,17 @@
 //! The agent keeps what clients told it in tables of its own and enters every change into the catalog at once.
 //! What others do to its node in the catalog it undoes when it next compares the two.
 
-mod alias;
 mod chance;
 mod check;
-mod checks;
 mod command;
 mod due;
+pub(crate) mod event;
 mod image;
 mod local;
 mod maintenance;
 mod reload;
 mod service;
-mod sidecar;
 mod sync;
-mod travel;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -24,7 +21,7 @@ use std::time::Duration;
 
 use imbl::{OrdMap, OrdSet};
 
-pub(super) use alias::Stirred;
+pub(super) use check::alias::Stirred;
 pub use command::{AgentCommand, Due, Start};
 pub use image::AgentImage;
 pub use local::{
@@ -32,12 +29,12 @@ pub use local::{
     Thresholds,
 };
 
-use super::command::{Command, Refusal};
-use super::effects::Note;
-use super::query::{Answer, Found, Read, Subject, Watch};
-use super::registration::Registration;
-use super::{Change, Store};
+use crate::catalog::registration::Registration;
+use crate::command::effects::Note;
+use crate::command::{Command, Refusal};
+use crate::read::{Answer, Found, Read, Subject, Watch};
 use crate::timestamp::Timestamp;
+use crate::{Change, Store};
 use chance::Chance;
 
 /// The service that the leader registers on the agent's node, and that the agent leaves alone.
@@ -52,7 +49,7 @@ pub struct Agent {
     own: Option<Arc<Own>>,
     chance: Chance,
     services: OrdMap<String, Arc<LocalService>>,
-    checks: checks::Checks,
+    checks: check::table::Checks,
     /// What the agent does by itself, and when.
     deadlines: OrdSet<(Timestamp, Due)>,
     /// What the configuration defines.
@@ -132,7 +129,7 @@ impl Agent {
 impl Agent {
     /// That what is kept beside the rows is what follows from them.
     pub(super) fn assert_consistent(&self) {
-        let mut checks = checks::Checks::default();
+        let mut checks = check::table::Checks::default();
         for local in self.checks() {
             checks.insert(LocalCheck::clone(local));
         }

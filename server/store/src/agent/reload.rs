@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::local::{CheckSpec, ServiceSpec};
-use super::sidecar::sidecar_id;
+use super::service::sidecar::sidecar_id;
 use crate::Change;
 
 /// The ids of what a configuration defines.

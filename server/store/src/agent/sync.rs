@@ -2,8 +2,8 @@
 
 use super::{CONSUL, SERF_HEALTH};
 use crate::Change;
+use crate::catalog::registration::{Deregistration, NewCheck, NewService, Registration};
 use crate::command::Refusal;
-use crate::registration::{Deregistration, NewCheck, NewService, Registration};
 
 impl Change<'_> {
     /// Enters something into the catalog.

@@ -5,9 +5,9 @@ use std::fmt;
 use std::time::Duration;
 
 use super::Image;
-use crate::index::Index;
-use crate::lock_delay::LONGEST;
-use crate::session_id::SessionId;
+use crate::Index;
+use crate::kv::lock_delay::LONGEST;
+use crate::session::id::SessionId;
 use crate::timestamp::Timestamp;
 
 /// Why an image is of no state that a store can be in, as a sentence.
@@ -240,7 +240,7 @@ impl Image {
     }
 
     fn check_events(&self) -> Result<(), Flaw> {
-        let kept = crate::event::KEPT;
+        let kept = crate::agent::event::KEPT;
         Flaw::unless(self.events.len() <= kept, || {
             format!("at most {kept} events are kept")
         })?;

@@ -7,14 +7,14 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::value;
+use crate::Index;
+use crate::agent::event::{EventRow, NewEvent};
 use crate::agent::{Alias, CheckSource, InARow, LocalCheck, Thresholds};
-use crate::effects::{Probe, ProbeTarget};
-use crate::event::{EventRow, NewEvent};
-use crate::index::Index;
+use crate::catalog::registration::NewCheck;
+use crate::command::effects::{Probe, ProbeTarget};
 use crate::kv::KvRow;
-use crate::registration::NewCheck;
+use crate::session::id::SessionId;
 use crate::session::{Behavior, NewSession, ServiceCheck, SessionRow};
-use crate::session_id::SessionId;
 use crate::timestamp::Timestamp;
 
 /// Converts a thing and its written form into each other. Both sides of a row are read as patterns and as expressions, so

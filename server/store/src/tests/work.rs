@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::any::Command;
 use super::random::agent_start;
 
-use crate::looks::looks;
+use crate::catalog::looks::looks;
 use crate::timestamp::Timestamp;
 use crate::{
     AgentCommand, Alias, Behavior, CheckSource, CheckSpec, Content, Deregistration, Index, Key,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::steps::{KEYS, NODES, SERVICES, World};
+use crate::read::watch::Registry;
 use crate::tests::any::{Answer, Command, Query, Rows};
-use crate::watch::Registry;
 use crate::{Effects, Key, KvVerb, Labels, ServiceRow, Store, TxnOperation, TxnVerb, View};
 
 /// The answers to all reads that there are in a small world, each with someone who waits for it to change.

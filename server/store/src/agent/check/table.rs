@@ -1,0 +1,132 @@
+//! The table of the agent's checks, and where to find those that a change concerns without looking at all of them.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+
+use crate::agent::local::{Alias, CheckSource, LocalCheck};
+use crate::catalog::looks::looked_at;
+
+/// The agent's checks by their ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::agent) struct Checks {
+    rows: OrdMap<String, Arc<LocalCheck>>,
+    /// (service, check); those of the node under the empty service.
+    by_service: OrdSet<(String, String)>,
+    /// (service, check) of the aliases that follow a service of this agent.
+    aliases_by_service: OrdSet<(String, String)>,
+    /// (node, check) of the aliases that follow a node of the catalog, the node in lower case.
+    aliases_by_node: OrdSet<(String, String)>,
+}
+
+impl Checks {
+    /// Puts a check in the place of the one with its id.
+    pub(in crate::agent) fn insert(&mut self, local: LocalCheck) {
+        let id = local.check.check_id.clone();
+        self.remove(&id);
+        let service = local.check.service_id.clone();
+        self.by_service.insert((service, id.clone()));
+        if let CheckSource::Alias(alias) = &local.source {
+            let (aliases, place) = self.aliases_of(alias, &id);
+            aliases.insert(place);
+        }
+        self.rows.insert(id, Arc::new(local));
+    }
+
+    pub(in crate::agent) fn remove(&mut self, id: &str) -> Option<Arc<LocalCheck>> {
+        let local = self.rows.remove(id)?;
+        let service = local.check.service_id.clone();
+        self.by_service.remove(&(service, id.to_owned()));
+        if let CheckSource::Alias(alias) = &local.source {
+            let (aliases, place) = self.aliases_of(alias, id);
+            aliases.remove(&place);
+        }
+        Some(local)
+    }
+
+    fn aliases_of(
+        &mut self,
+        alias: &Alias,
+        id: &str,
+    ) -> (&mut OrdSet<(String, String)>, (String, String)) {
+        let id = id.to_owned();
+        if alias.node.is_empty() {
+            (&mut self.aliases_by_service, (alias.service.clone(), id))
+        } else {
+            (&mut self.aliases_by_node, (alias.node.to_lowercase(), id))
+        }
+    }
+
+    pub(in crate::agent) fn get(&self, id: &str) -> Option<&Arc<LocalCheck>> {
+        self.rows.get(id)
+    }
+
+    /// Changes a check, but for its id, its service and its source.
+    pub(in crate::agent) fn change<T>(
+        &mut self,
+        id: &str,
+        change: impl FnOnce(&mut LocalCheck) -> T,
+    ) -> Option<T> {
+        let local = self.rows.get_mut(id)?;
+        Some(change(Arc::make_mut(local)))
+    }
+
+    /// Changes all checks, each but for its id, its service and its source.
+    pub(in crate::agent) fn change_all(&mut self, change: impl Fn(&mut LocalCheck)) {
+        let rows = self.rows.iter().map(|(id, local)| {
+            let mut local = LocalCheck::clone(local);
+            change(&mut local);
+            (id.clone(), Arc::new(local))
+        });
+        self.rows = rows.collect();
+    }
+
+    /// All checks, in the order of their ids.
+    pub(in crate::agent) fn all(&self) -> impl Iterator<Item = &Arc<LocalCheck>> {
+        self.rows.values().inspect(|_| looked_at())
+    }
+
+    /// How many there are.
+    pub(in crate::agent) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The ids of the checks of a service, or with an empty one of the node, in their order.
+    pub(in crate::agent) fn of_service(&self, service: &str) -> impl Iterator<Item = &str> {
+        second_of(&self.by_service, service)
+    }
+
+    /// The checks that bear on a service: its own and those of the node, in the order of their ids.
+    pub(in crate::agent) fn on(&self, service: &str) -> Vec<&Arc<LocalCheck>> {
+        let mut ids: Vec<&str> = self.of_service("").collect();
+        if !service.is_empty() {
+            ids.extend(self.of_service(service));
+            ids.sort_unstable();
+        }
+        ids.into_iter().filter_map(|id| self.rows.get(id)).collect()
+    }
+
+    /// The ids of the aliases that follow a service of this agent.
+    pub(in crate::agent) fn aliases_of_service(&self, service: &str) -> impl Iterator<Item = &str> {
+        second_of(&self.aliases_by_service, service)
+    }
+
+    /// The ids of the aliases that follow a node of the catalog; the node in lower case.
+    pub(in crate::agent) fn aliases_of_node(&self, node: &str) -> impl Iterator<Item = &str> {
+        second_of(&self.aliases_by_node, node)
+    }
+}
+
+/// The second parts of the pairs that begin with `first`, in their order.
+fn second_of<'a>(
+    pairs: &'a OrdSet<(String, String)>,
+    first: &str,
+) -> impl Iterator<Item = &'a str> {
+    let from = (first.to_owned(), String::new());
+    let first = first.to_owned();
+    pairs
+        .range(from..)
+        .take_while(move |(of, _)| *of == first)
+        .inspect(|_| looked_at())
+        .map(|(_, second)| second.as_str())
+}

@@ -1,0 +1,57 @@
+//! The agent's own state at another time.
+
+use std::sync::Arc;
+
+use imbl::OrdSet;
+
+use crate::agent::{Agent, CheckSource, Due, Own};
+use crate::timestamp::Timestamp;
+
+impl Agent {
+    /// Carries everything that the agent has done and will do from `from` to `to`.
+    pub(crate) fn carry(&mut self, from: Timestamp, to: Timestamp) {
+        let carried = |at: Timestamp| at.carried(from, to);
+        let deadlines = self.deadlines.iter();
+        self.deadlines = deadlines
+            .map(|(at, due)| (carried(*at), due.clone()))
+            .collect();
+        self.checks.change_all(|local| {
+            local.next = local.next.map(carried);
+            local.output_due = local.output_due.map(carried);
+            local.critical_since = local.critical_since.map(carried);
+        });
+        self.next_sync = carried(self.next_sync);
+        self.next_reap = self.next_reap.map(carried);
+        if let Some(own) = &self.own {
+            self.own = Some(Arc::new(Own {
+                by_leader: own.by_leader.clone(),
+                by_agent: own.by_agent.clone(),
+                node: own.node.clone(),
+                started: carried(own.started),
+                output_interval: own.output_interval,
+            }));
+        }
+    }
+
+    /// Forgets all that the agent was going to do.
+    pub(crate) fn drop_deadlines(&mut self) {
+        self.deadlines = OrdSet::new();
+        self.next_reap = None;
+    }
+
+    /// Lets every check be run at once whose run was under way when the state was saved: nobody will come back
+    /// with its result.
+    pub(crate) fn run_again(&mut self, now: Timestamp) {
+        let under_way = self.checks().filter(|local| {
+            let is_run = matches!(local.source, CheckSource::Probe { .. });
+            is_run && local.next.is_none()
+        });
+        let under_way: Vec<String> = under_way
+            .map(|local| local.check.check_id.clone())
+            .collect();
+        for id in under_way {
+            self.checks.change(&id, |local| local.next = Some(now));
+            self.deadlines.insert((now, Due::Run(id)));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Sidecars: the port that each is given, and the checks that it has if it does not say (seen on 1.8.7).
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::agent::local::{Alias, CheckSource, CheckSpec, ServiceSpec, Sidecar, Thresholds};
+use crate::catalog::check::CRITICAL;
+use crate::catalog::registration::{NewCheck, NewService};
+use crate::command::Refusal;
+use crate::command::effects::{Probe, ProbeTarget};
+
+/// The ports that sidecars are given.
+const PORTS: RangeInclusive<i64> = 21_000..=21_255;
+/// Where a sidecar is asked that has no address of its own.
+const LOOPBACK: &str = "127.0.0.1";
+/// How often a sidecar is asked whether it listens, and how long it may take.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// The same as Consul shows it.
+const SHOWN_INTERVAL: &str = "10s";
+
+/// The id of the sidecar of the service with this one.
+pub(in crate::agent) fn sidecar_id(of: &str) -> String {
+    format!("{of}-sidecar-proxy")
+}
+
+impl Agent {
+    /// What becomes of the sidecar of the service with this id.
+    pub(in crate::agent) fn sidecar(
+        &self,
+        of: &str,
+        sidecar: Sidecar,
+    ) -> Result<ServiceSpec, Refusal> {
+        let Sidecar {
+            mut service,
+            mut checks,
+            output_limit,
+        } = sidecar;
+        if service.port <= 0 {
+            let port = self.sidecar_port(&service.id);
+            service.port = port.ok_or(Refusal::AgentNoSidecarPort(PORTS))?;
+            for address in service
+                .tagged_addresses
+                .iter_mut()
+                .flat_map(|all| all.values_mut())
+            {
+                if address.port == 0 {
+                    address.port = service.port;
+                }
+            }
+        }
+        if checks.is_empty() {
+            checks = default_checks(of, &service, output_limit);
+        }
+        Ok(ServiceSpec {
+            service,
+            checks,
+            sidecar: None,
+        })
+    }
+
+    /// The port that a sidecar had before, or the first that no service of the agent has.
+    fn sidecar_port(&self, id: &str) -> Option<i64> {
+        let before = self.service(id).filter(|local| local.is_sidecar);
+        if let Some(before) = before {
+            return Some(before.service.port);
+        }
+        let taken: BTreeSet<i64> = self.services().map(|local| local.service.port).collect();
+        PORTS.into_iter().find(|port| !taken.contains(port))
+    }
+}
+
+fn default_checks(of: &str, sidecar: &NewService, output_limit: usize) -> Vec<CheckSpec> {
+    let host = match sidecar.address.as_str() {
+        "" => LOOPBACK,
+        address => address,
+    };
+    let listening = CheckSource::Probe {
+        probe: Probe {
+            target: ProbeTarget::Tcp(format!("{host}:{}", sidecar.port)),
+            timeout: INTERVAL,
+            output_limit,
+        },
+        interval: INTERVAL,
+    };
+    let aliasing = CheckSource::Alias(Alias {
+        node: String::new(),
+        service: of.to_owned(),
+    });
+    let spec = |number: u8, name: String, kind: &str, interval: &str, source| CheckSpec {
+        check: NewCheck {
+            check_id: format!("service:{}:{number}", sidecar.id),
+            name,
+            status: CRITICAL.to_owned(),
+            service_id: sidecar.id.clone(),
+            kind: kind.to_owned(),
+            interval: interval.to_owned(),
+            ..NewCheck::default()
+        },
+        source,
+        output_limit,
+        deregister_after: None,
+        thresholds: Thresholds::default(),
+    };
+    let listens = "Connect Sidecar Listening".to_owned();
+    let aliases = format!("Connect Sidecar Aliasing {of}");
+    vec![
+        spec(1, listens, "tcp", SHOWN_INTERVAL, listening),
+        spec(2, aliases, "alias", "", aliasing),
+    ]
+}

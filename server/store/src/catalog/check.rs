@@ -1,0 +1,204 @@
+//! Checks: their rows, and the sessions that hang on them (session.md 3.1).
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use crate::catalog::registration::{CheckRow, Labels, NewCheck};
+use crate::command::Refusal;
+use crate::command::effects::{Cause, Touched};
+use crate::read::{Answer, Found, Read, Subject, Watch};
+use crate::session::SessionRow;
+use crate::{Change, Store};
+
+/// The status that ends the sessions bound to a check, and keeps new ones from being bound to it.
+pub(crate) const CRITICAL: &str = "critical";
+/// The status of a check of type `session` while its session lives.
+const PASSING: &str = "passing";
+/// The type of the checks that follow sessions, since 1.21.
+pub(crate) const SESSION: &str = "session";
+
+/// Reads the checks of a node, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct NodeChecks(pub String);
+
+/// Reads the checks with a status on nodes with this meta data, in the order of node and id; `any` means all.
+#[derive(Clone, Debug)]
+pub struct ChecksInState(pub String, pub Labels);
+
+impl Read for NodeChecks {
+    type Rows = Vec<Arc<CheckRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("checks of node {:?}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let catalog = &store.catalog;
+        let rows = catalog.checks.of_node(&self.0.to_lowercase());
+        Ok(Answer::new(
+            catalog.checks_newest,
+            rows,
+            vec![Watch::Checks],
+        ))
+    }
+}
+
+impl Read for ChecksInState {
+    type Rows = Vec<Arc<CheckRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("checks in state {:?}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let (Self(state, node_meta), catalog) = (self, &store.catalog);
+        let rows = catalog.checks.iter().filter(|((node, _), row)| {
+            (state == "any" || row.check.status == *state) && catalog.node_has(node, node_meta)
+        });
+        let rows = rows.map(|(_, row)| Arc::clone(row)).collect();
+        Ok(Answer::new(
+            catalog.checks_newest,
+            rows,
+            vec![Watch::Checks],
+        ))
+    }
+}
+
+impl Store {
+    /// The row of a check; node and id in any case.
+    #[must_use]
+    pub fn check(&self, node: &str, check: &str) -> Option<&Arc<CheckRow>> {
+        let checks = &self.catalog.checks;
+        checks.get(&node.to_lowercase(), &check.to_lowercase())
+    }
+
+    /// Whether a check follows the sessions that its definition names (1.22.md B3).
+    fn follows_sessions(&self, check: &NewCheck) -> bool {
+        self.rules.session_checks && check.kind == SESSION
+    }
+
+    /// The checks of a node that follow the sessions of this name; the node in lower case.
+    fn checks_following(&self, node: &str, session: &str) -> Vec<Arc<CheckRow>> {
+        let mut checks = self.catalog.checks.of_session(node, session);
+        checks.retain(|row| self.follows_sessions(&row.check));
+        checks
+    }
+
+    /// That a session may be bound to a check; the node in lower case.
+    pub(crate) fn require_check_for_session(&self, node: &str, check: &str) -> Result<(), Refusal> {
+        match self.catalog.checks.get(node, &check.to_lowercase()) {
+            None => Err(Refusal::MissingCheck(check.to_owned())),
+            // A session makes its own checks pass, so they do not keep it from being created (1.22.md B1).
+            Some(row) if row.check.status == CRITICAL && !self.follows_sessions(&row.check) => {
+                Err(Refusal::CriticalCheck(check.to_owned()))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Writes a check. A critical one ends the sessions bound to it, also when it was critical before.
+    pub(crate) fn put_check(&mut self, node: &str, check: NewCheck) -> Result<(), Refusal> {
+        let (service_name, service_tags) = self.service_of(node, &check)?;
+        let place = (node.to_owned(), check.check_id.to_lowercase());
+        let current = self.store.catalog.checks.get(node, &place.1);
+        let row = CheckRow {
+            node: self.node_name(node),
+            service_name,
+            service_tags,
+            create_index: current.map_or(self.index, |row| row.create_index),
+            modify_index: self.index,
+            check,
+        };
+        let identical = current.is_some_and(|current| {
+            let unchanged = CheckRow {
+                modify_index: current.modify_index,
+                ..row.clone()
+            };
+            **current == unchanged
+        });
+        let critical = row.check.status == CRITICAL;
+        let check_id = row.check.check_id.clone();
+        if !identical {
+            let row = Arc::new(row);
+            self.store
+                .catalog
+                .checks
+                .insert(place.clone(), Arc::clone(&row));
+            self.check_touched(node, &row);
+        } else if self.store.rules.identical_check_moves_index {
+            // The table's index alone, that of no service (seen on 1.8.7).
+            self.store.catalog.checks_newest = self.index;
+            let touched = Touched::TableIndex(Watch::Checks);
+            self.effects.touched.push(touched);
+        }
+        if critical {
+            self.invalidate_check(node, &place.1, &Cause::CheckCritical(check_id));
+        }
+        Ok(())
+    }
+
+    /// Sets the checks that follow a session which was created or has ended. Their own modify index stays
+    /// (1.22.md B3); one that turns critical ends the sessions that are bound to it.
+    pub(crate) fn session_checks_follow(&mut self, session: &SessionRow, alive: bool) {
+        let node = session.session.node.to_lowercase();
+        for row in self.store.checks_following(&node, &session.session.name) {
+            let (status, state) = if alive {
+                (PASSING, "in force")
+            } else {
+                (CRITICAL, "is invalid")
+            };
+            let mut changed = CheckRow::clone(&row);
+            changed.check.status = status.to_owned();
+            changed.check.output = format!("Session '{}' {state}", session.session.id);
+            let id = row.check.check_id.to_lowercase();
+            let place = (node.clone(), id.clone());
+            self.store.catalog.checks.insert(place, Arc::new(changed));
+            self.check_touched(&node, &row);
+            if !alive {
+                let cause = Cause::CheckCritical(row.check.check_id.clone());
+                self.invalidate_check(&node, &id, &cause);
+            }
+        }
+    }
+
+    fn service_of(
+        &self,
+        node: &str,
+        check: &NewCheck,
+    ) -> Result<(String, Option<Vec<String>>), Refusal> {
+        if check.service_id.is_empty() {
+            return Ok((check.named_service.clone(), check.named_tags.clone()));
+        }
+        let place = (node.to_owned(), check.service_id.clone());
+        let row = self.store.catalog.services.get(&place);
+        let row = row.ok_or_else(|| Refusal::MissingService {
+            node: self.node_name(node),
+            service: check.service_id.clone(),
+            check: check.check_id.clone(),
+        })?;
+        Ok((row.service.name.clone(), row.service.tags.clone()))
+    }
+
+    pub(crate) fn check_touched(&mut self, node: &str, row: &CheckRow) {
+        let service_name = row.service_name.clone();
+        self.store.catalog.checks_newest = self.index;
+        if row.check.service_id.is_empty() {
+            self.services_on_node_changed(node);
+        } else if self
+            .store
+            .catalog
+            .newest_by_service
+            .contains_key(&service_name)
+        {
+            self.service_changed(&service_name);
+        }
+        self.effects.touched.push(Touched::Check {
+            node: node.to_owned(),
+            service_name,
+        });
+    }
+}

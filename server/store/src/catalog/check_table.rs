@@ -1,0 +1,120 @@
+//! The table of the catalog's checks, and where to find those of a service, or of a session's name, without looking at
+//! all that a node has.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+
+use crate::catalog::check::SESSION;
+use crate::catalog::looks::looked_at;
+use crate::catalog::registration::CheckRow;
+
+/// The checks of the catalog.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CheckTable {
+    /// By node and check id, both in lower case.
+    pub(crate) rows: OrdMap<(String, String), Arc<CheckRow>>,
+    /// (node, service, check): the id of the service as written; empty for checks of the node.
+    by_service: OrdSet<(String, String, String)>,
+    /// (node, name of a session, check) of the checks of type `session`; the name may be empty.
+    by_session: OrdSet<(String, String, String)>,
+}
+
+impl CheckTable {
+    /// Puts a check in the place of the one with its node and id, both in lower case.
+    pub(crate) fn insert(&mut self, place: (String, String), row: Arc<CheckRow>) {
+        let belongs_to = |row: &CheckRow| {
+            let check = &row.check;
+            let session = (check.kind == SESSION).then(|| check.definition.session_name.clone());
+            (check.service_id.clone(), session)
+        };
+        let (service, session) = belongs_to(&row);
+        let before = self.rows.get(&place).map(|row| belongs_to(row));
+        if before.is_none_or(|before| before != (service.clone(), session.clone())) {
+            let (node, id) = place.clone();
+            self.remove(&node, &id);
+            self.by_service.insert((node.clone(), service, id.clone()));
+            if let Some(session) = session {
+                self.by_session.insert((node, session, id));
+            }
+        }
+        self.rows.insert(place, row);
+    }
+
+    pub(crate) fn remove(&mut self, node: &str, id: &str) -> Option<Arc<CheckRow>> {
+        let place = (node.to_owned(), id.to_owned());
+        let row = self.rows.remove(&place)?;
+        let (node, id) = place;
+        let service = row.check.service_id.clone();
+        let session = row.check.definition.session_name.clone();
+        self.by_service.remove(&(node.clone(), service, id.clone()));
+        self.by_session.remove(&(node, session, id));
+        Some(row)
+    }
+
+    /// Node and id in lower case.
+    pub(crate) fn get(&self, node: &str, id: &str) -> Option<&Arc<CheckRow>> {
+        self.rows.get(&(node.to_owned(), id.to_owned()))
+    }
+
+    /// All checks, in the order of node and id.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&(String, String), &Arc<CheckRow>)> {
+        self.rows.iter().inspect(|_| looked_at())
+    }
+
+    /// The checks of a node, in the order of their ids.
+    pub(crate) fn of_node(&self, node: &str) -> Vec<Arc<CheckRow>> {
+        self.rows
+            .range((node.to_owned(), String::new())..)
+            .take_while(|((of, _), _)| of == node)
+            .inspect(|_| looked_at())
+            .map(|(_, row)| Arc::clone(row))
+            .collect()
+    }
+
+    /// The checks of a service instance, or with an empty id of its node alone, in the order of their ids.
+    pub(crate) fn of_service(&self, node: &str, service: &str) -> Vec<Arc<CheckRow>> {
+        self.third_of(&self.by_service, node, service)
+    }
+
+    /// The checks of type `session` that name this one, in the order of their ids.
+    pub(crate) fn of_session(&self, node: &str, session: &str) -> Vec<Arc<CheckRow>> {
+        self.third_of(&self.by_session, node, session)
+    }
+
+    fn third_of(
+        &self,
+        index: &OrdSet<(String, String, String)>,
+        node: &str,
+        second: &str,
+    ) -> Vec<Arc<CheckRow>> {
+        index
+            .range((node.to_owned(), second.to_owned(), String::new())..)
+            .take_while(|(of, what, _)| of == node && what == second)
+            .inspect(|_| looked_at())
+            .filter_map(|(node, _, id)| self.get(node, id))
+            .map(Arc::clone)
+            .collect()
+    }
+
+    /// Changes every check, but for its id, its service and the session that it names.
+    pub(crate) fn change_all(&mut self, change: impl Fn(&mut CheckRow)) {
+        let rows = self.rows.iter().map(|(place, row)| {
+            let mut row = CheckRow::clone(row);
+            change(&mut row);
+            (place.clone(), Arc::new(row))
+        });
+        self.rows = rows.collect();
+    }
+}
+
+impl FromIterator<Arc<CheckRow>> for CheckTable {
+    fn from_iter<I: IntoIterator<Item = Arc<CheckRow>>>(rows: I) -> Self {
+        let mut table = Self::default();
+        for row in rows {
+            let id = row.check.check_id.to_lowercase();
+            table.insert((row.node.to_lowercase(), id), row);
+        }
+        table
+    }
+}

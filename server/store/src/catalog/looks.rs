@@ -1,0 +1,28 @@
+//! How many rows of checks a command looks at: tests count them.
+
+/// Notes that a row is looked at.
+#[cfg(not(test))]
+pub(crate) fn looked_at() {}
+
+#[cfg(test)]
+pub(crate) use counted::{looked_at, looks};
+
+#[cfg(test)]
+mod counted {
+    use std::cell::Cell;
+
+    thread_local! {
+        static LOOKS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(crate) fn looked_at() {
+        LOOKS.set(LOOKS.get() + 1);
+    }
+
+    /// How many rows `work` looks at.
+    pub(crate) fn looks<T>(work: impl FnOnce() -> T) -> (usize, T) {
+        LOOKS.set(0);
+        let done = work();
+        (LOOKS.get(), done)
+    }
+}

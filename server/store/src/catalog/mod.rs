@@ -1,0 +1,337 @@
+//! The catalog: nodes and services, and the registrations that write them (session.md 4).
+
+pub(crate) mod check;
+pub(crate) mod check_table;
+pub(crate) mod looks;
+mod node;
+pub(crate) mod node_id;
+pub(crate) mod proxy;
+pub(crate) mod registration;
+pub(crate) mod service;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+
+use crate::Index;
+use crate::catalog::check_table::CheckTable;
+use crate::catalog::registration::{
+    Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow,
+};
+use crate::catalog::service::Instance;
+use crate::command::effects::{Cause, Note, Touched};
+use crate::command::{Command, Refusal};
+use crate::read::{Answer, Found, Read, Subject, Watch};
+use crate::{Change, Store};
+
+/// Reads all nodes, in the order of their names.
+#[derive(Clone, Debug)]
+pub struct NodeList;
+
+/// Reads a node with its services, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct NodeInfo(pub String);
+
+/// Reads all services, in the order of node and id, without their checks: those on nodes with this meta data.
+#[derive(Clone, Debug)]
+pub struct ServiceList(pub Labels);
+
+/// The catalog's tables. Node names are keys in lower case.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalog {
+    pub(crate) nodes: OrdMap<String, Arc<NodeRow>>,
+    /// The name of the node of each id, both in lower case.
+    pub(crate) node_ids: OrdMap<String, String>,
+    /// By node and service id.
+    pub(crate) services: OrdMap<(String, String), Arc<ServiceRow>>,
+    pub(crate) checks: CheckTable,
+    pub(crate) nodes_newest: Index,
+    /// The index of the last change of each node or of a service on it.
+    pub(crate) newest_by_node: OrdMap<String, Index>,
+    /// The index of the last deletion of any node.
+    pub(crate) node_deleted: Index,
+    pub(crate) services_newest: Index,
+    pub(crate) checks_newest: Index,
+    /// (name, node, id) of every service instance, the node in lower case.
+    pub(crate) instances: OrdSet<(String, String, String)>,
+    /// The index of the last change of anything that a read of a service shows, while it has instances.
+    pub(crate) newest_by_service: OrdMap<String, Index>,
+    /// The index at which the last instance of any service went.
+    pub(crate) service_extinct: Index,
+}
+
+impl Catalog {
+    /// The service instances of a node, in the order of their ids.
+    pub(crate) fn services_of(&self, node: &str) -> Vec<Arc<ServiceRow>> {
+        self.services
+            .range((node.to_owned(), String::new())..)
+            .take_while(|((of, _), _)| of == node)
+            .map(|(_, row)| Arc::clone(row))
+            .collect()
+    }
+
+    /// Forgets an instance of a service. Whether it was the last one, and the service is gone with it.
+    pub(crate) fn forget_instance(&mut self, node: &str, name: &str, id: &str) -> bool {
+        let instance = (name.to_owned(), node.to_owned(), id.to_owned());
+        self.instances.remove(&instance);
+        let first = (name.to_owned(), String::new(), String::new());
+        let next = self.instances.range(first..).next();
+        let gone = next.is_none_or(|(of, _, _)| of != name);
+        if gone {
+            self.newest_by_service.remove(name);
+        }
+        gone
+    }
+
+    /// Whether a node has all this meta data; the node in lower case.
+    pub(crate) fn node_has(&self, node: &str, wanted: &Labels) -> bool {
+        wanted.is_empty() || self.nodes.get(node).is_some_and(|row| row.has_meta(wanted))
+    }
+}
+
+impl Read for NodeList {
+    type Rows = Vec<Arc<NodeRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other("all nodes")
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let catalog = &store.catalog;
+        let rows = catalog.nodes.values().map(Arc::clone).collect();
+        Ok(Answer::new(catalog.nodes_newest, rows, vec![Watch::Nodes]))
+    }
+}
+
+impl Read for NodeInfo {
+    type Rows = Option<(Arc<NodeRow>, Vec<Arc<ServiceRow>>)>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("node {:?}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let (catalog, name) = (&store.catalog, self.0.to_lowercase());
+        let per_node = store.rules.index_per_node;
+        let Some(row) = catalog.nodes.get(&name) else {
+            // Until 1.13 the index of a missing node is always 1, so a wait sleeps through the node's deletion.
+            let deleted = per_node.then_some(catalog.node_deleted);
+            return Ok(Answer::new(
+                deleted.unwrap_or_default(),
+                None,
+                vec![Watch::Nodes],
+            ));
+        };
+        let rows = (Arc::clone(row), catalog.services_of(&name));
+        Ok(if per_node {
+            // Not that of the rows: a service that goes leaves none.
+            let index = catalog.newest_by_node.get(&name).copied();
+            Answer::new(
+                index.unwrap_or_default(),
+                Some(rows),
+                vec![Watch::Node(name)],
+            )
+        } else {
+            let index = catalog.nodes_newest.max(catalog.services_newest);
+            Answer::new(index, Some(rows), vec![Watch::Nodes, Watch::Services])
+        })
+    }
+}
+
+impl Read for ServiceList {
+    type Rows = Vec<Instance>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other("all services")
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let catalog = &store.catalog;
+        let rows = catalog.services.iter();
+        let rows = rows.filter(|((node, _), _)| catalog.node_has(node, &self.0));
+        let instance = |((node, _), service): (&(String, String), &Arc<ServiceRow>)| {
+            Some(Instance {
+                node: Arc::clone(catalog.nodes.get(node)?),
+                service: Arc::clone(service),
+                checks: Vec::new(),
+            })
+        };
+        let rows = rows.filter_map(instance).collect();
+        Ok(if self.0.is_empty() {
+            Answer::new(catalog.services_newest, rows, vec![Watch::Services])
+        } else {
+            // Asked about nodes, Consul reports the index of the nodes, too.
+            let index = catalog.services_newest.max(catalog.nodes_newest);
+            Answer::new(index, rows, vec![Watch::Services, Watch::Nodes])
+        })
+    }
+}
+
+/// Registers a node with what is on it (session.md 4.2); on a refusal nothing of it stays.
+impl Command for Registration {
+    type Reply = ();
+    type Refused = Refusal;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), Refusal> {
+        let words = format!("registered on node {:?}", self.node.node);
+        change.take_indexes(1);
+        change.register(self)?;
+        change.effects.notes.push(Note::CatalogChanged(words));
+        Ok(())
+    }
+}
+
+/// Takes something out of the catalog (session.md 4.3).
+impl Command for Deregistration {
+    type Reply = ();
+    type Refused = Infallible;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), Infallible> {
+        change.take_indexes(1);
+        change.deregister(&self);
+        let words = format!("deregistered: {self:?}");
+        change.effects.notes.push(Note::CatalogChanged(words));
+        Ok(())
+    }
+}
+
+impl Change<'_> {
+    /// Registers a node with what is on it; on a refusal nothing of it stays.
+    pub(crate) fn register(&mut self, registration: Registration) -> Result<(), Refusal> {
+        let before = (self.store.clone(), self.effects.clone());
+        let result = self.register_parts(registration);
+        if result.is_err() {
+            // What the command did before this stays done: an agent enters several things in one.
+            (*self.store, self.effects) = before;
+        }
+        result
+    }
+
+    fn register_parts(&mut self, registration: Registration) -> Result<(), Refusal> {
+        let node = registration.node.node.to_lowercase();
+        let exists = self.store.catalog.nodes.contains_key(&node);
+        if !(exists && registration.skip_node_update) {
+            self.put_node(&node, registration.node)?;
+        }
+        if let Some(service) = registration.service {
+            self.put_service(&node, service);
+        }
+        for check in registration.checks {
+            self.put_check(&node, check)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn put_service(&mut self, node: &str, service: NewService) {
+        let place = (node.to_owned(), service.id.clone());
+        let current = self.store.catalog.services.get(&place);
+        if current.is_some_and(|current| current.service == service) {
+            return;
+        }
+        let row = ServiceRow {
+            node: self.node_name(node),
+            create_index: current.map_or(self.index, |row| row.create_index),
+            modify_index: self.index,
+            service,
+        };
+        let renamed = current
+            .map(|current| current.service.name.clone())
+            .filter(|name| *name != row.service.name);
+        if let Some(name) = renamed {
+            self.store.catalog.forget_instance(node, &name, &place.1);
+        }
+        let name = row.service.name.clone();
+        let instance = (name.clone(), place.0.clone(), place.1.clone());
+        self.store.catalog.instances.insert(instance);
+        self.store.catalog.services.insert(place, Arc::new(row));
+        self.service_changed(&name);
+        self.service_touched(node, name);
+    }
+
+    /// The name of a node as it was registered.
+    pub(crate) fn node_name(&self, node: &str) -> String {
+        let row = self.store.catalog.nodes.get(node);
+        row.map_or_else(|| node.to_owned(), |row| row.node.node.clone())
+    }
+
+    fn service_touched(&mut self, node: &str, name: String) {
+        self.store.catalog.services_newest = self.index;
+        let of_node = &mut self.store.catalog.newest_by_node;
+        of_node.insert(node.to_owned(), self.index);
+        if self.store.rules.index_per_node {
+            self.store.catalog.nodes_newest = self.index;
+        }
+        self.effects.touched.push(Touched::Service {
+            node: node.to_owned(),
+            name,
+        });
+    }
+
+    /// Takes something out of the catalog; what is not there is no error (session.md 4.3).
+    pub(crate) fn deregister(&mut self, what: &Deregistration) {
+        match what {
+            Deregistration::Node(node) => self.remove_node(&node.to_lowercase()),
+            Deregistration::Service { node, id } => self.remove_service(&node.to_lowercase(), id),
+            Deregistration::Check { node, id } => {
+                let (node, id) = (node.to_lowercase(), id.to_lowercase());
+                self.remove_check(&node, &id);
+            }
+        }
+    }
+
+    pub(crate) fn remove_node(&mut self, node: &str) {
+        if !self.store.catalog.nodes.contains_key(node) {
+            return;
+        }
+        // First, so that the cause of every session's end is the node and not one of its checks.
+        self.invalidate_node(node);
+        for row in self.store.catalog.services_of(node) {
+            self.remove_service(node, &row.service.id);
+        }
+        for row in self.store.catalog.checks.of_node(node) {
+            self.remove_check(node, &row.check.check_id.to_lowercase());
+        }
+        let catalog = &mut self.store.catalog;
+        if let Some(row) = catalog.nodes.remove(node) {
+            catalog.node_ids.remove(&row.node.id.to_lowercase());
+        }
+        catalog.newest_by_node.remove(node);
+        catalog.nodes_newest = self.index;
+        catalog.node_deleted = self.index;
+        self.effects.touched.push(Touched::Node(node.to_owned()));
+    }
+
+    pub(crate) fn remove_service(&mut self, node: &str, id: &str) {
+        let place = (node.to_owned(), id.to_owned());
+        let Some(row) = self.store.catalog.services.remove(&place) else {
+            return;
+        };
+        for row in self.store.catalog.checks.of_service(node, id) {
+            self.remove_check(node, &row.check.check_id.to_lowercase());
+        }
+        // Even if there were none (seen on 1.8.7).
+        self.store.catalog.checks_newest = self.index;
+        let touched = Touched::TableIndex(Watch::Checks);
+        self.effects.touched.push(touched);
+        self.instance_gone(node, &row.service.name, id);
+        self.service_touched(node, row.service.name.clone());
+    }
+
+    pub(crate) fn remove_check(&mut self, node: &str, id: &str) {
+        let Some(row) = self.store.catalog.checks.remove(node, id) else {
+            return;
+        };
+        self.check_touched(node, &row);
+        if row.check.service_id.is_empty() {
+            // Written it does not, deleted it does, even where there is no service (seen on 1.8.7).
+            self.store.catalog.services_newest = self.index;
+            let touched = Touched::TableIndex(Watch::Services);
+            self.effects.touched.push(touched);
+        }
+        self.invalidate_check(node, id, &Cause::CheckDeleted(row.check.check_id.clone()));
+    }
+}

@@ -1,0 +1,92 @@
+//! The rows of nodes, and what the id of a node means for its name.
+//!
+//! A node that comes under another name with the id of a node that is there has been renamed: the old node goes
+//! with all that is on it, its sessions too (session.md 3.1), and the new one has its `CreateIndex`. Nobody takes
+//! the name of a node that is alive, though. All of this was seen on 1.8.7.
+
+use std::sync::Arc;
+
+use crate::Change;
+use crate::Index;
+use crate::catalog::Catalog;
+use crate::catalog::check::CRITICAL;
+use crate::catalog::registration::{NewNode, NodeRow};
+use crate::command::Refusal;
+use crate::command::effects::Touched;
+
+/// The check that says whether a node is alive, in lower case.
+const SERF_HEALTH: &str = "serfhealth";
+
+impl Catalog {
+    /// The node of this id, if there is one.
+    pub(crate) fn node_of_id(&self, id: &str) -> Option<&Arc<NodeRow>> {
+        let name = self.node_ids.get(&id.to_lowercase())?;
+        self.nodes.get(name)
+    }
+
+    /// Whether serf knows of the node and has not given it up.
+    fn is_alive(&self, name: &str) -> bool {
+        let check = self.checks.get(name, SERF_HEALTH);
+        check.is_some_and(|row| row.check.status != CRITICAL)
+    }
+}
+
+impl Change<'_> {
+    /// Writes a node; its name is also given in lower case.
+    pub(crate) fn put_node(&mut self, name: &str, node: NewNode) -> Result<(), Refusal> {
+        let created = self.take_name(name, &node)?;
+        let catalog = &mut self.store.catalog;
+        let current = catalog.nodes.get(name);
+        if current.is_some_and(|current| current.node == node) {
+            return Ok(());
+        }
+        if let Some(current) = current {
+            catalog.node_ids.remove(&current.node.id.to_lowercase());
+        }
+        let row = NodeRow {
+            create_index: created
+                .or(current.map(|row| row.create_index))
+                .unwrap_or(self.index),
+            modify_index: self.index,
+            node,
+        };
+        if !row.node.id.is_empty() {
+            let id = row.node.id.to_lowercase();
+            catalog.node_ids.insert(id, name.to_owned());
+        }
+        catalog.nodes.insert(name.to_owned(), Arc::new(row));
+        catalog.nodes_newest = self.index;
+        catalog.newest_by_node.insert(name.to_owned(), self.index);
+        self.effects.touched.push(Touched::Node(name.to_owned()));
+        self.services_on_node_changed(name);
+        Ok(())
+    }
+
+    /// Makes way for a node that has an id. The index of its creation if it was there under another name.
+    fn take_name(&mut self, name: &str, node: &NewNode) -> Result<Option<Index>, Refusal> {
+        if node.id.is_empty() {
+            return Ok(None);
+        }
+        let catalog = &self.store.catalog;
+        let former = catalog.node_of_id(&node.id).map(Arc::clone);
+        let is_other = |row: &&Arc<NodeRow>| !row.node.id.eq_ignore_ascii_case(&node.id);
+        let holder = catalog.nodes.get(name).filter(is_other);
+        // A node that never had an id may be given one; only somebody else's is kept from it.
+        let minds = |row: &&Arc<NodeRow>| former.is_some() || !row.node.id.is_empty();
+        if let Some(holder) = holder.filter(minds)
+            && catalog.is_alive(name)
+        {
+            return Err(Refusal::NodeNameTaken {
+                by: Box::new(node.clone()),
+                renamed: former.is_some(),
+                holder: Arc::clone(holder),
+            });
+        }
+        // Another spelling of the name is another name here.
+        let Some(former) = former.filter(|row| row.node.node != node.node) else {
+            return Ok(None);
+        };
+        self.remove_node(&former.node.node.to_lowercase());
+        Ok(Some(former.create_index))
+    }
+}

@@ -1,0 +1,240 @@
+//! Reads of one service: its instances and their health, each with an index of its own (session.md 4.5).
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use crate::Index;
+use crate::catalog::registration::{CheckRow, Labels, NodeRow, ServiceRow};
+use crate::command::effects::Touched;
+use crate::read::{Answer, Found, Read, Subject, Watch};
+use crate::{Change, Store};
+
+/// What a read of services is made for. Only the index is another, where there are no instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// The instances themselves.
+    Catalog,
+    /// Their health.
+    Health,
+}
+
+impl View {
+    /// The tables that a read of a service without instances depends on.
+    fn tables(self) -> &'static [Watch] {
+        match self {
+            Self::Catalog => &[Watch::Services, Watch::Nodes],
+            Self::Health => &[Watch::Services, Watch::Nodes, Watch::Checks],
+        }
+    }
+}
+
+/// Reads the instances of a service, in the order of node and id.
+#[derive(Clone, Debug)]
+pub struct ServiceInstances(pub View, pub String);
+
+/// Reads the proxies of a service, and its instances that need none, at an index of their own.
+#[derive(Clone, Debug)]
+pub struct ConnectInstances(pub View, pub String);
+
+/// Reads the checks of a service's instances on nodes with this meta data, in the order of node and id.
+#[derive(Clone, Debug)]
+pub struct ServiceChecks(pub String, pub Labels);
+
+/// A service instance with its node, and the checks of both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// The node.
+    pub node: Arc<NodeRow>,
+    /// The instance.
+    pub service: Arc<ServiceRow>,
+    /// The checks of the node, then those of the instance; none where all services are asked for.
+    pub checks: Vec<Arc<CheckRow>>,
+}
+
+impl Read for ServiceInstances {
+    type Rows = Vec<Instance>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        let part = match self.0 {
+            View::Catalog => "service",
+            View::Health => "health of service",
+        };
+        let name = self.1.clone();
+        Subject::Service { part, name }
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let Self(view, name) = self;
+        let rows = store.service_rows(name).into_iter();
+        let rows = rows.filter_map(|row| store.instance(row)).collect();
+        let reads = store.service_reads(name, *view);
+        Ok(Answer::new(store.service_index(name, *view), rows, reads))
+    }
+}
+
+impl Read for ConnectInstances {
+    type Rows = Vec<Instance>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        let Self(view, name) = self;
+        Subject::other(match view {
+            View::Catalog => format!("proxies of service {name:?}"),
+            View::Health => format!("health of the proxies of service {name:?}"),
+        })
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let Self(view, name) = self;
+        let rows = store.connect_rows(name);
+        let mut reads = store.service_reads(name, *view);
+        reads.push(Watch::Services);
+        let own = store.catalog.newest_by_service.get(name).copied();
+        let newest = match view {
+            _ if rows.is_empty() => None,
+            // The index of the service, or of the tables if it has proxies alone (seen on 1.8.7).
+            View::Catalog => Some(own.unwrap_or_else(|| store.tables_index(*view))),
+            // The newest index of the services that they are instances of (seen on 1.8.7).
+            View::Health => {
+                let services = rows.iter().map(|row| &row.service.name);
+                reads.extend(services.clone().map(|name| Watch::Service(name.clone())));
+                services.map(|name| store.service_index(name, *view)).max()
+            }
+        };
+        let index = newest.unwrap_or_else(|| store.nobody_index(name, *view));
+        let rows = rows.into_iter().filter_map(|row| store.instance(row));
+        Ok(Answer::new(index, rows.collect(), reads))
+    }
+}
+
+impl Read for ServiceChecks {
+    type Rows = Vec<Arc<CheckRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::Service {
+            part: "checks of service",
+            name: self.0.clone(),
+        }
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let (Self(name, node_meta), catalog) = (self, &store.catalog);
+        let checks = catalog.checks.iter().filter(|((node, _), row)| {
+            row.service_name == *name && catalog.node_has(node, node_meta)
+        });
+        let rows = checks.map(|(_, row)| Arc::clone(row)).collect();
+        Ok(if node_meta.is_empty() {
+            Answer::new(catalog.checks_newest, rows, vec![Watch::Checks])
+        } else {
+            // Asked about nodes, too, Consul reports the index of the service (seen on 1.8.7).
+            let own = catalog.newest_by_service.get(name).copied();
+            let index = own.unwrap_or_else(|| store.tables_index(View::Health));
+            Answer::new(index, rows, store.service_reads(name, View::Health))
+        })
+    }
+}
+
+impl Store {
+    fn connect_rows(&self, name: &str) -> Vec<Arc<ServiceRow>> {
+        let stands_for = |row: &&Arc<ServiceRow>| {
+            let service = &row.service;
+            match service.kind.as_str() {
+                "connect-proxy" => service.proxy.destination_name == name,
+                _ => service.connect_native && service.name == name,
+            }
+        };
+        let rows = self.catalog.services.values().filter(stands_for);
+        rows.map(Arc::clone).collect()
+    }
+
+    fn service_rows(&self, name: &str) -> Vec<Arc<ServiceRow>> {
+        let first = (name.to_owned(), String::new(), String::new());
+        self.catalog
+            .instances
+            .range(first..)
+            .take_while(|(of, _, _)| of == name)
+            .filter_map(|(_, node, id)| self.catalog.services.get(&(node.clone(), id.clone())))
+            .map(Arc::clone)
+            .collect()
+    }
+
+    fn instance(&self, service: Arc<ServiceRow>) -> Option<Instance> {
+        let node = service.node.to_lowercase();
+        // Those of the node come first (session.md 4.5).
+        let mut checks = self.catalog.checks.of_service(&node, "");
+        checks.extend(self.catalog.checks.of_service(&node, &service.service.id));
+        Some(Instance {
+            node: Arc::clone(self.catalog.nodes.get(&node)?),
+            service,
+            checks,
+        })
+    }
+
+    /// The index of what a read of a service shows; for one without instances, that of the last service to lose
+    /// its last instance, or of the tables while none has.
+    fn service_index(&self, name: &str, view: View) -> Index {
+        let own = self.catalog.newest_by_service.get(name).copied();
+        own.unwrap_or_else(|| match self.catalog.service_extinct {
+            Index::ZERO => self.tables_index(view),
+            extinct => extinct,
+        })
+    }
+
+    /// The index of the proxies of a service where there are none: the first service to lose its last instance takes
+    /// it away from that of the service, which it is before (seen on 1.8.7).
+    fn nobody_index(&self, name: &str, view: View) -> Index {
+        match self.catalog.service_extinct {
+            Index::ZERO => self.service_index(name, view),
+            extinct => extinct,
+        }
+    }
+
+    fn tables_index(&self, view: View) -> Index {
+        let catalog = &self.catalog;
+        let newest = catalog.nodes_newest.max(catalog.services_newest);
+        match view {
+            View::Catalog => newest,
+            View::Health => newest.max(catalog.checks_newest),
+        }
+    }
+
+    fn service_reads(&self, name: &str, view: View) -> Vec<Watch> {
+        let mut reads = vec![Watch::Service(name.to_owned())];
+        if !self.catalog.newest_by_service.contains_key(name) {
+            reads.extend(view.tables().iter().cloned());
+        }
+        reads
+    }
+}
+
+impl Change<'_> {
+    /// Moves the index of a service that has instances.
+    pub(crate) fn service_changed(&mut self, name: &str) {
+        let newest = &mut self.store.catalog.newest_by_service;
+        newest.insert(name.to_owned(), self.index);
+    }
+
+    /// Moves the index of every service on a node: something changed that reads of all of them show.
+    pub(crate) fn services_on_node_changed(&mut self, node: &str) {
+        for row in self.store.catalog.services_of(node) {
+            self.service_changed(&row.service.name);
+            let name = row.service.name.clone();
+            self.effects.touched.push(Touched::ServiceHealth(name));
+        }
+    }
+
+    /// Tells that an instance went. An instance that is given another name does not: it leaves the index of the
+    /// old name where it was, and nobody who waits for that one is told (seen on 1.8.7).
+    pub(crate) fn instance_gone(&mut self, node: &str, name: &str, id: &str) {
+        let catalog = &mut self.store.catalog;
+        if catalog.forget_instance(node, name, id) {
+            catalog.service_extinct = self.index;
+        } else {
+            self.service_changed(name);
+        }
+        let name = name.to_owned();
+        self.effects.touched.push(Touched::ServiceHealth(name));
+    }
+}

@@ -1,0 +1,325 @@
+//! The whole state as plain data, and a store made of it again.
+//!
+//! An image says everything that a client of Consul can ever see, and when what hangs on time will happen, and nothing
+//! twice: what a store keeps beside it to find rows by is made anew. Its times lie around [`Timestamp::ZERO`], which
+//! stands for the moment at which it was taken.
+
+mod flaw;
+#[cfg(feature = "serde")]
+pub mod form;
+mod travel;
+#[cfg(feature = "serde")]
+pub(crate) mod value;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::Index;
+use crate::agent::AgentImage;
+use crate::agent::event::{EventRow, Events};
+use crate::catalog::Catalog;
+use crate::catalog::registration::{CheckRow, NewNode, NodeRow, ServiceRow};
+use crate::kv::key::Key;
+use crate::kv::lock_delay::LockDelays;
+use crate::kv::tombstone::Tombstones;
+use crate::kv::{KvRow, KvTable};
+use crate::query::{PreparedQueries, PreparedQueryRow};
+use crate::session::id::SessionId;
+use crate::session::{SessionRow, SessionTable};
+use crate::timestamp::Timestamp;
+use crate::{Agent, Store};
+
+pub use flaw::Flaw;
+pub(crate) use flaw::{HIGHEST, all_different};
+
+/// The whole state of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// The index of the last command.
+    pub applied: Index,
+    /// The indexes of the tables.
+    pub indexes: TableIndexes,
+    /// The keys, in byte order.
+    pub keys: Vec<(Key, KvRow)>,
+    /// The deleted keys and prefixes that are remembered, with the index of the delete.
+    pub tombstones: Vec<(Key, Index)>,
+    /// When tombstones are reaped, and up to which index.
+    pub reaps: Vec<(Timestamp, Index)>,
+    /// Where the moments at which tombstones are reaped are counted from.
+    pub reaps_counted_from: Timestamp,
+    /// The keys that cannot be acquired, and until when.
+    pub lock_delays: Vec<(Key, Timestamp)>,
+    /// The sessions in the order of their ids, and when they lapse.
+    pub sessions: Vec<(SessionRow, Option<Timestamp>)>,
+    /// The nodes, in the order of their names.
+    pub nodes: Vec<Arc<NodeRow>>,
+    /// The service instances, in the order of nodes and ids.
+    pub services: Vec<Arc<ServiceRow>>,
+    /// The checks, in the order of nodes and ids.
+    pub checks: Vec<Arc<CheckRow>>,
+    /// The prepared queries, in the order of their ids.
+    pub prepared_queries: Vec<Arc<PreparedQueryRow>>,
+    /// The events that are kept, oldest first.
+    pub events: Vec<EventRow>,
+    /// How many events were fired.
+    pub events_fired: u64,
+    /// The agent's own services and checks.
+    pub agent: AgentImage,
+}
+
+/// The indexes of the tables: of the last change of each, as far as no row has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct TableIndexes {
+    /// Any key.
+    pub keys: Index,
+    /// Any deletion of a key.
+    pub tombstones: Index,
+    /// Any creation or end of a session.
+    pub sessions: Index,
+    /// Any node.
+    pub nodes: Index,
+    /// Any deletion of a node.
+    pub node_deleted: Index,
+    /// Any service.
+    pub services: Index,
+    /// Any check.
+    pub checks: Index,
+    /// The last instance of any service went.
+    pub service_extinct: Index,
+    /// Any prepared query.
+    pub prepared_queries: Index,
+    /// Each node, or a service on it; by the name in lower case.
+    pub by_node: BTreeMap<String, Index>,
+    /// Anything that a read of a service shows; by the name.
+    pub by_service: BTreeMap<String, Index>,
+}
+
+impl Store {
+    /// The whole state, as of `now`.
+    #[must_use]
+    pub fn image(mut self, now: Timestamp) -> Image {
+        // Nobody comes back with the result of a run that is under way.
+        self.run_checks_again(now);
+        self.carry(now, Timestamp::ZERO);
+        let pairs = |(key, at): (&Key, &Timestamp)| (key.clone(), *at);
+        let keys = self.kv.rows.iter();
+        let sessions = self.sessions.rows.values();
+        let lapse = |row: &SessionRow| self.sessions.lapses.get(&row.session.id).copied();
+        Image {
+            applied: self.applied,
+            indexes: self.table_indexes(),
+            keys: keys
+                .map(|(key, row)| (key.clone(), KvRow::clone(row)))
+                .collect(),
+            tombstones: owned(&self.tombstones.by_key),
+            reaps: owned(&self.tombstones.reaps),
+            reaps_counted_from: self.tombstones.counted_from,
+            lock_delays: self.lock_delays.by_key.iter().map(pairs).collect(),
+            sessions: sessions
+                .map(|row| (SessionRow::clone(row), lapse(row)))
+                .collect(),
+            nodes: self.catalog.nodes.values().cloned().collect(),
+            services: self.catalog.services.values().cloned().collect(),
+            checks: self
+                .catalog
+                .checks
+                .iter()
+                .map(|(_, row)| Arc::clone(row))
+                .collect(),
+            prepared_queries: self.prepared_queries.rows.values().cloned().collect(),
+            events: self
+                .events
+                .rows
+                .iter()
+                .map(|row| EventRow::clone(row))
+                .collect(),
+            events_fired: self.events.fired,
+            agent: self.agent.image(),
+        }
+    }
+
+    fn table_indexes(&self) -> TableIndexes {
+        let catalog = &self.catalog;
+        TableIndexes {
+            keys: self.kv.newest,
+            tombstones: self.tombstones.newest,
+            sessions: self.sessions.newest,
+            nodes: catalog.nodes_newest,
+            node_deleted: catalog.node_deleted,
+            services: catalog.services_newest,
+            checks: catalog.checks_newest,
+            service_extinct: catalog.service_extinct,
+            prepared_queries: self.prepared_queries.newest,
+            by_node: owned(&catalog.newest_by_node).into_iter().collect(),
+            by_service: owned(&catalog.newest_by_service).into_iter().collect(),
+        }
+    }
+
+    /// A store in the state of `image` at `now`, with the rules of this one and with the agent that this one has.
+    ///
+    /// # Errors
+    /// The image is of no state that a store can be in.
+    pub fn with_image(&self, image: Image, now: Timestamp) -> Result<Store, Flaw> {
+        image.check()?;
+        let indexes = &image.indexes;
+        let keys = image.keys.into_iter();
+        let mut store = Store {
+            rules: self.rules,
+            applied: image.applied,
+            kv: KvTable {
+                newest: indexes.keys,
+                rows: keys.map(|(key, row)| (key, Arc::new(row))).collect(),
+            },
+            tombstones: Tombstones {
+                by_key: OrdMap::from(image.tombstones),
+                reaps: OrdMap::from(image.reaps),
+                newest: indexes.tombstones,
+                counted_from: image.reaps_counted_from,
+            },
+            lock_delays: lock_delays(&image.lock_delays),
+            sessions: SessionTable {
+                newest: indexes.sessions,
+                ..sessions(image.sessions)
+            },
+            catalog: Catalog {
+                node_ids: node_ids(&image.nodes),
+                nodes: by_name(image.nodes, |row| row.node.node.to_lowercase()),
+                checks: image.checks.into_iter().collect(),
+                nodes_newest: indexes.nodes,
+                newest_by_node: indexes.by_node.clone().into_iter().collect(),
+                node_deleted: indexes.node_deleted,
+                services_newest: indexes.services,
+                checks_newest: indexes.checks,
+                newest_by_service: indexes.by_service.clone().into_iter().collect(),
+                service_extinct: indexes.service_extinct,
+                ..services(image.services)
+            },
+            agent: Agent::of(image.agent, &self.agent),
+            prepared_queries: prepared_queries(image.prepared_queries, indexes),
+            events: Events {
+                rows: image.events.into_iter().map(Arc::new).collect(),
+                fired: image.events_fired,
+            },
+        };
+        store.hold_keys();
+        store.carry(Timestamp::ZERO, now);
+        Ok(store)
+    }
+
+    /// Makes the index of held keys anew.
+    fn hold_keys(&mut self) {
+        for (key, row) in &self.kv.rows {
+            let holder = row.session.as_deref().map(SessionId::parse);
+            if let Some(Ok(Some(session))) = holder {
+                self.sessions.held.insert((session, key.clone()));
+            }
+        }
+    }
+}
+
+fn owned<K: Ord + Clone, V: Clone>(map: &OrdMap<K, V>) -> Vec<(K, V)> {
+    let pairs = map.iter();
+    pairs
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+fn by_name<K: Ord + Clone, R>(rows: Vec<Arc<R>>, name: impl Fn(&R) -> K) -> OrdMap<K, Arc<R>> {
+    let rows = rows.into_iter();
+    rows.map(|row| (name(&row), row)).collect()
+}
+
+fn lock_delays(image: &[(Key, Timestamp)]) -> LockDelays {
+    let pairs = image.iter();
+    LockDelays {
+        by_key: pairs.clone().cloned().collect(),
+        by_end: pairs.map(|(key, end)| (*end, key.clone())).collect(),
+    }
+}
+
+fn sessions(image: Vec<(SessionRow, Option<Timestamp>)>) -> SessionTable {
+    let mut table = SessionTable::default();
+    for (row, lapse) in image {
+        let session = &row.session;
+        let node = session.node.to_lowercase();
+        for check in session.bound_checks() {
+            let binding = (node.clone(), check.to_lowercase(), session.id);
+            table.by_check.insert(binding);
+        }
+        table.by_node.insert((node, session.id));
+        if let Some(lapse) = lapse {
+            table.lapses.insert(session.id, lapse);
+            let place = (lapse, row.create_index, session.id);
+            table.by_lapse.insert(place);
+        }
+        table.rows.insert(session.id, Arc::new(row));
+    }
+    table
+}
+
+/// The names of the nodes that have ids, by these, both in lower case.
+fn node_ids(rows: &[Arc<NodeRow>]) -> OrdMap<String, String> {
+    let ids = rows.iter().map(|row| {
+        let NewNode { id, node, .. } = &row.node;
+        (id.to_lowercase(), node.to_lowercase())
+    });
+    ids.filter(|(id, _)| !id.is_empty()).collect()
+}
+
+fn services(rows: Vec<Arc<ServiceRow>>) -> Catalog {
+    let mut catalog = Catalog::default();
+    for row in rows {
+        let (node, service) = (row.node.to_lowercase(), &row.service);
+        let instance = (service.name.clone(), node.clone(), service.id.clone());
+        catalog.instances.insert(instance);
+        catalog.services.insert((node, service.id.clone()), row);
+    }
+    catalog
+}
+
+fn prepared_queries(rows: Vec<Arc<PreparedQueryRow>>, indexes: &TableIndexes) -> PreparedQueries {
+    let mut queries = PreparedQueries {
+        newest: indexes.prepared_queries,
+        ..PreparedQueries::default()
+    };
+    for row in rows {
+        queries.insert(PreparedQueryRow::clone(&row));
+    }
+    queries
+}
+
+impl Image {
+    /// The rows with indexes of their own: what each is, when it was made, and when it last changed.
+    fn rows(&self) -> impl Iterator<Item = (String, Index, Index)> {
+        let keys = self.keys.iter();
+        let keys = keys.map(|(key, row): &(Key, KvRow)| {
+            (format!("key {key:?}"), row.create_index, row.modify_index)
+        });
+        let sessions = self.sessions.iter().map(|(row, _)| {
+            let name = format!("session {}", row.session.id);
+            (name, row.create_index, row.create_index)
+        });
+        let nodes = self.nodes.iter().map(|row| {
+            let name = format!("node {:?}", row.node.node);
+            (name, row.create_index, row.modify_index)
+        });
+        let services = self.services.iter().map(|row| {
+            let name = format!("service {:?}", row.service.id);
+            (name, row.create_index, row.modify_index)
+        });
+        let checks = self.checks.iter().map(|row| {
+            let name = format!("check {:?}", row.check.check_id);
+            (name, row.create_index, row.modify_index)
+        });
+        let queries = self.prepared_queries.iter().map(|row| {
+            let name = format!("prepared query {}", row.id);
+            (name, row.create_index, row.modify_index)
+        });
+        let catalog = nodes.chain(services).chain(checks);
+        keys.chain(sessions).chain(catalog).chain(queries)
+    }
+}

@@ -1,0 +1,151 @@
+//! Moving a whole store: to another time, and to other indexes. For tests that go back, or let Consul go back.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+
+use crate::Index;
+use crate::Store;
+use crate::kv::lock_delay::LockDelays;
+use crate::timestamp::Timestamp;
+
+impl Store {
+    /// Carries everything that has a time from `from` to `to`: what was saved at one time goes on at another as if none
+    /// had passed between.
+    pub fn carry(&mut self, from: Timestamp, to: Timestamp) {
+        if from == to {
+            return;
+        }
+        let carried = |at: &Timestamp| at.carried(from, to);
+        let sessions = &mut self.sessions;
+        sessions.lapses = sessions
+            .lapses
+            .iter()
+            .map(|(id, at)| (*id, carried(at)))
+            .collect();
+        let by_lapse = sessions.by_lapse.iter();
+        sessions.by_lapse = by_lapse
+            .map(|(at, index, id)| (carried(at), *index, *id))
+            .collect();
+        // These end even at the end of time.
+        let carried_end = |at: &Timestamp| to.plus(at.since(from));
+        let delays = &mut self.lock_delays;
+        delays.by_key = delays
+            .by_key
+            .iter()
+            .map(|(key, at)| (key.clone(), carried_end(at)))
+            .collect();
+        delays.by_end = delays
+            .by_end
+            .iter()
+            .map(|(at, key)| (carried_end(at), key.clone()))
+            .collect();
+        let tombstones = &mut self.tombstones;
+        let reaps = tombstones.reaps.iter();
+        tombstones.reaps = reaps.map(|(at, up_to)| (carried(at), *up_to)).collect();
+        tombstones.counted_from = carried(&tombstones.counted_from);
+        self.agent.carry(from, to);
+    }
+
+    /// Lets the agent's checks be run at once that were being run when the state was saved.
+    pub fn run_checks_again(&mut self, now: Timestamp) {
+        self.agent.run_again(now);
+    }
+
+    /// What a new leader, or a restarted one, starts with: every TTL anew, and no lock-delays (session.md 3.3, 3.4).
+    pub fn change_leader(&mut self, now: Timestamp) {
+        self.lock_delays = LockDelays::default();
+        let rows: Vec<_> = self.sessions.rows.values().map(Arc::clone).collect();
+        for row in rows {
+            self.sessions.start_ttl(now, &row);
+        }
+    }
+
+    /// Takes every deadline away: nothing in this store happens by itself any more.
+    pub fn drop_deadlines(&mut self) {
+        let sessions = &mut self.sessions;
+        sessions.lapses = OrdMap::new();
+        sessions.by_lapse = OrdSet::new();
+        self.lock_delays = LockDelays::default();
+        self.tombstones.reaps = OrdMap::new();
+        self.agent.drop_deadlines();
+    }
+
+    /// Lowers every index by `by`, down to 1 at the least: what a client sees of a Consul that was restored from a
+    /// snapshot, or whose data were lost and written again. Keys, sessions and their holders stay; so does the index
+    /// of events, which is none of raft's.
+    pub fn lower_indexes(&mut self, by: u64) {
+        let low = |index: Index| match index {
+            Index::ZERO => Index::ZERO,
+            Index(index) => Index(index.saturating_sub(by).max(1)),
+        };
+        self.applied = low(self.applied);
+        self.kv.newest = low(self.kv.newest);
+        self.kv.rows = each(&self.kv.rows, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+        self.tombstones.lower(low);
+        let sessions = &mut self.sessions;
+        sessions.newest = low(sessions.newest);
+        sessions.rows = each(&sessions.rows, |row| {
+            row.create_index = low(row.create_index);
+        });
+        let by_lapse: OrdSet<_> = sessions
+            .by_lapse
+            .iter()
+            .map(|(at, index, id)| (*at, low(*index), *id))
+            .collect();
+        sessions.by_lapse = by_lapse;
+        self.lower_catalog(low);
+        let queries = &mut self.prepared_queries;
+        queries.newest = low(queries.newest);
+        queries.rows = each(&queries.rows, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+    }
+
+    fn lower_catalog(&mut self, low: impl Fn(Index) -> Index) {
+        let catalog = &mut self.catalog;
+        catalog.nodes = each(&catalog.nodes, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+        catalog.services = each(&catalog.services, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+        catalog.checks.change_all(|row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+        for newest in [
+            &mut catalog.nodes_newest,
+            &mut catalog.node_deleted,
+            &mut catalog.services_newest,
+            &mut catalog.checks_newest,
+            &mut catalog.service_extinct,
+        ] {
+            *newest = low(*newest);
+        }
+        for newest in [&mut catalog.newest_by_node, &mut catalog.newest_by_service] {
+            *newest = newest
+                .iter()
+                .map(|(name, index)| (name.clone(), low(*index)))
+                .collect();
+        }
+    }
+}
+
+fn each<K: Ord + Clone, R: Clone>(
+    rows: &OrdMap<K, Arc<R>>,
+    change: impl Fn(&mut R),
+) -> OrdMap<K, Arc<R>> {
+    let changed = rows.iter().map(|(key, row)| {
+        let mut row = R::clone(row);
+        change(&mut row);
+        (key.clone(), Arc::new(row))
+    });
+    changed.collect()
+}

@@ -1,0 +1,71 @@
+//! Keys: byte strings that are cheap to share.
+
+#[cfg(feature = "serde")]
+use crate::image::value::bytes;
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// A key or a key prefix of the KV store: any bytes, compared byte by byte (kv.md 1.4).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+pub struct Key(#[cfg_attr(feature = "serde", serde(with = "bytes"))] Arc<[u8]>);
+
+impl Key {
+    /// A key with a copy of `bytes`.
+    #[must_use]
+    pub fn new(bytes: impl AsRef<[u8]>) -> Self {
+        Self(Arc::from(bytes.as_ref()))
+    }
+
+    /// The key's bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Whether this is the empty key, which Consul refuses everywhere but as the prefix of everything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+// `Ord` and `Hash` of `Arc<[u8]>` are those of the slice, as `Borrow` demands.
+impl Borrow<[u8]> for Key {
+    fn borrow(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", String::from_utf8_lossy(&self.0))
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        String::from_utf8_lossy(&self.0).fmt(formatter)
+    }
+}
+
+/// The first byte string after all that start with `prefix`; none when every later one does.
+pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    Some(end)
+}
+
+/// The bounds of all keys that start with `prefix`; `end` is what [`after_prefix`] gave.
+pub(crate) fn prefix_bounds<'a>(
+    prefix: &'a [u8],
+    end: Option<&'a [u8]>,
+) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
+    (
+        Bound::Included(prefix),
+        end.map_or(Bound::Unbounded, Bound::Excluded),
+    )
+}

@@ -1,0 +1,431 @@
+//! The keys: rows, the verbs that write them, and the indexes that reads report.
+
+pub(crate) mod key;
+pub(crate) mod lock_delay;
+mod radix;
+pub(crate) mod tombstone;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use imbl::OrdMap;
+
+use crate::Index;
+use crate::command::effects::{Note, Touched};
+use crate::command::{AcquireRefused, Command, KvRefused, Refusal};
+use crate::kv::key::{Key, after_prefix, prefix_bounds};
+use crate::read::{Answer, Found, News, Read, ReadSet, Subject, Watch};
+use crate::timestamp::Timestamp;
+use crate::{Change, Store};
+
+/// The size from which Consul splits the raft entry of a KV write, each part taking an index (kv.md 2.2).
+const RAFT_ENTRY_BYTES: usize = 524_288;
+/// What a raft entry holds besides key and value, roughly; Consul's own figure varies with the request.
+const RAFT_ENTRY_OVERHEAD: usize = 128;
+
+/// Up to this length a value is copied when it is stored. It may be a piece of a connection's buffer, which is many
+/// times as large as most values and would live as long as the key; to copy a little costs less than to count
+/// references. A longer one has come in a buffer of its own.
+const COPIED_VALUE: usize = 64 * 1024;
+
+/// What is stored under a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KvRow {
+    /// The value; empty is Consul's `null`.
+    pub value: Bytes,
+    /// The flags that the last write gave.
+    pub flags: u64,
+    /// How often the key was acquired, as far as plain writes have not set it back to 0 (kv.md 2.5).
+    pub lock_index: u64,
+    /// The holder, spelled as in the acquire: later compares are exact (kv.md 2.5).
+    pub session: Option<Box<str>>,
+    /// The index of the write that made the key.
+    pub create_index: Index,
+    /// The index of the last write that changed the row.
+    pub modify_index: Index,
+}
+
+/// A key with its row.
+pub type Entry = (Key, Arc<KvRow>);
+
+/// One write of a key or a tree of keys.
+#[derive(Clone, Debug)]
+pub struct KvWrite {
+    /// The key, or the prefix for [`KvVerb::DeleteTree`].
+    pub key: Key,
+    /// What happens to it.
+    pub verb: KvVerb,
+}
+
+/// What a KV write does. The same verbs serve the KV endpoint and transactions.
+#[derive(Clone, Debug)]
+pub enum KvVerb {
+    /// Write whatever is there (kv.md 2.3).
+    Set(Content),
+    /// Write if the modify index is this one; 0 means that the key must be absent (kv.md 2.4).
+    Cas(Content, Index),
+    /// Write and become the holder (kv.md 2.5); `lock` in a transaction.
+    Acquire(Content, String),
+    /// Write and let go (kv.md 2.5); `unlock` in a transaction.
+    Release(Content, String),
+    /// Delete the key.
+    Delete,
+    /// Delete the key if its modify index is this one; a missing key counts as deleted (kv.md 3).
+    DeleteCas(Index),
+    /// Delete every key that starts with the key given.
+    DeleteTree,
+}
+
+/// What a write puts into a key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// The value; an empty one is Consul's `null`.
+    pub value: Bytes,
+    /// The flags; 0 unless the client gave some, also on writes of an existing key (kv.md trap 4).
+    pub flags: u64,
+}
+
+/// Reads a single key.
+#[derive(Clone, Debug)]
+pub struct KvGet(pub Key);
+
+/// Reads all keys with a prefix, in byte order; the empty prefix is the whole store. What a listing of keys is made from,
+/// too (kv.md 1.4).
+#[derive(Clone, Debug)]
+pub struct KvList(pub Key);
+
+impl KvRow {
+    /// Whether writing `other` over this row would change nothing (kv.md 2.3).
+    fn same_content(&self, other: &Self) -> bool {
+        self.lock_index == other.lock_index
+            && self.flags == other.flags
+            && self.value == other.value
+            && self.session == other.session
+    }
+}
+
+/// The KV table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KvTable {
+    pub(crate) rows: OrdMap<Key, Arc<KvRow>>,
+    /// The index of the last change of any row (`kvs.max` in kv.md 4.2).
+    pub(crate) newest: Index,
+}
+
+impl KvTable {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<&Arc<KvRow>> {
+        self.rows.get(key)
+    }
+
+    /// The rows whose keys start with `prefix`, in byte order.
+    pub(crate) fn under(&self, prefix: &[u8]) -> Vec<Entry> {
+        if prefix.is_empty() {
+            return self.rows.iter().map(owned).collect();
+        }
+        let end = after_prefix(prefix);
+        self.rows
+            .range::<_, [u8]>(prefix_bounds(prefix, end.as_deref()))
+            .map(owned)
+            .collect()
+    }
+}
+
+fn owned((key, row): (&Key, &Arc<KvRow>)) -> Entry {
+    (key.clone(), Arc::clone(row))
+}
+
+impl Read for KvGet {
+    type Rows = Option<Entry>;
+    type Refused = Infallible;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::Key(self.0.clone())
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let key = &self.0;
+        let Some(row) = store.kv.get(key.as_bytes()) else {
+            return Ok(store.kv_missing(key));
+        };
+        let entry = (key.clone(), Arc::clone(row));
+        let reads = vec![Watch::Key(key.clone())];
+        Ok(Answer::new(row.modify_index, Some(entry), reads))
+    }
+}
+
+impl Read for KvList {
+    type Rows = Vec<Entry>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::Prefix(self.0.clone())
+    }
+
+    fn look(&self, store: &Store) -> Found<Self> {
+        let entries = store.kv.under(self.0.as_bytes());
+        let index = store.prefix_index(&self.0, &entries);
+        let reads = store.prefix_reads(&self.0, entries.is_empty());
+        Ok(Answer::new(index, entries, reads))
+    }
+}
+
+impl Store {
+    /// `G` of kv.md 4.2: the index of a missing key and of an empty prefix that nothing is known about.
+    pub(crate) fn kv_newest(&self) -> Index {
+        self.kv.newest.max(self.tombstones.newest())
+    }
+
+    fn kv_missing(&self, key: &Key) -> Answer<Option<Entry>> {
+        if self.rules.missing_keeps_blocking {
+            // Writes of neighbours cannot end the wait: nobody needs to look.
+            let reads = vec![Watch::Key(key.clone())];
+            return Answer {
+                news: News::Existence,
+                ..Answer::new(self.kv_newest(), None, reads)
+            };
+        }
+        let path = [key.as_bytes(), &[0]].concat();
+        let watched = radix::watched_node(&self.kv.rows, &path);
+        Answer::new(self.kv_newest(), None, vec![Watch::KeyPrefix(watched)])
+    }
+
+    /// That a write is no acquire during the lock-delay of its key. Looked at before the session is, so even an empty
+    /// or unknown session is refused in silence (kv.md trap 20), and before raft (trap 22).
+    pub(crate) fn check_lock_delay(
+        &self,
+        now: Timestamp,
+        key: &Key,
+        verb: &KvVerb,
+    ) -> Result<(), KvRefused> {
+        if !matches!(verb, KvVerb::Acquire(..)) {
+            return Ok(());
+        }
+        let left = self.lock_delays.left(now, key);
+        left.map_or(Ok(()), |left| {
+            Err(KvRefused::Acquire(AcquireRefused::LockDelay(left)))
+        })
+    }
+
+    fn prefix_index(&self, prefix: &Key, entries: &[Entry]) -> Index {
+        if prefix.is_empty() {
+            return self.kv_newest();
+        }
+        let newest_row = entries.iter().map(|(_, row)| row.modify_index).max();
+        newest_row
+            .max(self.tombstones.newest_under(prefix.as_bytes()))
+            .unwrap_or_else(|| self.kv_newest())
+    }
+
+    fn prefix_reads(&self, prefix: &Key, empty: bool) -> ReadSet {
+        if !empty || prefix.is_empty() {
+            return vec![Watch::KeyPrefix(prefix.clone())];
+        }
+        // A wait on an empty prefix may end early in every version (kv.md 5.4, 1.22.md A5).
+        vec![Watch::KeyPrefix(radix::watched_node(
+            &self.kv.rows,
+            prefix.as_bytes(),
+        ))]
+    }
+}
+
+impl Command for KvWrite {
+    type Reply = ();
+    type Refused = KvRefused;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), KvRefused> {
+        let Self { key, verb } = self;
+        let session = match &verb {
+            KvVerb::Acquire(_, session) | KvVerb::Release(_, session) => Some(session.clone()),
+            _ => None,
+        };
+        let acquires = matches!(verb, KvVerb::Acquire(..));
+        let checked = change.store.check_lock_delay(change.now, &key, &verb);
+        let written = checked.and_then(|()| {
+            change.take_indexes(raft_entries(&key, &verb));
+            change.kv_write(&key, verb)
+        });
+        let has_other_holder = !change.effects.holders.is_empty();
+        change.effects.notes.extend(match (&written, session) {
+            (Ok(()), Some(session)) if acquires && !has_other_holder => {
+                Some(Note::AcquiredAgain { key, session })
+            }
+            (Ok(()), _) => None,
+            (Err(KvRefused::Acquire(why)), Some(session)) => {
+                let why = why.clone();
+                Some(Note::AcquireRefused { key, session, why })
+            }
+            (Err(_), Some(session)) => Some(Note::ReleaseRefused { key, session }),
+            (Err(_), None) => Some(Note::WriteRefused(key)),
+        });
+        written
+    }
+}
+
+/// How many raft entries a write is split into.
+fn raft_entries(key: &Key, verb: &KvVerb) -> u64 {
+    match verb {
+        KvVerb::Set(content)
+        | KvVerb::Cas(content, _)
+        | KvVerb::Acquire(content, _)
+        | KvVerb::Release(content, _) => {
+            let bytes = key.as_bytes().len() + content.value.len() + RAFT_ENTRY_OVERHEAD;
+            bytes.div_ceil(RAFT_ENTRY_BYTES) as u64
+        }
+        KvVerb::Delete | KvVerb::DeleteCas(_) | KvVerb::DeleteTree => 1,
+    }
+}
+
+impl Change<'_> {
+    /// Writes a key, or says why not. The lock-delay has been checked.
+    pub(crate) fn kv_write(&mut self, key: &Key, verb: KvVerb) -> Result<(), KvRefused> {
+        match verb {
+            KvVerb::Set(content) => self.kv_set(key, content),
+            KvVerb::Cas(content, index) => {
+                // 0 stands for a missing key.
+                let current = self.store.kv.get(key.as_bytes());
+                if current.map_or(Index::ZERO, |row| row.modify_index) != index {
+                    return Err(KvRefused::StaleSet);
+                }
+                self.kv_set(key, content);
+            }
+            KvVerb::Acquire(content, session) => {
+                let acquired = self.kv_acquire(key, content, &session);
+                acquired.map_err(KvRefused::Acquire)?;
+            }
+            KvVerb::Release(content, session) => self.kv_release(key, content, &session)?,
+            KvVerb::Delete => self.kv_delete(key),
+            KvVerb::DeleteCas(index) => match self.store.kv.get(key.as_bytes()) {
+                // A missing key counts as deleted (kv.md trap 18).
+                None => {}
+                Some(row) if row.modify_index != index => return Err(KvRefused::StaleDelete),
+                Some(_) => self.kv_delete(key),
+            },
+            KvVerb::DeleteTree => self.kv_delete_tree(key),
+        }
+        Ok(())
+    }
+
+    /// Writes a key, whatever is there.
+    fn kv_set(&mut self, key: &Key, content: Content) {
+        let session = self.holder(key).map(Box::from);
+        // Only an acquire keeps or raises the lock index (kv.md trap 2).
+        self.put(key, content, 0, session);
+    }
+
+    /// Makes `session` the holder of a key.
+    fn kv_acquire(
+        &mut self,
+        key: &Key,
+        content: Content,
+        session: &str,
+    ) -> Result<(), AcquireRefused> {
+        if session.is_empty() {
+            return Err(AcquireRefused::Session(Refusal::MissingSession));
+        }
+        let found = self.store.require_session(session);
+        found.map_err(AcquireRefused::Session)?;
+        let lock_index = match self.store.kv.get(key.as_bytes()) {
+            None => 1,
+            Some(row) => match row.session.as_deref() {
+                None => row.lock_index + 1,
+                Some(holder) if holder == session => row.lock_index,
+                Some(holder) => return Err(AcquireRefused::HeldBy(holder.into())),
+            },
+        };
+        self.put(key, content, lock_index, Some(session.into()));
+        Ok(())
+    }
+
+    /// Lets `session` give a key up.
+    fn kv_release(&mut self, key: &Key, content: Content, session: &str) -> Result<(), KvRefused> {
+        if session.is_empty() {
+            return Err(KvRefused::Release(Refusal::MissingSession));
+        }
+        let row = self.store.kv.get(key.as_bytes());
+        let held = row.filter(|row| row.session.as_deref() == Some(session));
+        let lock_index = held.ok_or(KvRefused::NotHolder)?.lock_index;
+        self.put(key, content, lock_index, None);
+        Ok(())
+    }
+
+    /// Deletes a key, if it is there.
+    pub(crate) fn kv_delete(&mut self, key: &Key) {
+        if self.remove(key) {
+            self.bury(key.clone());
+        }
+    }
+
+    /// Deletes every key that starts with `prefix`.
+    fn kv_delete_tree(&mut self, prefix: &Key) {
+        let doomed = self.store.kv.under(prefix.as_bytes());
+        if doomed.is_empty() {
+            return;
+        }
+        for (key, _) in doomed {
+            self.remove(&key);
+        }
+        // One tombstone for the whole tree, and none at all for the whole store (kv.md 3, 4.3).
+        if !prefix.is_empty() {
+            self.bury(prefix.clone());
+        }
+    }
+
+    /// Stores a row unless it would change nothing.
+    pub(crate) fn put(
+        &mut self,
+        key: &Key,
+        content: Content,
+        lock_index: u64,
+        session: Option<Box<str>>,
+    ) {
+        // A key that exists keeps its allocation: the map's own key goes back in.
+        let stored = self.store.kv.rows.get_key_value(key.as_bytes());
+        let key = stored.map_or(key, |(stored, _)| stored).clone();
+        let current = stored.map(|(_, row)| row);
+        let mut row = KvRow {
+            value: content.value,
+            flags: content.flags,
+            lock_index,
+            session,
+            create_index: current.map_or(self.index, |row| row.create_index),
+            modify_index: self.index,
+        };
+        if current.is_some_and(|current| current.same_content(&row)) {
+            return;
+        }
+        if row.value.len() <= COPIED_VALUE {
+            row.value = Bytes::copy_from_slice(&row.value);
+        }
+        let before = current.and_then(|current| current.session.clone());
+        self.holder_changed(&key, before.as_deref(), row.session.as_deref());
+        self.store.kv.rows.insert(key.clone(), Arc::new(row));
+        self.kv_touched(key);
+    }
+
+    /// Takes a row out. Whether there was one.
+    fn remove(&mut self, key: &Key) -> bool {
+        let Some(row) = self.store.kv.rows.remove(key.as_bytes()) else {
+            return false;
+        };
+        self.holder_changed(key, row.session.as_deref(), None);
+        self.kv_touched(key.clone());
+        true
+    }
+
+    /// Sets the tombstone of a key or a tree that was deleted.
+    fn bury(&mut self, key: Key) {
+        self.store.tombstones.set(self.now, key, self.index);
+    }
+
+    fn kv_touched(&mut self, key: Key) {
+        self.store.kv.newest = self.index;
+        self.effects.touched.push(Touched::Key(key));
+    }
+
+    fn holder(&self, key: &Key) -> Option<&str> {
+        self.store.kv.get(key.as_bytes())?.session.as_deref()
+    }
+}

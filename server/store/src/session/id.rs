@@ -1,0 +1,106 @@
+//! Session ids: 16 random bytes, printed as a UUID is, and not a version 4 UUID (session.md 1).
+
+use std::fmt;
+
+#[cfg(feature = "serde")]
+use crate::image::value::{Text, text};
+use uuid::Uuid;
+
+/// The id of a session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+pub struct SessionId(#[cfg_attr(feature = "serde", serde(with = "text"))] [u8; 16]);
+
+/// What is wrong with a text that should be a UUID. Consul before 1.11 says it (kv.md 2.5, session.md 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdError {
+    /// Not 36 characters long.
+    Length,
+    /// More than four hyphens.
+    Hyphens(usize),
+    /// An odd number of digits.
+    OddLength,
+    /// This byte is not a hexadecimal digit.
+    InvalidByte(u8),
+}
+
+impl SessionId {
+    /// The id with these bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub const fn bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// The session that `text` names in any spelling; none when `text` is a UUID in form but cannot be an id.
+    ///
+    /// # Errors
+    /// What makes the text no UUID, found in the order in which Consul looks.
+    pub fn parse(text: &str) -> Result<Option<Self>, IdError> {
+        if text.len() != 36 {
+            return Err(IdError::Length);
+        }
+        let hyphens = text.bytes().filter(|byte| *byte == b'-').count();
+        if hyphens > 4 {
+            return Err(IdError::Hyphens(hyphens));
+        }
+        let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b'-').collect();
+        if !digits.len().is_multiple_of(2) {
+            return Err(IdError::OddLength);
+        }
+        let bytes = digits
+            .chunks(2)
+            .map(|pair| Ok(hex_digit(pair[0])? << 4 | hex_digit(pair[1])?))
+            .collect::<Result<Vec<u8>, IdError>>()?;
+        // Fewer than four hyphens leave more than 16 bytes: well-formed to Consul, and nobody's id.
+        Ok(<[u8; 16]>::try_from(bytes).ok().map(Self))
+    }
+
+    /// The session whose printed form is `text`, letter case aside: how Consul looks ids up since 1.11.
+    #[must_use]
+    pub fn parse_printed(text: &str) -> Option<Self> {
+        let id = Self::parse(text).ok().flatten()?;
+        id.to_string().eq_ignore_ascii_case(text).then_some(id)
+    }
+}
+
+fn hex_digit(byte: u8) -> Result<u8, IdError> {
+    match byte {
+        b'0'..=b'9' => Ok(byte - b'0'),
+        b'a'..=b'f' => Ok(byte - b'a' + 10),
+        b'A'..=b'F' => Ok(byte - b'A' + 10),
+        other => Err(IdError::InvalidByte(other)),
+    }
+}
+
+/// The bytes of an id are written in the form of a UUID.
+#[cfg(feature = "serde")]
+impl Text for [u8; 16] {
+    fn show(&self) -> String {
+        SessionId::from_bytes(*self).to_string()
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let id = SessionId::parse_printed(text);
+        let example = [0xad; 16].show();
+        let error = || format!("expected an id such as {example}, not {text:?}");
+        id.map(SessionId::bytes).ok_or_else(error)
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Uuid::from_bytes(self.0).hyphenated().fmt(formatter)
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}

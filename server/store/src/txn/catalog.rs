@@ -1,0 +1,191 @@
+//! Operations of a transaction on nodes, services and checks (kv.md 7.5).
+
+use std::sync::Arc;
+
+use crate::Change;
+use crate::Index;
+use crate::Rules;
+use crate::catalog::node_id::check_node_id;
+use crate::catalog::registration::{NewCheck, NewNode};
+use crate::command::Refusal;
+use crate::txn::{CatalogOperation, CatalogSubject, CatalogVerb, TxnRefusal, TxnResult};
+
+impl CatalogSubject {
+    /// Consul's word for the kind.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Node(_) => "node",
+            Self::Service { .. } => "service",
+            Self::Check { .. } => "check",
+        }
+    }
+
+    /// What keeps a write of this from being tried at all.
+    pub(crate) fn invalid(&self, rules: &Rules) -> Option<TxnRefusal> {
+        match self {
+            Self::Node(node) if node.node.is_empty() => Some(TxnRefusal::NodeNameMissing),
+            Self::Node(node) if !node.id.is_empty() => {
+                let flaw = check_node_id(&node.id).err();
+                flaw.map(TxnRefusal::NodeIdMalformed)
+            }
+            Self::Service { service, .. } if service.name.is_empty() => {
+                if !service.id.is_empty() {
+                    return Some(TxnRefusal::ServiceNameMissing);
+                }
+                let refused = rules.empty_service_fails_pre_check;
+                refused.then_some(TxnRefusal::ServiceKeyMissing)
+            }
+            Self::Node(_) | Self::Service { .. } | Self::Check { .. } => None,
+        }
+    }
+
+    /// The node, in lower case.
+    fn node(&self) -> String {
+        match self {
+            Self::Node(node) => node.node.to_lowercase(),
+            Self::Service { node, .. } | Self::Check { node, .. } => node.to_lowercase(),
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Runs one operation; what it shows, if anything.
+    pub(crate) fn catalog_operation(
+        &mut self,
+        operation: &CatalogOperation,
+    ) -> Result<Option<TxnResult>, TxnRefusal> {
+        let CatalogOperation {
+            verb,
+            subject,
+            index,
+        } = operation;
+        let current = self.current(subject);
+        let current_index = current.as_ref().map(modify_index);
+        match verb {
+            CatalogVerb::Get => match self.found(subject)? {
+                Some(found) => Ok(Some(found)),
+                None => Err(TxnRefusal::CatalogMissing(Box::new(subject.clone()))),
+            },
+            CatalogVerb::Cas if current_index.unwrap_or(Index::ZERO) != *index => {
+                Err(TxnRefusal::CatalogStaleSet(Box::new(subject.clone())))
+            }
+            CatalogVerb::Set => self.write_subject(subject),
+            // A check that cannot be written is passed over in silence: no result and no error (seen on 1.8.7).
+            CatalogVerb::Cas if matches!(subject, CatalogSubject::Check { .. }) => {
+                Ok(self.write_subject(subject).unwrap_or(None))
+            }
+            CatalogVerb::Cas => self.write_subject(subject),
+            // Unlike a key, what is not there is not deleted by 0 (seen on 1.8.7).
+            CatalogVerb::DeleteCas if current_index != Some(*index) => {
+                Err(TxnRefusal::CatalogStaleDelete(Box::new(subject.clone())))
+            }
+            CatalogVerb::Delete | CatalogVerb::DeleteCas => {
+                self.remove_subject(subject);
+                Ok(None)
+            }
+            CatalogVerb::Unknown(verb) => Err(TxnRefusal::UnknownCatalogVerb {
+                kind: subject.kind(),
+                verb: verb.clone(),
+            }),
+        }
+    }
+
+    /// Writes what an operation is about, and shows it.
+    fn write_subject(&mut self, subject: &CatalogSubject) -> Result<Option<TxnResult>, TxnRefusal> {
+        if let Some(refusal) = self.key_missing(subject) {
+            return Err(refusal);
+        }
+        self.put_subject(subject).map_err(TxnRefusal::Catalog)?;
+        Ok(self.current(subject))
+    }
+
+    /// What a read finds: a node by its id if it gives one, whatever its name.
+    fn found(&self, subject: &CatalogSubject) -> Result<Option<TxnResult>, TxnRefusal> {
+        let CatalogSubject::Node(NewNode { id, .. }) = subject else {
+            return Ok(self.current(subject));
+        };
+        if id.is_empty() {
+            return Ok(self.current(subject));
+        }
+        check_node_id(id).map_err(|flaw| TxnRefusal::NodeLookup {
+            id: id.clone(),
+            flaw,
+        })?;
+        let row = self.store.catalog.node_of_id(id);
+        Ok(row.map(|row| TxnResult::Node(Arc::clone(row))))
+    }
+
+    /// What a node that is there cannot take, because it could not be found again.
+    fn key_missing(&self, subject: &CatalogSubject) -> Option<TxnRefusal> {
+        if !self.store.catalog.nodes.contains_key(&subject.node()) {
+            return None;
+        }
+        match subject {
+            CatalogSubject::Service { service, .. } if service.id.is_empty() => {
+                Some(TxnRefusal::ServiceKeyMissing)
+            }
+            CatalogSubject::Check { check, .. } if check.check_id.is_empty() => {
+                Some(TxnRefusal::CheckKeyMissing)
+            }
+            _ => None,
+        }
+    }
+
+    fn current(&self, subject: &CatalogSubject) -> Option<TxnResult> {
+        let catalog = &self.store.catalog;
+        let node = subject.node();
+        match subject {
+            CatalogSubject::Node(_) => {
+                let row = catalog.nodes.get(&node)?;
+                Some(TxnResult::Node(Arc::clone(row)))
+            }
+            CatalogSubject::Service { service, .. } => {
+                let row = catalog.services.get(&(node, service.id.clone()))?;
+                Some(TxnResult::Service(Arc::clone(row)))
+            }
+            CatalogSubject::Check { check, .. } => {
+                let row = catalog.checks.get(&node, &check.check_id.to_lowercase())?;
+                Some(TxnResult::Check(Arc::clone(row)))
+            }
+        }
+    }
+
+    fn put_subject(&mut self, subject: &CatalogSubject) -> Result<(), Refusal> {
+        let node = subject.node();
+        if let CatalogSubject::Node(new) = subject {
+            return self.put_node(&node, new.clone());
+        }
+        if !self.store.catalog.nodes.contains_key(&node) {
+            return Err(Refusal::MissingNode);
+        }
+        match subject {
+            CatalogSubject::Node(_) => Ok(()),
+            CatalogSubject::Service { service, .. } => {
+                self.put_service(&node, service.clone());
+                Ok(())
+            }
+            CatalogSubject::Check { check, .. } => self.put_check(&node, NewCheck::clone(check)),
+        }
+    }
+
+    fn remove_subject(&mut self, subject: &CatalogSubject) {
+        let node = subject.node();
+        match subject {
+            CatalogSubject::Node(_) => self.remove_node(&node),
+            CatalogSubject::Service { service, .. } => self.remove_service(&node, &service.id),
+            CatalogSubject::Check { check, .. } => {
+                self.remove_check(&node, &check.check_id.to_lowercase());
+            }
+        }
+    }
+}
+
+fn modify_index(result: &TxnResult) -> Index {
+    match result {
+        TxnResult::Kv { row, .. } => row.modify_index,
+        TxnResult::Node(row) => row.modify_index,
+        TxnResult::Service(row) => row.modify_index,
+        TxnResult::Check(row) => row.modify_index,
+    }
+}
