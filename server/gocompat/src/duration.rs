@@ -1,6 +1,6 @@
 //! Go's `time.Duration`: parsing and printing.
 
-use super::quote::push_hex_byte;
+use crate::quote::push_hex_byte;
 
 /// The units that Go knows, in nanoseconds. Both code points that look like a micro sign are units.
 const UNITS: [(&str, u64); 8] = [

@@ -1,7 +1,7 @@
 //! What changed between releases of Go, where more than one package shows it.
 
 use crate::duration::DurationQuotes;
-use crate::printable::Unicode;
+use crate::quote::printable::Unicode;
 
 /// A generation of Go, as far as it shows in more than one of these packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,11 +10,11 @@
 //! | [`duration`] | `time`: `ParseDuration`, `Duration.String` |
 //! | [`number`] | `strconv`: `ParseUint`, `ParseInt`, `Atoi`, `ParseBool` |
 //! | [`quote`] | `strconv`: `Quote`, which is also `%q` |
-//! | [`unquote`] | `strconv`: `Unquote` |
+//! | [`quote::unquote`] | `strconv`: `Unquote` |
 //! | [`regexp`] | `regexp` |
-//! | [`printable`] | `unicode`: `IsPrint` |
-//! | [`path`] | `path`: `Clean`, and the cleaning of `net/http` |
-//! | [`url`], [`query`] | `net/url` |
+//! | [`quote::printable`] | `unicode`: `IsPrint` |
+//! | [`url::path`] | `path`: `Clean`, and the cleaning of `net/http` |
+//! | [`url`], [`url::query`] | `net/url` |
 //! | [`mux`] | `net/http`: `ServeMux` redirects, `Redirect` |
 //! | [`json`] | `encoding/json` |
 //! | [`base64`] | `encoding/base64` |
@@ -27,12 +27,8 @@ pub mod gzip;
 pub mod json;
 pub mod mux;
 pub mod number;
-pub mod path;
-pub mod printable;
-pub mod query;
 pub mod quote;
 pub mod regexp;
-pub mod unquote;
 pub mod url;
 
 pub use generation::{EmbeddedNames, Go};

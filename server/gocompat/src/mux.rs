@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::path::clean_rooted;
-use super::url::{Target, path_escape, path_unescape, push_query};
+use crate::url::path::clean_rooted;
+use crate::url::{Target, path_escape, path_unescape, push_query};
 
 /// Which form of the path the mux cleans and matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::printable::Unicode;
-use super::quote::QuotedBy;
+use crate::quote::QuotedBy;
+use crate::quote::printable::Unicode;
 
 /// Why a text is not the number that was asked for. Prints Go's sentence, e.g.
 /// `strconv.ParseUint: parsing "abc": invalid syntax`.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::grammar::Rule;
 use super::peg;
 use crate::go::quote::Quoted;
-use crate::go::unquote::unquote;
+use crate::go::quote::unquote::unquote;
 
 type Node = peg::Node<Rule>;
 

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::engine::Engine;
 use crate::go::mux::Mux;
-use crate::go::query::Semicolons;
+use crate::go::url::query::Semicolons;
 use crate::lock::Mutex;
 use crate::version::Behaviour;
 

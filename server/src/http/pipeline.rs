@@ -18,9 +18,9 @@ use super::request_log::RequestLog;
 use super::route::{self, Found, Route, Table};
 use crate::engine::OpenCall;
 use crate::go::mux::Mux;
-use crate::go::path;
-use crate::go::query::Query;
 use crate::go::url::Target;
+use crate::go::url::path;
+use crate::go::url::query::Query;
 use crate::history::CallId;
 
 /// The routes of Consul's API.

@@ -10,7 +10,7 @@ use tracing::Level;
 use super::Context;
 use crate::clock::Stopwatch;
 use crate::go::duration;
-use crate::go::query::{Query, Semicolons};
+use crate::go::url::query::{Query, Semicolons};
 use proconsul_h1::Head;
 
 /// What stands in a log in place of a token.

@@ -3,7 +3,7 @@
 use super::{Behaviour, Version};
 use crate::go::duration::DurationQuotes;
 use crate::go::json::context::{Change, Release};
-use crate::go::printable::Unicode;
+use crate::go::quote::printable::Unicode;
 use crate::go::{EmbeddedNames, Go};
 
 impl Version {

@@ -9,9 +9,10 @@ use http::{Method, StatusCode};
 
 use crate::blocking;
 use crate::go::json::encode::Text;
+use crate::go::number;
 use crate::go::number::NumberError;
+use crate::go::url::path;
 use crate::go::url::path_unescape;
-use crate::go::{number, path};
 use crate::history::RefusedBecause;
 use crate::http::body::kv::KvEntry;
 use crate::http::failure::{Failure, failures};

@@ -13,7 +13,7 @@ use proconsul_h1::{BodyFailure, Incoming, Read};
 use crate::blocking::Wait;
 use crate::go::json::context::{Rules, UnknownFields};
 use crate::go::json::decode::{Decode, decode};
-use crate::go::query::Query;
+use crate::go::url::query::Query;
 use crate::go::{duration, number};
 use crate::history::CallId;
 use crate::http::Context;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::printable::{Unicode, is_printable};
+use crate::quote::printable::{Unicode, is_printable};
 
 /// `path.Clean`: the shortest path that means the same. Repeated slashes become one, `.` goes, `..` takes its parent with
 /// it, a trailing slash goes; `..` at the root goes too; nothing left is `.`.
@@ -70,7 +70,7 @@ pub fn is_printable_path(path: &[u8], unicode: Unicode) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{clean, clean_rooted, clean_up_to_slash, is_printable_path};
-    use crate::printable::Unicode;
+    use crate::quote::printable::Unicode;
 
     #[test]
     fn cleaning_as_go_does() {

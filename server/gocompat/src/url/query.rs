@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::url::{UrlError, query_escape, query_unescape};
+use crate::url::{UrlError, query_escape, query_unescape};
 
 /// What `;` in a query means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,11 @@
 //! Go's `strconv.Quote`, which is also the verb `%q`.
 
+pub mod printable;
+pub mod unquote;
+
 use std::fmt;
 
-use super::printable::{Unicode, is_printable};
+use crate::quote::printable::{Unicode, is_printable};
 
 /// Prints bytes as `%q` of the newest Go does: in double quotes, printable text as it is, everything else escaped; a byte
 /// that is not UTF-8 becomes `\xNN`.
@@ -77,7 +80,7 @@ pub(super) fn push_hex_byte(text: &mut String, byte: u8) {
 #[cfg(test)]
 mod tests {
     use super::{Quoted, QuotedBy};
-    use crate::printable::Unicode;
+    use crate::quote::printable::Unicode;
 
     /// As 1.8.7 has answered, whose Go knows Unicode 12, and as newer ones do.
     #[test]

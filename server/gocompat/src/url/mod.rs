@@ -1,9 +1,12 @@
 //! Go's `net/url`: percent-escapes, and the request target as the server sees it.
 
+pub mod path;
+pub mod query;
+
 use std::borrow::Cow;
 use std::fmt;
 
-use super::quote::Quoted;
+use crate::quote::Quoted;
 
 /// A request target: the path as sent and as decoded, and the raw query.
 #[derive(Clone, Debug, PartialEq, Eq)]
