@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::go::json::document::document;
+use crate::go::json::encode::reprint::{self, compact};
 use crate::go::json::encode::to_text;
-use crate::go::json::reprint::{self, compact};
 use crate::go::json::value::Value;
 
 /// The fields of an instance of a service, in the order of the client of 1.8.7. The server has another.

@@ -1,7 +1,7 @@
 //! JSON that is printed again in another style, whatever its depth.
 
 use super::layout::{Style, break_line, push_string};
-use super::value::{Value, decode_string, string_length};
+use crate::json::value::{Value, decode_string, string_length};
 
 /// Prints a JSON text without spaces. Numbers stay as they are written, and members in their order.
 pub fn compact(value: Value<'_>) -> String {

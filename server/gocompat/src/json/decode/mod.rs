@@ -23,9 +23,9 @@
 
 use std::borrow::Cow;
 
-use super::context::{Change, Context, DecodeError, Rules, UnknownFields};
-use super::scan::first_value;
-use super::value::{Kind, Value};
+use crate::json::context::{Change, Context, DecodeError, Rules, UnknownFields};
+use crate::json::scan::first_value;
+use crate::json::value::{Kind, Value};
 
 /// Decodes the first JSON value of a body into `place`, on top of what it holds; what follows that value is ignored.
 ///

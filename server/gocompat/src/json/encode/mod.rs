@@ -3,12 +3,16 @@
 //! `serializer.rs` does the work. A list can also be rendered element by element ([`ListWriter`]), so that a large answer
 //! never stands in memory as one body.
 
+mod layout;
+pub mod reprint;
+mod serializer;
+
 use serde::{Serialize, Serializer};
 
-pub use super::layout::{ControlEscapes, Style};
+pub use layout::{ControlEscapes, Style};
 
-use super::layout::break_line;
-use super::serializer::{GoSerializer, JSON, TEXT};
+use layout::break_line;
+use serializer::{GoSerializer, JSON, TEXT};
 
 /// Renders a value as text on one line.
 pub fn to_text<T: Serialize + ?Sized>(value: &T) -> String {

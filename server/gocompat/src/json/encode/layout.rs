@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::find::find_byte;
+use crate::json::find::find_byte;
 
 /// How control characters are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
