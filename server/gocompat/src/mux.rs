@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::url::path::clean_rooted;
-use crate::url::{Target, path_escape, path_unescape, push_query};
+use crate::url::{RequestTarget, path_escape, path_unescape, push_query};
 
 /// Which form of the path the mux cleans and matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Mux {
 impl Mux {
     /// The path to compare with the patterns of routes, cleaned and decoded. A slash that the mux does not take for a
     /// separator stays `%2F`, so that it matches none in a pattern.
-    pub fn route_path<'a>(self, target: &'a Target<'_>) -> Cow<'a, [u8]> {
+    pub fn route_path<'a>(self, target: &'a RequestTarget<'_>) -> Cow<'a, [u8]> {
         match self {
             Mux::Decoded => clean_rooted(target.path()),
             Mux::Escaped => match target.escaped_path() {
@@ -28,7 +28,7 @@ impl Mux {
     }
 
     /// Where a request goes whose path is not clean; nothing if it is. [`Mux::redirect_to_slash`] comes first.
-    pub fn redirect_to_clean(self, target: &Target<'_>) -> Option<Redirect> {
+    pub fn redirect_to_clean(self, target: &RequestTarget<'_>) -> Option<Redirect> {
         match self {
             Mux::Decoded => {
                 let cleaned = clean_rooted(target.path());
@@ -44,7 +44,7 @@ impl Mux {
     }
 
     /// Where a request for `/v1/kv` goes when the route is `/v1/kv/`, on either mux.
-    pub fn redirect_to_slash(target: &Target<'_>) -> Redirect {
+    pub fn redirect_to_slash(target: &RequestTarget<'_>) -> Redirect {
         let mut path = clean_rooted(target.path()).into_owned();
         path.push(b'/');
         Redirect::to_path(&path, target.raw_query())
@@ -125,10 +125,10 @@ impl Redirect {
 #[cfg(test)]
 mod tests {
     use super::{Mux, Redirect};
-    use crate::url::Target;
+    use crate::url::RequestTarget;
 
-    fn target(text: &str) -> Target<'_> {
-        Target::parse(text.as_bytes()).expect("the target is well-formed")
+    fn target(text: &str) -> RequestTarget<'_> {
+        RequestTarget::parse(text.as_bytes()).expect("the target is well-formed")
     }
 
     fn location(mux: Mux, text: &str) -> Option<String> {

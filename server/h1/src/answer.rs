@@ -46,7 +46,7 @@ impl Body for Bytes {
 
 /// An answer, before the connection has decided how it is sent.
 #[derive(Debug)]
-pub struct Answer<B, Held = ()> {
+pub struct Response<B, Held = ()> {
     /// The status.
     pub status: StatusCode,
     /// What was set, in the order in which it is sent: sorted by name. A `Content-Length` that is among these counts.
@@ -113,7 +113,7 @@ pub(crate) enum Fate {
     EndsAloud,
 }
 
-impl<B: Default, Held: Default> Answer<B, Held> {
+impl<B: Default, Held: Default> Response<B, Held> {
     /// An answer without a body.
     #[must_use]
     pub fn empty(status: StatusCode) -> Self {
@@ -137,7 +137,7 @@ impl<B: Default, Held: Default> Answer<B, Held> {
     }
 }
 
-impl<B: Body, Held> Answer<B, Held> {
+impl<B: Body, Held> Response<B, Held> {
     /// What becomes of the connection as far as the head of the answer decides it.
     pub(crate) fn fate(&self, terms: Terms) -> Fate {
         let close = self

@@ -59,7 +59,7 @@ pub struct Incoming {
 
 /// A body as far as it could be read.
 #[derive(Debug)]
-pub struct Read {
+pub struct ReadBody {
     /// What came.
     pub bytes: Bytes,
     /// Why nothing came behind it, unless it was the end.
@@ -228,7 +228,7 @@ impl Incoming {
     }
 
     /// The body, or as much of it as there is; none if it is longer than `limit` bytes.
-    pub async fn read(&mut self, limit: u64) -> Option<Read> {
+    pub async fn read(&mut self, limit: u64) -> Option<ReadBody> {
         self.ask();
         let mut whole = Bytes::new();
         let mut joined = Vec::new();
@@ -261,7 +261,7 @@ impl Incoming {
             // Kept, maybe for long: without the room that was left for more.
             joined.into_boxed_slice().into()
         };
-        Some(Read { bytes, failure })
+        Some(ReadBody { bytes, failure })
     }
 
     /// The failure was not noticed: whoever read the body had stopped before.

@@ -10,11 +10,11 @@ use http::header::CONNECTION;
 use http::{HeaderValue, Method, StatusCode};
 use tokio::io::AsyncWriteExt;
 
-use crate::answer::{Answer, Body, Ending, Fate, Terms};
+use crate::answer::{Body, Ending, Fate, Response, Terms};
 use crate::body::{Incoming, Left, UNREAD_LIMIT, Wire};
 use crate::head::{Expectation, Framing, Head, Persistence};
 use crate::lines::Lines;
-use crate::refusal::Refusal;
+use crate::refusal::BadHead;
 use crate::stream::{HangingUp, Stream, WriteHalf};
 use crate::strictness::Strictness;
 
@@ -26,7 +26,7 @@ const BEGINNING: usize = 4;
 
 /// What all connections of a server have in common.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct ServeOptions {
     /// How many bytes a head may have.
     pub head_limit: usize,
     /// Which Go's rules hold.
@@ -47,11 +47,11 @@ enum NoHead {
     /// The client has ended the connection.
     Over,
     /// What came is refused.
-    Refused(Refusal),
+    Refused(BadHead),
 }
 
-impl From<Refusal> for NoHead {
-    fn from(refusal: Refusal) -> Self {
+impl From<BadHead> for NoHead {
+    fn from(refusal: BadHead) -> Self {
         Self::Refused(refusal)
     }
 }
@@ -59,10 +59,10 @@ impl From<Refusal> for NoHead {
 /// Serves a connection until either side ends it. `respond` answers one request at a time.
 pub async fn serve<B: Body, Held, Responding>(
     stream: impl Into<Stream>,
-    settings: Settings,
+    settings: ServeOptions,
     respond: impl Fn(Head, Incoming) -> Responding,
 ) where
-    Responding: Future<Output = Answer<B, Held>>,
+    Responding: Future<Output = Response<B, Held>>,
 {
     let Stream { read, mut write } = stream.into();
     let wire = Arc::new(Wire::new(read));
@@ -118,7 +118,7 @@ pub async fn serve<B: Body, Held, Responding>(
 async fn next_head(
     wire: &Wire,
     lines: &mut Lines,
-    settings: Settings,
+    settings: ServeOptions,
     last_method: Option<&Method>,
 ) -> Result<Head, NoHead> {
     lines.clear();
@@ -137,13 +137,13 @@ async fn next_head(
             return Ok(Head::new(&head, lines, settings.strict)?);
         }
         if there >= limit {
-            return Err(Refusal::TooLarge.into());
+            return Err(BadHead::TooLarge.into());
         }
         if !wire.more_of_head().await {
             let is_beginning =
                 there >= BEGINNING || last_method.is_none() || !settings.strict.heads;
             return Err(if there > 0 && is_beginning {
-                Refusal::Malformed.into()
+                BadHead::Malformed.into()
             } else {
                 NoHead::Over
             });
@@ -169,7 +169,7 @@ async fn skip_line_ends(wire: &Wire) {
 /// bound.
 async fn fate<B: Body, Held>(
     wire: &Wire,
-    answer: &Answer<B, Held>,
+    answer: &Response<B, Held>,
     terms: Terms,
     expectation: Expectation,
 ) -> Fate {
@@ -194,12 +194,12 @@ async fn fail_expectation(
     write: &mut WriteHalf,
     terms: Terms,
     framing: Framing,
-    settings: Settings,
+    settings: ServeOptions,
 ) {
     let close = (CONNECTION, HeaderValue::from_static("close"));
-    let answer = Answer::<Bytes> {
+    let answer = Response::<Bytes> {
         headers: vec![close],
-        ..Answer::empty(StatusCode::EXPECTATION_FAILED)
+        ..Response::empty(StatusCode::EXPECTATION_FAILED)
     };
     if answer.send(write, terms, Fate::Ends).await.is_err() {
         return;
@@ -213,7 +213,7 @@ async fn fail_expectation(
 }
 
 /// Ends the connection, and reads on for a while what the client is still sending.
-async fn linger(wire: &Wire, write: &mut WriteHalf, settings: Settings) {
+async fn linger(wire: &Wire, write: &mut WriteHalf, settings: ServeOptions) {
     if write.shutdown().await.is_ok() {
         tokio::select! {
             () = wire.drain() => {}

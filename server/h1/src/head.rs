@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
-use crate::lines::{Field, Lines, Value, is_token, is_value};
-use crate::refusal::Refusal;
+use crate::lines::{HeaderLine, Lines, Value, is_token, is_value};
+use crate::refusal::BadHead;
 use crate::strictness::Strictness;
 
 /// The head of a request.
@@ -76,15 +76,15 @@ impl Head {
         bytes: &Bytes,
         lines: &mut Lines,
         strict: Strictness,
-    ) -> Result<Self, Refusal> {
-        let request = lines.request.take().ok_or(Refusal::Malformed)?;
+    ) -> Result<Self, BadHead> {
+        let request = lines.request.take().ok_or(BadHead::Malformed)?;
         let fields = Fields {
             bytes,
             fields: &lines.fields,
         };
         let hosts = fields.named("host").count();
         if strict.heads && hosts > 1 {
-            return Err(Refusal::HostRepeated);
+            return Err(BadHead::HostRepeated);
         }
         let (major, minor) = request.version;
         let protocol = if (major, minor) < (1, 1) {
@@ -100,7 +100,7 @@ impl Head {
             && *target == *b"*"
             && lines.fields.is_empty();
         if major != 1 && !is_preface {
-            return Err(Refusal::UnsupportedProtocol);
+            return Err(BadHead::UnsupportedProtocol);
         }
         fields.check_hosts(
             hosts,
@@ -130,15 +130,16 @@ const ROOM: usize = 32;
 /// The headers of a head, and where they lie.
 struct Fields<'a> {
     bytes: &'a Bytes,
-    fields: &'a [Field],
+    fields: &'a [HeaderLine],
 }
 
 impl<'a> Fields<'a> {
     /// The values of the header of this name, which is in lower case.
     fn named(&self, name: &'static str) -> impl Iterator<Item = &'a [u8]> {
         let bytes: &'a [u8] = self.bytes;
-        let is_it =
-            move |field: &&Field| bytes[field.name.clone()].eq_ignore_ascii_case(name.as_bytes());
+        let is_it = move |field: &&HeaderLine| {
+            bytes[field.name.clone()].eq_ignore_ascii_case(name.as_bytes())
+        };
         let found = self.fields.iter().filter(is_it);
         found.map(move |field| field.value.of(bytes))
     }
@@ -150,7 +151,7 @@ impl<'a> Fields<'a> {
             .any(|value| value.split(|&byte| byte == b',').any(is_it))
     }
 
-    fn framing(&self, protocol: Protocol, strict: Strictness) -> Result<Framing, Refusal> {
+    fn framing(&self, protocol: Protocol, strict: Strictness) -> Result<Framing, BadHead> {
         if protocol == Protocol::Http10 || !self.is_chunked()? {
             return self.length(strict).map(Framing::Length);
         }
@@ -163,23 +164,23 @@ impl<'a> Fields<'a> {
     }
 
     /// `chunked`, once, is the only coding there is.
-    fn is_chunked(&self) -> Result<bool, Refusal> {
+    fn is_chunked(&self) -> Result<bool, BadHead> {
         let mut codings = self.named("transfer-encoding");
         match (codings.next(), codings.next()) {
             (None, _) => Ok(false),
             (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => Ok(true),
-            (Some(_), _) => Err(Refusal::TransferEncoding),
+            (Some(_), _) => Err(BadHead::TransferEncoding),
         }
     }
 
     /// The length of the body. It may be repeated, as long as it is the same.
-    fn length(&self, strict: Strictness) -> Result<u64, Refusal> {
+    fn length(&self, strict: Strictness) -> Result<u64, BadHead> {
         let mut lengths = self.named("content-length").map(<[u8]>::trim_ascii);
         let Some(length) = lengths.next() else {
             return Ok(0);
         };
         if lengths.any(|other| other != length) {
-            return Err(Refusal::Malformed);
+            return Err(BadHead::Malformed);
         }
         if length.is_empty() && !strict.heads {
             return Ok(0);
@@ -188,44 +189,44 @@ impl<'a> Fields<'a> {
         let text = std::str::from_utf8(length).ok().filter(|_| digits);
         let number = text.and_then(|text| text.parse::<i64>().ok());
         let number = number.and_then(|number| u64::try_from(number).ok());
-        number.ok_or(Refusal::Malformed)
+        number.ok_or(BadHead::Malformed)
     }
 
     /// A trailer must not say how the body is sent.
-    fn check_trailer_names(&self) -> Result<(), Refusal> {
+    fn check_trailer_names(&self) -> Result<(), BadHead> {
         for name in ["transfer-encoding", "trailer", "content-length"] {
             if self.lists("trailer", name) {
-                return Err(Refusal::Malformed);
+                return Err(BadHead::Malformed);
             }
         }
         Ok(())
     }
 
-    fn check_hosts(&self, hosts: usize, is_needed: bool, method: &Method) -> Result<(), Refusal> {
+    fn check_hosts(&self, hosts: usize, is_needed: bool, method: &Method) -> Result<(), BadHead> {
         if hosts == 0 && is_needed && *method != Method::CONNECT {
-            return Err(Refusal::HostMissing);
+            return Err(BadHead::HostMissing);
         }
         if hosts > 1 {
-            return Err(Refusal::HostRepeated);
+            return Err(BadHead::HostRepeated);
         }
         let is_host =
             |byte: &u8| byte.is_ascii_alphanumeric() || b"!$%&'()*+,-.:;=[]_~".contains(byte);
         if self.named("host").all(|host| host.iter().all(is_host)) {
             Ok(())
         } else {
-            Err(Refusal::HostMalformed)
+            Err(BadHead::HostMalformed)
         }
     }
 
     /// That names are tokens and values are text. Strict Go has seen to most of that line by line.
-    fn check_all(&self) -> Result<(), Refusal> {
+    fn check_all(&self) -> Result<(), BadHead> {
         for field in self.fields {
             if !self.bytes[field.name.clone()].iter().copied().all(is_token) {
-                return Err(Refusal::NameInvalid);
+                return Err(BadHead::NameInvalid);
             }
             // A header without a name is passed over.
             if !field.name.is_empty() && !is_value(field.value.of(self.bytes)) {
-                return Err(Refusal::ValueInvalid);
+                return Err(BadHead::ValueInvalid);
             }
         }
         Ok(())

@@ -14,10 +14,10 @@ mod refusal;
 mod stream;
 mod strictness;
 
-pub use answer::{Answer, Body, Ending};
-pub use body::{Incoming, Read};
+pub use answer::{Body, Ending, Response};
+pub use body::{Incoming, ReadBody};
 pub use chunks::BodyFailure;
-pub use connection::{Settings, Sleep, serve};
+pub use connection::{ServeOptions, Sleep, serve};
 pub use head::{Head, Protocol};
 pub use stream::{HangingUp, Stream};
 pub use strictness::Strictness;

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use http::Method;
 
-use crate::refusal::Refusal;
+use crate::refusal::BadHead;
 use crate::strictness::Strictness;
-use proconsul_gocompat::url::Target;
+use proconsul_gocompat::url::RequestTarget;
 
 /// For so many headers room is kept.
 const FIELDS_KEPT: usize = 64;
@@ -22,7 +22,7 @@ pub(crate) struct Lines {
     /// The first line, once it is there.
     pub(crate) request: Option<RequestLine>,
     /// The headers, in their order.
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<HeaderLine>,
 }
 
 /// The first line of a head.
@@ -38,7 +38,7 @@ pub(crate) struct RequestLine {
 
 /// A header.
 #[derive(Debug)]
-pub(crate) struct Field {
+pub(crate) struct HeaderLine {
     /// Where its name lies.
     pub(crate) name: Range<usize>,
     /// Its value.
@@ -93,7 +93,7 @@ impl Lines {
         &mut self,
         bytes: &[u8],
         strict: Strictness,
-    ) -> Result<Option<usize>, Refusal> {
+    ) -> Result<Option<usize>, BadHead> {
         while let Some(end) = self.line_end(bytes) {
             let start = std::mem::replace(&mut self.at, end + 1);
             self.searched = end + 1;
@@ -122,10 +122,10 @@ impl Lines {
     }
 
     /// A line that begins with a space goes on with the value before it.
-    fn fold(&mut self, line: &[u8], bytes: &[u8], strict: Strictness) -> Result<(), Refusal> {
+    fn fold(&mut self, line: &[u8], bytes: &[u8], strict: Strictness) -> Result<(), BadHead> {
         let line = line.trim_ascii();
         check_value(line, strict)?;
-        let field = self.fields.last_mut().ok_or(Refusal::Malformed)?;
+        let field = self.fields.last_mut().ok_or(BadHead::Malformed)?;
         let value = field.value.folded(bytes);
         if !value.is_empty() {
             value.push(b' ');
@@ -139,16 +139,16 @@ fn is_space(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-fn request_line(line: &[u8], start: usize, strict: Strictness) -> Result<RequestLine, Refusal> {
+fn request_line(line: &[u8], start: usize, strict: Strictness) -> Result<RequestLine, BadHead> {
     let mut words = line.splitn(3, |&byte| byte == b' ');
-    let mut word = || words.next().ok_or(Refusal::Malformed);
+    let mut word = || words.next().ok_or(BadHead::Malformed);
     let (method, target, version) = (word()?, word()?, word()?);
     let target_start = start + method.len() + 1;
-    let method = Method::from_bytes(method).map_err(|_| Refusal::Malformed)?;
-    let version = version_numbers(version, strict).ok_or(Refusal::Malformed)?;
+    let method = Method::from_bytes(method).map_err(|_| BadHead::Malformed)?;
+    let version = version_numbers(version, strict).ok_or(BadHead::Malformed)?;
     // The target of a CONNECT is a host, which nobody here connects to.
     if method != Method::CONNECT || target.starts_with(b"/") {
-        Target::parse(target).map_err(|_| Refusal::Malformed)?;
+        RequestTarget::parse(target).map_err(|_| BadHead::Malformed)?;
     }
     Ok(RequestLine {
         method,
@@ -178,14 +178,14 @@ fn version_numbers(text: &[u8], strict: Strictness) -> Option<(u32, u32)> {
     Some((number(major)?, number(minor)?))
 }
 
-fn field(line: &[u8], start: usize, strict: Strictness) -> Result<Field, Refusal> {
+fn field(line: &[u8], start: usize, strict: Strictness) -> Result<HeaderLine, BadHead> {
     let colon = line.iter().position(|&byte| byte == b':');
-    let colon = colon.ok_or(Refusal::Malformed)?;
+    let colon = colon.ok_or(BadHead::Malformed)?;
     let name = &line[..colon];
     // A space in a name is found later, and with a text of its own.
     let is_name = |byte: &u8| is_token(*byte) || *byte == b' ';
     if strict.heads && (name.is_empty() || !name.iter().all(is_name)) {
-        return Err(Refusal::Malformed);
+        return Err(BadHead::Malformed);
     }
     let value = &line[colon + 1..];
     check_value(value, strict)?;
@@ -193,15 +193,15 @@ fn field(line: &[u8], start: usize, strict: Strictness) -> Result<Field, Refusal
     let after = value[before..].iter().rev();
     let after = after.take_while(|byte| is_space(byte)).count();
     let value_start = start + colon + 1;
-    Ok(Field {
+    Ok(HeaderLine {
         name: start..start + colon,
         value: Value::Plain(value_start + before..value_start + value.len() - after),
     })
 }
 
-fn check_value(value: &[u8], strict: Strictness) -> Result<(), Refusal> {
+fn check_value(value: &[u8], strict: Strictness) -> Result<(), BadHead> {
     if strict.heads && !is_value(value) {
-        return Err(Refusal::Malformed);
+        return Err(BadHead::Malformed);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::strictness::Strictness;
 
 /// Why a head is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum BadHead {
     /// It is no head at all; what is wrong is not said.
     Malformed,
     /// A version of HTTP that is not HTTP/1.
@@ -26,7 +26,7 @@ pub(crate) enum Refusal {
     TooLarge,
 }
 
-impl Refusal {
+impl BadHead {
     /// The whole answer, as bytes.
     pub(crate) fn answer(self, strict: Strictness) -> String {
         let (status, detail) = match self {

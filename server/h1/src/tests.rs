@@ -7,9 +7,9 @@ use http::{HeaderValue, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::{Answer, Ending, HangingUp, Settings, Strictness, serve};
+use crate::{Ending, HangingUp, Response, ServeOptions, Strictness, serve};
 
-const SETTINGS: Settings = Settings {
+const SETTINGS: ServeOptions = ServeOptions {
     head_limit: 1000,
     strict: Strictness {
         heads: true,
@@ -23,7 +23,7 @@ const SETTINGS: Settings = Settings {
 
 /// Sends a request to a connection that answers in this way, and reads until it ends: what came, and whether it ended
 /// with a reset.
-async fn ask(request: &str, answer: fn() -> Answer<Bytes>) -> (String, bool) {
+async fn ask(request: &str, answer: fn() -> Response<Bytes>) -> (String, bool) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("a socket has an address");
     let mut client = TcpStream::connect(address).await.expect("it is listened");
@@ -55,11 +55,11 @@ fn without_dates(text: &str) -> String {
 const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const LAST: &str = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
-fn text(length: usize, ending: Ending) -> Answer<Bytes> {
-    Answer {
+fn text(length: usize, ending: Ending) -> Response<Bytes> {
+    Response {
         body: "x".repeat(length).into(),
         ending,
-        ..Answer::empty(StatusCode::OK)
+        ..Response::empty(StatusCode::OK)
     }
 }
 
@@ -98,8 +98,8 @@ async fn an_answer_that_is_cut_off() {
 async fn statuses_without_a_body() {
     for status in [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED] {
         let (came, _) = match status {
-            StatusCode::NO_CONTENT => ask(LAST, || Answer::empty(StatusCode::NO_CONTENT)).await,
-            _ => ask(LAST, || Answer::empty(StatusCode::NOT_MODIFIED)).await,
+            StatusCode::NO_CONTENT => ask(LAST, || Response::empty(StatusCode::NO_CONTENT)).await,
+            _ => ask(LAST, || Response::empty(StatusCode::NOT_MODIFIED)).await,
         };
         assert_eq!(
             came,
@@ -110,7 +110,7 @@ async fn statuses_without_a_body() {
 
 #[tokio::test]
 async fn what_was_set_stands_before_what_the_server_adds() {
-    let answer = || Answer {
+    let answer = || Response {
         headers: vec![(http::header::ALLOW, HeaderValue::from_static("GET"))],
         guessed_type: Some(HeaderValue::from_static("text/plain")),
         ..text(1, Ending::Whole)

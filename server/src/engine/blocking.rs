@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::engine::{Engine, Wakened};
 use crate::history::CallId;
-use crate::store::{Answer, Found, Index, News, Read};
+use crate::store::{Answer, Index, News, Read, ReadResult};
 
 /// How long a client is ready to wait, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Looks {
 ///
 /// # Errors
 /// The read is refused, which ends the wait.
-pub async fn answer<R: Read>(engine: &Engine, read: &R, wait: Option<Wait>) -> Found<R> {
+pub async fn answer<R: Read>(engine: &Engine, read: &R, wait: Option<Wait>) -> ReadResult<R> {
     let mut looks = Looks::new(wait.map_or(Index::ZERO, |wait| wait.min_index));
     answer_when(engine, read, wait, |answer| looks.are_over_with(answer)).await
 }
@@ -77,7 +77,7 @@ pub async fn answer_when<R: Read>(
     read: &R,
     wait: Option<Wait>,
     mut is_over: impl FnMut(&Answer<R::Rows>) -> bool,
-) -> Found<R> {
+) -> ReadResult<R> {
     let Some(wait) = wait else {
         return engine.read(read);
     };

@@ -28,7 +28,8 @@ use crate::entropy::Entropy;
 use crate::history::History;
 use crate::lock::Mutex;
 use crate::store::{
-    Command, Found, Index, PreparedQueryId, Read, Rules, SessionId, Store, TxnOperation, TxnOutcome,
+    Command, Index, PreparedQueryId, Read, ReadResult, SessionId, Store, TxnOperation, TxnOutcome,
+    VersionRules,
 };
 use crate::timestamp::Timestamp;
 use mutate::State;
@@ -60,7 +61,7 @@ pub struct Engine {
 impl Engine {
     /// An engine over an empty store whose first command gets the index after `applied`. Nobody observes it.
     #[must_use]
-    pub fn new(rules: Rules, applied: Index, clock: Clock, entropy: Entropy) -> Self {
+    pub fn new(rules: VersionRules, applied: Index, clock: Clock, entropy: Entropy) -> Self {
         Self::over(Store::new(rules, applied), clock, entropy, History::off())
     }
 
@@ -112,7 +113,7 @@ impl Engine {
     ///
     /// # Errors
     /// The read is refused.
-    pub fn read<R: Read>(&self, read: &R) -> Found<R> {
+    pub fn read<R: Read>(&self, read: &R) -> ReadResult<R> {
         if R::IS_SMALL {
             self.with_store(|store, _| read.look(store))
         } else {

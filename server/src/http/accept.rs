@@ -10,7 +10,7 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener};
 
-use proconsul_h1::{HangingUp, Settings, Stream, Strictness};
+use proconsul_h1::{HangingUp, ServeOptions, Stream, Strictness};
 
 use super::connections::Place;
 use super::context::Context;
@@ -170,7 +170,7 @@ async fn serve(
 ) {
     let peer = place.as_ref().map(|(peer, _)| *peer);
     let version = context.config.version;
-    let settings = Settings {
+    let settings = ServeOptions {
         head_limit: context.config.max_header_bytes + HEAD_SLACK,
         strict: Strictness {
             heads: version.has(Behaviour::HttpStrictHeads),

@@ -14,13 +14,13 @@ mod present {
     use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
     use axum::http::{Request, StatusCode};
     use axum::response::Response;
-    use proconsul_h1::{Head, Incoming, Read};
+    use proconsul_h1::{Head, Incoming, ReadBody};
     use tower_service::Service;
 
     use crate::config::Config;
     use crate::control::Control;
     use crate::control::http::{self, LocalSocket};
-    use crate::go::url::Target;
+    use crate::go::url::RequestTarget;
     use crate::http::reply::body::{Answer, Body};
     use crate::http::reply::header;
 
@@ -54,7 +54,7 @@ mod present {
             if head.target.starts_with(b"/v1/") {
                 return false;
             }
-            let target = Target::parse(&head.target);
+            let target = RequestTarget::parse(&head.target);
             target.is_ok_and(|target| target.path().starts_with(PREFIX))
         }
 
@@ -65,7 +65,7 @@ mod present {
             mut body: Incoming,
             is_local_socket: bool,
         ) -> Answer {
-            let Some(Read {
+            let Some(ReadBody {
                 bytes,
                 failure: None,
             }) = body.read(BODY_LIMIT).await
@@ -88,7 +88,7 @@ mod present {
     }
 
     fn request(head: &Head, body: RouterBody) -> Option<Request<RouterBody>> {
-        let target = Target::parse(&head.target).ok()?;
+        let target = RequestTarget::parse(&head.target).ok()?;
         let mut request = Request::new(body);
         *request.uri_mut() = http::uri_of(target.path(), target.raw_query()).ok()?;
         *request.method_mut() = head.method.clone();

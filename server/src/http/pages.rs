@@ -8,11 +8,15 @@ use super::context::Context;
 use super::reply::body::{Answer, Body};
 use super::reply::{self, Reply, header};
 use crate::go::mux::{Mux, Redirect};
-use crate::go::url::Target;
+use crate::go::url::RequestTarget;
 use crate::version::Behaviour;
 
 /// The paths outside of the API: `/`, and the inspection page. They carry none of the API's headers.
-pub(super) fn page(context: &Context, method: &Method, target: &Target<'_>) -> Option<Answer> {
+pub(super) fn page(
+    context: &Context,
+    method: &Method,
+    target: &RequestTarget<'_>,
+) -> Option<Answer> {
     let ui = context.config.ui;
     match target.path() {
         b"/" if ui => Some(redirect(method, &Redirect::to("/ui/"))),

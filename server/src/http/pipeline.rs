@@ -18,7 +18,7 @@ use super::request_log::RequestLog;
 use super::route::{self, Found, Route, Table};
 use crate::engine::OpenCall;
 use crate::go::mux::Mux;
-use crate::go::url::Target;
+use crate::go::url::RequestTarget;
 use crate::go::url::path;
 use crate::go::url::query::Query;
 use crate::history::CallId;
@@ -77,7 +77,7 @@ async fn steps(
     if let Some(answer) = pages::without_path(&head) {
         return Ok(answer);
     }
-    let target = Target::parse(&head.target).expect("the server has parsed it before");
+    let target = RequestTarget::parse(&head.target).expect("the server has parsed it before");
     check_printable(&context, &target)?;
     if let Some(page) = pages::page(&context, &head.method, &target) {
         return Ok(page);
@@ -132,7 +132,7 @@ async fn steps(
     Ok(reply::finish(&context, accepts_gzip, reply))
 }
 
-fn check_printable(context: &Context, target: &Target<'_>) -> Result<(), Early> {
+fn check_printable(context: &Context, target: &RequestTarget<'_>) -> Result<(), Early> {
     let unicode = context.config.version.go().unicode;
     if context.config.disable_http_unprintable_char_filter
         || path::is_printable_path(target.path(), unicode)
@@ -146,7 +146,7 @@ fn check_printable(context: &Context, target: &Target<'_>) -> Result<(), Early> 
 fn find_route(
     context: &Context,
     method: &Method,
-    target: &Target<'_>,
+    target: &RequestTarget<'_>,
 ) -> Result<(&'static Route, Vec<u8>), Early> {
     let mux = context.mux();
     let path = mux.route_path(target);

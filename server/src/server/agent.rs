@@ -11,7 +11,8 @@ use crate::entropy::Entropy;
 use crate::history::History;
 use crate::http::Reload;
 use crate::store::{
-    AgentCommand, Index, Labels, NewCheck, NewNode, NewService, Registration, Rules, Start, Store,
+    AgentCommand, Index, Labels, NewCheck, NewNode, NewService, Registration, Start, Store,
+    VersionRules,
 };
 use crate::version::{Behaviour, Version};
 
@@ -182,8 +183,8 @@ fn labels(pairs: &[(&str, &str)]) -> Labels {
 }
 
 /// What the store does in a version.
-pub(crate) fn rules_of(version: Version) -> Rules {
-    Rules {
+pub(crate) fn rules_of(version: Version) -> VersionRules {
+    VersionRules {
         session_ids_are_uuids: !version.has(Behaviour::SessionMalformedIdIsUnknown),
         missing_keeps_blocking: version.has(Behaviour::KvMissingKeyBlocks),
         unknown_verb_fails_pre_check: version.has(Behaviour::TxnUnknownVerbEarly),

@@ -2,7 +2,7 @@
 
 use super::{Behaviour, Version};
 use crate::go::duration::DurationQuotes;
-use crate::go::json::context::{Change, Release};
+use crate::go::json::context::{Release, ReleaseChange};
 use crate::go::quote::printable::Unicode;
 use crate::go::{EmbeddedNames, Go};
 
@@ -32,7 +32,7 @@ impl Version {
     pub(crate) fn release(self) -> Release {
         Release {
             number: [self.major, self.minor, self.patch],
-            has: |[major, minor, patch], Change(row)| {
+            has: |[major, minor, patch], ReleaseChange(row)| {
                 Version::new(major, minor, patch).has(Behaviour::TABLE[row].behaviour)
             },
             go: self.go(),
@@ -40,7 +40,7 @@ impl Version {
     }
 }
 
-impl From<Behaviour> for Change {
+impl From<Behaviour> for ReleaseChange {
     fn from(behaviour: Behaviour) -> Self {
         Self(behaviour as usize)
     }

@@ -34,10 +34,12 @@ pub use catalog::check::{ChecksInState, NodeChecks};
 pub use catalog::node_id::{NodeIdFlaw, check_node_id};
 pub use catalog::proxy::{ExposedPath, Proxy, Upstream};
 pub use catalog::registration::{
-    CheckDefinition, CheckRow, Deregistration, Headers, Labels, NewCheck, NewNode, NewService,
-    NodeRow, Registration, ServiceAddress, ServiceRow, Weights,
+    CheckRow, Deregistration, Headers, HealthCheckDefinition, Labels, NewCheck, NewNode,
+    NewService, NodeRow, Registration, ServiceAddress, ServiceRow, Weights,
 };
-pub use catalog::service::{ConnectInstances, Instance, ServiceChecks, ServiceInstances, View};
+pub use catalog::service::{
+    ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView,
+};
 pub use catalog::{NodeInfo, NodeList, ServiceList};
 pub use command::effects::{
     Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, SessionEnd, Touched,
@@ -53,7 +55,7 @@ pub use query::{
     PreparedQueryList, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
     PreparedQueryWrite, ServiceSearch, Template,
 };
-pub use read::{Answer, Found, News, Read, ReadSet, Subject, Watch, watch};
+pub use read::{Answer, News, Read, ReadResult, ReadSet, Subject, Watch, watch};
 pub use session::id::{IdError, SessionId};
 pub use session::{
     Behavior, NewSession, NodeSessions, ServiceCheck, SessionDestroy, SessionInfo, SessionList,
@@ -69,7 +71,7 @@ use crate::timestamp::Timestamp;
 /// All state of one Consul: keys, sessions, catalog, and the deadlines that hang on them.
 #[derive(Clone, Debug)]
 pub struct Store {
-    rules: Rules,
+    rules: VersionRules,
     applied: Index,
     kv: kv::KvTable,
     tombstones: kv::tombstone::Tombstones,
@@ -85,7 +87,7 @@ pub struct Store {
 ///
 /// The store knows no version numbers: the table of what each release does is the server's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct VersionRules {
     /// Session ids are looked up as UUIDs, so a malformed one is an error of its own, and destroying an
     /// unknown session writes a raft entry (`sess.malformed_id`, `kv.session_lookup`: until 1.11.0).
     pub session_ids_are_uuids: bool,
@@ -166,7 +168,7 @@ pub enum Deadline {
 impl Store {
     /// An empty store whose next command gets the index after `applied`.
     #[must_use]
-    pub fn new(rules: Rules, applied: Index) -> Self {
+    pub fn new(rules: VersionRules, applied: Index) -> Self {
         Self {
             rules,
             applied,

@@ -9,7 +9,7 @@ use crate::Index;
 use crate::catalog::registration::Labels;
 use crate::command::effects::Touched;
 use crate::command::{Command, Refusal};
-use crate::read::{Answer, Found, Read, Subject, Watch};
+use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::session::id::{IdError, SessionId};
 use crate::{Change, Store};
 
@@ -223,7 +223,7 @@ impl Read for PreparedQueryList {
         Subject::other("all prepared queries")
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let rows = store.prepared_queries.rows.values();
         Ok(store.prepared_query_answer(rows.map(Arc::clone).collect()))
     }
@@ -239,7 +239,7 @@ impl Read for PreparedQueryInfo {
         Subject::other(format!("prepared query {}", self.0))
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let row = store.prepared_query_row(&self.0);
         let row = row.map_err(PreparedQueryRefusal::MalformedId)?;
         let row = row.ok_or(PreparedQueryRefusal::NotFound)?;
@@ -257,7 +257,7 @@ impl Read for PreparedQueryFor {
         Subject::other(format!("the prepared query for {:?}", self.0))
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let row = store.prepared_query_row(&self.0).ok().flatten();
         let row = row.or_else(|| store.prepared_query_named(&self.0));
         let row = row.ok_or(PreparedQueryRefusal::NotFound)?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::scan::SyntaxError;
-use super::value::{Kind, Value};
+use super::value::{Value, ValueKind};
 use crate::generation::{EmbeddedNames, Go};
 use crate::quote::QuotedBy;
 
@@ -23,14 +23,14 @@ pub struct Release {
     /// Its number, such as 1.22.0.
     pub number: [u16; 3],
     /// Whether the release of this number has what came with a change.
-    pub has: fn([u16; 3], Change) -> bool,
+    pub has: fn([u16; 3], ReleaseChange) -> bool,
     /// The Go that it was built with.
     pub go: Go,
 }
 
 /// What a release changed: a number of the caller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change(pub usize);
+pub struct ReleaseChange(pub usize);
 
 impl Release {
     /// A release after all changes.
@@ -43,7 +43,7 @@ impl Release {
 
 /// How one body is decoded.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct DecodeOptions {
     /// For the body and all that it contains, until a type with a decoder of its own (`Decoder::Own`).
     pub unknown_fields: UnknownFields,
     /// Whose types these are: a field that came later is not one of them.
@@ -129,7 +129,7 @@ const MAX_STRUCTS: usize = 32;
 
 /// Where the decoding stands, and the problem to report.
 #[derive(Debug)]
-pub struct Context {
+pub struct DecodeContext {
     unknown_fields: UnknownFields,
     release: Release,
     /// The struct around the current field, without its package; empty for an unnamed one.
@@ -153,9 +153,9 @@ pub(super) struct Outer {
     ended: bool,
 }
 
-impl Context {
-    pub(super) fn new(rules: Rules) -> Context {
-        Context {
+impl DecodeContext {
+    pub(super) fn new(rules: DecodeOptions) -> DecodeContext {
+        DecodeContext {
             unknown_fields: rules.unknown_fields,
             release: rules.release,
             go_struct: "",
@@ -178,7 +178,7 @@ impl Context {
     }
 
     /// Whether the types of this release have what came with `since`.
-    pub(super) fn has(&self, since: Option<Change>) -> bool {
+    pub(super) fn has(&self, since: Option<ReleaseChange>) -> bool {
         since.is_none_or(|change| (self.release.has)(self.release.number, change))
     }
 
@@ -201,14 +201,19 @@ impl Context {
     }
 
     /// Reports that the value is not of the kind that its place has.
-    pub fn mismatch(&mut self, value: Value<'_>, found: &Kind<'_>, go_type: Cow<'static, str>) {
+    pub fn mismatch(
+        &mut self,
+        value: Value<'_>,
+        found: &ValueKind<'_>,
+        go_type: Cow<'static, str>,
+    ) {
         let found = match found {
-            Kind::Null => "null",
-            Kind::Bool(_) => "bool",
-            Kind::Number(_) => "number",
-            Kind::String(_) => "string",
-            Kind::Array => "array",
-            Kind::Object => "object",
+            ValueKind::Null => "null",
+            ValueKind::Bool(_) => "bool",
+            ValueKind::Number(_) => "number",
+            ValueKind::String(_) => "string",
+            ValueKind::Array => "array",
+            ValueKind::Object => "object",
         };
         self.type_error(value, found.to_owned(), go_type);
     }

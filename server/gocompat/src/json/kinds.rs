@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::context::{Context, DecodeError};
+use super::context::{DecodeContext, DecodeError};
 use super::decode::Decode;
-use super::value::{Kind, Value};
+use super::value::{Value, ValueKind};
 use crate::base64;
 
 impl Decode for String {
     type Place = Self;
 
-    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut DecodeContext) {
         match value.kind() {
-            Kind::Null => {}
-            Kind::String(text) => *place = text.into_owned(),
+            ValueKind::Null => {}
+            ValueKind::String(text) => *place = text.into_owned(),
             other => context.mismatch(value, &other, Self::go_type()),
         }
     }
@@ -29,10 +29,10 @@ impl Decode for String {
 impl Decode for bool {
     type Place = Self;
 
-    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut DecodeContext) {
         match value.kind() {
-            Kind::Null => {}
-            Kind::Bool(flag) => *place = flag,
+            ValueKind::Null => {}
+            ValueKind::Bool(flag) => *place = flag,
             other => context.mismatch(value, &other, Self::go_type()),
         }
     }
@@ -51,11 +51,11 @@ macro_rules! decode_number {
         impl Decode for $type {
             type Place = $place;
 
-            fn decode(place: &mut $place, value: Value<'_>, context: &mut Context) {
+            fn decode(place: &mut $place, value: Value<'_>, context: &mut DecodeContext) {
                 let parse: fn(&str) -> Option<$place> = $parse;
                 match value.kind() {
-                    Kind::Null => {}
-                    Kind::Number(number) => match parse(number) {
+                    ValueKind::Null => {}
+                    ValueKind::Number(number) => match parse(number) {
                         Some(parsed) => *place = parsed,
                         None => context.bad_number(value, number, Self::go_type()),
                     },
@@ -91,10 +91,14 @@ fn parse_float(number: &str) -> Option<f64> {
 impl<T: Decode<Place: Default>> Decode for Option<T> {
     type Place = Option<T::Place>;
 
-    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut DecodeContext) {
         match value.kind() {
-            Kind::Null => *place = None,
-            Kind::Bool(_) | Kind::Number(_) | Kind::String(_) | Kind::Array | Kind::Object => {
+            ValueKind::Null => *place = None,
+            ValueKind::Bool(_)
+            | ValueKind::Number(_)
+            | ValueKind::String(_)
+            | ValueKind::Array
+            | ValueKind::Object => {
                 T::decode(place.get_or_insert_default(), value, context);
             }
         }
@@ -109,7 +113,7 @@ impl<T: Decode<Place: Default>> Decode for Option<T> {
 impl<T: Decode> Decode for Box<T> {
     type Place = Box<T::Place>;
 
-    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut DecodeContext) {
         T::decode(place, value, context);
     }
 
@@ -122,10 +126,10 @@ impl<T: Decode> Decode for Box<T> {
 impl<T: Decode<Place: Default>> Decode for Vec<T> {
     type Place = Vec<T::Place>;
 
-    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut DecodeContext) {
         match value.kind() {
-            Kind::Null => place.clear(),
-            Kind::Array => {
+            ValueKind::Null => place.clear(),
+            ValueKind::Array => {
                 let mut count = 0;
                 for element in value.elements() {
                     if count == place.len() {
@@ -149,10 +153,10 @@ impl<T: Decode<Place: Default>> Decode for Vec<T> {
 impl<T: Decode<Place: Default>> Decode for BTreeMap<String, T> {
     type Place = BTreeMap<String, T::Place>;
 
-    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut DecodeContext) {
         match value.kind() {
-            Kind::Null => place.clear(),
-            Kind::Object => {
+            ValueKind::Null => place.clear(),
+            ValueKind::Object => {
                 for (name, member) in value.members() {
                     let mut decoded = T::Place::default();
                     T::decode(&mut decoded, member, context);
@@ -172,14 +176,14 @@ impl<T: Decode<Place: Default>> Decode for BTreeMap<String, T> {
 impl Decode for Bytes {
     type Place = Self;
 
-    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut DecodeContext) {
         match value.kind() {
-            Kind::Null => place.clear(),
-            Kind::String(text) => match base64::decode(text.as_bytes()) {
+            ValueKind::Null => place.clear(),
+            ValueKind::String(text) => match base64::decode(text.as_bytes()) {
                 Ok(bytes) => *place = bytes.into(),
                 Err(position) => context.fail(DecodeError::Base64(position)),
             },
-            Kind::Array => {
+            ValueKind::Array => {
                 let mut bytes = Vec::new();
                 Vec::<u8>::decode(&mut bytes, value, context);
                 *place = bytes.into();
@@ -212,16 +216,16 @@ pub enum Any {
 impl Decode for Any {
     type Place = Self;
 
-    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut DecodeContext) {
         *place = match value.kind() {
-            Kind::Null => Any::Null,
-            Kind::Bool(flag) => Any::Bool(flag),
-            Kind::Number(number) => match parse_float(number) {
+            ValueKind::Null => Any::Null,
+            ValueKind::Bool(flag) => Any::Bool(flag),
+            ValueKind::Number(number) => match parse_float(number) {
                 Some(parsed) => Any::Number(parsed),
                 None => return context.bad_number(value, number, "float64".into()),
             },
-            Kind::String(text) => Any::String(text.into_owned()),
-            Kind::Array | Kind::Object => Any::Container,
+            ValueKind::String(text) => Any::String(text.into_owned()),
+            ValueKind::Array | ValueKind::Object => Any::Container,
         };
     }
 
@@ -237,10 +241,10 @@ mod tests {
     use bytes::Bytes;
 
     use super::{Any, Int};
-    use crate::json::context::{Release, Rules, UnknownFields};
+    use crate::json::context::{DecodeOptions, Release, UnknownFields};
     use crate::json::decode::{Decode, decode};
 
-    const RULES: Rules = Rules {
+    const RULES: DecodeOptions = DecodeOptions {
         unknown_fields: UnknownFields::Refused,
         release: Release::NEWEST,
         go_type: None,

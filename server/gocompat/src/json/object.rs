@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, btree_map};
 
-use super::context::{Context, Release, Rules, UnknownFields};
+use super::context::{DecodeContext, DecodeOptions, Release, UnknownFields};
 use super::decode::Decode;
 use super::document::document;
 use super::encode::{self, ControlEscapes, Style};
 use super::kinds::Any;
-use super::value::{Elements, Kind, Members, Value};
+use super::value::{Elements, Members, Value, ValueKind};
 
 /// An object with any contents, kept as JSON; `None` is `null`. Names come out in order, and numbers as floats, as Go's
 /// maps print them.
@@ -20,7 +20,7 @@ pub struct AnyObject;
 /// Go's sentence about a text that is no object in JSON.
 pub fn object_text(text: &str) -> Result<String, String> {
     let document = document(text.as_bytes())?;
-    let mut context = Context::new(Rules {
+    let mut context = DecodeContext::new(DecodeOptions {
         unknown_fields: UnknownFields::Accepted,
         release: Release::NEWEST,
         go_type: None,
@@ -34,10 +34,10 @@ pub fn object_text(text: &str) -> Result<String, String> {
 impl Decode for AnyObject {
     type Place = Option<String>;
 
-    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut DecodeContext) {
         match value.kind() {
-            Kind::Null => *place = None,
-            Kind::Object => {
+            ValueKind::Null => *place = None,
+            ValueKind::Object => {
                 // A second object adds to the first.
                 let earlier = place.take().unwrap_or_else(|| "{}".to_owned());
                 let earlier = document(earlier.as_bytes()).expect("it was printed as JSON");
@@ -86,7 +86,7 @@ enum Printing<'a> {
 }
 
 impl Nodes {
-    fn read(value: Value<'_>, context: &mut Context) -> Self {
+    fn read(value: Value<'_>, context: &mut DecodeContext) -> Self {
         let mut nodes = Self(Vec::new());
         let mut open = Vec::new();
         open.extend(nodes.add(value, context));
@@ -114,18 +114,18 @@ impl Nodes {
     }
 
     /// Adds a value; what is in it has to be read yet.
-    fn add<'a>(&mut self, value: Value<'a>, context: &mut Context) -> Option<Reading<'a>> {
+    fn add<'a>(&mut self, value: Value<'a>, context: &mut DecodeContext) -> Option<Reading<'a>> {
         let place = self.0.len();
         let (node, reading) = match value.kind() {
-            Kind::Array => (
+            ValueKind::Array => (
                 Node::Array(Vec::new()),
                 Some(Reading::Array(place, value.elements())),
             ),
-            Kind::Object => (
+            ValueKind::Object => (
                 Node::Object(BTreeMap::new()),
                 Some(Reading::Object(place, value.members())),
             ),
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) => {
+            ValueKind::Null | ValueKind::Bool(_) | ValueKind::Number(_) | ValueKind::String(_) => {
                 (Node::Scalar(scalar(value, context)), None)
             }
         };
@@ -183,7 +183,7 @@ impl Nodes {
 }
 
 /// A scalar as Go prints what it has read.
-fn scalar(value: Value<'_>, context: &mut Context) -> String {
+fn scalar(value: Value<'_>, context: &mut DecodeContext) -> String {
     let mut scalar = Any::default();
     Any::decode(&mut scalar, value, context);
     match scalar {

@@ -49,7 +49,7 @@ pub struct Value<'a> {
 
 /// What a value is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind<'a> {
+pub enum ValueKind<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -74,17 +74,17 @@ impl<'a> Value<'a> {
     }
 
     /// What the value is; strings are decoded each time.
-    pub fn kind(self) -> Kind<'a> {
+    pub fn kind(self) -> ValueKind<'a> {
         match self.text[0] {
-            b'n' => Kind::Null,
-            b't' => Kind::Bool(true),
-            b'f' => Kind::Bool(false),
-            b'"' => Kind::String(decode_string(&self.text[1..self.text.len() - 1])),
-            b'[' => Kind::Array,
-            b'{' => Kind::Object,
-            _ => {
-                Kind::Number(str::from_utf8(self.text).expect("a number that was scanned is ASCII"))
-            }
+            b'n' => ValueKind::Null,
+            b't' => ValueKind::Bool(true),
+            b'f' => ValueKind::Bool(false),
+            b'"' => ValueKind::String(decode_string(&self.text[1..self.text.len() - 1])),
+            b'[' => ValueKind::Array,
+            b'{' => ValueKind::Object,
+            _ => ValueKind::Number(
+                str::from_utf8(self.text).expect("a number that was scanned is ASCII"),
+            ),
         }
     }
 
@@ -124,7 +124,7 @@ impl<'a> Iterator for Members<'a> {
     type Item = (Cow<'a, str>, Value<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Kind::String(name) = self.0.next_value()?.kind() else {
+        let ValueKind::String(name) = self.0.next_value()?.kind() else {
             unreachable!("the scanner lets only strings be names");
         };
         Some((name, self.0.next_value()?))
@@ -256,7 +256,7 @@ fn take_unicode_escape(rest: &mut &str) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{Document, Extent, Kind, Value};
+    use super::{Document, Extent, Value, ValueKind};
     use crate::json::scan::first_value;
 
     fn value(text: &[u8]) -> Value<'_> {
@@ -266,20 +266,20 @@ mod tests {
 
     fn string(text: &[u8]) -> String {
         match value(text).kind() {
-            Kind::String(text) => text.into_owned(),
+            ValueKind::String(text) => text.into_owned(),
             other => panic!("{other:?} is no string"),
         }
     }
 
     #[test]
     fn kinds() {
-        assert_eq!(value(b"null").kind(), Kind::Null);
-        assert_eq!(value(b"true").kind(), Kind::Bool(true));
-        assert_eq!(value(b"false").kind(), Kind::Bool(false));
-        assert_eq!(value(b"-1.5e3 ").kind(), Kind::Number("-1.5e3"));
-        assert_eq!(value(b"\"a\"").kind(), Kind::String("a".into()));
-        assert_eq!(value(b"[]").kind(), Kind::Array);
-        assert_eq!(value(b"{}").kind(), Kind::Object);
+        assert_eq!(value(b"null").kind(), ValueKind::Null);
+        assert_eq!(value(b"true").kind(), ValueKind::Bool(true));
+        assert_eq!(value(b"false").kind(), ValueKind::Bool(false));
+        assert_eq!(value(b"-1.5e3 ").kind(), ValueKind::Number("-1.5e3"));
+        assert_eq!(value(b"\"a\"").kind(), ValueKind::String("a".into()));
+        assert_eq!(value(b"[]").kind(), ValueKind::Array);
+        assert_eq!(value(b"{}").kind(), ValueKind::Object);
     }
 
     #[test]
@@ -289,11 +289,11 @@ mod tests {
         assert_eq!(
             kinds,
             [
-                Kind::Number("1"),
-                Kind::String("]\",".into()),
-                Kind::Array,
-                Kind::Object,
-                Kind::Null
+                ValueKind::Number("1"),
+                ValueKind::String("]\",".into()),
+                ValueKind::Array,
+                ValueKind::Object,
+                ValueKind::Null
             ]
         );
 
@@ -305,9 +305,9 @@ mod tests {
         assert_eq!(
             members,
             [
-                ("a".to_owned(), Kind::Number("1")),
-                ("b".to_owned(), Kind::Array),
-                ("a".to_owned(), Kind::Object)
+                ("a".to_owned(), ValueKind::Number("1")),
+                ("b".to_owned(), ValueKind::Array),
+                ("a".to_owned(), ValueKind::Object)
             ]
         );
         assert_eq!(value(b"{}").members().count(), 0);
@@ -322,7 +322,7 @@ mod tests {
         let extents = [(9, 2), (5, 1)].map(|(bytes, containers)| Extent { bytes, containers });
         let document = Document::new(b"[{???},1]", extents.into());
         let kinds: Vec<_> = document.value().elements().map(Value::kind).collect();
-        assert_eq!(kinds, [Kind::Object, Kind::Number("1")]);
+        assert_eq!(kinds, [ValueKind::Object, ValueKind::Number("1")]);
     }
 
     #[test]

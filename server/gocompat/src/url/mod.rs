@@ -10,7 +10,7 @@ use crate::quote::Quoted;
 
 /// A request target: the path as sent and as decoded, and the raw query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target<'a> {
+pub struct RequestTarget<'a> {
     /// `http://host` of an absolute-form target, or its scheme and colon where it has no host; else empty.
     origin: &'a [u8],
     /// What follows the scheme where that is no path: `bar` in `foo:bar`.
@@ -53,7 +53,7 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-impl<'a> Target<'a> {
+impl<'a> RequestTarget<'a> {
     /// Splits and decodes the target of a request line as `url.ParseRequestURI` does. `#` has no meaning there: it is part of
     /// the path.
     ///
@@ -85,7 +85,7 @@ impl<'a> Target<'a> {
             Some(at) => (&rest[..at], Some(&rest[at + 1..])),
             None => (rest, None),
         };
-        Ok(Target {
+        Ok(RequestTarget {
             origin,
             opaque: b"",
             raw_path,
@@ -101,7 +101,7 @@ impl<'a> Target<'a> {
             Some(at) => (&rest[..at], Some(&rest[at + 1..])),
             None => (rest, None),
         };
-        Target {
+        RequestTarget {
             origin: scheme,
             opaque,
             raw_path: b"",
@@ -297,10 +297,12 @@ fn stands_in_escaped_path(byte: u8) -> bool {
 mod tests {
     use std::borrow::Cow;
 
-    use super::{Target, UrlError, path_escape, path_unescape, query_escape, query_unescape};
+    use super::{
+        RequestTarget, UrlError, path_escape, path_unescape, query_escape, query_unescape,
+    };
 
-    fn target(text: &str) -> Target<'_> {
-        Target::parse(text.as_bytes()).expect("the target is well-formed")
+    fn target(text: &str) -> RequestTarget<'_> {
+        RequestTarget::parse(text.as_bytes()).expect("the target is well-formed")
     }
 
     #[test]
@@ -339,7 +341,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_text_are_kept() {
-        let target = Target::parse(b"/\xff%FE").expect("raw bytes are accepted");
+        let target = RequestTarget::parse(b"/\xff%FE").expect("raw bytes are accepted");
         assert_eq!(target.path(), b"/\xff\xfe");
         assert_eq!(&*target.escaped_path(), b"/%FF%FE");
     }
@@ -360,7 +362,7 @@ mod tests {
             ("/a?\u{1}", "net/url: invalid control character in URL"),
         ] {
             assert_eq!(
-                Target::parse(text.as_bytes()).map_err(|error| error.to_string()),
+                RequestTarget::parse(text.as_bytes()).map_err(|error| error.to_string()),
                 Err(error.to_owned())
             );
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::go::json::document::document;
-use crate::go::json::value::{Kind, Value};
+use crate::go::json::value::{Value, ValueKind};
 use crate::go::number::truncated;
 
 /// What JSON and HCL both read into. HCL wraps each of its objects in a list, as Consul's reader does: the decoder in
@@ -48,12 +48,12 @@ impl Tree {
         let document = document(text.as_bytes())?;
         let value = document.value();
         let found = match value.kind() {
-            Kind::Object => return Tree::of_json(value, numbers, 0),
-            Kind::Null => return Ok(Tree::Object(BTreeMap::new())),
-            Kind::Array => "array",
-            Kind::String(_) => "string",
-            Kind::Bool(_) => "bool",
-            Kind::Number(_) => "number",
+            ValueKind::Object => return Tree::of_json(value, numbers, 0),
+            ValueKind::Null => return Ok(Tree::Object(BTreeMap::new())),
+            ValueKind::Array => "array",
+            ValueKind::String(_) => "string",
+            ValueKind::Bool(_) => "bool",
+            ValueKind::Number(_) => "number",
         };
         Err(format!(
             "json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
@@ -64,19 +64,19 @@ impl Tree {
     fn of_json(value: Value<'_>, numbers: JsonNumbers, depth: usize) -> Result<Tree, String> {
         let inner = |value| Tree::of_json(value, numbers, depth + 1);
         Ok(match value.kind() {
-            Kind::Null => Tree::Null,
-            Kind::Bool(value) => Tree::Bool(value),
-            Kind::Number(digits) => match (numbers, digits.parse()) {
+            ValueKind::Null => Tree::Null,
+            ValueKind::Bool(value) => Tree::Bool(value),
+            ValueKind::Number(digits) => match (numbers, digits.parse()) {
                 (JsonNumbers::Integers, Ok(integer)) => Tree::Integer(integer),
                 _ => Tree::Float(digits.parse().unwrap_or(f64::INFINITY)),
             },
-            Kind::String(text) => Tree::Text(text.into_owned()),
-            Kind::Array | Kind::Object if depth == MAX_DEPTH => {
+            ValueKind::String(text) => Tree::Text(text.into_owned()),
+            ValueKind::Array | ValueKind::Object if depth == MAX_DEPTH => {
                 let bracket = char::from(value.text()[0]);
                 return Err(format!("invalid character '{bracket}' {TOO_DEEP}"));
             }
-            Kind::Array => Tree::List(value.elements().map(inner).collect::<Result<_, _>>()?),
-            Kind::Object => {
+            ValueKind::Array => Tree::List(value.elements().map(inner).collect::<Result<_, _>>()?),
+            ValueKind::Object => {
                 let member = |(name, value): (Cow<'_, str>, _)| {
                     Ok::<_, String>((name.into_owned(), inner(value)?))
                 };

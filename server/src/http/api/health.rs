@@ -13,7 +13,7 @@ use crate::http::request::{ReadOptions, Request};
 use crate::http::route::{GET, Handler::AtOnce, Route, route, waits};
 use crate::store::{
     CheckRow, ChecksInState, ConnectInstances, Index, Instance, NodeChecks, Read, ServiceChecks,
-    ServiceInstances, View,
+    ServiceInstances, ServiceView,
 };
 use crate::version::Behaviour;
 
@@ -51,12 +51,12 @@ pub(crate) async fn service_checks(request: &Request) -> Result<Reply, Failure> 
 
 /// The instances of a service, each with its node and the checks of both.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, |name| ServiceInstances(View::Health, name)).await
+    shown_instances(request, |name| ServiceInstances(ServiceView::Health, name)).await
 }
 
 /// The proxies of a service, and its instances that need none.
 pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, |name| ConnectInstances(View::Health, name)).await
+    shown_instances(request, |name| ConnectInstances(ServiceView::Health, name)).await
 }
 
 async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::durations::AnyDuration;
-use crate::go::json::context::Context;
+use crate::go::json::context::DecodeContext;
 use crate::go::json::decode::Decode;
 use crate::go::json::value::Value;
 use crate::store::NewCheck;
@@ -62,7 +62,7 @@ pub(crate) struct CheckId;
 impl Decode for CheckId {
     type Place = String;
 
-    fn decode(place: &mut String, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut String, value: Value<'_>, context: &mut DecodeContext) {
         String::decode(place, value.of_type("types.CheckID"), context);
     }
 

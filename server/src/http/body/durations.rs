@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use crate::go::duration;
-use crate::go::json::context::{Context, DecodeError};
+use crate::go::json::context::{DecodeContext, DecodeError};
 use crate::go::json::decode::Decode;
 use crate::go::json::kinds::Any;
-use crate::go::json::value::{Kind, Value};
+use crate::go::json::value::{Value, ValueKind};
 use crate::go::number;
 use crate::go::quote::Quoted;
 
@@ -42,7 +42,7 @@ impl AnyDuration {
 impl Decode for AnyDuration {
     type Place = Self;
 
-    fn decode(place: &mut Self, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut Self, value: Value<'_>, context: &mut DecodeContext) {
         let mut any = Any::default();
         Any::decode(&mut any, value, context);
         *place = Self::default();
@@ -69,13 +69,13 @@ pub(crate) struct ReadableDuration;
 impl Decode for ReadableDuration {
     type Place = i64;
 
-    fn decode(place: &mut i64, value: Value<'_>, context: &mut Context) {
+    fn decode(place: &mut i64, value: Value<'_>, context: &mut DecodeContext) {
         let parsed = match value.kind() {
             // As it stands there: escapes are not undone (seen on 1.8.7).
-            Kind::String(_) => duration::parse(&value.text()[1..value.text().len() - 1])
+            ValueKind::String(_) => duration::parse(&value.text()[1..value.text().len() - 1])
                 .map_err(|error| error.message(context.go().duration_quotes)),
-            Kind::Number(text) => float(text).map(number::truncated),
-            Kind::Null | Kind::Bool(_) | Kind::Array | Kind::Object => {
+            ValueKind::Number(text) => float(text).map(number::truncated),
+            ValueKind::Null | ValueKind::Bool(_) | ValueKind::Array | ValueKind::Object => {
                 Err(float_error(value.text(), "invalid syntax"))
             }
         };

@@ -151,7 +151,7 @@ table! {
 
 table! {
     /// How a check is run: what was given, durations as Go prints them and the TTL as a number (session.md 4.2).
-    Definition of definition: store::CheckDefinition {
+    Definition of definition: store::HealthCheckDefinition {
         "Interval", omitempty => json(set(definition.interval_ns)),
         "Timeout", omitempty => json(set(definition.timeout_ns)),
         "DeregisterCriticalServiceAfter", omitempty =>

@@ -13,7 +13,7 @@ use crate::http::body::kv::KvEntry;
 use crate::store::Entry;
 
 /// An answer of Consul's API. The request that it answers is over when it has been sent.
-pub(crate) type Answer = proconsul_h1::Answer<Body, Option<OpenCall>>;
+pub(crate) type Answer = proconsul_h1::Response<Body, Option<OpenCall>>;
 
 /// How much of a list is rendered before it is handed to the socket.
 const PIECE_BYTES: usize = 64 * 1024;

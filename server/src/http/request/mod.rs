@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
-use proconsul_h1::{BodyFailure, Incoming, Read};
+use proconsul_h1::{BodyFailure, Incoming, ReadBody};
 
 use crate::blocking::Wait;
-use crate::go::json::context::{Rules, UnknownFields};
+use crate::go::json::context::{DecodeOptions, UnknownFields};
 use crate::go::json::decode::{Decode, decode};
 use crate::go::url::query::Query;
 use crate::go::{duration, number};
@@ -269,7 +269,7 @@ impl Request {
 
     /// The whole body, cut off as soon as it is longer than `limit`.
     pub(crate) async fn read_body(&mut self, limit: Option<u64>) -> Result<Bytes, BodyError> {
-        let Read { bytes, failure } = self
+        let ReadBody { bytes, failure } = self
             .body
             .read(limit.unwrap_or(u64::MAX))
             .await
@@ -278,15 +278,15 @@ impl Request {
     }
 
     /// The body as far as it can be read.
-    pub(crate) async fn read_whole(&mut self) -> Read {
+    pub(crate) async fn read_whole(&mut self) -> ReadBody {
         let read = self.body.read(u64::MAX).await;
         read.expect("no body is longer than that")
     }
 
     /// How a body is decoded: into the types of this release, whose Go names the embedded type in an error or does not
     /// (1.22.md B0, 0.14).
-    pub(crate) fn decoding(&self, unknown_fields: UnknownFields) -> Rules {
-        Rules {
+    pub(crate) fn decoding(&self, unknown_fields: UnknownFields) -> DecodeOptions {
+        DecodeOptions {
             unknown_fields,
             release: self.version().release(),
             go_type: None,
@@ -300,9 +300,9 @@ impl Request {
     /// Go's words for what is wrong.
     pub(crate) fn decode<T: Decode>(
         &self,
-        body: Read,
+        body: ReadBody,
         place: &mut T::Place,
-        rules: Rules,
+        rules: DecodeOptions,
     ) -> Result<(), String> {
         let result = decode::<T>(&body.bytes, place, rules);
         match (result, body.failure) {

@@ -6,9 +6,9 @@ use super::super::any::{Command, Query};
 use super::Step;
 use super::words::{Words, duration, key, list, nanoseconds, session_id, session_text, value};
 use crate::store::{
-    Behavior, CheckDefinition, Content, Deregistration, Index, KvVerb, KvWrite, Labels, NewCheck,
-    NewEvent, NewNode, NewPreparedQuery, NewService, NewSession, PreparedQueryTarget,
-    PreparedQueryWrite, Registration, ServiceCheck, Template, TxnOperation, TxnVerb, View,
+    Behavior, Content, Deregistration, HealthCheckDefinition, Index, KvVerb, KvWrite, Labels,
+    NewCheck, NewEvent, NewNode, NewPreparedQuery, NewService, NewSession, PreparedQueryTarget,
+    PreparedQueryWrite, Registration, ServiceCheck, ServiceView, Template, TxnOperation, TxnVerb,
 };
 
 /// What one line of a script asks for.
@@ -80,12 +80,14 @@ fn read(verb: &str, words: &mut Words<'_>) -> Result<Read, String> {
         "nodes" => Query::Nodes,
         "node" => Query::Node(words.take()?.to_owned()),
         "services" => Query::Services(Labels::new()),
-        "health" if words.take_if("of") => Query::Service(View::Health, words.take()?.to_owned()),
+        "health" if words.take_if("of") => {
+            Query::Service(ServiceView::Health, words.take()?.to_owned())
+        }
         "checks" if words.take_if("of") => Query::NodeChecks(words.take()?.to_owned()),
         "checks" if words.take_if("for") => {
             Query::ServiceChecks(words.take()?.to_owned(), Labels::new())
         }
-        "instances" => Query::Service(View::Catalog, words.take()?.to_owned()),
+        "instances" => Query::Service(ServiceView::Catalog, words.take()?.to_owned()),
         "checks" if words.take_if("in") => {
             Query::ChecksInState(words.take()?.to_owned(), Labels::new())
         }
@@ -328,9 +330,9 @@ fn new_check(words: &mut Words<'_>) -> Result<NewCheck, String> {
         output: words.option("output").unwrap_or_default().to_owned(),
         service_id: words.option("service_id").unwrap_or_default().to_owned(),
         kind: words.option("kind").unwrap_or_default().to_owned(),
-        definition: CheckDefinition {
+        definition: HealthCheckDefinition {
             session_name: words.option("session_name").unwrap_or_default().to_owned(),
-            ..CheckDefinition::default()
+            ..HealthCheckDefinition::default()
         },
         ..NewCheck::default()
     };

@@ -7,7 +7,9 @@ use super::Step;
 use super::command::{Instruction, Read, parse};
 use super::outcome;
 use crate::blocking::Looks;
-use crate::store::{Deadline, Index, NewCheck, NewNode, Registration, Rules, Store, Touched};
+use crate::store::{
+    Deadline, Index, NewCheck, NewNode, Registration, Store, Touched, VersionRules,
+};
 use crate::timestamp::Timestamp;
 use crate::watch::{Registry, WaiterId};
 
@@ -28,7 +30,7 @@ struct Waiting {
 }
 
 impl Run {
-    pub(in crate::tests) fn new(rules: Rules) -> Self {
+    pub(in crate::tests) fn new(rules: VersionRules) -> Self {
         let mut store = Store::new(rules, Index(9));
         let agent = Registration {
             node: NewNode {

@@ -8,7 +8,7 @@ use imbl::Vector;
 use crate::Index;
 use crate::command::Command;
 use crate::command::effects::Touched;
-use crate::read::{Answer, Found, News, Read, Subject, Watch};
+use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
 use crate::{Change, Store};
 
 /// How many events are kept.
@@ -75,7 +75,7 @@ impl Read for EventList {
         })
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let rows = store.events.rows.iter();
         let rows = rows.filter(|row| self.0.as_ref().is_none_or(|name| *name == row.event.name));
         let rows: Vec<Arc<EventRow>> = rows.map(Arc::clone).collect();

@@ -32,7 +32,7 @@ pub use local::{
 use crate::catalog::registration::Registration;
 use crate::command::effects::Note;
 use crate::command::{Command, Refusal};
-use crate::read::{Answer, Found, Read, Subject, Watch};
+use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::timestamp::Timestamp;
 use crate::{Change, Store};
 use chance::Chance;
@@ -170,7 +170,7 @@ impl Read for AgentServiceInfo {
         Subject::other(format!("service {:?} of the agent", self.0))
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let service = store.agent.service(&self.0).map(Arc::clone);
         let reads = vec![Watch::AgentService(self.0.clone())];
         Ok(Answer::new(store.applied, service, reads))

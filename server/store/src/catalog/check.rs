@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::registration::{CheckRow, Labels, NewCheck};
 use crate::command::Refusal;
 use crate::command::effects::{Cause, Touched};
-use crate::read::{Answer, Found, Read, Subject, Watch};
+use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::session::SessionRow;
 use crate::{Change, Store};
 
@@ -33,7 +33,7 @@ impl Read for NodeChecks {
         Subject::other(format!("checks of node {:?}", self.0))
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let catalog = &store.catalog;
         let rows = catalog.checks.of_node(&self.0.to_lowercase());
         Ok(Answer::new(
@@ -52,7 +52,7 @@ impl Read for ChecksInState {
         Subject::other(format!("checks in state {:?}", self.0))
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let (Self(state, node_meta), catalog) = (self, &store.catalog);
         let rows = catalog.checks.iter().filter(|((node, _), row)| {
             (state == "any" || row.check.status == *state) && catalog.node_has(node, node_meta)

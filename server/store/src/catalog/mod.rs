@@ -22,7 +22,7 @@ use crate::catalog::registration::{
 use crate::catalog::service::Instance;
 use crate::command::effects::{Cause, Note, Touched};
 use crate::command::{Command, Refusal};
-use crate::read::{Answer, Found, Read, Subject, Watch};
+use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::{Change, Store};
 
 /// Reads all nodes, in the order of their names.
@@ -98,7 +98,7 @@ impl Read for NodeList {
         Subject::other("all nodes")
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let catalog = &store.catalog;
         let rows = catalog.nodes.values().map(Arc::clone).collect();
         Ok(Answer::new(catalog.nodes_newest, rows, vec![Watch::Nodes]))
@@ -113,7 +113,7 @@ impl Read for NodeInfo {
         Subject::other(format!("node {:?}", self.0))
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let (catalog, name) = (&store.catalog, self.0.to_lowercase());
         let per_node = store.rules.index_per_node;
         let Some(row) = catalog.nodes.get(&name) else {
@@ -149,7 +149,7 @@ impl Read for ServiceList {
         Subject::other("all services")
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let catalog = &store.catalog;
         let rows = catalog.services.iter();
         let rows = rows.filter(|((node, _), _)| catalog.node_has(node, &self.0));

@@ -191,7 +191,7 @@ pub struct NewCheck {
     pub timeout: String,
     /// How the check is run by whoever runs it. The catalog runs nothing.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
-    pub definition: CheckDefinition,
+    pub definition: HealthCheckDefinition,
 }
 
 /// Headers of a request, by their names as given.
@@ -202,7 +202,7 @@ pub type Headers = BTreeMap<String, Option<Vec<String>>>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-pub struct CheckDefinition {
+pub struct HealthCheckDefinition {
     /// The nanoseconds between two runs.
     #[cfg_attr(feature = "serde", serde(rename = "interval", with = "text"))]
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]

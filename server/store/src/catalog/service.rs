@@ -6,19 +6,19 @@ use std::sync::Arc;
 use crate::Index;
 use crate::catalog::registration::{CheckRow, Labels, NodeRow, ServiceRow};
 use crate::command::effects::Touched;
-use crate::read::{Answer, Found, Read, Subject, Watch};
+use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::{Change, Store};
 
 /// What a read of services is made for. Only the index is another, where there are no instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
+pub enum ServiceView {
     /// The instances themselves.
     Catalog,
     /// Their health.
     Health,
 }
 
-impl View {
+impl ServiceView {
     /// The tables that a read of a service without instances depends on.
     fn tables(self) -> &'static [Watch] {
         match self {
@@ -30,11 +30,11 @@ impl View {
 
 /// Reads the instances of a service, in the order of node and id.
 #[derive(Clone, Debug)]
-pub struct ServiceInstances(pub View, pub String);
+pub struct ServiceInstances(pub ServiceView, pub String);
 
 /// Reads the proxies of a service, and its instances that need none, at an index of their own.
 #[derive(Clone, Debug)]
-pub struct ConnectInstances(pub View, pub String);
+pub struct ConnectInstances(pub ServiceView, pub String);
 
 /// Reads the checks of a service's instances on nodes with this meta data, in the order of node and id.
 #[derive(Clone, Debug)]
@@ -57,14 +57,14 @@ impl Read for ServiceInstances {
 
     fn subject(&self) -> Subject {
         let part = match self.0 {
-            View::Catalog => "service",
-            View::Health => "health of service",
+            ServiceView::Catalog => "service",
+            ServiceView::Health => "health of service",
         };
         let name = self.1.clone();
         Subject::Service { part, name }
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let Self(view, name) = self;
         let rows = store.service_rows(name).into_iter();
         let rows = rows.filter_map(|row| store.instance(row)).collect();
@@ -80,12 +80,12 @@ impl Read for ConnectInstances {
     fn subject(&self) -> Subject {
         let Self(view, name) = self;
         Subject::other(match view {
-            View::Catalog => format!("proxies of service {name:?}"),
-            View::Health => format!("health of the proxies of service {name:?}"),
+            ServiceView::Catalog => format!("proxies of service {name:?}"),
+            ServiceView::Health => format!("health of the proxies of service {name:?}"),
         })
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let Self(view, name) = self;
         let rows = store.connect_rows(name);
         let mut reads = store.service_reads(name, *view);
@@ -94,9 +94,9 @@ impl Read for ConnectInstances {
         let newest = match view {
             _ if rows.is_empty() => None,
             // The index of the service, or of the tables if it has proxies alone (seen on 1.8.7).
-            View::Catalog => Some(own.unwrap_or_else(|| store.tables_index(*view))),
+            ServiceView::Catalog => Some(own.unwrap_or_else(|| store.tables_index(*view))),
             // The newest index of the services that they are instances of (seen on 1.8.7).
-            View::Health => {
+            ServiceView::Health => {
                 let services = rows.iter().map(|row| &row.service.name);
                 reads.extend(services.clone().map(|name| Watch::Service(name.clone())));
                 services.map(|name| store.service_index(name, *view)).max()
@@ -119,7 +119,7 @@ impl Read for ServiceChecks {
         }
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let (Self(name, node_meta), catalog) = (self, &store.catalog);
         let checks = catalog.checks.iter().filter(|((node, _), row)| {
             row.service_name == *name && catalog.node_has(node, node_meta)
@@ -130,8 +130,8 @@ impl Read for ServiceChecks {
         } else {
             // Asked about nodes, too, Consul reports the index of the service (seen on 1.8.7).
             let own = catalog.newest_by_service.get(name).copied();
-            let index = own.unwrap_or_else(|| store.tables_index(View::Health));
-            Answer::new(index, rows, store.service_reads(name, View::Health))
+            let index = own.unwrap_or_else(|| store.tables_index(ServiceView::Health));
+            Answer::new(index, rows, store.service_reads(name, ServiceView::Health))
         })
     }
 }
@@ -174,7 +174,7 @@ impl Store {
 
     /// The index of what a read of a service shows; for one without instances, that of the last service to lose
     /// its last instance, or of the tables while none has.
-    fn service_index(&self, name: &str, view: View) -> Index {
+    fn service_index(&self, name: &str, view: ServiceView) -> Index {
         let own = self.catalog.newest_by_service.get(name).copied();
         own.unwrap_or_else(|| match self.catalog.service_extinct {
             Index::ZERO => self.tables_index(view),
@@ -184,23 +184,23 @@ impl Store {
 
     /// The index of the proxies of a service where there are none: the first service to lose its last instance takes
     /// it away from that of the service, which it is before (seen on 1.8.7).
-    fn nobody_index(&self, name: &str, view: View) -> Index {
+    fn nobody_index(&self, name: &str, view: ServiceView) -> Index {
         match self.catalog.service_extinct {
             Index::ZERO => self.service_index(name, view),
             extinct => extinct,
         }
     }
 
-    fn tables_index(&self, view: View) -> Index {
+    fn tables_index(&self, view: ServiceView) -> Index {
         let catalog = &self.catalog;
         let newest = catalog.nodes_newest.max(catalog.services_newest);
         match view {
-            View::Catalog => newest,
-            View::Health => newest.max(catalog.checks_newest),
+            ServiceView::Catalog => newest,
+            ServiceView::Health => newest.max(catalog.checks_newest),
         }
     }
 
-    fn service_reads(&self, name: &str, view: View) -> Vec<Watch> {
+    fn service_reads(&self, name: &str, view: ServiceView) -> Vec<Watch> {
         let mut reads = vec![Watch::Service(name.to_owned())];
         if !self.catalog.newest_by_service.contains_key(name) {
             reads.extend(view.tables().iter().cloned());

@@ -7,14 +7,14 @@ use base64::prelude::BASE64_STANDARD;
 use proconsul_gocompat::duration::{self, DurationQuotes};
 
 /// A value that is written as a text.
-pub(crate) trait Text: Sized {
+pub(crate) trait TextForm: Sized {
     fn show(&self) -> String;
 
     fn read(text: &str) -> Result<Self, String>;
 }
 
 /// Nanoseconds, as a duration in Go's form. A point in time is written as the duration from that of the image.
-impl Text for i64 {
+impl TextForm for i64 {
     fn show(&self) -> String {
         duration::format(*self)
     }
@@ -25,7 +25,7 @@ impl Text for i64 {
 }
 
 /// A duration that is not negative.
-impl Text for Duration {
+impl TextForm for Duration {
     fn show(&self) -> String {
         i64::try_from(self.as_nanos()).unwrap_or(i64::MAX).show()
     }
@@ -38,7 +38,7 @@ impl Text for Duration {
 }
 
 /// 64 bits, in hexadecimal: as a number they would not survive languages that have only floating-point ones.
-impl Text for u64 {
+impl TextForm for u64 {
     fn show(&self) -> String {
         format!("{self:016x}")
     }
@@ -50,7 +50,7 @@ impl Text for u64 {
 }
 
 /// Bytes in base64.
-impl Text for Vec<u8> {
+impl TextForm for Vec<u8> {
     fn show(&self) -> String {
         BASE64_STANDARD.encode(self)
     }
@@ -66,16 +66,16 @@ pub(crate) mod text {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
 
-    use super::Text;
+    use super::TextForm;
 
-    pub(crate) fn serialize<T: Text, S: Serializer>(
+    pub(crate) fn serialize<T: TextForm, S: Serializer>(
         value: &T,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&value.show())
     }
 
-    pub(crate) fn deserialize<'de, T: Text, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, T: TextForm, D: Deserializer<'de>>(
         source: D,
     ) -> Result<T, D::Error> {
         T::read(&String::deserialize(source)?).map_err(D::Error::custom)
@@ -86,20 +86,20 @@ pub(crate) mod text {
 pub(crate) mod optional_text {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::{Text, text};
+    use super::{TextForm, text};
 
     #[derive(Deserialize, Serialize)]
     #[serde(transparent)]
-    struct AsText<T: Text>(#[serde(with = "text")] T);
+    struct AsText<T: TextForm>(#[serde(with = "text")] T);
 
-    pub(crate) fn serialize<T: Text + Clone, S: Serializer>(
+    pub(crate) fn serialize<T: TextForm + Clone, S: Serializer>(
         value: &Option<T>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         value.clone().map(AsText).serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, T: Text, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, T: TextForm, D: Deserializer<'de>>(
         source: D,
     ) -> Result<Option<T>, D::Error> {
         Ok(Option::deserialize(source)?.map(|AsText(value)| value))

@@ -15,7 +15,7 @@ use crate::Index;
 use crate::command::effects::{Note, Touched};
 use crate::command::{AcquireRefused, Command, KvRefused, Refusal};
 use crate::kv::key::{Key, after_prefix, prefix_bounds};
-use crate::read::{Answer, Found, News, Read, ReadSet, Subject, Watch};
+use crate::read::{Answer, News, Read, ReadResult, ReadSet, Subject, Watch};
 use crate::timestamp::Timestamp;
 use crate::{Change, Store};
 
@@ -145,7 +145,7 @@ impl Read for KvGet {
         Subject::Key(self.0.clone())
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let key = &self.0;
         let Some(row) = store.kv.get(key.as_bytes()) else {
             return Ok(store.kv_missing(key));
@@ -164,7 +164,7 @@ impl Read for KvList {
         Subject::Prefix(self.0.clone())
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let entries = store.kv.under(self.0.as_bytes());
         let index = store.prefix_index(&self.0, &entries);
         let reads = store.prefix_reads(&self.0, entries.is_empty());

@@ -32,7 +32,7 @@ pub trait Read {
 }
 
 /// What a read comes to.
-pub type Found<R> = Result<Answer<<R as Read>::Rows>, <R as Read>::Refused>;
+pub type ReadResult<R> = Result<Answer<<R as Read>::Rows>, <R as Read>::Refused>;
 
 /// What is read, as far as observers tell reads apart. Its `Display` form is the read in words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 #[cfg(feature = "serde")]
-use crate::image::value::{Text, text};
+use crate::image::value::{TextForm, text};
 use uuid::Uuid;
 
 /// The id of a session.
@@ -80,7 +80,7 @@ fn hex_digit(byte: u8) -> Result<u8, IdError> {
 
 /// The bytes of an id are written in the form of a UUID.
 #[cfg(feature = "serde")]
-impl Text for [u8; 16] {
+impl TextForm for [u8; 16] {
     fn show(&self) -> String {
         SessionId::from_bytes(*self).to_string()
     }

@@ -13,7 +13,7 @@ use crate::Index;
 use crate::command::effects::{Cause, HolderChange, Note, Touched};
 use crate::command::{Command, Refusal};
 use crate::kv::key::Key;
-use crate::read::{Answer, Found, News, Read, Subject, Watch};
+use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
 use crate::session::id::SessionId;
 use crate::timestamp::Timestamp;
 use crate::{Change, Store};
@@ -232,7 +232,7 @@ impl Read for SessionInfo {
         Subject::Session(self.0.clone())
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let row = store.session(&self.0)?.map(Arc::clone);
         let waits = row.is_none() && store.rules.missing_keeps_blocking;
         let reads = match (&row, SessionId::parse_printed(&self.0)) {
@@ -258,7 +258,7 @@ impl Read for SessionList {
         Subject::other("all sessions")
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let rows = store.sessions.rows.values().map(Arc::clone).collect();
         let reads = vec![Watch::AnySession];
         Ok(Answer::new(store.sessions.newest, rows, reads))
@@ -273,7 +273,7 @@ impl Read for NodeSessions {
         Subject::other(format!("sessions of node {:?}", self.0))
     }
 
-    fn look(&self, store: &Store) -> Found<Self> {
+    fn look(&self, store: &Store) -> ReadResult<Self> {
         let node = self.0.to_lowercase();
         let ids = store.sessions_of(&node).into_iter();
         let rows = ids.filter_map(|id| store.session_row(id).map(Arc::clone));

@@ -10,8 +10,8 @@ use super::store::{
     NewSession, NodeChecks, NodeInfo, NodeList, NodeRow, NodeSessions, PreparedQueryDelete,
     PreparedQueryFor, PreparedQueryId, PreparedQueryInfo, PreparedQueryList, PreparedQueryRefusal,
     PreparedQueryRow, PreparedQueryWrite, Read, Refusal, Registration, ServiceChecks,
-    ServiceInstances, ServiceList, ServiceRow, SessionDestroy, SessionInfo, SessionList,
-    SessionRenew, SessionRow, Store, Txn, TxnError, TxnOperation, TxnResult, View,
+    ServiceInstances, ServiceList, ServiceRow, ServiceView, SessionDestroy, SessionInfo,
+    SessionList, SessionRenew, SessionRow, Store, Txn, TxnError, TxnOperation, TxnResult,
 };
 use crate::timestamp::Timestamp;
 
@@ -135,8 +135,8 @@ pub(super) enum Query {
     Nodes,
     Node(String),
     Services(Labels),
-    Service(View, String),
-    Connect(View, String),
+    Service(ServiceView, String),
+    Connect(ServiceView, String),
     ServiceChecks(String, Labels),
     NodeChecks(String),
     PreparedQueries,

@@ -8,10 +8,10 @@ mod random;
 mod work;
 
 use crate as store;
-use crate::Rules;
+use crate::VersionRules;
 
 /// The rules of 1.8.7.
-const OLDEST: Rules = Rules {
+const OLDEST: VersionRules = VersionRules {
     session_ids_are_uuids: true,
     missing_keeps_blocking: false,
     unknown_verb_fails_pre_check: false,
@@ -22,7 +22,7 @@ const OLDEST: Rules = Rules {
 };
 
 /// The rules of 1.16.4.
-const MIDDLE: Rules = Rules {
+const MIDDLE: VersionRules = VersionRules {
     session_ids_are_uuids: false,
     missing_keeps_blocking: true,
     identical_check_moves_index: false,
@@ -31,13 +31,13 @@ const MIDDLE: Rules = Rules {
 };
 
 /// The rules of 1.20.0.
-const NEWER: Rules = Rules {
+const NEWER: VersionRules = VersionRules {
     unknown_verb_fails_pre_check: true,
     ..MIDDLE
 };
 
 /// The rules of 1.21.5 and 1.22.0.
-const NEWEST: Rules = Rules {
+const NEWEST: VersionRules = VersionRules {
     session_checks: true,
     empty_service_fails_pre_check: true,
     ..NEWER

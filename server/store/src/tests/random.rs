@@ -18,7 +18,7 @@ use super::{MIDDLE, NEWER, NEWEST, OLDEST};
 use proconsul_testing::random_cases;
 
 use crate::timestamp::Timestamp;
-use crate::{Index, Rules, Store};
+use crate::{Index, Store, VersionRules};
 
 /// A tombstone is reaped a quarter of an hour after the delete, at the next half minute.
 const LONGEST_TOMBSTONE: Duration = Duration::from_secs(15 * 60 + 30);
@@ -33,7 +33,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(rules: Rules) -> Self {
+    fn new(rules: VersionRules) -> Self {
         let mut store = Store::new(rules, Index(9));
         let started = agent_steps::start().apply(&mut store, Timestamp::ZERO);
         started.result.expect("an agent comes up");
@@ -69,7 +69,7 @@ impl Run {
     }
 }
 
-fn rules() -> impl Strategy<Value = Rules> {
+fn rules() -> impl Strategy<Value = VersionRules> {
     proptest::sample::select(vec![OLDEST, MIDDLE, NEWER, NEWEST])
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::Change;
 use crate::Index;
-use crate::Rules;
+use crate::VersionRules;
 use crate::catalog::node_id::check_node_id;
 use crate::catalog::registration::{NewCheck, NewNode};
 use crate::command::Refusal;
@@ -22,7 +22,7 @@ impl CatalogSubject {
     }
 
     /// What keeps a write of this from being tried at all.
-    pub(crate) fn invalid(&self, rules: &Rules) -> Option<TxnRefusal> {
+    pub(crate) fn invalid(&self, rules: &VersionRules) -> Option<TxnRefusal> {
         match self {
             Self::Node(node) if node.node.is_empty() => Some(TxnRefusal::NodeNameMissing),
             Self::Node(node) if !node.id.is_empty() => {

@@ -23,9 +23,11 @@
 
 use std::borrow::Cow;
 
-use crate::json::context::{Change, Context, DecodeError, Rules, UnknownFields};
+use crate::json::context::{
+    DecodeContext, DecodeError, DecodeOptions, ReleaseChange, UnknownFields,
+};
 use crate::json::scan::first_value;
-use crate::json::value::{Kind, Value};
+use crate::json::value::{Value, ValueKind};
 
 /// Decodes the first JSON value of a body into `place`, on top of what it holds; what follows that value is ignored.
 ///
@@ -34,12 +36,12 @@ use crate::json::value::{Kind, Value};
 pub fn decode<T: Decode>(
     body: &[u8],
     place: &mut T::Place,
-    rules: Rules,
+    rules: DecodeOptions,
 ) -> Result<(), DecodeError> {
     let document = first_value(body).map_err(DecodeError::Syntax)?;
     let mut value = document.value();
     value.go_type = rules.go_type;
-    let mut context = Context::new(rules);
+    let mut context = DecodeContext::new(rules);
     T::decode(place, value, &mut context);
     context.into_result()
 }
@@ -50,7 +52,7 @@ pub trait Decode {
     type Place;
 
     /// Takes the value, or says to the context why it cannot.
-    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut Context);
+    fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut DecodeContext);
 
     /// Go's name for the type, as in type errors.
     fn go_type() -> Cow<'static, str>;
@@ -204,7 +206,7 @@ macro_rules! go_struct {
             fn decode(
                 place: &mut $target,
                 value: $crate::json::value::Value<'_>,
-                context: &mut $crate::json::context::Context,
+                context: &mut $crate::json::context::DecodeContext,
             ) {
                 $crate::json::decode::decode_struct::<Self>(place, value, context);
             }
@@ -232,7 +234,7 @@ macro_rules! fields {
             )
             $(.or_named($other))?
             $(.of_type($is))?
-            $(.since($crate::json::context::Change($since as usize)))?,
+            $(.since($crate::json::context::ReleaseChange($since as usize)))?,
         )*]
     };
     (@take $binder:ident, $kind:ty, $place:expr) => {
@@ -258,15 +260,15 @@ pub struct Fields<P: 'static> {
 /// One field of an [`Object`].
 pub struct Field<P> {
     name: &'static str,
-    take: fn(&mut P, Value<'_>, &mut Context),
+    take: fn(&mut P, Value<'_>, &mut DecodeContext),
     go_type: Option<&'static str>,
     other_name: Option<&'static str>,
-    since: Option<Change>,
+    since: Option<ReleaseChange>,
 }
 
 impl<P> Field<P> {
     /// A field with the name that it has in JSON, and what takes its value.
-    pub const fn new(name: &'static str, take: fn(&mut P, Value<'_>, &mut Context)) -> Self {
+    pub const fn new(name: &'static str, take: fn(&mut P, Value<'_>, &mut DecodeContext)) -> Self {
         Self {
             name,
             take,
@@ -283,7 +285,7 @@ impl<P> Field<P> {
     }
 
     /// The field came with this change: to earlier releases it is unknown.
-    pub const fn since(mut self, change: Change) -> Self {
+    pub const fn since(mut self, change: ReleaseChange) -> Self {
         self.since = Some(change);
         self
     }
@@ -312,12 +314,16 @@ enum Called {
 }
 
 /// Decodes a value that means nothing, for its errors alone.
-pub fn ignore<T: Decode<Place: Default>>(value: Value<'_>, context: &mut Context) {
+pub fn ignore<T: Decode<Place: Default>>(value: Value<'_>, context: &mut DecodeContext) {
     T::decode(&mut T::Place::default(), value, context);
 }
 
 /// Decodes a struct, by itself or by its own decoder.
-pub fn decode_struct<T: Object>(place: &mut T::Place, value: Value<'_>, context: &mut Context) {
+pub fn decode_struct<T: Object>(
+    place: &mut T::Place,
+    value: Value<'_>,
+    context: &mut DecodeContext,
+) {
     match T::DECODER {
         Decoder::Standard => decode_object::<T>(place, value, context),
         Decoder::Own(unknown_fields) => {
@@ -328,10 +334,10 @@ pub fn decode_struct<T: Object>(place: &mut T::Place, value: Value<'_>, context:
     }
 }
 
-fn decode_object<T: Object>(place: &mut T::Place, value: Value<'_>, context: &mut Context) {
+fn decode_object<T: Object>(place: &mut T::Place, value: Value<'_>, context: &mut DecodeContext) {
     match value.kind() {
-        Kind::Null => return,
-        Kind::Object => {}
+        ValueKind::Null => return,
+        ValueKind::Object => {}
         other => return context.mismatch(value, &other, T::GO_TYPE.into()),
     }
     if !context.descend() {
@@ -362,7 +368,7 @@ fn decode_object<T: Object>(place: &mut T::Place, value: Value<'_>, context: &mu
 fn find<P>(
     fields: &'static [Fields<P>],
     name: &str,
-    context: &Context,
+    context: &DecodeContext,
 ) -> Option<(&'static str, Option<&'static str>, &'static Field<P>)> {
     let mut known = fields.iter().flat_map(|group| {
         let fields = group.fields.iter();

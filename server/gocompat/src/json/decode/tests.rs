@@ -6,11 +6,11 @@ use bytes::Bytes;
 
 use super::decode;
 use crate::generation::{EmbeddedNames, Go};
-use crate::json::context::{Change, Release, Rules, UnknownFields};
+use crate::json::context::{DecodeOptions, Release, ReleaseChange, UnknownFields};
 use crate::json::kinds::Any;
 use proconsul_testing::{DEPTHS, on_small_stack};
 
-const STRICT: Rules = Rules {
+const STRICT: DecodeOptions = DecodeOptions {
     unknown_fields: UnknownFields::Refused,
     release: Release::NEWEST,
     go_type: Some("api.TxnOps"),
@@ -223,7 +223,7 @@ fn unknown_fields() {
         "json: unknown field \"a\\\"b\u{e9}\\x01\""
     );
     assert_eq!(message(r#"[{"KV":{"":1}}]"#), "json: unknown field \"\"");
-    let accepting = Rules {
+    let accepting = DecodeOptions {
         unknown_fields: UnknownFields::Accepted,
         ..STRICT
     };
@@ -277,7 +277,7 @@ fn problems_of_own_decoders_go_before_earlier_ones() {
 fn embedded_structs_are_named_by_newer_go_only() {
     let messages = |body: &str| {
         [EmbeddedNames::Shown, EmbeddedNames::Hidden].map(|embedded_names| {
-            let rules = Rules {
+            let rules = DecodeOptions {
                 release: Release {
                     go: Go {
                         embedded_names,
@@ -353,7 +353,7 @@ go_struct! {
 #[test]
 fn deep_bodies_take_no_stack() {
     on_small_stack(|| {
-        let accepting = Rules {
+        let accepting = DecodeOptions {
             unknown_fields: UnknownFields::Accepted,
             ..STRICT
         };
@@ -398,11 +398,15 @@ fn a_field_that_came_later_is_unknown() {
     let with = |number: u16| {
         let release = Release {
             number: [number, 0, 0],
-            has: |[number, _, _], Change(change)| usize::from(number) >= change,
+            has: |[number, _, _], ReleaseChange(change)| usize::from(number) >= change,
             ..Release::NEWEST
         };
         let mut target = Grown::default();
-        let decoded = decode::<Grown>(br#"{"New":7}"#, &mut target, Rules { release, ..STRICT });
+        let decoded = decode::<Grown>(
+            br#"{"New":7}"#,
+            &mut target,
+            DecodeOptions { release, ..STRICT },
+        );
         decoded
             .map(|()| target.new)
             .map_err(|error| error.to_string())

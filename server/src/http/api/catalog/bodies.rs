@@ -9,7 +9,7 @@ use crate::http::body::definition::ConnectFields;
 use crate::http::body::definition::{AddressFields, ServiceBody, WeightsBody};
 use crate::http::body::durations::AnyDuration;
 use crate::http::body::proxy::ProxyFields;
-use crate::store::{CheckDefinition, Labels, NewCheck};
+use crate::store::{HealthCheckDefinition, Labels, NewCheck};
 use crate::version::Behaviour;
 
 go_struct! {
@@ -92,7 +92,7 @@ pub(crate) fn new_check(body: CheckBody) -> NewCheck {
 }
 
 /// The kind of check that a definition makes; empty where it makes none.
-fn kind_of(definition: &CheckDefinition) -> &'static str {
+fn kind_of(definition: &HealthCheckDefinition) -> &'static str {
     let runs = definition.interval_ns > 0;
     if runs && !definition.http.is_empty() {
         "http"

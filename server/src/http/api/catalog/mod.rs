@@ -20,7 +20,7 @@ use crate::http::request::{ReadOptions, Request};
 use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
 use crate::store::{
     Answer, ConnectInstances, Index, Instance, NodeInfo, NodeList, NodeRow, Read, ServiceInstances,
-    ServiceList, ServiceRow, View,
+    ServiceList, ServiceRow, ServiceView,
 };
 use crate::version::Behaviour;
 
@@ -156,12 +156,12 @@ fn node_and_services<'a>(
 
 /// The instances of a service; those with all the tags that are asked for.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, |name| ServiceInstances(View::Catalog, name)).await
+    shown_instances(request, |name| ServiceInstances(ServiceView::Catalog, name)).await
 }
 
 /// The proxies of a service, and its instances that need none.
 pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, |name| ConnectInstances(View::Catalog, name)).await
+    shown_instances(request, |name| ConnectInstances(ServiceView::Catalog, name)).await
 }
 
 async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(

@@ -27,7 +27,7 @@ use crate::http::route::{ANY, Route, route, waits};
 use crate::store::{
     Answer, Instance, PreparedQueryDelete, PreparedQueryFor, PreparedQueryInfo, PreparedQueryList,
     PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget, PreparedQueryWrite, Read,
-    ServiceInstances, ServiceSearch, View,
+    ServiceInstances, ServiceSearch, ServiceView,
 };
 use crate::version::{Behaviour, Version};
 
@@ -236,7 +236,7 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     let connect = connect(request)?;
     let (row, search) = resolve(request, name, options).await?;
     let context = &request.context;
-    let service = ServiceInstances(View::Health, search.service.clone());
+    let service = ServiceInstances(ServiceView::Health, search.service.clone());
     let Ok(answer) = context.engine.read(&service);
     let nobody = connect || search.connect;
     let fits = |row: &&Instance| !nobody && fits(row, &search);

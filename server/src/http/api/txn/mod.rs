@@ -8,7 +8,7 @@ pub(crate) mod wire;
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::go::json::context::{Rules, UnknownFields};
+use crate::go::json::context::{DecodeOptions, UnknownFields};
 use crate::go::json::decode::go_struct;
 use crate::http::api::txn::catalog::{CheckOperation, NodeOperation, ServiceOperation};
 use crate::http::api::txn::wire::TxnResult;
@@ -87,7 +87,7 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
     }
     let body = request.body.read(limit).await;
     let body = body.ok_or_else(|| too_large(None))?;
-    let rules = Rules {
+    let rules = DecodeOptions {
         go_type: Some("api.TxnOps"),
         ..request.decoding(UnknownFields::Refused)
     };

@@ -10,10 +10,10 @@ use proptest::sample::{select, subsequence};
 use super::super::any::Command;
 use super::agent_steps::{AgentStep, OWN_ID, agent_step};
 use crate::{
-    Behavior, CatalogOperation, CatalogSubject, CatalogVerb, CheckDefinition, Content,
-    Deregistration, Index, Key, KvVerb, KvWrite, NewCheck, NewEvent, NewNode, NewPreparedQuery,
-    NewService, NewSession, PreparedQueryId, PreparedQueryTarget, PreparedQueryWrite, Registration,
-    ServiceCheck, SessionId, Store, TxnOperation, TxnVerb,
+    Behavior, CatalogOperation, CatalogSubject, CatalogVerb, Content, Deregistration,
+    HealthCheckDefinition, Index, Key, KvVerb, KvWrite, NewCheck, NewEvent, NewNode,
+    NewPreparedQuery, NewService, NewSession, PreparedQueryId, PreparedQueryTarget,
+    PreparedQueryWrite, Registration, ServiceCheck, SessionId, Store, TxnOperation, TxnVerb,
 };
 
 pub(super) const KEYS: [&str; 8] = ["a", "a/", "a/b", "a/c", "ab", "b", "b/x/y", "z"];
@@ -456,9 +456,9 @@ fn check(number: usize) -> impl Strategy<Value = NewCheck> {
         service_id: SERVICE_ID_OF_CHECKS[number].to_owned(),
         status,
         kind,
-        definition: CheckDefinition {
+        definition: HealthCheckDefinition {
             session_name,
-            ..CheckDefinition::default()
+            ..HealthCheckDefinition::default()
         },
         ..NewCheck::default()
     })

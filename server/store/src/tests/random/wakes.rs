@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::steps::{KEYS, NODES, SERVICES, World};
 use crate::read::watch::Registry;
 use crate::tests::any::{Answer, Command, Query, Rows};
-use crate::{Effects, Key, KvVerb, Labels, ServiceRow, Store, TxnOperation, TxnVerb, View};
+use crate::{Effects, Key, KvVerb, Labels, ServiceRow, ServiceView, Store, TxnOperation, TxnVerb};
 
 /// The answers to all reads that there are in a small world, each with someone who waits for it to change.
 pub(super) struct Waiting {
@@ -43,10 +43,10 @@ fn reads(world: &World) -> Vec<Query> {
     }
     for service in SERVICES.map(str::to_owned) {
         reads.extend([
-            Query::Service(View::Catalog, service.clone()),
-            Query::Service(View::Health, service.clone()),
-            Query::Connect(View::Catalog, service.clone()),
-            Query::Connect(View::Health, service.clone()),
+            Query::Service(ServiceView::Catalog, service.clone()),
+            Query::Service(ServiceView::Health, service.clone()),
+            Query::Connect(ServiceView::Catalog, service.clone()),
+            Query::Connect(ServiceView::Health, service.clone()),
             Query::ServiceChecks(service.clone(), Labels::new()),
             Query::ServiceChecks(service, nobody.clone()),
         ]);
