@@ -7,7 +7,7 @@
 //! # Invariants
 //! * No index in any row exceeds the index of the last applied command.
 //! * A key that a session holds is released or deleted in the command that ends the session.
-//! * Whoever applies a command at `now` has first applied what was due before: [`Store::due`].
+//! * Before a command is applied at `now`, every [`Deadline`] due by then has been applied: [`Store::due`].
 
 mod agent;
 mod catalog;
@@ -68,7 +68,7 @@ pub use txn::{
 
 use crate::timestamp::Timestamp;
 
-/// All state of one Consul: keys, sessions, catalog, and the deadlines that hang on them.
+/// The whole state of one Consul: keys, sessions, catalog and agent, with their deadlines.
 #[derive(Clone, Debug)]
 pub struct Store {
     rules: VersionRules,
@@ -100,15 +100,15 @@ pub struct VersionRules {
     pub identical_check_moves_index: bool,
     /// Checks of type `session` follow the sessions of their name (`sess.session_checks`: since 1.21.0).
     pub session_checks: bool,
-    /// A service with neither id nor name is refused in a transaction before anything runs, whatever is done with it
-    /// (`cat.svc_empty_text`: since 1.21.2). Before, only where it is written.
+    /// A service with neither id nor name is refused before a transaction runs, for every verb
+    /// (`cat.svc_empty_text`: since 1.21.2). Before, only for writes.
     pub empty_service_fails_pre_check: bool,
     /// Each node has an index of its own, and writing a service moves the index of the nodes table
     /// (`cat.node_index`: since 1.13.0).
     pub index_per_node: bool,
 }
 
-/// A raft index: the number of a log entry, and the create, modify and table indexes that stem from it.
+/// A raft index. It numbers log entries, and with them creates and changes of rows and tables.
 ///
 /// The lock index of a key is not one of these: it counts acquisitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,10 +116,10 @@ pub struct VersionRules {
 pub struct Index(pub u64);
 
 impl Index {
-    /// No entry yet. Consul never sends it: a read reports it as 1 (kv.md 4.2).
+    /// The index before the first entry. A read reports it as 1 (kv.md 4.2).
     pub const ZERO: Self = Self(0);
 
-    /// The index as a read reports it: never 0.
+    /// Returns the index as reads report it: at least 1.
     #[must_use]
     pub fn reported(self) -> Self {
         Self(self.0.max(1))
@@ -132,41 +132,41 @@ impl fmt::Display for Index {
     }
 }
 
-/// What a command came to.
+/// The outcome of a command.
 #[derive(Clone, Debug)]
 pub struct Applied<T, E> {
-    /// The reply, or why there is none.
+    /// The reply, or the refusal.
     pub result: Result<T, E>,
     /// What changed.
     pub effects: Effects,
 }
 
-/// One command under way: the store, the moment, the index that everything gets which it touches.
+/// A command in progress: the store, the time, and the index for all rows that it writes.
 #[derive(Debug)]
 pub struct Change<'a> {
     store: &'a mut Store,
     now: Timestamp,
     index: Index,
     effects: Effects,
-    /// What alias checks have to look at again.
+    /// The changes that alias checks have not yet followed.
     stirred: agent::Stirred,
 }
 
-/// Something that happens by itself: a command that the store names when it is due.
+/// A command that time triggers. [`Store::due`] returns it; the caller applies it.
 #[derive(Clone, Debug)]
 pub enum Deadline {
-    /// The lock-delay of this key is over. Not a raft entry.
+    /// Ends the lock-delay of this key. Takes no raft index.
     EndLockDelay(Key),
-    /// The TTL of this session ran out.
+    /// Ends this session, whose TTL ran out.
     Lapse(SessionId),
-    /// The agent does this.
+    /// Runs this task of the agent.
     Agent(Due),
-    /// The tombstones up to this index are forgotten (kv.md 4.3).
+    /// Forgets the tombstones up to this index (kv.md 4.3).
     ReapTombstones(Index),
 }
 
 impl Store {
-    /// An empty store whose next command gets the index after `applied`.
+    /// Creates an empty store. Its next command gets the index after `applied`.
     #[must_use]
     pub fn new(rules: VersionRules, applied: Index) -> Self {
         Self {
@@ -183,7 +183,7 @@ impl Store {
         }
     }
 
-    /// The index of the last command that took one.
+    /// Returns the last raft index taken.
     #[must_use]
     pub fn applied(&self) -> Index {
         self.applied
@@ -192,7 +192,7 @@ impl Store {
     /// Applies a command at `now`.
     ///
     /// # Panics
-    /// When something was due before `now` and has not been applied: the caller broke [`Store::due`].
+    /// A deadline before `now` has not been applied: see [`Store::due`].
     pub fn apply<C: Command>(
         &mut self,
         now: Timestamp,
@@ -215,7 +215,7 @@ impl Store {
         Applied { result, effects }
     }
 
-    /// A command that begins.
+    /// Begins a command.
     fn change(&mut self, now: Timestamp) -> Change<'_> {
         Change {
             index: self.applied,
@@ -226,14 +226,13 @@ impl Store {
         }
     }
 
-    /// The next point in time at which something happens by itself. At the end of time nothing does any more, but that
-    /// lock-delays end.
+    /// Returns the time of the next deadline. Of those at the end of time only lock-delays count.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.next_of_each().into_iter().flatten().min()
     }
 
-    /// What is due first at `now`, with its own time: apply it at that time, and ask again.
+    /// Returns the first deadline due at `now`, with its time. Apply it at that time, then call again.
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Option<(Timestamp, Deadline)> {
         let each = self.next_of_each();
@@ -247,8 +246,7 @@ impl Store {
         Some((at, deadline))
     }
 
-    /// When each of these things happens next. At the same moment a guard ends before a session lapses, and reaping comes
-    /// last.
+    /// Returns the next time of each kind of deadline. At equal times the order is that of the array.
     fn next_of_each(&self) -> [Option<Timestamp>; 4] {
         let ever = |at: Option<Timestamp>| at.filter(|at| *at < Timestamp::END);
         [
@@ -259,7 +257,7 @@ impl Store {
         ]
     }
 
-    /// How many things are going to happen by themselves.
+    /// Returns the number of pending deadlines.
     #[must_use]
     pub fn deadlines(&self) -> usize {
         self.lock_delays.by_end.len()
@@ -268,13 +266,13 @@ impl Store {
             + self.tombstones.reaps.len()
     }
 
-    /// The row of a key.
+    /// Returns the row of a key.
     #[must_use]
     pub fn row(&self, key: &Key) -> Option<&Arc<KvRow>> {
         self.kv.get(key.as_bytes())
     }
 
-    /// How long `key` cannot be acquired yet, and by nobody.
+    /// Returns the rest of the lock-delay of `key`.
     #[must_use]
     pub fn lock_delay_left(&self, now: Timestamp, key: &Key) -> Option<Duration> {
         self.lock_delays.left(now, key)
@@ -282,8 +280,7 @@ impl Store {
 }
 
 impl Change<'_> {
-    /// Goes to raft, with an entry that takes this many indexes: what is touched from here on gets the last of them
-    /// (kv.md 4.1).
+    /// Takes the indexes of a raft entry. Rows written from here on get the last of them (kv.md 4.1).
     fn take_indexes(&mut self, count: u64) {
         self.store.applied = Index(self.store.applied.0 + count);
         self.index = self.store.applied;

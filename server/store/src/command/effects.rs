@@ -1,4 +1,4 @@
-//! What a command did, for those who wait and those who keep the history. The store notifies nobody itself.
+//! The effects of a command, for waiters and the history. The store itself notifies nobody.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,26 +10,26 @@ use crate::kv::key::Key;
 use crate::read::Watch;
 use crate::session::id::SessionId;
 
-/// What one command changed.
+/// The effects of one command.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// The raft index that the command took; none for commands that never reach raft.
+    /// The raft index of the command; `None` for commands outside of raft.
     pub index: Option<Index>,
-    /// Every row that changed, in the order in which it changed.
+    /// The changed rows, in order.
     pub touched: Vec<Touched>,
-    /// Every change of who holds a key, in the order in which it happened.
+    /// The changes of key holders, in order.
     pub holders: Vec<HolderChange>,
-    /// The sessions that fell, and why.
+    /// The sessions that ended.
     pub ended: Vec<SessionEnd>,
-    /// What happened without a change of a row.
+    /// Events that changed no row.
     pub notes: Vec<Note>,
-    /// The checks that are to be run now, by whoever can.
+    /// The checks to run now. The store cannot run them.
     pub runs: Vec<ProbeRun>,
-    /// Registrations of checks whose runs nobody wants any more.
+    /// The check registrations whose runs can be abandoned.
     pub runs_unwanted: Vec<u64>,
 }
 
-/// A row that changed.
+/// A changed row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touched {
     /// A key was written or deleted.
@@ -50,14 +50,14 @@ pub enum Touched {
         /// The name of the service, as written.
         name: String,
     },
-    /// What a read of this service shows has changed, without a row of the service itself: a check of the node,
-    /// the node, or the loss of an instance.
+    /// A read of this service changed without a change of its rows: a check of the node changed, the node
+    /// changed, or an instance went.
     ServiceHealth(String),
-    /// The index of this table has moved, though nothing in it was written or deleted.
+    /// The index of this table moved without a write in it.
     TableIndex(Watch),
     /// A prepared query was written or deleted.
     PreparedQuery,
-    /// An event was fired, and kept.
+    /// An event was fired and kept.
     Event,
     /// A check was written or deleted.
     Check {
@@ -66,35 +66,35 @@ pub enum Touched {
         /// The name of the check's service; empty for a check of the node.
         service_name: String,
     },
-    /// A service of the agent's own was registered or deregistered.
+    /// A service was registered with or deregistered from the agent.
     AgentService(String),
 }
 
-/// A key that has another holder than before.
+/// A change of a key's holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HolderChange {
     /// The key.
     pub key: Key,
-    /// Who held it, spelled as in the acquire; none when nobody did.
+    /// The holder before, spelled as in the acquire; `None` for a free key.
     pub before: Option<Box<str>>,
-    /// Who holds it now; none when nobody does.
+    /// The holder now; `None` for a free key.
     pub after: Option<Box<str>>,
 }
 
-/// A session that fell, with all that fell with it.
+/// The end of a session, with its consequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionEnd {
     /// The session.
     pub session: SessionId,
-    /// Why it fell.
+    /// The cause.
     pub cause: Cause,
-    /// The keys that it held and that were released, in key order.
+    /// The keys released, in key order.
     pub released: Vec<Key>,
-    /// The keys that it held and that were deleted, in key order.
+    /// The keys deleted, in key order.
     pub deleted: Vec<Key>,
 }
 
-/// Why a session fell (session.md 3.1).
+/// Why a session ended (session.md 3.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A client destroyed it.
@@ -121,10 +121,10 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Something that happened without a change of a row, for the history.
+/// An event that changed no row, for the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// A session acquired a key that it holds already.
+    /// A session acquired a key that it already held.
     AcquiredAgain {
         /// The key.
         key: Key,
@@ -147,7 +147,7 @@ pub enum Note {
         /// The session, as the client spelled it.
         session: String,
     },
-    /// A write or delete of this key depended on an index that the key does not have.
+    /// A check-and-set or check-and-delete of this key failed on its index.
     WriteRefused(Key),
     /// A session was renewed, by its id as the client spelled it.
     SessionRenewed(String),
@@ -158,29 +158,29 @@ pub enum Note {
         /// Why.
         why: Refusal,
     },
-    /// The lock-delay of this key is over.
+    /// The lock-delay of this key ended.
     LockDelayEnded(Key),
     /// The tombstones up to this index were forgotten.
     TombstonesReaped(Index),
-    /// Somebody changed the catalog, or the agent's own part of it, in words.
+    /// A change of the catalog or of the agent's services and checks, in words.
     CatalogChanged(String),
 }
 
-/// What is asked by a check that is run.
+/// How a check is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Who is asked.
+    /// The target.
     pub target: ProbeTarget,
-    /// How long a run may take.
+    /// The timeout of a run.
     pub timeout: Duration,
-    /// The longest output in bytes that is kept.
+    /// The longest output kept, in bytes.
     pub output_limit: usize,
 }
 
-/// Who is asked by a check that is run.
+/// The target of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeTarget {
-    /// An HTTP server: its status decides.
+    /// An HTTP server, judged by its status.
     Http {
         /// The URL, as given.
         url: String,
@@ -190,14 +190,14 @@ pub enum ProbeTarget {
         header: BTreeMap<String, Vec<String>>,
         /// The body.
         body: String,
-        /// Whether a server of HTTPS may show any certificate.
+        /// Whether to skip the verification of TLS certificates.
         tls_skip_verify: bool,
-        /// What its certificate must be for; empty for the host of the URL.
+        /// The TLS server name; empty for the host of the URL.
         tls_server_name: String,
     },
-    /// A TCP server at `host:port`: that it accepts a connection is enough.
+    /// A TCP server at `host:port`, which has to accept a connection.
     Tcp(String),
-    /// A program with its arguments: how it ends decides.
+    /// A program with its arguments, judged by its exit status.
     Script(Vec<String>),
 }
 
@@ -206,8 +206,8 @@ pub enum ProbeTarget {
 pub struct ProbeRun {
     /// The check.
     pub check_id: String,
-    /// Which registration of it.
+    /// The registration of the check.
     pub registration: u64,
-    /// What is asked.
+    /// How to run it.
     pub probe: Probe,
 }

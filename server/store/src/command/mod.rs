@@ -1,4 +1,4 @@
-//! Commands: what all of them have, and why they are refused. Each part of the store has its own.
+//! The trait of commands, and their refusals. Each part of the store defines its own commands.
 
 pub(crate) mod effects;
 
@@ -10,40 +10,40 @@ use crate::Change;
 use crate::catalog::registration::{NewNode, NodeRow};
 use crate::session::id::IdError;
 
-/// One change, complete: what it means does not depend on anything but the store and the time passed in.
+/// A change of the store. Its outcome depends only on the store and the time passed in.
 pub trait Command: Sized {
-    /// What it answers.
+    /// The reply.
     type Reply;
-    /// Why it is refused as a whole; [`Infallible`](std::convert::Infallible) where it cannot be.
+    /// The refusal; [`Infallible`](std::convert::Infallible) for commands that cannot be refused.
     type Refused;
 
-    /// Returns whether the store has named it as due; see [`crate::Store::due`].
+    /// Whether this is a deadline from [`crate::Store::due`].
     fn is_due(&self) -> bool {
         false
     }
 
-    /// Returns whether it is the agent that changes something.
+    /// Whether the agent itself makes the change.
     fn is_of_agent(&self) -> bool {
         false
     }
 
-    /// Carries it out; see [`crate::Store::apply`].
+    /// Runs the command; see [`crate::Store::apply`].
     ///
     /// # Errors
-    /// The command is refused as a whole.
+    /// The command is refused.
     fn run(self, change: &mut Change<'_>) -> Result<Self::Reply, Self::Refused>;
 }
 
-/// Why the store refuses a command as a whole. The texts are the wire layer's.
+/// Why the store refuses a command. The wire layer has the texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// An acquire or release without a session.
+    /// The session of an acquire or release is missing.
     MissingSession,
     /// No session has this id.
     InvalidSession(String),
-    /// The id is not a UUID, where ids are UUIDs.
+    /// The id is not a UUID, and this version requires one.
     MalformedSessionId(IdError),
-    /// A renew of a session that does not exist.
+    /// The session to renew does not exist.
     SessionNotFound(String),
     /// The node of a new session is not in the catalog.
     MissingNode,
@@ -60,29 +60,29 @@ pub enum Refusal {
         /// The id of the check.
         check: String,
     },
-    /// A node wants the name of another one that is alive.
+    /// The name of a node belongs to another node, which is alive.
     NodeNameTaken {
-        /// Who wants it.
+        /// The node that was to get the name.
         by: Box<NewNode>,
-        /// Whether that node is there under another name.
+        /// Whether that node exists under another name.
         renamed: bool,
-        /// Who has it.
+        /// The node that has it.
         holder: Arc<NodeRow>,
     },
     /// The agent has no service of this id.
     AgentServiceUnknown(String),
     /// The agent has no check of this id.
     AgentCheckUnknown(String),
-    /// A report of a check of this id, which takes none.
+    /// The check of this id is not a TTL check and takes no reports.
     AgentCheckNotTtl(String),
     /// A check names this service, which the agent does not have.
     AgentCheckServiceUnknown(String),
-    /// No port of these is left for a sidecar.
+    /// All ports of this range for sidecars are taken.
     AgentNoSidecarPort(std::ops::RangeInclusive<i64>),
 }
 
 impl fmt::Display for Refusal {
-    /// For those who call the store without the wire; clients of HTTP see Consul's texts.
+    /// For direct callers of the store. HTTP clients see Consul's texts.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "refused: {self:?}")
     }
@@ -96,24 +96,24 @@ impl From<std::convert::Infallible> for Refusal {
     }
 }
 
-/// Why a write of a key did not take place.
+/// Why a write of a key is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KvRefused {
-    /// A `cas` with another index.
+    /// The index of a `cas` does not match.
     StaleSet,
-    /// A `delete-cas` with another index.
+    /// The index of a `delete-cas` does not match.
     StaleDelete,
-    /// A release by a session that does not hold the key.
+    /// The session of a release does not hold the key.
     NotHolder,
-    /// An acquire.
+    /// An acquire is refused.
     Acquire(AcquireRefused),
     /// The session of a release is missing.
     Release(Refusal),
 }
 
 impl KvRefused {
-    /// Returns what is wrong with the session that the write names. It is an error to clients; every other reason is
-    /// answered with `false`.
+    /// Returns the refusal that clients see as an error: an unusable session. Every other one is answered with
+    /// `false`.
     #[must_use]
     pub fn error(&self) -> Option<&Refusal> {
         match self {
@@ -125,12 +125,12 @@ impl KvRefused {
     }
 }
 
-/// Why an acquire did not take place.
+/// Why an acquire is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AcquireRefused {
-    /// Another session, or another spelling of this one, holds the key.
+    /// Another session holds the key, or the same one in another spelling.
     HeldBy(Box<str>),
-    /// The lock-delay after an invalidation still runs for this long.
+    /// The lock-delay of the key has this long to run.
     LockDelay(Duration),
     /// The session is missing, unknown or malformed.
     Session(Refusal),

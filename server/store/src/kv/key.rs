@@ -13,26 +13,26 @@ use std::sync::Arc;
 pub struct Key(#[cfg_attr(feature = "serde", serde(with = "bytes"))] Arc<[u8]>);
 
 impl Key {
-    /// A key with a copy of `bytes`.
+    /// Creates a key with a copy of `bytes`.
     #[must_use]
     pub fn new(bytes: impl AsRef<[u8]>) -> Self {
         Self(Arc::from(bytes.as_ref()))
     }
 
-    /// The key's bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Whether this is the empty key, which Consul refuses everywhere but as the prefix of everything.
+    /// Whether the key is empty. Consul accepts an empty key only as a prefix.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-// `Ord` and `Hash` of `Arc<[u8]>` are those of the slice, as `Borrow` demands.
+// `Borrow` requires that `Ord` and `Hash` agree; those of `Arc<[u8]>` are the slice's.
 impl Borrow<[u8]> for Key {
     fn borrow(&self) -> &[u8] {
         &self.0
@@ -51,7 +51,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// The first byte string after all that start with `prefix`; none when every later one does.
+/// Returns the first byte string after all that start with `prefix`; `None` if every later one does.
 pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();
@@ -59,7 +59,7 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(end)
 }
 
-/// The bounds of all keys that start with `prefix`; `end` is what [`after_prefix`] gave.
+/// Returns the bounds of the keys that start with `prefix`; `end` comes from [`after_prefix`].
 pub(crate) fn prefix_bounds<'a>(
     prefix: &'a [u8],
     end: Option<&'a [u8]>,

@@ -1,5 +1,5 @@
-//! Lock-delay: after a session was invalidated, the keys that it held cannot be acquired for a while
-//! (kv.md 8, session.md 3.3).
+//! Lock-delays: when a session is invalidated, its keys cannot be acquired for a while (kv.md 8, session.md
+//! 3.3).
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use imbl::{OrdMap, OrdSet};
 use crate::kv::key::Key;
 use crate::timestamp::Timestamp;
 
-/// A longer lock-delay is stored and shown as given, and acts as this one (session.md 1.2).
+/// The longest lock-delay in effect. A longer one is stored and shown as given (session.md 1.2).
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 
-/// The keys that cannot be acquired, and until when.
+/// The keys under a lock-delay, with its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LockDelays {
     pub(crate) by_key: OrdMap<Key, Timestamp>,
@@ -19,8 +19,8 @@ pub(crate) struct LockDelays {
 }
 
 impl LockDelays {
-    /// Guards `key` for a session's lock-delay, in nanoseconds; none or a negative one guards nothing, nor does one that
-    /// begins at the end of time.
+    /// Starts a lock-delay of `key`, given in nanoseconds. Zero, a negative one, and one at the end of time
+    /// have no effect.
     pub(crate) fn start(&mut self, now: Timestamp, key: &Key, lock_delay_ns: i64) {
         let Ok(nanoseconds @ 1..) = u64::try_from(lock_delay_ns) else {
             return;
@@ -34,18 +34,18 @@ impl LockDelays {
         self.by_end.insert((end, key.clone()));
     }
 
-    /// How long `key` cannot be acquired yet.
+    /// Returns the rest of the lock-delay of `key`.
     pub(crate) fn left(&self, now: Timestamp, key: &Key) -> Option<Duration> {
         let end = self.by_key.get(key)?;
         (*end > now).then(|| end.since(now))
     }
 
-    /// The next guard that ends.
+    /// Returns the next lock-delay to end.
     pub(crate) fn next_end(&self) -> Option<&(Timestamp, Key)> {
         self.by_end.get_min()
     }
 
-    /// Lifts the guard of `key`.
+    /// Ends the lock-delay of `key`.
     pub(crate) fn end(&mut self, key: &Key) {
         if let Some(end) = self.by_key.remove(key) {
             self.by_end.remove(&(end, key.clone()));

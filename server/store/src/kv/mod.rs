@@ -1,4 +1,4 @@
-//! The keys: rows, the verbs that write them, and the indexes that reads report.
+//! The KV store: rows, the verbs that write them, and the indexes that reads report.
 
 pub(crate) mod key;
 pub(crate) mod lock_delay;
@@ -19,28 +19,27 @@ use crate::read::{Answer, News, Read, ReadResult, ReadSet, Subject, Watch};
 use crate::timestamp::Timestamp;
 use crate::{Change, Store};
 
-/// The size from which Consul splits the raft entry of a KV write, each part taking an index (kv.md 2.2).
+/// The largest raft entry. Consul splits a longer one, and each part takes an index (kv.md 2.2).
 const RAFT_ENTRY_BYTES: usize = 524_288;
-/// What a raft entry holds besides key and value, roughly; Consul's own figure varies with the request.
+/// The approximate size of a raft entry without key and value. Consul's varies with the request.
 const RAFT_ENTRY_OVERHEAD: usize = 128;
 
-/// Up to this length a value is copied when it is stored. It may be a piece of a connection's buffer, which is many
-/// times as large as most values and would live as long as the key; to copy a little costs less than to count
-/// references. A longer one has come in a buffer of its own.
+/// The longest value that is copied when it is stored. A short value is a slice of a connection's buffer, and
+/// would keep that much larger buffer alive. A longer value came in its own buffer.
 const COPIED_VALUE: usize = 64 * 1024;
 
-/// What is stored under a key.
+/// The row of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KvRow {
-    /// The value; empty is Consul's `null`.
+    /// The value; an empty one is shown as `null`.
     pub value: Bytes,
-    /// The flags that the last write gave.
+    /// The flags of the last write.
     pub flags: u64,
-    /// How often the key was acquired, as far as plain writes have not set it back to 0 (kv.md 2.5).
+    /// The number of acquires since the last plain write, which resets it (kv.md 2.5).
     pub lock_index: u64,
-    /// The holder, spelled as in the acquire: later compares are exact (kv.md 2.5).
+    /// The holder, spelled as in the acquire: comparisons are exact (kv.md 2.5).
     pub session: Option<Box<str>>,
-    /// The index of the write that made the key.
+    /// The index of the write that created the key.
     pub create_index: Index,
     /// The index of the last write that changed the row.
     pub modify_index: Index,
@@ -49,40 +48,40 @@ pub struct KvRow {
 /// A key with its row.
 pub type Entry = (Key, Arc<KvRow>);
 
-/// One write of a key or a tree of keys.
+/// Writes a key or deletes a tree of keys.
 #[derive(Clone, Debug)]
 pub struct KvWrite {
     /// The key, or the prefix for [`KvVerb::DeleteTree`].
     pub key: Key,
-    /// What happens to it.
+    /// The operation.
     pub verb: KvVerb,
 }
 
-/// What a KV write does. The same verbs serve the KV endpoint and transactions.
+/// The operation of a KV write, for the KV endpoint and transactions.
 #[derive(Clone, Debug)]
 pub enum KvVerb {
-    /// Write whatever is there (kv.md 2.3).
+    /// Write unconditionally (kv.md 2.3).
     Set(Content),
-    /// Write if the modify index is this one; 0 means that the key must be absent (kv.md 2.4).
+    /// Write if the modify index matches; 0 requires a missing key (kv.md 2.4).
     Cas(Content, Index),
     /// Write and become the holder (kv.md 2.5); `lock` in a transaction.
     Acquire(Content, String),
-    /// Write and let go (kv.md 2.5); `unlock` in a transaction.
+    /// Write and release (kv.md 2.5); `unlock` in a transaction.
     Release(Content, String),
     /// Delete the key.
     Delete,
-    /// Delete the key if its modify index is this one; a missing key counts as deleted (kv.md 3).
+    /// Delete the key if its modify index matches; a missing key counts as deleted (kv.md 3).
     DeleteCas(Index),
-    /// Delete every key that starts with the key given.
+    /// Delete every key with this prefix.
     DeleteTree,
 }
 
-/// What a write puts into a key.
+/// The content of a write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// The value; an empty one is Consul's `null`.
+    /// The value; an empty one is shown as `null`.
     pub value: Bytes,
-    /// The flags; 0 unless the client gave some, also on writes of an existing key (kv.md trap 4).
+    /// The flags. Unset, they are 0, even for an existing key (kv.md trap 4).
     pub flags: u64,
 }
 
@@ -90,13 +89,13 @@ pub struct Content {
 #[derive(Clone, Debug)]
 pub struct KvGet(pub Key);
 
-/// Reads all keys with a prefix, in byte order; the empty prefix is the whole store. What a listing of keys is made from,
-/// too (kv.md 1.4).
+/// Reads all keys with a prefix, in byte order; an empty prefix reads the whole store. Lists of keys are made
+/// of it, too (kv.md 1.4).
 #[derive(Clone, Debug)]
 pub struct KvList(pub Key);
 
 impl KvRow {
-    /// Whether writing `other` over this row would change nothing (kv.md 2.3).
+    /// Whether replacing this row by `other` changes nothing (kv.md 2.3).
     fn same_content(&self, other: &Self) -> bool {
         self.lock_index == other.lock_index
             && self.flags == other.flags
@@ -118,7 +117,7 @@ impl KvTable {
         self.rows.get(key)
     }
 
-    /// The rows whose keys start with `prefix`, in byte order.
+    /// Returns the rows with a prefix, in byte order.
     pub(crate) fn under(&self, prefix: &[u8]) -> Vec<Entry> {
         if prefix.is_empty() {
             return self.rows.iter().map(owned).collect();
@@ -173,14 +172,14 @@ impl Read for KvList {
 }
 
 impl Store {
-    /// `G` of kv.md 4.2: the index of a missing key and of an empty prefix that nothing is known about.
+    /// `G` of kv.md 4.2: the index for a missing key, and for a prefix without keys and tombstones.
     pub(crate) fn kv_newest(&self) -> Index {
         self.kv.newest.max(self.tombstones.newest())
     }
 
     fn kv_missing(&self, key: &Key) -> Answer<Option<Entry>> {
         if self.rules.missing_keeps_blocking {
-            // Writes of neighbours cannot end the wait: nobody needs to look.
+            // Writes of neighbours cannot end the wait, so they need not wake it.
             let reads = vec![Watch::Key(key.clone())];
             return Answer {
                 news: News::Existence,
@@ -192,8 +191,8 @@ impl Store {
         Answer::new(self.kv_newest(), None, vec![Watch::KeyPrefix(watched)])
     }
 
-    /// That a write is no acquire during the lock-delay of its key. Looked at before the session is, so even an empty
-    /// or unknown session is refused in silence (kv.md trap 20), and before raft (trap 22).
+    /// Refuses an acquire during the lock-delay of its key. This comes before the check of the session, so a
+    /// missing or unknown session gets `false` and no error (kv.md trap 20), and before raft (trap 22).
     pub(crate) fn check_lock_delay(
         &self,
         now: Timestamp,
@@ -264,7 +263,7 @@ impl Command for KvWrite {
     }
 }
 
-/// How many raft entries a write is split into.
+/// Returns the number of raft entries of a write.
 fn raft_entries(key: &Key, verb: &KvVerb) -> u64 {
     match verb {
         KvVerb::Set(content)
@@ -279,12 +278,12 @@ fn raft_entries(key: &Key, verb: &KvVerb) -> u64 {
 }
 
 impl Change<'_> {
-    /// Writes a key, or says why not. The lock-delay has been checked.
+    /// Writes a key. The caller has checked the lock-delay.
     pub(crate) fn kv_write(&mut self, key: &Key, verb: KvVerb) -> Result<(), KvRefused> {
         match verb {
             KvVerb::Set(content) => self.kv_set(key, content),
             KvVerb::Cas(content, index) => {
-                // 0 stands for a missing key.
+                // 0 is a missing key.
                 let current = self.store.kv.get(key.as_bytes());
                 if current.map_or(Index::ZERO, |row| row.modify_index) != index {
                     return Err(KvRefused::StaleSet);
@@ -308,7 +307,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Writes a key, whatever is there.
+    /// Writes a key unconditionally.
     fn kv_set(&mut self, key: &Key, content: Content) {
         let session = self.holder(key).map(Box::from);
         // Only an acquire keeps or raises the lock index (kv.md trap 2).
@@ -339,7 +338,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Lets `session` give a key up.
+    /// Releases a key that `session` holds.
     fn kv_release(&mut self, key: &Key, content: Content, session: &str) -> Result<(), KvRefused> {
         if session.is_empty() {
             return Err(KvRefused::Release(Refusal::MissingSession));
@@ -351,7 +350,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Deletes a key, if it is there.
+    /// Deletes a key if it exists.
     pub(crate) fn kv_delete(&mut self, key: &Key) {
         if self.remove(key) {
             self.bury(key.clone());
@@ -367,13 +366,13 @@ impl Change<'_> {
         for (key, _) in doomed {
             self.remove(&key);
         }
-        // One tombstone for the whole tree, and none at all for the whole store (kv.md 3, 4.3).
+        // A tree gets a single tombstone, the whole store gets none (kv.md 3, 4.3).
         if !prefix.is_empty() {
             self.bury(prefix.clone());
         }
     }
 
-    /// Stores a row unless it would change nothing.
+    /// Stores a row if it differs from the current one.
     pub(crate) fn put(
         &mut self,
         key: &Key,
@@ -381,7 +380,7 @@ impl Change<'_> {
         lock_index: u64,
         session: Option<Box<str>>,
     ) {
-        // A key that exists keeps its allocation: the map's own key goes back in.
+        // Reuses the allocation of an existing key.
         let stored = self.store.kv.rows.get_key_value(key.as_bytes());
         let key = stored.map_or(key, |(stored, _)| stored).clone();
         let current = stored.map(|(_, row)| row);
@@ -405,7 +404,7 @@ impl Change<'_> {
         self.kv_touched(key);
     }
 
-    /// Takes a row out. Whether there was one.
+    /// Removes a row. Returns whether it existed.
     fn remove(&mut self, key: &Key) -> bool {
         let Some(row) = self.store.kv.rows.remove(key.as_bytes()) else {
             return false;
@@ -415,7 +414,7 @@ impl Change<'_> {
         true
     }
 
-    /// Sets the tombstone of a key or a tree that was deleted.
+    /// Sets the tombstone of a deleted key or tree.
     fn bury(&mut self, key: Key) {
         self.store.tombstones.set(self.now, key, self.index);
     }

@@ -1,9 +1,9 @@
-//! Which writes may end a wait on something that is not there.
+//! Which writes may end a wait on a missing key or an empty prefix.
 //!
-//! Consul keeps its keys in a compressed radix tree and lets a read wait on the node that it ended at.
-//! For a missing key or an empty prefix that is a node which other keys share, so writes of those end the
-//! wait early (kv.md 5.4). The tree itself is not needed to know which: its nodes are the places where
-//! keys part, and those can be read off the neighbours in an ordered map.
+//! Consul keeps keys in a compressed radix tree, and a read waits on the node where its search ended. For a
+//! missing key or an empty prefix other keys share that node, and their writes end the wait early (kv.md 5.4).
+//! No tree is needed to find them: its nodes are where keys diverge, which shows in the neighbours in an
+//! ordered map.
 
 use std::ops::Bound;
 
@@ -11,11 +11,11 @@ use imbl::OrdMap;
 
 use crate::kv::key::{Key, after_prefix};
 
-/// The prefix of all keys whose writes end a wait at `path`, where no key starts with `path`.
+/// Returns the prefix of the keys whose writes end a wait at `path`. No key starts with `path`.
 ///
-/// `path` is the missing key with its terminating NUL, or the empty prefix as it is. The answer is
-/// `Q` of kv.md 5.4: the path up to and including the first byte of the last edge that can be walked; the
-/// empty key, which stands for every write, when there is no such edge.
+/// `path` is a missing key with its terminating NUL, or a prefix without keys. The result is `Q` of kv.md 5.4:
+/// the path through the first byte of the last edge that matches. Without such an edge it is empty, and every
+/// write ends the wait.
 pub(crate) fn watched_node<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Key {
     let before = rows
         .range::<_, [u8]>((Bound::Unbounded, Bound::Excluded(path)))
@@ -27,7 +27,7 @@ pub(crate) fn watched_node<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Key 
     if walked == 0 {
         return Key::new([]);
     }
-    // The last edge starts where the keys that share the walked path part from the others.
+    // The last edge starts where the keys that share the walked path diverge from the others.
     let shared = &path[..walked];
     let outside_before = rows
         .range::<_, [u8]>((Bound::Unbounded, Bound::Excluded(shared)))
@@ -38,11 +38,11 @@ pub(crate) fn watched_node<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Key 
     });
     let node = common_with(path, outside_before).max(common_with(path, outside_after));
     let watched = &path[..=node];
-    // Only next to keys that hold a NUL can the terminator be part of it; a write of the key has none.
+    // The terminating NUL is included only beside keys that contain a NUL. Keys of writes have no terminator.
     Key::new(watched.strip_suffix(&[0]).unwrap_or(watched))
 }
 
-/// How many leading bytes `path` has in common with a neighbour, its terminating NUL included.
+/// Returns the length of the common prefix of `path` and a neighbour with its terminating NUL.
 fn common_with<V>(path: &[u8], neighbour: Option<(&Key, &V)>) -> usize {
     let Some((key, _)) = neighbour else { return 0 };
     let terminated = key.as_bytes().iter().chain(std::iter::once(&0));

@@ -1,4 +1,4 @@
-//! The memory of deleted keys: it keeps the index of a prefix from sliding back at a delete (kv.md 4.2).
+//! Tombstones of deleted keys. They keep the index of a prefix from going back at a delete (kv.md 4.2).
 
 use std::time::Duration;
 
@@ -8,33 +8,33 @@ use crate::Index;
 use crate::kv::key::{Key, after_prefix, prefix_bounds};
 use crate::timestamp::Timestamp;
 
-/// How long a tombstone lives at least (kv.md 4.3). Not configurable in any Consul.
+/// The shortest life of a tombstone (kv.md 4.3). Consul has no option for it.
 const LIFETIME: Duration = Duration::from_secs(15 * 60);
-/// Reaping happens at multiples of this, so a tombstone can live this much longer.
+/// Tombstones are reaped at multiples of this, so they may live this much longer.
 const GRANULARITY: Duration = Duration::from_secs(30);
 
-/// All tombstones, and when they go.
+/// The tombstones, with the times of their reaping.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tombstones {
-    /// Key or deleted prefix -> index of the delete.
+    /// The index of the delete, by key or prefix.
     pub(crate) by_key: OrdMap<Key, Index>,
-    /// When to reap -> the newest index to reap then.
+    /// The newest index to reap, by time.
     pub(crate) reaps: OrdMap<Timestamp, Index>,
-    /// The index of the last tombstone ever set. Reaping does not lower it.
+    /// The index of the last tombstone set. Reaping does not lower it.
     pub(crate) newest: Index,
-    /// Where the multiples are counted from: the clock's epoch, but for a state that comes from another time.
+    /// The origin of the multiples: the clock's epoch, or another time in a loaded state.
     pub(crate) counted_from: Timestamp,
 }
 
 impl Tombstones {
-    /// Remembers that `key`, or everything under it, was deleted at `index`.
+    /// Sets the tombstone of a key or a deleted prefix.
     pub(crate) fn set(&mut self, now: Timestamp, key: Key, index: Index) {
         self.by_key.insert(key, index);
         self.newest = index;
         self.reaps.insert(self.reap_time(now), index);
     }
 
-    /// The newest delete at or under `prefix`.
+    /// Returns the index of the newest delete at or under `prefix`.
     pub(crate) fn newest_under(&self, prefix: &[u8]) -> Option<Index> {
         let end = after_prefix(prefix);
         self.by_key
@@ -43,17 +43,17 @@ impl Tombstones {
             .max()
     }
 
-    /// The index of the last tombstone ever set.
+    /// Returns the index of the last tombstone set.
     pub(crate) fn newest(&self) -> Index {
         self.newest
     }
 
-    /// The next reap: when, and up to which index.
+    /// Returns the time and the index of the next reaping.
     pub(crate) fn next_reap(&self) -> Option<(Timestamp, Index)> {
         self.reaps.get_min().copied()
     }
 
-    /// Maps every index, as far as tombstones have one.
+    /// Replaces every index by `low` of it.
     pub(crate) fn lower(&mut self, low: impl Fn(Index) -> Index) {
         self.newest = low(self.newest);
         let by_key = self.by_key.iter();
@@ -64,7 +64,7 @@ impl Tombstones {
         self.reaps = reaps.map(|(at, index)| (*at, low(*index))).collect();
     }
 
-    /// Forgets all tombstones up to `up_to`. Nobody is woken by it (kv.md 4.3).
+    /// Removes the tombstones up to `up_to`. This wakes no waiter (kv.md 4.3).
     pub(crate) fn reap(&mut self, up_to: Index) {
         self.by_key = std::mem::take(&mut self.by_key)
             .into_iter()
@@ -76,7 +76,7 @@ impl Tombstones {
             .collect();
     }
 
-    /// The end of a tombstone's life, rounded up to the next boundary.
+    /// Returns the end of a new tombstone's life, rounded up to the next multiple.
     fn reap_time(&self, now: Timestamp) -> Timestamp {
         let step = GRANULARITY.as_nanos();
         let expiry = now.plus(LIFETIME).since(self.counted_from).as_nanos();

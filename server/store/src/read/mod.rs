@@ -1,4 +1,4 @@
-//! Reads: what all of them have, what is answered, and what the answer depends on. Each part of the store has its own.
+//! The trait of reads, their answers, and what these depend on. Each part of the store defines its own reads.
 
 pub mod watch;
 
@@ -9,32 +9,31 @@ use crate::Store;
 use crate::kv::key::Key;
 use crate::session::id::SessionId;
 
-/// One read.
+/// A read of the store.
 pub trait Read {
-    /// What it finds.
+    /// The rows found.
     type Rows;
-    /// Why it is refused; [`Infallible`](std::convert::Infallible) where it cannot be.
+    /// The refusal; [`Infallible`](std::convert::Infallible) for reads that cannot be refused.
     type Refused;
 
-    /// Whether it looks at a few rows only, however much the store holds. Then it is cheaper under a lock than on a
-    /// snapshot.
+    /// Whether the read looks at few rows, whatever the size of the store. Then it is cheaper under the lock
+    /// than on a snapshot.
     const IS_SMALL: bool = false;
 
-    /// Returns what is read, for those who observe who waits for what.
+    /// Returns what is read, for lists of waiters and the history.
     fn subject(&self) -> Subject;
 
-    /// Answers the read. It changes nothing, and takes no time as an argument: nothing that can be read over
-    /// the wire depends on the moment, only on what has been applied.
+    /// Answers the read. It takes no time as an argument: answers depend only on the commands applied.
     ///
     /// # Errors
     /// The read is refused.
     fn look(&self, store: &Store) -> Result<Answer<Self::Rows>, Self::Refused>;
 }
 
-/// What a read comes to.
+/// The outcome of a read.
 pub type ReadResult<R> = Result<Answer<<R as Read>::Rows>, <R as Read>::Refused>;
 
-/// What is read, as far as observers tell reads apart. Its `Display` form is the read in words.
+/// What is read, for people. `Display` prints it in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Subject {
@@ -46,7 +45,7 @@ pub enum Subject {
     Session(String),
     /// The instances or the checks of a service.
     Service {
-        /// What of the service is read, in words.
+        /// The part of the service, in words.
         part: &'static str,
         /// Its name.
         name: String,
@@ -56,7 +55,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Returns the key or prefix that the read names.
+    /// Returns the key or prefix of the read.
     #[must_use]
     pub fn key(&self) -> Option<&Key> {
         match self {
@@ -82,21 +81,22 @@ impl fmt::Display for Subject {
     }
 }
 
-/// What a read found.
+/// The answer to a read.
 #[derive(Clone, Debug)]
 pub struct Answer<T> {
     /// The index of what was read, at least 1: `X-Consul-Index`.
     pub index: Index,
     /// The rows.
     pub rows: T,
-    /// What has to change before the same read can answer differently. A change of it is a hint, no more.
+    /// What the answer depends on. Unless one of these changes, the read keeps its answer; a change is only a
+    /// hint.
     pub reads: ReadSet,
-    /// Which later answer ends a wait for news.
+    /// Which later answer ends a wait.
     pub news: News,
 }
 
 impl<T> Answer<T> {
-    /// An answer to which one with a higher index is news.
+    /// An answer whose wait ends with a higher index.
     pub(crate) fn new(index: Index, rows: T, reads: ReadSet) -> Self {
         Self {
             index: index.reported(),
@@ -107,22 +107,22 @@ impl<T> Answer<T> {
     }
 }
 
-/// Which later answer ends a wait for news.
+/// Which later answer ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// One with a higher index.
+    /// An answer with a higher index.
     Higher,
-    /// The same, but the read names one thing, which does not exist, and the wait for it is to go on through unrelated
-    /// writes ([`crate::Rules::missing_keeps_blocking`]).
+    /// An answer with a higher index that found something: the wait for a missing key or session goes on
+    /// through unrelated writes ([`crate::VersionRules::missing_keeps_blocking`]).
     Existence,
-    /// One with another index: these indexes are in no order (session.md 4.6).
+    /// An answer with another index: indexes of events have no order (session.md 4.6).
     Other,
 }
 
-/// Everything that an answer depends on.
+/// All dependencies of an answer.
 pub type ReadSet = Vec<Watch>;
 
-/// One thing that an answer depends on.
+/// A dependency of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Watch {
     /// The row of this key.
@@ -135,17 +135,17 @@ pub enum Watch {
     NodeSessions(String),
     /// Every session.
     AnySession,
-    /// Every node, or every node and service where those move the same index.
+    /// Every node, and every service where services move the nodes' index.
     Nodes,
     /// This node and its services (lower case).
     Node(String),
     /// Every service.
     Services,
-    /// All that a read of this service shows.
+    /// This service: its instances, nodes and checks.
     Service(String),
     /// Every check.
     Checks,
-    /// This service of the agent's own.
+    /// This service of the agent.
     AgentService(String),
     /// Every prepared query.
     PreparedQueries,

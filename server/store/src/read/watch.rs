@@ -1,24 +1,24 @@
-//! Who waits for what: waiters register what they read, and a write finds those it concerns.
+//! The registry of waiters: a waiter registers its read set, and a write finds the waiters to wake.
 //!
-//! A wake is a hint. The waiter looks again, and decides by the index whether that is an answer. So that no
-//! write falls between a look and the wait, a waiter registers what it read, looks again, and waits only when
-//! the second look read the same (design rule 3; the server's `blocking.rs` does it).
+//! A wake is a hint: the waiter reads again and compares indexes. To miss no write between read and wait, a
+//! waiter registers its read set, reads again, and sleeps only if the second read set is the same. The
+//! server's `blocking.rs` does it.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{Key, Touched, Watch};
 
-/// A waiter's place in its registry. Later waiters have higher numbers and are woken later.
+/// A waiter's number. Later waiters have higher numbers and are woken later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WaiterId(u64);
 
-/// All waiters. `H` is how a waiter is told.
+/// All waiters. `H` is the handle that wakes one.
 #[derive(Debug)]
 pub struct Registry<H> {
     next: u64,
     keys: HashMap<Key, Waiters<H>>,
     prefixes: HashMap<Key, Waiters<H>>,
-    /// Length -> how many different prefixes of it are waited on: the lookups that a write has to make.
+    /// The number of registered prefixes of each length. A write looks up one prefix per length.
     prefix_lengths: BTreeMap<usize, usize>,
     others: HashMap<Watch, Waiters<H>>,
 }
@@ -38,13 +38,13 @@ impl<H> Default for Registry<H> {
 }
 
 impl<H: Clone> Registry<H> {
-    /// A new waiter, which waits for nothing yet.
+    /// Admits a waiter without a read set.
     pub fn admit(&mut self) -> WaiterId {
         self.next += 1;
         WaiterId(self.next)
     }
 
-    /// Lets `waiter` be told through `handle` when what it read is touched.
+    /// Registers a read set: a change of it yields `handle`.
     pub fn register(&mut self, waiter: WaiterId, handle: &H, reads: &[Watch]) {
         for watch in reads {
             let waiters = match watch {
@@ -63,7 +63,7 @@ impl<H: Clone> Registry<H> {
         }
     }
 
-    /// Takes back what [`Registry::register`] did for `waiter` and `reads`.
+    /// Reverses [`Registry::register`] for `waiter` and `reads`.
     pub fn deregister(&mut self, waiter: WaiterId, reads: &[Watch]) {
         for watch in reads {
             match watch {
@@ -91,7 +91,7 @@ impl<H: Clone> Registry<H> {
         }
     }
 
-    /// The waiters that a change concerns, oldest first.
+    /// Returns the waiters to wake, oldest first.
     pub fn concerned(&self, touched: &[Touched]) -> Vec<H> {
         let mut found = BTreeMap::new();
         if !self.is_empty() {
@@ -102,7 +102,7 @@ impl<H: Clone> Registry<H> {
         found.into_values().collect()
     }
 
-    /// All waiters, oldest first.
+    /// Returns all waiters, oldest first.
     pub fn all(&self) -> Vec<H> {
         let mut found = BTreeMap::new();
         let places = self.keys.values().chain(self.prefixes.values());
@@ -113,7 +113,7 @@ impl<H: Clone> Registry<H> {
         found.into_values().collect()
     }
 
-    /// Whether nobody waits.
+    /// Whether no read set is registered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.prefixes.is_empty() && self.others.is_empty()
@@ -165,7 +165,7 @@ impl<H: Clone> Registry<H> {
     }
 }
 
-/// Takes a waiter out of a place; whether the place is now empty, and gone.
+/// Removes a waiter from a place, and the place if it is empty then. Returns whether it was.
 fn take<K: std::hash::Hash + Eq, H>(
     places: &mut HashMap<K, Waiters<H>>,
     place: &K,

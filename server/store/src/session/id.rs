@@ -1,4 +1,4 @@
-//! Session ids: 16 random bytes, printed as a UUID is, and not a version 4 UUID (session.md 1).
+//! Session ids: 16 random bytes, printed as a UUID but without the bits of version 4 (session.md 1).
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct SessionId(#[cfg_attr(feature = "serde", serde(with = "text"))] [u8; 16]);
 
-/// What is wrong with a text that should be a UUID. Consul before 1.11 says it (kv.md 2.5, session.md 2).
+/// Why a text is not a UUID. Consul before 1.11 reports it (kv.md 2.5, session.md 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdError {
     /// Not 36 characters long.
@@ -25,22 +25,22 @@ pub enum IdError {
 }
 
 impl SessionId {
-    /// The id with these bytes.
+    /// Creates the id of these bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub const fn bytes(self) -> [u8; 16] {
         self.0
     }
 
-    /// The session that `text` names in any spelling; none when `text` is a UUID in form but cannot be an id.
+    /// Parses an id in any spelling; `None` for a text that Consul accepts but that is longer than an id.
     ///
     /// # Errors
-    /// What makes the text no UUID, found in the order in which Consul looks.
+    /// The text is not a UUID. The first defect in Consul's order of checks is returned.
     pub fn parse(text: &str) -> Result<Option<Self>, IdError> {
         if text.len() != 36 {
             return Err(IdError::Length);
@@ -57,11 +57,12 @@ impl SessionId {
             .chunks(2)
             .map(|pair| Ok(hex_digit(pair[0])? << 4 | hex_digit(pair[1])?))
             .collect::<Result<Vec<u8>, IdError>>()?;
-        // Fewer than four hyphens leave more than 16 bytes: well-formed to Consul, and nobody's id.
+        // Fewer than four hyphens leave more than 16 bytes. Consul accepts them, but no session has such an
+        // id.
         Ok(<[u8; 16]>::try_from(bytes).ok().map(Self))
     }
 
-    /// The session whose printed form is `text`, letter case aside: how Consul looks ids up since 1.11.
+    /// Parses the printed form of an id in any case, as Consul does since 1.11.
     #[must_use]
     pub fn parse_printed(text: &str) -> Option<Self> {
         let id = Self::parse(text).ok().flatten()?;
@@ -78,7 +79,7 @@ fn hex_digit(byte: u8) -> Result<u8, IdError> {
     }
 }
 
-/// The bytes of an id are written in the form of a UUID.
+/// The bytes of an id, written as a UUID.
 #[cfg(feature = "serde")]
 impl TextForm for [u8; 16] {
     fn show(&self) -> String {

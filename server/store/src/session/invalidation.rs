@@ -1,4 +1,4 @@
-//! The end of sessions: whatever the trigger, one index for everything that falls (session.md 3).
+//! The end of sessions. All its changes have one index, whatever the cause (session.md 3).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::session::id::SessionId;
 use crate::session::{Behavior, SessionRow};
 
 impl Change<'_> {
-    /// Ends a session, if it is there: its keys are released or deleted, and guarded by its lock-delay.
+    /// Ends a session if it exists: releases or deletes its keys and starts their lock-delays.
     pub(crate) fn invalidate(&mut self, session: SessionId, cause: Cause) {
         let Some(row) = self.store.sessions.rows.remove(&session) else {
             return;
@@ -58,7 +58,7 @@ impl Change<'_> {
         sessions.by_node.remove(&(node, session.id));
     }
 
-    /// Takes the holder off a key. Value, flags and lock index stay (session.md trap 20).
+    /// Removes the holder of a key. Value, flags and lock index stay (session.md trap 20).
     fn release_held(&mut self, key: &Key) {
         let row = self.store.kv.get(key.as_bytes()).map(Arc::clone);
         let row = row.expect("a key in the index of held keys is in the table of keys");
@@ -69,14 +69,14 @@ impl Change<'_> {
         self.put(key, content, row.lock_index, None);
     }
 
-    /// Ends all sessions of a node; the node in lower case.
+    /// Ends all sessions of a node (lower case).
     pub(crate) fn invalidate_node(&mut self, node: &str) {
         for session in self.store.sessions_of(node) {
             self.invalidate(session, Cause::NodeDeleted);
         }
     }
 
-    /// Ends all sessions that are bound to a check; node and check in lower case.
+    /// Ends all sessions bound to a check (node and check in lower case).
     pub(crate) fn invalidate_check(&mut self, node: &str, check: &str, cause: &Cause) {
         for session in self.store.sessions_bound_to(node, check) {
             self.invalidate(session, cause.clone());

@@ -18,7 +18,7 @@ use crate::session::id::SessionId;
 use crate::timestamp::Timestamp;
 use crate::{Change, Store};
 
-/// What happens to the keys that a session holds when it is invalidated.
+/// What an invalidation does to the keys of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -30,28 +30,28 @@ pub enum Behavior {
     Delete,
 }
 
-/// A session that is to be created: what the client sent, after Consul's defaults (session.md 1.1-1.4).
+/// A new session, with Consul's defaults filled in (session.md 1.1-1.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSession {
     /// The id, made by the caller.
     pub id: SessionId,
-    /// The name, not unique.
+    /// The name. It need not be unique.
     pub name: String,
     /// The node, spelled as sent.
     pub node: String,
-    /// The lock-delay in nanoseconds as sent; see [`crate::Store`] for what acts.
+    /// The lock-delay in nanoseconds as sent, however long.
     pub lock_delay_ns: i64,
-    /// What happens to held keys at invalidation.
+    /// What an invalidation does to its keys.
     pub behavior: Behavior,
-    /// The TTL as sent; empty for none.
+    /// The TTL as sent; empty if unset.
     pub ttl_text: String,
-    /// The TTL as a duration; zero for none.
+    /// The TTL as a duration; zero if unset.
     pub ttl: Duration,
-    /// `NodeChecks`; none is JSON's `null`.
+    /// `NodeChecks`; `None` is shown as `null`.
     pub node_checks: Option<Vec<String>>,
-    /// `ServiceChecks`; none is JSON's `null`.
+    /// `ServiceChecks`; `None` is shown as `null`.
     pub service_checks: Option<Vec<ServiceCheck>>,
-    /// The deprecated `Checks`, still binding.
+    /// The deprecated `Checks`, which still bind the session.
     pub checks: Vec<String>,
 }
 
@@ -69,9 +69,9 @@ pub struct ServiceCheck {
 /// A session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
-    /// What it was created with.
+    /// The session as created.
     pub session: NewSession,
-    /// The index of its creation. It is the modify index too, for life.
+    /// The index of its creation, which is also its modify index: sessions never change.
     pub create_index: Index,
 }
 
@@ -79,12 +79,12 @@ pub struct SessionRow {
 #[derive(Clone, Debug)]
 pub struct SessionDestroy(pub String);
 
-/// Starts the TTL of the session with this id anew, as the client spelled it. Works for sessions without one too, and
-/// changes no index.
+/// Restarts the TTL of the session with this id, as the client spelled it. A session without a TTL is no
+/// error. Moves no index.
 #[derive(Clone, Debug)]
 pub struct SessionRenew(pub String);
 
-/// Reads a session by its id, as the client spelled it: a list of one or none.
+/// Reads the session with this id, as the client spelled it. The list has one entry or is empty.
 #[derive(Clone, Debug)]
 pub struct SessionInfo(pub String);
 
@@ -97,7 +97,7 @@ pub struct SessionList;
 pub struct NodeSessions(pub String);
 
 impl NewSession {
-    /// The ids of the checks that the session is bound to, in the order in which Consul looks at them.
+    /// Returns the ids of the bound checks, in the order in which Consul verifies them.
     pub(crate) fn bound_checks(&self) -> impl Iterator<Item = &str> {
         let service_checks = self.service_checks.iter().flatten();
         self.checks
@@ -116,18 +116,18 @@ pub(crate) struct SessionTable {
     pub(crate) by_node: OrdSet<(String, SessionId)>,
     /// (node, check, session), node and check in lower case.
     pub(crate) by_check: OrdSet<(String, String, SessionId)>,
-    /// (session, key that it holds).
+    /// (session, held key).
     pub(crate) held: OrdSet<(SessionId, Key)>,
     /// When each session with a TTL lapses.
     pub(crate) lapses: OrdMap<SessionId, Timestamp>,
-    /// The same in the order of time, and of creation at the same time.
+    /// The lapses in order of time, then of creation.
     pub(crate) by_lapse: OrdSet<(Timestamp, Index, SessionId)>,
     /// The index of the last creation or end of any session.
     pub(crate) newest: Index,
 }
 
 impl SessionTable {
-    /// Starts the TTL of a session, or starts it anew: it lapses after twice the TTL (session.md 3.4).
+    /// Starts or restarts the TTL of a session. The session lapses after twice the TTL (session.md 3.4).
     pub(crate) fn start_ttl(&mut self, now: Timestamp, row: &SessionRow) {
         self.stop_ttl(row);
         if row.session.ttl.is_zero() {
@@ -147,7 +147,7 @@ impl SessionTable {
         }
     }
 
-    /// The next session to lapse.
+    /// Returns the next session to lapse.
     pub(crate) fn next_lapse(&self) -> Option<(Timestamp, SessionId)> {
         let (at, _, session) = self.by_lapse.get_min()?;
         Some((*at, *session))
@@ -155,10 +155,10 @@ impl SessionTable {
 }
 
 impl Store {
-    /// The session that `text` names.
+    /// Returns the session that `text` names.
     ///
     /// # Errors
-    /// The text is malformed, where Consul minds (until 1.11).
+    /// The text is malformed. Only versions before 1.11 report it.
     pub fn session(&self, text: &str) -> Result<Option<&Arc<SessionRow>>, Refusal> {
         let id = if self.rules.session_ids_are_uuids {
             SessionId::parse(text).map_err(Refusal::MalformedSessionId)?
@@ -168,13 +168,13 @@ impl Store {
         Ok(id.and_then(|id| self.session_row(id)))
     }
 
-    /// The session with this id.
+    /// Returns the session with this id.
     #[must_use]
     pub fn session_row(&self, id: SessionId) -> Option<&Arc<SessionRow>> {
         self.sessions.rows.get(&id)
     }
 
-    /// When a session lapses unless it is renewed; none where it has no TTL.
+    /// Returns when a session lapses unless it is renewed; `None` without a TTL.
     #[must_use]
     pub fn lapses_at(&self, session: SessionId) -> Option<Timestamp> {
         self.sessions.lapses.get(&session).copied()
@@ -185,7 +185,7 @@ impl Store {
             .ok_or_else(|| Refusal::InvalidSession(text.to_owned()))
     }
 
-    /// The ids of a node's sessions; the node in lower case.
+    /// Returns the ids of a node's sessions (lower case).
     pub(crate) fn sessions_of(&self, node: &str) -> Vec<SessionId> {
         let first = (node.to_owned(), SessionId::from_bytes([0; 16]));
         self.sessions
@@ -196,7 +196,7 @@ impl Store {
             .collect()
     }
 
-    /// The ids of the sessions that are bound to a check; node and check in lower case.
+    /// Returns the ids of the sessions bound to a check (node and check in lower case).
     pub(crate) fn sessions_bound_to(&self, node: &str, check: &str) -> Vec<SessionId> {
         let first = (
             node.to_owned(),
@@ -211,7 +211,7 @@ impl Store {
             .collect()
     }
 
-    /// The keys that a session holds, in order.
+    /// Returns the keys that a session holds, in order.
     pub(crate) fn keys_held_by(&self, session: SessionId) -> Vec<Key> {
         self.sessions
             .held
@@ -238,7 +238,7 @@ impl Read for SessionInfo {
         let reads = match (&row, SessionId::parse_printed(&self.0)) {
             (Some(row), _) => vec![Watch::Session(row.session.id)],
             (None, Some(id)) if waits => vec![Watch::Session(id)],
-            // Until 1.11 any session's coming and going may end the wait (session.md 2.1).
+            // Until 1.11 the creation or end of any session may end the wait (session.md 2.1).
             (None, _) => vec![Watch::AnySession],
         };
         let rows = row.into_iter().collect();
@@ -278,7 +278,7 @@ impl Read for NodeSessions {
         let ids = store.sessions_of(&node).into_iter();
         let rows = ids.filter_map(|id| store.session_row(id).map(Arc::clone));
         let rows: Vec<_> = rows.collect();
-        // A node without sessions is woken by those of any node (session.md 2.1).
+        // For a node without sessions, those of any node end the wait (session.md 2.1).
         let reads = vec![if rows.is_empty() {
             Watch::AnySession
         } else {
@@ -308,7 +308,7 @@ impl Command for SessionDestroy {
     fn run(self, change: &mut Change<'_>) -> Result<(), Refusal> {
         let found = change.store.session(&self.0);
         let found = found.map(|row| row.map(|row| row.session.id));
-        // Where ids are UUIDs it is raft that finds out that one is malformed or unknown.
+        // Where ids are UUIDs, a malformed or unknown one fails only in raft, and takes an index.
         if matches!(found, Ok(Some(_))) || change.store.rules.session_ids_are_uuids {
             change.take_indexes(1);
         }
@@ -347,7 +347,7 @@ impl Change<'_> {
         }
     }
 
-    /// Creates a session on a node that exists, bound to checks that exist and are not critical.
+    /// Creates a session. Its node and checks must exist, and no check may be critical.
     fn session_create(&mut self, session: NewSession) -> Result<Arc<SessionRow>, Refusal> {
         let node = session.node.to_lowercase();
         if !self.store.catalog.nodes.contains_key(&node) {
@@ -375,13 +375,13 @@ impl Change<'_> {
         Ok(row)
     }
 
-    /// Keeps the index of held keys right when a key's holder changes, and notes the change.
+    /// Updates the index of held keys for a new holder of a key, and notes the change.
     pub(crate) fn holder_changed(&mut self, key: &Key, before: Option<&str>, after: Option<&str>) {
         if before == after {
             return;
         }
         let held = &mut self.store.sessions.held;
-        // The holder is spelled as the client spelled it; the session is the same in any spelling.
+        // Holders are spelled as sent, so they have to be parsed: spellings of one session differ.
         let id = |text: &str| SessionId::parse(text).ok().flatten();
         if let Some(session) = before.and_then(id) {
             held.remove(&(session, key.clone()));
