@@ -1,4 +1,4 @@
-//! Prepared queries: searches for services that are stored under a name, and fall with their session (session.md 5).
+//! Prepared queries: named searches for services, which end with their session (session.md 5).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::session::id::{IdError, SessionId};
 use crate::{Change, Store};
 
-/// The id of a prepared query: made and printed as those of sessions are, and always looked up as a UUID.
+/// The id of a prepared query. It has the form of a session id, and every version requires a UUID.
 pub type PreparedQueryId = SessionId;
 
 /// A prepared query as a client sends it.
@@ -21,65 +21,65 @@ pub type PreparedQueryId = SessionId;
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NewPreparedQuery {
-    /// The name; none for a query that is known by its id alone.
+    /// The name; empty for a query known by its id only.
     pub name: String,
-    /// The session that it falls with, in the client's spelling; empty for none.
+    /// The session that it ends with, as sent; empty if unset.
     pub session: String,
-    /// The token; kept and shown.
+    /// The token. It is stored and shown.
     pub token: String,
-    /// Whether and how it serves names that only begin with its own.
+    /// The template, which serves names that begin with the query's.
     pub template: Template,
-    /// What it searches.
+    /// The search.
     pub service: ServiceSearch,
-    /// The TTL of its DNS answers; kept and shown.
+    /// The DNS TTL. It is stored and shown.
     pub dns_ttl: String,
 }
 
-/// How a query serves names that only begin with its own.
+/// How a query serves names that begin with its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Template {
-    /// The kind; empty for a query that is no template.
+    /// The kind; empty for an ordinary query.
     pub kind: String,
-    /// What takes the name apart.
+    /// The regular expression that parses the name.
     pub regexp: String,
-    /// Whether tags that come out empty are left out.
+    /// Whether to omit empty tags.
     pub remove_empty_tags: bool,
 }
 
 impl Template {
-    /// Whether the query is a template at all.
+    /// Whether the query is a template.
     #[must_use]
     pub fn is_some(&self) -> bool {
         !self.kind.is_empty()
     }
 }
 
-/// What a query searches.
+/// The search of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ServiceSearch {
     /// The name of the service.
     pub service: String,
-    /// How many of the nearest other datacenters are asked when this one has nothing; kept and shown.
+    /// The number of nearest datacenters to fail over to. It is stored and shown.
     pub failover_nearest: i64,
-    /// Which other datacenters are asked; kept and shown. None is JSON's `null`, here and below.
+    /// The datacenters to fail over to. They are stored and shown. `None` is shown as `null`, here and below.
     pub failover_datacenters: Option<Vec<String>>,
     /// Whether warnings count as failures.
     pub only_passing: bool,
-    /// Checks that do not count.
+    /// The checks to ignore.
     pub ignore_check_ids: Option<Vec<String>>,
-    /// The node that the results are sorted from.
+    /// The node by whose distance results are sorted.
     pub near: String,
-    /// Tags that instances must have; with an exclamation mark, must not have.
+    /// The tags required of instances; with an exclamation mark, forbidden.
     pub tags: Option<Vec<String>>,
-    /// Meta data that nodes must have.
+    /// The meta data required of nodes.
     pub node_meta: Option<Labels>,
-    /// Meta data that instances must have.
+    /// The meta data required of instances.
     pub service_meta: Option<Labels>,
-    /// Whether proxies are looked for.
+    /// Whether to search for proxies.
     pub connect: bool,
 }
 
@@ -90,7 +90,7 @@ pub struct ServiceSearch {
 pub struct PreparedQueryRow {
     /// The id, made by the caller.
     pub id: PreparedQueryId,
-    /// As sent.
+    /// The query as sent.
     pub query: NewPreparedQuery,
     /// The index of its creation.
     pub create_index: Index,
@@ -98,18 +98,18 @@ pub struct PreparedQueryRow {
     pub modify_index: Index,
 }
 
-/// What to write.
+/// A write of a prepared query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreparedQueryWrite {
-    /// The id of a new query, or the one of a query that is replaced.
+    /// The query to create or replace.
     pub target: PreparedQueryTarget,
     /// The query.
     pub query: NewPreparedQuery,
-    /// Why the template cannot be used, in the words of whoever compiles templates: raft says so.
+    /// Why the template is invalid, from the caller that compiled it. Raft reports it.
     pub flaw: Option<String>,
 }
 
-/// Which query a write is of.
+/// The query to create or replace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreparedQueryTarget {
     /// A new one, with an id made by the caller.
@@ -118,18 +118,18 @@ pub enum PreparedQueryTarget {
     Existing(String),
 }
 
-/// Why a call about a prepared query is refused. The texts are the wire layer's.
+/// Why a call on a prepared query is refused. The wire layer has the texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreparedQueryRefusal {
-    /// A read of a query that does not exist.
+    /// The query of a read does not exist.
     NotFound,
-    /// A read by an id that is not a UUID.
+    /// The id of a read is not a UUID.
     MalformedId(IdError),
-    /// A write by an id that is not a UUID.
+    /// The id of a write is not a UUID.
     MalformedTarget(IdError),
-    /// A write of a query that does not exist.
+    /// The query of a write does not exist.
     NoTarget(String),
-    /// The session of a query is not a UUID, where sessions' ids are.
+    /// The session is not a UUID, and this version requires one.
     MalformedSession(IdError),
     /// No session has the id.
     InvalidSession(String),
@@ -137,9 +137,9 @@ pub enum PreparedQueryRefusal {
     NameIsQueryName(String),
     /// Another query has the name as its id.
     NameIsQueryId(String),
-    /// There is a template without a name, and another one must not be.
+    /// A template without a name exists already.
     EmptyTemplateExists,
-    /// The template cannot be used.
+    /// The template is invalid.
     TemplateFlaw(String),
 }
 
@@ -157,12 +157,12 @@ pub struct PreparedQueryDelete(pub String);
 #[derive(Clone, Debug)]
 pub struct PreparedQueryList;
 
-/// Reads a prepared query by its id, as the client spelled it: a list of one.
+/// Reads the prepared query with this id, as the client spelled it. The list has one entry.
 #[derive(Clone, Debug)]
 pub struct PreparedQueryInfo(pub String);
 
-/// Reads the prepared query that serves a name: that with the id, with the name, or the template with the longest
-/// beginning of the name.
+/// Reads the prepared query for a name: the query with this id, with this name, or the template whose name is
+/// the longest prefix of it.
 #[derive(Clone, Debug)]
 pub struct PreparedQueryFor(pub String);
 
@@ -170,7 +170,7 @@ pub struct PreparedQueryFor(pub String);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PreparedQueries {
     pub(crate) rows: OrdMap<PreparedQueryId, Arc<PreparedQueryRow>>,
-    /// By the name in lower case; those without a name only if they are templates.
+    /// By name in lower case; of queries without a name, only templates.
     pub(crate) by_name: OrdMap<String, PreparedQueryId>,
     /// (session, query).
     pub(crate) by_session: OrdSet<(SessionId, PreparedQueryId)>,
@@ -204,13 +204,13 @@ impl PreparedQueries {
 }
 
 impl NewPreparedQuery {
-    /// The name that the query is found by.
+    /// Returns the name that finds the query.
     pub(crate) fn key_name(&self) -> Option<String> {
         (!self.name.is_empty() || self.template.is_some()).then(|| self.name.to_lowercase())
     }
 }
 
-/// The session that a query falls with, whatever its spelling.
+/// Returns the session that a query ends with, whatever its spelling.
 fn session_of(query: &NewPreparedQuery) -> Option<SessionId> {
     SessionId::parse(&query.session).ok().flatten()
 }
@@ -292,10 +292,10 @@ impl Store {
         Answer::new(self.prepared_queries.newest, rows, reads)
     }
 
-    /// Returns the query that a write is of, if it is there: what is not there is found out before raft.
+    /// Returns the query to replace. A missing one is refused before raft.
     ///
     /// # Errors
-    /// The id is malformed, or nobody's.
+    /// The id is malformed or unknown.
     pub fn prepared_query_target(
         &self,
         id: &str,
@@ -358,7 +358,7 @@ impl Change<'_> {
         Ok(id)
     }
 
-    /// That nothing else goes by the name, neither as its name nor as its id.
+    /// Refuses a name that is the name or id of another query.
     fn check_name(
         &self,
         id: PreparedQueryId,
@@ -395,7 +395,7 @@ impl Change<'_> {
         }
     }
 
-    /// Deletes the prepared queries that fall with a session.
+    /// Deletes the prepared queries that end with a session.
     pub(crate) fn remove_queries_of(&mut self, session: SessionId) {
         let first = (session, PreparedQueryId::from_bytes([0; 16]));
         let of_session = self.store.prepared_queries.by_session.range(first..);

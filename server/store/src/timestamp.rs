@@ -1,4 +1,4 @@
-//! A point in time, as plain data: the only form in which time reaches the store.
+//! Points in time as plain data, the only form of time in the store.
 
 #[cfg(feature = "serde")]
 use crate::image::value::text;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 /// A point on a server's clock, in nanoseconds since that clock's epoch.
 ///
-/// Plain data: it cannot be read off a machine clock here, only be passed in (design rule 1). No clock shows a time
-/// before its epoch, but a state that was brought from another server may have begun there.
+/// It is passed in, never read from a machine clock. Clocks show no time before their epoch, but a state from
+/// another server may have earlier times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct Timestamp(#[cfg_attr(feature = "serde", serde(with = "text"))] i64);
@@ -16,11 +16,11 @@ impl Timestamp {
     /// The epoch of every clock.
     pub const ZERO: Self = Self(0);
 
-    /// The end of time, 292 years after the epoch of the clock. What would happen then or later never does: a clock that
-    /// has come to its end stands still, and nothing can be due after it.
+    /// The end of time, 292 years after the epoch. A clock that reaches it stands still, and deadlines at the
+    /// end of time never come due.
     pub const END: Self = Self(i64::MAX);
 
-    /// The timestamp `nanoseconds` after the epoch; the far end of time where that does not fit.
+    /// Creates the timestamp `nanoseconds` after the epoch, at most the end of time.
     #[must_use]
     pub const fn from_nanos(nanoseconds: u64) -> Self {
         if nanoseconds > i64::MAX.unsigned_abs() {
@@ -30,39 +30,39 @@ impl Timestamp {
         }
     }
 
-    /// Nanoseconds since the epoch; 0 before it.
+    /// Returns the nanoseconds since the epoch; 0 before it.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         if self.0 < 0 { 0 } else { self.0.unsigned_abs() }
     }
 
-    /// The timestamp this many nanoseconds after the epoch, or before it.
+    /// Creates the timestamp this many nanoseconds after the epoch; negative for before.
     #[must_use]
     pub const fn from_offset(nanoseconds: i64) -> Self {
         Self(nanoseconds)
     }
 
-    /// Nanoseconds since the epoch; negative before it.
+    /// Returns the nanoseconds since the epoch; negative before it.
     #[must_use]
     pub const fn offset(self) -> i64 {
         self.0
     }
 
-    /// This point plus `duration`; the far end of time where that does not fit.
+    /// Returns this point plus `duration`, at most the end of time.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         let nanoseconds = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
         Self(self.0.saturating_add(nanoseconds))
     }
 
-    /// How long after `earlier` this point lies; zero when it lies before.
+    /// Returns the duration since `earlier`; zero if this point is before it.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         let nanoseconds = i128::from(self.0) - i128::from(earlier.0);
         Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
     }
 
-    /// The point that lies to `to` as this one lies to `from`. The end of time stays where it is.
+    /// Returns this point moved by the distance between `from` and `to`. The end of time stays.
     #[must_use]
     pub fn carried(self, from: Self, to: Self) -> Self {
         if self == Self::END {

@@ -1,4 +1,4 @@
-//! Checks: their rows, and the sessions that hang on them (session.md 3.1).
+//! Checks: their rows, and their effect on sessions (session.md 3.1).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::session::SessionRow;
 use crate::{Change, Store};
 
-/// The status that ends the sessions bound to a check, and keeps new ones from being bound to it.
+/// The status of a check that ends its sessions and admits no new ones.
 pub(crate) const CRITICAL: &str = "critical";
 /// The status of a check of type `session` while its session lives.
 const PASSING: &str = "passing";
@@ -21,7 +21,8 @@ pub(crate) const SESSION: &str = "session";
 #[derive(Clone, Debug)]
 pub struct NodeChecks(pub String);
 
-/// Reads the checks with a status on nodes with this meta data, in the order of node and id; `any` means all.
+/// Reads the checks with this status on nodes with this meta data, in the order of node and id. `any` is every
+/// status.
 #[derive(Clone, Debug)]
 pub struct ChecksInState(pub String, pub Labels);
 
@@ -67,7 +68,7 @@ impl Read for ChecksInState {
 }
 
 impl Store {
-    /// The row of a check; node and id in any case.
+    /// Returns the row of a check; node and id in any case.
     #[must_use]
     pub fn check(&self, node: &str, check: &str) -> Option<&Arc<CheckRow>> {
         let checks = &self.catalog.checks;
@@ -79,18 +80,18 @@ impl Store {
         self.rules.session_checks && check.kind == SESSION
     }
 
-    /// The checks of a node that follow the sessions of this name; the node in lower case.
+    /// Returns the checks of a node (lower case) that follow the sessions of this name.
     fn checks_following(&self, node: &str, session: &str) -> Vec<Arc<CheckRow>> {
         let mut checks = self.catalog.checks.of_session(node, session);
         checks.retain(|row| self.follows_sessions(&row.check));
         checks
     }
 
-    /// That a session may be bound to a check; the node in lower case.
+    /// Refuses to bind a session to a check that is missing or critical; the node in lower case.
     pub(crate) fn require_check_for_session(&self, node: &str, check: &str) -> Result<(), Refusal> {
         match self.catalog.checks.get(node, &check.to_lowercase()) {
             None => Err(Refusal::MissingCheck(check.to_owned())),
-            // A session makes its own checks pass, so they do not keep it from being created (1.22.md B1).
+            // A new session makes its own checks pass, so they may be critical before (1.22.md B1).
             Some(row) if row.check.status == CRITICAL && !self.follows_sessions(&row.check) => {
                 Err(Refusal::CriticalCheck(check.to_owned()))
             }
@@ -100,7 +101,7 @@ impl Store {
 }
 
 impl Change<'_> {
-    /// Writes a check. A critical one ends the sessions bound to it, also when it was critical before.
+    /// Writes a check. A critical one ends its sessions, even if it was critical before.
     pub(crate) fn put_check(&mut self, node: &str, check: NewCheck) -> Result<(), Refusal> {
         let (service_name, service_tags) = self.service_of(node, &check)?;
         let place = (node.to_owned(), check.check_id.to_lowercase());
@@ -130,7 +131,7 @@ impl Change<'_> {
                 .insert(place.clone(), Arc::clone(&row));
             self.check_touched(node, &row);
         } else if self.store.rules.identical_check_moves_index {
-            // The table's index alone, that of no service (seen on 1.8.7).
+            // This moves the index of the table, but of no service (seen on 1.8.7).
             self.store.catalog.checks_newest = self.index;
             let touched = Touched::TableIndex(Watch::Checks);
             self.effects.touched.push(touched);
@@ -141,8 +142,8 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Sets the checks that follow a session which was created or has ended. Their own modify index stays
-    /// (1.22.md B3); one that turns critical ends the sessions that are bound to it.
+    /// Updates the checks that follow a created or ended session. Their modify index stays (1.22.md B3). A
+    /// check that becomes critical ends the sessions bound to it.
     pub(crate) fn session_checks_follow(&mut self, session: &SessionRow, alive: bool) {
         let node = session.session.node.to_lowercase();
         for row in self.store.checks_following(&node, &session.session.name) {

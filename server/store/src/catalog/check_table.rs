@@ -1,5 +1,4 @@
-//! The table of the catalog's checks, and where to find those of a service, or of a session's name, without looking at
-//! all that a node has.
+//! The table of the catalog's checks, with indexes by service and by session name.
 
 use std::sync::Arc;
 
@@ -14,14 +13,14 @@ use crate::catalog::registration::CheckRow;
 pub(crate) struct CheckTable {
     /// By node and check id, both in lower case.
     pub(crate) rows: OrdMap<(String, String), Arc<CheckRow>>,
-    /// (node, service, check): the id of the service as written; empty for checks of the node.
+    /// (node, service id, check); the service id is empty for checks of the node.
     by_service: OrdSet<(String, String, String)>,
-    /// (node, name of a session, check) of the checks of type `session`; the name may be empty.
+    /// (node, session name, check) of the checks of type `session`; the name may be empty.
     by_session: OrdSet<(String, String, String)>,
 }
 
 impl CheckTable {
-    /// Puts a check in the place of the one with its node and id, both in lower case.
+    /// Inserts or replaces the check at this node and id, both in lower case.
     pub(crate) fn insert(&mut self, place: (String, String), row: Arc<CheckRow>) {
         let belongs_to = |row: &CheckRow| {
             let check = &row.check;
@@ -52,17 +51,17 @@ impl CheckTable {
         Some(row)
     }
 
-    /// Node and id in lower case.
+    /// Returns a check; node and id in lower case.
     pub(crate) fn get(&self, node: &str, id: &str) -> Option<&Arc<CheckRow>> {
         self.rows.get(&(node.to_owned(), id.to_owned()))
     }
 
-    /// All checks, in the order of node and id.
+    /// Returns all checks, in the order of node and id.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&(String, String), &Arc<CheckRow>)> {
         self.rows.iter().inspect(|_| looked_at())
     }
 
-    /// The checks of a node, in the order of their ids.
+    /// Returns the checks of a node, in the order of their ids.
     pub(crate) fn of_node(&self, node: &str) -> Vec<Arc<CheckRow>> {
         self.rows
             .range((node.to_owned(), String::new())..)
@@ -72,12 +71,13 @@ impl CheckTable {
             .collect()
     }
 
-    /// The checks of a service instance, or with an empty id of its node alone, in the order of their ids.
+    /// Returns the checks of a service instance, in the order of their ids. An empty id selects the checks of
+    /// the node.
     pub(crate) fn of_service(&self, node: &str, service: &str) -> Vec<Arc<CheckRow>> {
         self.third_of(&self.by_service, node, service)
     }
 
-    /// The checks of type `session` that name this one, in the order of their ids.
+    /// Returns the checks of type `session` with this session name, in the order of their ids.
     pub(crate) fn of_session(&self, node: &str, session: &str) -> Vec<Arc<CheckRow>> {
         self.third_of(&self.by_session, node, session)
     }
@@ -97,7 +97,7 @@ impl CheckTable {
             .collect()
     }
 
-    /// Changes every check, but for its id, its service and the session that it names.
+    /// Changes every check. Its id, service and session name must stay.
     pub(crate) fn change_all(&mut self, change: impl Fn(&mut CheckRow)) {
         let rows = self.rows.iter().map(|(place, row)| {
             let mut row = CheckRow::clone(row);

@@ -1,6 +1,6 @@
-//! How many rows of checks a command looks at: tests count them.
+//! A count, for tests, of the rows of checks that a command looks at.
 
-/// Notes that a row is looked at.
+/// Counts a row.
 #[cfg(not(test))]
 pub(crate) fn looked_at() {}
 
@@ -19,7 +19,7 @@ mod counted {
         LOOKS.set(LOOKS.get() + 1);
     }
 
-    /// How many rows `work` looks at.
+    /// Returns the number of rows that `work` looks at.
     pub(crate) fn looks<T>(work: impl FnOnce() -> T) -> (usize, T) {
         LOOKS.set(0);
         let done = work();

@@ -33,7 +33,7 @@ pub struct NodeList;
 #[derive(Clone, Debug)]
 pub struct NodeInfo(pub String);
 
-/// Reads all services, in the order of node and id, without their checks: those on nodes with this meta data.
+/// Reads the services on nodes with this meta data, in the order of node and id, without their checks.
 #[derive(Clone, Debug)]
 pub struct ServiceList(pub Labels);
 
@@ -41,7 +41,7 @@ pub struct ServiceList(pub Labels);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     pub(crate) nodes: OrdMap<String, Arc<NodeRow>>,
-    /// The name of the node of each id, both in lower case.
+    /// Node names by node id, both in lower case.
     pub(crate) node_ids: OrdMap<String, String>,
     /// By node and service id.
     pub(crate) services: OrdMap<(String, String), Arc<ServiceRow>>,
@@ -55,14 +55,14 @@ pub(crate) struct Catalog {
     pub(crate) checks_newest: Index,
     /// (name, node, id) of every service instance, the node in lower case.
     pub(crate) instances: OrdSet<(String, String, String)>,
-    /// The index of the last change of anything that a read of a service shows, while it has instances.
+    /// The index of the last change that reads of a service show. Only services with instances have one.
     pub(crate) newest_by_service: OrdMap<String, Index>,
-    /// The index at which the last instance of any service went.
+    /// The index at which a service last lost its last instance.
     pub(crate) service_extinct: Index,
 }
 
 impl Catalog {
-    /// The service instances of a node, in the order of their ids.
+    /// Returns the service instances of a node, in the order of their ids.
     pub(crate) fn services_of(&self, node: &str) -> Vec<Arc<ServiceRow>> {
         self.services
             .range((node.to_owned(), String::new())..)
@@ -71,7 +71,7 @@ impl Catalog {
             .collect()
     }
 
-    /// Forgets an instance of a service. Whether it was the last one, and the service is gone with it.
+    /// Removes an instance of a service. Returns whether it was the last one.
     pub(crate) fn forget_instance(&mut self, node: &str, name: &str, id: &str) -> bool {
         let instance = (name.to_owned(), node.to_owned(), id.to_owned());
         self.instances.remove(&instance);
@@ -84,7 +84,7 @@ impl Catalog {
         gone
     }
 
-    /// Whether a node has all this meta data; the node in lower case.
+    /// Whether a node (lower case) has all this meta data.
     pub(crate) fn node_has(&self, node: &str, wanted: &Labels) -> bool {
         wanted.is_empty() || self.nodes.get(node).is_some_and(|row| row.has_meta(wanted))
     }
@@ -127,7 +127,7 @@ impl Read for NodeInfo {
         };
         let rows = (Arc::clone(row), catalog.services_of(&name));
         Ok(if per_node {
-            // Not that of the rows: a service that goes leaves none.
+            // The highest index of the rows would miss deregistered services.
             let index = catalog.newest_by_node.get(&name).copied();
             Answer::new(
                 index.unwrap_or_default(),
@@ -164,14 +164,14 @@ impl Read for ServiceList {
         Ok(if self.0.is_empty() {
             Answer::new(catalog.services_newest, rows, vec![Watch::Services])
         } else {
-            // Asked about nodes, Consul reports the index of the nodes, too.
+            // With a filter on nodes, Consul includes the index of the nodes.
             let index = catalog.services_newest.max(catalog.nodes_newest);
             Answer::new(index, rows, vec![Watch::Services, Watch::Nodes])
         })
     }
 }
 
-/// Registers a node with what is on it (session.md 4.2); on a refusal nothing of it stays.
+/// Registers a node with its services and checks (session.md 4.2), all or nothing.
 impl Command for Registration {
     type Reply = ();
     type Refused = Refusal;
@@ -185,7 +185,7 @@ impl Command for Registration {
     }
 }
 
-/// Takes something out of the catalog (session.md 4.3).
+/// Deregisters a node, a service or a check (session.md 4.3).
 impl Command for Deregistration {
     type Reply = ();
     type Refused = Infallible;
@@ -200,12 +200,12 @@ impl Command for Deregistration {
 }
 
 impl Change<'_> {
-    /// Registers a node with what is on it; on a refusal nothing of it stays.
+    /// Registers a node with its services and checks, all or nothing.
     pub(crate) fn register(&mut self, registration: Registration) -> Result<(), Refusal> {
         let before = (self.store.clone(), self.effects.clone());
         let result = self.register_parts(registration);
         if result.is_err() {
-            // What the command did before this stays done: an agent enters several things in one.
+            // Earlier changes of the command stay: an agent's command has several registrations.
             (*self.store, self.effects) = before;
         }
         result
@@ -252,7 +252,7 @@ impl Change<'_> {
         self.service_touched(node, name);
     }
 
-    /// The name of a node as it was registered.
+    /// Returns the name of a node as registered.
     pub(crate) fn node_name(&self, node: &str) -> String {
         let row = self.store.catalog.nodes.get(node);
         row.map_or_else(|| node.to_owned(), |row| row.node.node.clone())
@@ -271,7 +271,7 @@ impl Change<'_> {
         });
     }
 
-    /// Takes something out of the catalog; what is not there is no error (session.md 4.3).
+    /// Deregisters; what is missing is no error (session.md 4.3).
     pub(crate) fn deregister(&mut self, what: &Deregistration) {
         match what {
             Deregistration::Node(node) => self.remove_node(&node.to_lowercase()),
@@ -287,7 +287,7 @@ impl Change<'_> {
         if !self.store.catalog.nodes.contains_key(node) {
             return;
         }
-        // First, so that the cause of every session's end is the node and not one of its checks.
+        // Sessions go first, so that the cause of their end is the node and not one of its checks.
         self.invalidate_node(node);
         for row in self.store.catalog.services_of(node) {
             self.remove_service(node, &row.service.id);
@@ -313,7 +313,7 @@ impl Change<'_> {
         for row in self.store.catalog.checks.of_service(node, id) {
             self.remove_check(node, &row.check.check_id.to_lowercase());
         }
-        // Even if there were none (seen on 1.8.7).
+        // This happens even without checks (seen on 1.8.7).
         self.store.catalog.checks_newest = self.index;
         let touched = Touched::TableIndex(Watch::Checks);
         self.effects.touched.push(touched);
@@ -327,7 +327,8 @@ impl Change<'_> {
         };
         self.check_touched(node, &row);
         if row.check.service_id.is_empty() {
-            // Written it does not, deleted it does, even where there is no service (seen on 1.8.7).
+            // Deleting a check of a node moves the services' index, even without services; writing one does
+            // not (seen on 1.8.7).
             self.store.catalog.services_newest = self.index;
             let touched = Touched::TableIndex(Watch::Services);
             self.effects.touched.push(touched);

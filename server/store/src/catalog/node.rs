@@ -1,8 +1,8 @@
-//! The rows of nodes, and what the id of a node means for its name.
+//! The rows of nodes, and renames of nodes by id.
 //!
-//! A node that comes under another name with the id of a node that is there has been renamed: the old node goes
-//! with all that is on it, its sessions too (session.md 3.1), and the new one has its `CreateIndex`. Nobody takes
-//! the name of a node that is alive, though. All of this was seen on 1.8.7.
+//! A registration of an existing node id under a new name renames the node. The old node goes with its
+//! services, checks and sessions (session.md 3.1), and the new one keeps its `CreateIndex`. The name of a
+//! living node cannot be taken. All of this was seen on 1.8.7.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::catalog::registration::{NewNode, NodeRow};
 use crate::command::Refusal;
 use crate::command::effects::Touched;
 
-/// The check that says whether a node is alive, in lower case.
+/// The health check of serf on a node, in lower case.
 const SERF_HEALTH: &str = "serfhealth";
 
 impl Catalog {
-    /// The node of this id, if there is one.
+    /// Returns the node with this id.
     pub(crate) fn node_of_id(&self, id: &str) -> Option<&Arc<NodeRow>> {
         let name = self.node_ids.get(&id.to_lowercase())?;
         self.nodes.get(name)
     }
 
-    /// Whether serf knows of the node and has not given it up.
+    /// Whether the node has a serf check that is not critical.
     fn is_alive(&self, name: &str) -> bool {
         let check = self.checks.get(name, SERF_HEALTH);
         check.is_some_and(|row| row.check.status != CRITICAL)
@@ -32,7 +32,7 @@ impl Catalog {
 }
 
 impl Change<'_> {
-    /// Writes a node; its name is also given in lower case.
+    /// Writes a node; `name` is its name in lower case.
     pub(crate) fn put_node(&mut self, name: &str, node: NewNode) -> Result<(), Refusal> {
         let created = self.take_name(name, &node)?;
         let catalog = &mut self.store.catalog;
@@ -62,7 +62,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Makes way for a node that has an id. The index of its creation if it was there under another name.
+    /// Frees the name of a node with an id. Returns the create index of a renamed node.
     fn take_name(&mut self, name: &str, node: &NewNode) -> Result<Option<Index>, Refusal> {
         if node.id.is_empty() {
             return Ok(None);
@@ -71,7 +71,7 @@ impl Change<'_> {
         let former = catalog.node_of_id(&node.id).map(Arc::clone);
         let is_other = |row: &&Arc<NodeRow>| !row.node.id.eq_ignore_ascii_case(&node.id);
         let holder = catalog.nodes.get(name).filter(is_other);
-        // A node that never had an id may be given one; only somebody else's is kept from it.
+        // A node without an id may get one, if it is not another node's.
         let minds = |row: &&Arc<NodeRow>| former.is_some() || !row.node.id.is_empty();
         if let Some(holder) = holder.filter(minds)
             && catalog.is_alive(name)
@@ -82,7 +82,7 @@ impl Change<'_> {
                 holder: Arc::clone(holder),
             });
         }
-        // Another spelling of the name is another name here.
+        // A change of case is a rename, too.
         let Some(former) = former.filter(|row| row.node.node != node.node) else {
             return Ok(None);
         };

@@ -1,20 +1,20 @@
-//! The form of node ids: UUIDs in print, as Consul reads them before it looks at anything else of a node.
+//! The form of node ids. Consul checks it before anything else of a node.
 
-/// What is wrong with a text that should be a node id.
+/// Why a node id is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeIdFlaw {
-    /// It has not 36 bytes.
+    /// Its length is not 36 bytes.
     Length,
-    /// Its hyphens are not where they belong.
+    /// A hyphen is misplaced.
     Format,
-    /// This byte is no hexadecimal digit.
+    /// This byte is not a hexadecimal digit.
     InvalidByte(u8),
 }
 
-/// The first thing that is wrong with a node id, in the order in which Consul looks (seen on 1.8.7).
+/// Checks a node id, in Consul's order (seen on 1.8.7).
 ///
 /// # Errors
-/// The text is no node id.
+/// The id is invalid; the first defect is returned.
 pub fn check_node_id(text: &str) -> Result<(), NodeIdFlaw> {
     let bytes = text.as_bytes();
     if bytes.len() != 36 {

@@ -1,4 +1,4 @@
-//! What the catalog holds: nodes, service instances and checks, as registered and as stored (session.md 4).
+//! Nodes, service instances and checks, as registered and as stored (session.md 4).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::catalog::proxy::Proxy;
 #[cfg(feature = "serde")]
 use crate::image::value::{text, unset};
 
-/// Named strings, in the order of their names.
+/// Strings by name.
 pub type Labels = BTreeMap<String, String>;
 
 /// A node as registered.
@@ -18,15 +18,15 @@ pub type Labels = BTreeMap<String, String>;
 pub struct NewNode {
     /// The name; compared without regard to case.
     pub node: String,
-    /// The node id; empty for nodes that have none.
+    /// The node id; empty if unset.
     pub id: String,
     /// The address.
     pub address: String,
     /// The datacenter.
     pub datacenter: String,
-    /// The tagged addresses; none is JSON's `null`.
+    /// The tagged addresses; `None` is shown as `null`.
     pub tagged_addresses: Option<Labels>,
-    /// The meta data; none is JSON's `null`.
+    /// The meta data; `None` is shown as `null`.
     pub meta: Option<Labels>,
 }
 
@@ -35,7 +35,7 @@ pub struct NewNode {
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NodeRow {
-    /// As registered.
+    /// The registration.
     pub node: NewNode,
     /// The index of the first registration.
     pub create_index: Index,
@@ -53,14 +53,14 @@ impl NodeRow {
     }
 }
 
-/// The weights of a service instance in DNS answers; kept and shown.
+/// The DNS weights of a service instance. They are stored and shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Weights {
-    /// While passing.
+    /// The weight while passing.
     pub passing: i64,
-    /// While in warning.
+    /// The weight while in warning.
     pub warning: i64,
 }
 
@@ -74,10 +74,11 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// The largest weight that DNS can carry.
+    /// The largest weight of DNS.
     pub const LARGEST: i64 = 65_535;
 
-    /// These, if both could be; else those of a service that has none (seen on 1.8.7 in the catalog and in transactions).
+    /// Returns these weights if both are valid, else the default (seen on 1.8.7 in the catalog and in
+    /// transactions).
     #[must_use]
     pub fn valid(self) -> Self {
         let possible = self.passing > 0 && self.warning >= 0;
@@ -98,33 +99,33 @@ pub struct NewService {
     pub id: String,
     /// The name of the service.
     pub name: String,
-    /// The tags, in the order given; none is JSON's `null` in a transaction's answer, and another row than one with an
-    /// empty list (seen on 1.8.7).
+    /// The tags, in the order given. `None` is shown as `null` by transactions, and differs from an empty list
+    /// (seen on 1.8.7).
     pub tags: Option<Vec<String>>,
     /// The address; empty for the node's.
     pub address: String,
-    /// The meta data; none is JSON's `null`.
+    /// The meta data; `None` is shown as `null`.
     pub meta: Option<Labels>,
-    /// The port; 0 for none.
+    /// The port; 0 if unset.
     pub port: i64,
     /// The DNS weights.
     pub weights: Weights,
-    /// Whether others may change the tags; kept and shown.
+    /// Whether tags in the catalog override the agent's.
     pub enable_tag_override: bool,
-    /// The kind of a proxy or gateway; empty for a service of its own.
+    /// The kind of a proxy or gateway; empty for an ordinary service.
     pub kind: String,
-    /// What a proxy or gateway is set up with.
+    /// The settings of a proxy or gateway.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub proxy: Arc<Proxy>,
-    /// Whether the service speaks Connect by itself.
+    /// Whether the service supports Connect natively.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub connect_native: bool,
-    /// Addresses by their tag; none where none were given.
+    /// The tagged addresses; `None` if unset.
     pub tagged_addresses: Option<BTreeMap<String, ServiceAddress>>,
 }
 
 impl NewService {
-    /// The tags as a list, which is empty where none were given.
+    /// Returns the tags; an empty list if unset.
     #[must_use]
     pub fn tags(&self) -> &[String] {
         self.tags.as_deref().unwrap_or_default()
@@ -149,7 +150,7 @@ pub struct ServiceAddress {
 pub struct ServiceRow {
     /// The node, spelled as registered.
     pub node: String,
-    /// As registered.
+    /// The registration.
     pub service: NewService,
     /// The index of the first registration.
     pub create_index: Index,
@@ -170,61 +171,59 @@ pub struct NewCheck {
     pub status: String,
     /// Notes for people.
     pub notes: String,
-    /// What the check last said.
+    /// The last output.
     pub output: String,
-    /// The service instance on the same node that this is a check of; empty for a check of the node.
+    /// The id of its service instance on the same node; empty for a check of the node.
     pub service_id: String,
-    /// The name of a service that a check of the node is said to be of, which need not exist. A check of a service has
-    /// its service's.
+    /// The service name given for a check of the node. The service need not exist.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub named_service: String,
-    /// The tags that such a check came with.
+    /// The service tags given for a check of the node.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub named_tags: Option<Vec<String>>,
-    /// The kind of check: `ttl`, `http` and so on; empty if none.
+    /// The kind of check, such as `ttl` or `http`; empty if unset.
     pub kind: String,
-    /// How often it is run, as Consul shows it since 1.10.
+    /// The interval, as Consul shows it since 1.10.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub interval: String,
-    /// How long a run may take, as Consul shows it since 1.10.
+    /// The timeout, as Consul shows it since 1.10.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub timeout: String,
-    /// How the check is run by whoever runs it. The catalog runs nothing.
+    /// How the check is run. The catalog only stores it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub definition: HealthCheckDefinition,
 }
 
-/// Headers of a request, by their names as given.
+/// Request headers, by name as given.
 pub type Headers = BTreeMap<String, Option<Vec<String>>>;
 
-/// How a check is run: kept and shown. Empty and zero fields were not given; negative durations are kept as they are
-/// (seen on 1.8.7).
+/// How a check is run, for display. Unset fields are empty or zero; negative durations stay (seen on 1.8.7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct HealthCheckDefinition {
-    /// The nanoseconds between two runs.
+    /// The interval in nanoseconds.
     #[cfg_attr(feature = "serde", serde(rename = "interval", with = "text"))]
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub interval_ns: i64,
-    /// How many nanoseconds a run may take.
+    /// The timeout in nanoseconds.
     #[cfg_attr(feature = "serde", serde(rename = "timeout", with = "text"))]
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub timeout_ns: i64,
-    /// After how many nanoseconds in a critical state the service is deregistered.
+    /// The time in nanoseconds after which a critical service is deregistered.
     #[cfg_attr(
         feature = "serde",
         serde(rename = "deregister_critical_service_after", with = "text")
     )]
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub deregister_critical_service_after_ns: i64,
-    /// The URL that is asked.
+    /// The URL of an HTTP check.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub http: String,
-    /// Whether certificates are believed without looking.
+    /// Whether to skip the verification of TLS certificates.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub tls_skip_verify: bool,
-    /// The headers of the request; no list of values is JSON's `null`.
+    /// The headers of the request; `None` is shown as `null`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub header: Headers,
     /// The method of the request.
@@ -233,17 +232,17 @@ pub struct HealthCheckDefinition {
     /// The body of the request.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub body: String,
-    /// The address that is connected to.
+    /// The address of a TCP check.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub tcp: String,
-    /// How many nanoseconds a status lasts that a client reports.
+    /// The TTL of a reported status in nanoseconds.
     #[cfg_attr(feature = "serde", serde(rename = "ttl", with = "text"))]
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub ttl_ns: i64,
-    /// The command that is run.
+    /// The command of a script check.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub script_args: Vec<String>,
-    /// The name of the sessions that a check of type `session` follows.
+    /// The session name of a check of type `session`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub session_name: String,
 }
@@ -255,11 +254,11 @@ pub struct HealthCheckDefinition {
 pub struct CheckRow {
     /// The node, spelled as registered.
     pub node: String,
-    /// As registered.
+    /// The registration.
     pub check: NewCheck,
-    /// The name of the service instance's service; for a check of the node [`NewCheck::named_service`].
+    /// The name of its service; for a check of the node [`NewCheck::named_service`].
     pub service_name: String,
-    /// The tags of the service instance, or [`NewCheck::named_tags`], as [`NewService::tags`] has them.
+    /// The tags of its service instance; for a check of the node [`NewCheck::named_tags`].
     pub service_tags: Option<Vec<String>>,
     /// The index of the first registration.
     pub create_index: Index,
@@ -268,27 +267,27 @@ pub struct CheckRow {
 }
 
 impl CheckRow {
-    /// The tags of the service instance as a list, which is empty where none were given.
+    /// Returns the tags of the service instance; an empty list if unset.
     #[must_use]
     pub fn service_tags(&self) -> &[String] {
         self.service_tags.as_deref().unwrap_or_default()
     }
 }
 
-/// What to put into the catalog, all or nothing.
+/// A registration in the catalog, all or nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registration {
     /// The node. Its row is replaced as a whole.
     pub node: NewNode,
-    /// Leave the node's row alone if it exists.
+    /// Whether to keep an existing node's row.
     pub skip_node_update: bool,
-    /// A service instance on it.
+    /// A service instance of the node.
     pub service: Option<NewService>,
-    /// Checks of it or of its services.
+    /// Checks of the node or of its services.
     pub checks: Vec<NewCheck>,
 }
 
-/// What to take out of the catalog. Names are compared without regard to case.
+/// A deregistration from the catalog. The case of names does not matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deregistration {
     /// A node, with all its services, checks and sessions.

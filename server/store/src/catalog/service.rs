@@ -9,7 +9,7 @@ use crate::command::effects::Touched;
 use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::{Change, Store};
 
-/// What a read of services is made for. Only the index is another, where there are no instances.
+/// The endpoint of a read of services. It decides the index of a service without instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceView {
     /// The instances themselves.
@@ -19,7 +19,7 @@ pub enum ServiceView {
 }
 
 impl ServiceView {
-    /// The tables that a read of a service without instances depends on.
+    /// Returns the tables on which a read of a service without instances depends.
     fn tables(self) -> &'static [Watch] {
         match self {
             Self::Catalog => &[Watch::Services, Watch::Nodes],
@@ -32,7 +32,7 @@ impl ServiceView {
 #[derive(Clone, Debug)]
 pub struct ServiceInstances(pub ServiceView, pub String);
 
-/// Reads the proxies of a service, and its instances that need none, at an index of their own.
+/// Reads the proxies of a service and its Connect-native instances. The index differs from the service's.
 #[derive(Clone, Debug)]
 pub struct ConnectInstances(pub ServiceView, pub String);
 
@@ -47,7 +47,7 @@ pub struct Instance {
     pub node: Arc<NodeRow>,
     /// The instance.
     pub service: Arc<ServiceRow>,
-    /// The checks of the node, then those of the instance; none where all services are asked for.
+    /// The checks of the node, then those of the instance; empty in [`ServiceList`](super::ServiceList).
     pub checks: Vec<Arc<CheckRow>>,
 }
 
@@ -93,9 +93,9 @@ impl Read for ConnectInstances {
         let own = store.catalog.newest_by_service.get(name).copied();
         let newest = match view {
             _ if rows.is_empty() => None,
-            // The index of the service, or of the tables if it has proxies alone (seen on 1.8.7).
+            // The index of the service, or of the tables for a service that has only proxies (seen on 1.8.7).
             ServiceView::Catalog => Some(own.unwrap_or_else(|| store.tables_index(*view))),
-            // The newest index of the services that they are instances of (seen on 1.8.7).
+            // The newest index of the services of these instances (seen on 1.8.7).
             ServiceView::Health => {
                 let services = rows.iter().map(|row| &row.service.name);
                 reads.extend(services.clone().map(|name| Watch::Service(name.clone())));
@@ -128,7 +128,7 @@ impl Read for ServiceChecks {
         Ok(if node_meta.is_empty() {
             Answer::new(catalog.checks_newest, rows, vec![Watch::Checks])
         } else {
-            // Asked about nodes, too, Consul reports the index of the service (seen on 1.8.7).
+            // With a filter on nodes, Consul reports the index of the service (seen on 1.8.7).
             let own = catalog.newest_by_service.get(name).copied();
             let index = own.unwrap_or_else(|| store.tables_index(ServiceView::Health));
             Answer::new(index, rows, store.service_reads(name, ServiceView::Health))
@@ -162,7 +162,7 @@ impl Store {
 
     fn instance(&self, service: Arc<ServiceRow>) -> Option<Instance> {
         let node = service.node.to_lowercase();
-        // Those of the node come first (session.md 4.5).
+        // The checks of the node come first (session.md 4.5).
         let mut checks = self.catalog.checks.of_service(&node, "");
         checks.extend(self.catalog.checks.of_service(&node, &service.service.id));
         Some(Instance {
@@ -172,8 +172,8 @@ impl Store {
         })
     }
 
-    /// The index of what a read of a service shows; for one without instances, that of the last service to lose
-    /// its last instance, or of the tables while none has.
+    /// Returns the index of a read of a service. Without instances it is the index at which a service last
+    /// lost its last instance, or that of the tables if this never happened.
     fn service_index(&self, name: &str, view: ServiceView) -> Index {
         let own = self.catalog.newest_by_service.get(name).copied();
         own.unwrap_or_else(|| match self.catalog.service_extinct {
@@ -182,8 +182,8 @@ impl Store {
         })
     }
 
-    /// The index of the proxies of a service where there are none: the first service to lose its last instance takes
-    /// it away from that of the service, which it is before (seen on 1.8.7).
+    /// Returns the index for a service without proxies: the index at which a service last lost its last
+    /// instance, or that of the service itself if this never happened (seen on 1.8.7).
     fn nobody_index(&self, name: &str, view: ServiceView) -> Index {
         match self.catalog.service_extinct {
             Index::ZERO => self.service_index(name, view),
@@ -216,7 +216,7 @@ impl Change<'_> {
         newest.insert(name.to_owned(), self.index);
     }
 
-    /// Moves the index of every service on a node: something changed that reads of all of them show.
+    /// Moves the index of every service on a node.
     pub(crate) fn services_on_node_changed(&mut self, node: &str) {
         for row in self.store.catalog.services_of(node) {
             self.service_changed(&row.service.name);
@@ -225,8 +225,8 @@ impl Change<'_> {
         }
     }
 
-    /// Tells that an instance went. An instance that is given another name does not: it leaves the index of the
-    /// old name where it was, and nobody who waits for that one is told (seen on 1.8.7).
+    /// Moves indexes for a removed instance. A renamed instance must not come here: the index of its old name
+    /// stays, and waiters on that name sleep on (seen on 1.8.7).
     pub(crate) fn instance_gone(&mut self, node: &str, name: &str, id: &str) {
         let catalog = &mut self.store.catalog;
         if catalog.forget_instance(node, name, id) {

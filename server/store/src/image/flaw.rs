@@ -1,4 +1,4 @@
-//! What an image must be to be of a state: what every store keeps true, and everything that is done later relies on.
+//! The validity of images: the invariants that every store keeps and relies on.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::kv::lock_delay::LONGEST;
 use crate::session::id::SessionId;
 use crate::timestamp::Timestamp;
 
-/// Why an image is of no state that a store can be in, as a sentence.
+/// Why an image is invalid, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw(String);
 
@@ -28,10 +28,10 @@ impl Flaw {
     }
 }
 
-/// No counter of a real state comes near it, and none that starts here ever overflows.
+/// The largest counter accepted. No real counter comes near it, and no counter overflows from here.
 pub(crate) const HIGHEST: u64 = 1 << 62;
 
-/// That no two of these are the same.
+/// Requires that all of these differ.
 pub(crate) fn all_different<T: Ord>(
     items: impl Iterator<Item = T>,
     name: impl Fn(&T) -> String,
@@ -47,7 +47,7 @@ pub(crate) fn all_different<T: Ord>(
 }
 
 impl Image {
-    /// That a store can be in this state.
+    /// Checks that a store can be in this state.
     pub(super) fn check(&self) -> Result<(), Flaw> {
         self.check_indexes()?;
         self.check_catalog()?;

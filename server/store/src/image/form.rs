@@ -1,4 +1,4 @@
-//! The rows of an image in writing, where they are laid out otherwise than in the store.
+//! The written rows of an image that are laid out differently from the store's.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::session::id::SessionId;
 use crate::session::{Behavior, NewSession, ServiceCheck, SessionRow};
 use crate::timestamp::Timestamp;
 
-/// Converts a thing and its written form into each other. Both sides of a row are read as patterns and as expressions, so
-/// the compiler finds a field that one of them lacks.
+/// Converts a value to its written form and back. Both sides serve as pattern and as expression, so the
+/// compiler finds missing fields.
 macro_rules! written {
     ($thing:ty as $form:ty { $([$($inner:tt)*] = [$($written:tt)*])* }) => {
         impl From<$thing> for $form {
@@ -39,7 +39,7 @@ macro_rules! written {
     };
 }
 
-/// Makes a thing written in its form wherever it stands.
+/// Serializes a value in its written form.
 macro_rules! in_form {
     ($thing:ty as $form:ty) => {
         impl Serialize for $thing {
@@ -56,7 +56,7 @@ macro_rules! in_form {
     };
 }
 
-/// A key with what is stored under it.
+/// A key with its row.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
@@ -75,7 +75,7 @@ written!((crate::Key, KvRow) as Key {
     = [Key { key, value, flags, lock_index, session, create_index, modify_index }]
 });
 
-/// For how long a key cannot be acquired.
+/// The lock-delay of a key.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockDelay {
@@ -95,7 +95,7 @@ pub struct Tombstone {
 
 written!((crate::Key, Index) as Tombstone { [(key, index)] = [Tombstone { key, index }] });
 
-/// When tombstones are forgotten, and which.
+/// A reaping of tombstones.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reap {
@@ -105,7 +105,7 @@ pub struct Reap {
 
 written!((Timestamp, Index) as Reap { [(r#in, up_to_index)] = [Reap { r#in, up_to_index }] });
 
-/// A session, and when it lapses.
+/// A session with its lapse.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Session {
@@ -133,7 +133,7 @@ written!((SessionRow, Option<Timestamp>) as Session {
     }]
 });
 
-/// An event that is kept.
+/// A kept event.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
@@ -146,7 +146,7 @@ pub struct Event {
     node_filter: String,
     service_filter: String,
     tag_filter: String,
-    /// Other events are not kept.
+    /// Only events for this agent are kept.
     #[serde(skip, default = "yes")]
     concerns_agent: bool,
     logical_time: u64,
@@ -199,7 +199,7 @@ written!(LocalCheck as AgentCheck {
     }]
 });
 
-/// How the status of a check comes about.
+/// The source of a check's status.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
 pub(crate) enum Source {

@@ -1,8 +1,7 @@
-//! The whole state as plain data, and a store made of it again.
+//! The whole state as plain data, and its restoration.
 //!
-//! An image says everything that a client of Consul can ever see, and when what hangs on time will happen, and nothing
-//! twice: what a store keeps beside it to find rows by is made anew. Its times lie around [`Timestamp::ZERO`], which
-//! stands for the moment at which it was taken.
+//! An image has everything that clients can see, and all deadlines, each once: the store's indexes are rebuilt
+//! from it. Its times are relative to the time of the image, which is [`Timestamp::ZERO`].
 
 mod flaw;
 #[cfg(feature = "serde")]
@@ -39,19 +38,19 @@ pub(crate) use flaw::{HIGHEST, all_different};
 pub struct Image {
     /// The index of the last command.
     pub applied: Index,
-    /// The indexes of the tables.
+    /// The table indexes.
     pub indexes: TableIndexes,
     /// The keys, in byte order.
     pub keys: Vec<(Key, KvRow)>,
-    /// The deleted keys and prefixes that are remembered, with the index of the delete.
+    /// The tombstones, with the index of the delete.
     pub tombstones: Vec<(Key, Index)>,
-    /// When tombstones are reaped, and up to which index.
+    /// The times and indexes of the reapings of tombstones.
     pub reaps: Vec<(Timestamp, Index)>,
-    /// Where the moments at which tombstones are reaped are counted from.
+    /// The origin of the times of reaping.
     pub reaps_counted_from: Timestamp,
-    /// The keys that cannot be acquired, and until when.
+    /// The keys under a lock-delay, with its end.
     pub lock_delays: Vec<(Key, Timestamp)>,
-    /// The sessions in the order of their ids, and when they lapse.
+    /// The sessions in the order of their ids, with their lapses.
     pub sessions: Vec<(SessionRow, Option<Timestamp>)>,
     /// The nodes, in the order of their names.
     pub nodes: Vec<Arc<NodeRow>>,
@@ -61,48 +60,48 @@ pub struct Image {
     pub checks: Vec<Arc<CheckRow>>,
     /// The prepared queries, in the order of their ids.
     pub prepared_queries: Vec<Arc<PreparedQueryRow>>,
-    /// The events that are kept, oldest first.
+    /// The kept events, oldest first.
     pub events: Vec<EventRow>,
-    /// How many events were fired.
+    /// The number of events fired.
     pub events_fired: u64,
     /// The agent's own services and checks.
     pub agent: AgentImage,
 }
 
-/// The indexes of the tables: of the last change of each, as far as no row has it.
+/// The indexes of the last changes of tables that their rows do not show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TableIndexes {
-    /// Any key.
+    /// The last change of any key.
     pub keys: Index,
-    /// Any deletion of a key.
+    /// The last deletion of a key.
     pub tombstones: Index,
-    /// Any creation or end of a session.
+    /// The last creation or end of a session.
     pub sessions: Index,
-    /// Any node.
+    /// The last change of any node.
     pub nodes: Index,
-    /// Any deletion of a node.
+    /// The last deletion of a node.
     pub node_deleted: Index,
-    /// Any service.
+    /// The last change of any service.
     pub services: Index,
-    /// Any check.
+    /// The last change of any check.
     pub checks: Index,
-    /// The last instance of any service went.
+    /// The last loss of a service's last instance.
     pub service_extinct: Index,
-    /// Any prepared query.
+    /// The last change of any prepared query.
     pub prepared_queries: Index,
-    /// Each node, or a service on it; by the name in lower case.
+    /// The last change of each node or its services, by name in lower case.
     pub by_node: BTreeMap<String, Index>,
-    /// Anything that a read of a service shows; by the name.
+    /// The last change that reads of each service show, by name.
     pub by_service: BTreeMap<String, Index>,
 }
 
 impl Store {
-    /// The whole state, as of `now`.
+    /// Returns the whole state at `now`.
     #[must_use]
     pub fn image(mut self, now: Timestamp) -> Image {
-        // Nobody comes back with the result of a run that is under way.
+        // Results of runs in progress never reach the restored store.
         self.run_checks_again(now);
         self.carry(now, Timestamp::ZERO);
         let pairs = |(key, at): (&Key, &Timestamp)| (key.clone(), *at);
@@ -159,10 +158,10 @@ impl Store {
         }
     }
 
-    /// A store in the state of `image` at `now`, with the rules of this one and with the agent that this one has.
+    /// Returns a store with the state of `image` at `now`, and the rules and the agent's identity of this one.
     ///
     /// # Errors
-    /// The image is of no state that a store can be in.
+    /// The image is invalid.
     pub fn with_image(&self, image: Image, now: Timestamp) -> Result<Store, Flaw> {
         image.check()?;
         let indexes = &image.indexes;
@@ -210,7 +209,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes the index of held keys anew.
+    /// Rebuilds the index of held keys.
     fn hold_keys(&mut self) {
         for (key, row) in &self.kv.rows {
             let holder = row.session.as_deref().map(SessionId::parse);
@@ -261,7 +260,7 @@ fn sessions(image: Vec<(SessionRow, Option<Timestamp>)>) -> SessionTable {
     table
 }
 
-/// The names of the nodes that have ids, by these, both in lower case.
+/// Returns node names by node id, both in lower case.
 fn node_ids(rows: &[Arc<NodeRow>]) -> OrdMap<String, String> {
     let ids = rows.iter().map(|row| {
         let NewNode { id, node, .. } = &row.node;
@@ -293,7 +292,7 @@ fn prepared_queries(rows: Vec<Arc<PreparedQueryRow>>, indexes: &TableIndexes) ->
 }
 
 impl Image {
-    /// The rows with indexes of their own: what each is, when it was made, and when it last changed.
+    /// Returns a name, the create index and the modify index of every row.
     fn rows(&self) -> impl Iterator<Item = (String, Index, Index)> {
         let keys = self.keys.iter();
         let keys = keys.map(|(key, row): &(Key, KvRow)| {

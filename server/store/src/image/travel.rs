@@ -1,4 +1,4 @@
-//! Moving a whole store: to another time, and to other indexes. For tests that go back, or let Consul go back.
+//! Moves a whole store to another time or to lower indexes, for tests of restored and reset servers.
 
 use std::sync::Arc;
 
@@ -10,8 +10,7 @@ use crate::kv::lock_delay::LockDelays;
 use crate::timestamp::Timestamp;
 
 impl Store {
-    /// Carries everything that has a time from `from` to `to`: what was saved at one time goes on at another as if none
-    /// had passed between.
+    /// Moves all deadlines from `from` to `to`, as if no time lay between.
     pub fn carry(&mut self, from: Timestamp, to: Timestamp) {
         if from == to {
             return;
@@ -27,7 +26,7 @@ impl Store {
         sessions.by_lapse = by_lapse
             .map(|(at, index, id)| (carried(at), *index, *id))
             .collect();
-        // These end even at the end of time.
+        // Lock-delays end even at the end of time.
         let carried_end = |at: &Timestamp| to.plus(at.since(from));
         let delays = &mut self.lock_delays;
         delays.by_key = delays
@@ -47,12 +46,13 @@ impl Store {
         self.agent.carry(from, to);
     }
 
-    /// Lets the agent's checks be run at once that were being run when the state was saved.
+    /// Makes the agent's checks due whose runs were in progress when the state was saved.
     pub fn run_checks_again(&mut self, now: Timestamp) {
         self.agent.run_again(now);
     }
 
-    /// What a new leader, or a restarted one, starts with: every TTL anew, and no lock-delays (session.md 3.3, 3.4).
+    /// Applies a change or restart of the leader: every TTL starts again, and lock-delays are lost (session.md
+    /// 3.3, 3.4).
     pub fn change_leader(&mut self, now: Timestamp) {
         self.lock_delays = LockDelays::default();
         let rows: Vec<_> = self.sessions.rows.values().map(Arc::clone).collect();
@@ -61,7 +61,7 @@ impl Store {
         }
     }
 
-    /// Takes every deadline away: nothing in this store happens by itself any more.
+    /// Removes every deadline.
     pub fn drop_deadlines(&mut self) {
         let sessions = &mut self.sessions;
         sessions.lapses = OrdMap::new();
@@ -71,9 +71,8 @@ impl Store {
         self.agent.drop_deadlines();
     }
 
-    /// Lowers every index by `by`, down to 1 at the least: what a client sees of a Consul that was restored from a
-    /// snapshot, or whose data were lost and written again. Keys, sessions and their holders stay; so does the index
-    /// of events, which is none of raft's.
+    /// Lowers every index by `by`, to 1 at least, as clients see it of a Consul restored from a snapshot.
+    /// Keys, sessions and holders stay. The indexes of events are not raft's, and stay.
     pub fn lower_indexes(&mut self, by: u64) {
         let low = |index: Index| match index {
             Index::ZERO => Index::ZERO,

@@ -1,4 +1,4 @@
-//! The values of an image in writing: bytes, ids, durations and points in time, as texts that a person can read.
+//! The written values of an image: bytes, ids, durations and times as readable texts.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use proconsul_gocompat::duration::{self, DurationQuotes};
 
-/// A value that is written as a text.
+/// A value written as a text.
 pub(crate) trait TextForm: Sized {
     fn show(&self) -> String;
 
     fn read(text: &str) -> Result<Self, String>;
 }
 
-/// Nanoseconds, as a duration in Go's form. A point in time is written as the duration from that of the image.
+/// Nanoseconds, as a duration in Go's form. A point in time is written as its distance from the image's.
 impl TextForm for i64 {
     fn show(&self) -> String {
         duration::format(*self)
@@ -24,7 +24,7 @@ impl TextForm for i64 {
     }
 }
 
-/// A duration that is not negative.
+/// A duration. Negative ones are refused.
 impl TextForm for Duration {
     fn show(&self) -> String {
         i64::try_from(self.as_nanos()).unwrap_or(i64::MAX).show()
@@ -37,7 +37,7 @@ impl TextForm for Duration {
     }
 }
 
-/// 64 bits, in hexadecimal: as a number they would not survive languages that have only floating-point ones.
+/// 64 bits, in hexadecimal: many languages read JSON numbers as floating point and would lose bits.
 impl TextForm for u64 {
     fn show(&self) -> String {
         format!("{self:016x}")
@@ -106,7 +106,7 @@ pub(crate) mod optional_text {
     }
 }
 
-/// Bytes: a text where they are one, or base64 that says so.
+/// Bytes, as a text if they are UTF-8, else marked as base64.
 pub(crate) mod bytes {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -149,12 +149,12 @@ pub(crate) mod bytes {
     }
 }
 
-/// Whether a field is left out.
+/// Whether a field has its default, and is omitted.
 pub(crate) fn unset<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Reads the settings of a proxy. They are shown as JSON, so nothing else may get in.
+/// Reads the settings of a proxy. They have to be JSON, because they are shown as they are.
 pub(crate) fn config<'de, D: serde::Deserializer<'de>>(
     source: D,
 ) -> Result<Option<String>, D::Error> {

@@ -11,7 +11,7 @@ use crate::command::Refusal;
 use crate::txn::{CatalogOperation, CatalogSubject, CatalogVerb, TxnRefusal, TxnResult};
 
 impl CatalogSubject {
-    /// Consul's word for the kind.
+    /// Returns Consul's word for the kind.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -21,7 +21,7 @@ impl CatalogSubject {
         }
     }
 
-    /// What keeps a write of this from being tried at all.
+    /// Returns why a write of this fails before the transaction runs.
     pub(crate) fn invalid(&self, rules: &VersionRules) -> Option<TxnRefusal> {
         match self {
             Self::Node(node) if node.node.is_empty() => Some(TxnRefusal::NodeNameMissing),
@@ -40,7 +40,7 @@ impl CatalogSubject {
         }
     }
 
-    /// The node, in lower case.
+    /// Returns the node, in lower case.
     fn node(&self) -> String {
         match self {
             Self::Node(node) => node.node.to_lowercase(),
@@ -50,7 +50,7 @@ impl CatalogSubject {
 }
 
 impl Change<'_> {
-    /// Runs one operation; what it shows, if anything.
+    /// Runs an operation. Returns its result; deletes have none.
     pub(crate) fn catalog_operation(
         &mut self,
         operation: &CatalogOperation,
@@ -71,12 +71,12 @@ impl Change<'_> {
                 Err(TxnRefusal::CatalogStaleSet(Box::new(subject.clone())))
             }
             CatalogVerb::Set => self.write_subject(subject),
-            // A check that cannot be written is passed over in silence: no result and no error (seen on 1.8.7).
+            // A check that cannot be written gives neither a result nor an error (seen on 1.8.7).
             CatalogVerb::Cas if matches!(subject, CatalogSubject::Check { .. }) => {
                 Ok(self.write_subject(subject).unwrap_or(None))
             }
             CatalogVerb::Cas => self.write_subject(subject),
-            // Unlike a key, what is not there is not deleted by 0 (seen on 1.8.7).
+            // Unlike for a key, 0 does not match a missing row (seen on 1.8.7).
             CatalogVerb::DeleteCas if current_index != Some(*index) => {
                 Err(TxnRefusal::CatalogStaleDelete(Box::new(subject.clone())))
             }
@@ -91,7 +91,7 @@ impl Change<'_> {
         }
     }
 
-    /// Writes what an operation is about, and shows it.
+    /// Writes the subject of an operation and returns its row.
     fn write_subject(&mut self, subject: &CatalogSubject) -> Result<Option<TxnResult>, TxnRefusal> {
         if let Some(refusal) = self.key_missing(subject) {
             return Err(refusal);
@@ -100,7 +100,7 @@ impl Change<'_> {
         Ok(self.current(subject))
     }
 
-    /// What a read finds: a node by its id if it gives one, whatever its name.
+    /// Returns the row of a read. A node is found by its id, if given, whatever its name.
     fn found(&self, subject: &CatalogSubject) -> Result<Option<TxnResult>, TxnRefusal> {
         let CatalogSubject::Node(NewNode { id, .. }) = subject else {
             return Ok(self.current(subject));
@@ -116,7 +116,7 @@ impl Change<'_> {
         Ok(row.map(|row| TxnResult::Node(Arc::clone(row))))
     }
 
-    /// What a node that is there cannot take, because it could not be found again.
+    /// Refuses a service or check without an id on an existing node.
     fn key_missing(&self, subject: &CatalogSubject) -> Option<TxnRefusal> {
         if !self.store.catalog.nodes.contains_key(&subject.node()) {
             return None;

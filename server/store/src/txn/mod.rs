@@ -1,4 +1,4 @@
-//! Transactions: a pre-check of all operations, then all of them in order, or none (kv.md 7).
+//! Transactions: all operations are checked first, then run in order, all or none (kv.md 7).
 
 mod catalog;
 
@@ -20,28 +20,28 @@ use crate::{Change, Store};
 #[derive(Clone, Debug)]
 pub struct Txn(pub Vec<TxnOperation>);
 
-/// One operation of a transaction.
+/// An operation of a transaction.
 #[derive(Clone, Debug)]
 pub enum TxnOperation {
-    /// On a key.
+    /// An operation on a key.
     Kv {
         /// The key, or the prefix of a tree.
         key: Key,
-        /// What to do with it.
+        /// The operation.
         verb: TxnVerb,
     },
-    /// On a node, a service or a check.
+    /// An operation on a node, a service or a check.
     Catalog(Box<CatalogOperation>),
 }
 
-/// What an operation does.
+/// What an operation on a key does.
 #[derive(Clone, Debug)]
 pub enum TxnVerb {
-    /// A write.
+    /// Write or delete.
     Write(KvVerb),
     /// Read a key that must exist.
     Get,
-    /// Read a key; a missing one is answered with what was sent (`get-or-empty`, since 1.14.0).
+    /// Read a key; for a missing one, return the fields as sent (`get-or-empty`, since 1.14.0).
     GetOrEmpty {
         /// The flags as sent.
         flags: u64,
@@ -52,45 +52,45 @@ pub enum TxnVerb {
     },
     /// Read every key with the prefix.
     GetTree,
-    /// The key's modify index must be this one.
+    /// Check the key's modify index.
     CheckIndex(Index),
-    /// The key's holder must be this one; empty for none.
+    /// Check the key's holder; empty for a free key.
     CheckSession(String),
-    /// The key must not exist.
+    /// Check that the key is missing.
     CheckNotExists,
-    /// A verb that this Consul does not know. It counts as a read.
+    /// An unknown verb. It counts as a read.
     Unknown(String),
 }
 
-/// One operation on the catalog.
+/// An operation on the catalog.
 #[derive(Clone, Debug)]
 pub struct CatalogOperation {
-    /// What to do.
+    /// The verb.
     pub verb: CatalogVerb,
-    /// With what.
+    /// The subject.
     pub subject: CatalogSubject,
-    /// The modify index that `cas` and `delete-cas` expect.
+    /// The expected modify index of `cas` and `delete-cas`.
     pub index: Index,
 }
 
 /// What a catalog operation does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CatalogVerb {
-    /// Show what must exist.
+    /// Read a row that must exist.
     Get,
-    /// Write whatever is there.
+    /// Write unconditionally.
     Set,
-    /// Write if the modify index is the one that was sent; 0 means that nothing is there.
+    /// Write if the modify index matches; 0 requires a missing row.
     Cas,
-    /// Delete; what is not there is deleted already.
+    /// Delete; a missing row is no error.
     Delete,
-    /// Delete if the modify index is the one that was sent.
+    /// Delete if the modify index matches.
     DeleteCas,
-    /// A verb that Consul does not know. It counts as a write.
+    /// An unknown verb. It counts as a write.
     Unknown(String),
 }
 
-/// What a catalog operation is about: what identifies it counts for reads, all of it for writes.
+/// The subject of a catalog operation. Reads use only the names and ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CatalogSubject {
     /// A node.
@@ -111,10 +111,10 @@ pub enum CatalogSubject {
     },
 }
 
-/// What a transaction came to: the results of all operations, or every error.
+/// The outcome of a transaction: the results of all operations, or every error.
 pub type TxnOutcome = Result<Vec<TxnResult>, Vec<TxnError>>;
 
-/// What an operation shows. Deletes and `check-not-exists` show nothing, trees any number of these.
+/// A result of an operation. Deletes and `check-not-exists` have none, trees any number.
 #[derive(Clone, Debug)]
 pub enum TxnResult {
     /// A key.
@@ -123,7 +123,7 @@ pub enum TxnResult {
         key: Key,
         /// Its row after the operation.
         row: Arc<KvRow>,
-        /// Whether the value is shown; only reads do (kv.md trap 27).
+        /// Whether to show the value, as only reads do (kv.md trap 27).
         with_value: bool,
     },
     /// A node.
@@ -137,7 +137,7 @@ pub enum TxnResult {
 /// An operation that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TxnError {
-    /// Its place in the transaction.
+    /// Its position in the transaction.
     pub operation: usize,
     /// Its key; empty for operations on the catalog.
     pub key: Key,
@@ -145,68 +145,68 @@ pub struct TxnError {
     pub refusal: TxnRefusal,
 }
 
-/// Why an operation failed. The texts are the wire layer's.
+/// Why an operation failed. The wire layer has the texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TxnRefusal {
-    /// The key is empty, where it must not be.
+    /// The key is missing.
     EmptyKey,
     /// The verb is unknown.
     UnknownVerb(String),
-    /// A write of a key that did not take place.
+    /// The write of a key was refused.
     Write(KvRefused),
-    /// A read of a key that is not there.
+    /// The key of a read is missing.
     KeyMissing,
-    /// A `check-index` of a key that is not there.
+    /// The key of a `check-index` is missing.
     CheckIndexMissing,
-    /// A `check-index` with another index.
+    /// The index of a `check-index` does not match.
     CheckIndex {
-        /// The key's.
+        /// The key's value.
         current: Index,
-        /// The one that was sent.
+        /// The value sent.
         expected: Index,
     },
-    /// A `check-session` of a key that is not there.
+    /// The key of a `check-session` is missing.
     CheckSessionMissing,
-    /// A `check-session` with another holder.
+    /// The holder of a `check-session` does not match.
     CheckSession {
-        /// The key's.
+        /// The key's value.
         current: String,
-        /// The one that was sent.
+        /// The value sent.
         expected: String,
     },
-    /// A `check-not-exists` of a key that is there.
+    /// The key of a `check-not-exists` exists.
     KeyExists,
-    /// A write of a node without a name.
+    /// The name of a written node is missing.
     NodeNameMissing,
-    /// A write of a node whose id is none.
+    /// The id of a written node is invalid.
     NodeIdMalformed(NodeIdFlaw),
-    /// A read of a node by an id that is none.
+    /// The id of a node to read is invalid.
     NodeLookup {
         /// The id.
         id: String,
         /// What is wrong with it.
         flaw: NodeIdFlaw,
     },
-    /// A write of a service instance with an id and without a name.
+    /// The name of a written service instance is missing.
     ServiceNameMissing,
-    /// A write of a service instance with neither.
+    /// Name and id of a service instance are missing.
     ServiceKeyMissing,
-    /// A check with neither id nor name.
+    /// Name and id of a check are missing.
     CheckKeyMissing,
-    /// A verb that is unknown for nodes, services or checks.
+    /// The verb is unknown for nodes, services or checks.
     UnknownCatalogVerb {
-        /// The kind, as [`CatalogSubject::kind`] says it.
+        /// The kind, from [`CatalogSubject::kind`].
         kind: &'static str,
-        /// As sent.
+        /// The verb as sent.
         verb: String,
     },
-    /// A read of a node, service or check that is not there.
+    /// The node, service or check of a read is missing.
     CatalogMissing(Box<CatalogSubject>),
-    /// A `cas` of one with another index.
+    /// The index of a `cas` does not match.
     CatalogStaleSet(Box<CatalogSubject>),
-    /// A `delete-cas` of one with another index.
+    /// The index of a `delete-cas` does not match.
     CatalogStaleDelete(Box<CatalogSubject>),
-    /// What a node, service or check needs is not there.
+    /// The catalog refused the write.
     Catalog(Refusal),
 }
 
@@ -220,7 +220,7 @@ impl TxnOperation {
         }
     }
 
-    /// The key; empty for operations on the catalog.
+    /// Returns the key; empty for operations on the catalog.
     fn key(&self) -> Key {
         match self {
             Self::Kv { key, .. } => key.clone(),
@@ -230,7 +230,7 @@ impl TxnOperation {
 }
 
 impl Store {
-    /// Runs a transaction that only reads: no index, no effects.
+    /// Runs a transaction that only reads, without an index and without effects.
     ///
     /// # Errors
     /// The operations that failed.
@@ -239,7 +239,7 @@ impl Store {
         self.clone().change(now).transaction(operations)
     }
 
-    /// That no operation fails before anything runs.
+    /// Returns the operations that fail before anything runs.
     fn pre_check(&self, now: Timestamp, operations: &[TxnOperation]) -> Result<(), Vec<TxnError>> {
         let early = self.rules.unknown_verb_fails_pre_check;
         let refusal = |operation: &TxnOperation| match operation {
@@ -322,12 +322,12 @@ fn acquiring_session(operation: &TxnOperation) -> Option<String> {
 }
 
 impl Change<'_> {
-    /// Runs all operations, which have been checked; unless all succeed, the store is as it was.
+    /// Runs checked operations. If one fails, the store is restored.
     fn transaction(&mut self, operations: Vec<TxnOperation>) -> TxnOutcome {
         let mut errors = Vec::new();
         let before = self.store.clone();
         let mut results = Vec::new();
-        // All failing operations are listed, not only the first: the later ones see what the earlier did.
+        // The operations behind a failing one run, too, and every failure is listed.
         for (place, operation) in operations.into_iter().enumerate() {
             let key = operation.key();
             if let Err(refusal) = self.operation(operation, &mut results) {
@@ -446,7 +446,7 @@ fn shown(key: &Key, row: &Arc<KvRow>, with_value: bool) -> TxnResult {
     }
 }
 
-/// What `get-or-empty` shows for a missing key.
+/// Returns the result of `get-or-empty` for a missing key.
 fn empty(key: &Key, flags: u64, session: &str, index: Index) -> TxnResult {
     let row = KvRow {
         value: Bytes::new(),
