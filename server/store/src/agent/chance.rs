@@ -1,9 +1,9 @@
-//! How the agent spreads what it does over time.
+//! The random waits of the agent.
 
 use std::time::Duration;
 
-/// A sequence of numbers that follows from its seed, which comes from the server's entropy: the store itself has
-/// no source of chance, and the same commands give the same store.
+/// A sequence of numbers from a seed. The seed comes from the server's entropy, because the store has no
+/// source of chance: the same commands give the same store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chance {
     state: u64,
@@ -14,12 +14,12 @@ impl Chance {
         Self { state: seed }
     }
 
-    /// Where the sequence stands: the seed of what comes next.
+    /// Returns the state of the sequence, which is the seed of its rest.
     pub(super) fn state(&self) -> u64 {
         self.state
     }
 
-    /// A duration from zero up to, not including, `limit`; zero when `limit` is.
+    /// Returns a duration below `limit`; zero if `limit` is zero.
     pub(super) fn below(&mut self, limit: Duration) -> Duration {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         // SplitMix64.

@@ -1,21 +1,21 @@
-//! What can happen to the agent's own state.
+//! Changes of the agent's services and checks.
 
 use std::time::Duration;
 
 use super::local::{CheckSpec, ServiceSpec};
 use crate::catalog::registration::Registration;
 
-/// One change of the agent's own state. What it means for the catalog is done in the same command, each change
-/// of the catalog with an index of its own, as Consul's agent sends them one after the other.
+/// A change of the agent's services and checks. The command also changes the catalog. Each change of the
+/// catalog has its own index, because Consul's agent sends them one by one.
 #[derive(Clone, Debug)]
 pub enum AgentCommand {
-    /// The agent comes up: the leader enters it, then it enters itself (session.md 4.1).
+    /// Start the agent: the leader registers it, then it registers itself (session.md 4.1).
     Start(Box<Start>),
     /// Register a service with its checks.
     RegisterService {
         /// What to register.
         spec: Box<ServiceSpec>,
-        /// Whether checks of the service that are not among the new ones go.
+        /// Whether to deregister other checks of the service.
         replace_checks: bool,
     },
     /// Deregister a service with its checks.
@@ -23,90 +23,89 @@ pub enum AgentCommand {
         /// Its id.
         id: String,
     },
-    /// Register a check, of a service that the agent knows or of the node.
+    /// Register a check of the node or of one of the agent's services.
     RegisterCheck(Box<CheckSpec>),
     /// Deregister a check.
     DeregisterCheck {
         /// Its id.
         id: String,
     },
-    /// A client reports how a TTL check does.
+    /// Report the status of a TTL check.
     Report {
         /// The check's id.
         id: String,
         /// `passing`, `warning` or `critical`.
         status: &'static str,
-        /// What it has to say.
+        /// The output.
         output: String,
     },
-    /// A run of a check has ended.
+    /// Record the result of a run of a check.
     Ran {
         /// The check's id.
         id: String,
-        /// The registration that was run.
+        /// The registration of the check.
         registration: u64,
         /// `passing`, `warning` or `critical`.
         status: &'static str,
-        /// What it has to say.
+        /// The output.
         output: String,
     },
-    /// Put a service in maintenance, or take it out.
+    /// Start or end maintenance of a service.
     ServiceMaintenance {
         /// The service's id.
         id: String,
-        /// Why; none to take it out.
+        /// The reason; `None` ends maintenance.
         reason: Option<String>,
     },
-    /// Put the node in maintenance, or take it out.
+    /// Start or end maintenance of the node.
     NodeMaintenance {
-        /// Why; none to take it out.
+        /// The reason; `None` ends maintenance.
         reason: Option<String>,
     },
-    /// Read the configuration: what it defines is registered, what it no longer defines goes; what clients registered
-    /// stays if there is a place where it was kept, as there is not in development mode (session.md 4.4).
+    /// Load the configuration: register what it defines, deregister what it no longer defines. Registrations
+    /// by clients survive only with a data directory, so not in development mode (session.md 4.4).
     Reload {
         /// The services of the configuration.
         services: Vec<ServiceSpec>,
         /// The checks of the configuration.
         checks: Vec<CheckSpec>,
-        /// Whether what clients registered stays.
+        /// Whether registrations by clients stay.
         keep: bool,
     },
 }
 
-/// What an agent is when it comes up.
+/// An agent at its start.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// How the leader enters the agent.
+    /// The leader's registration of the agent.
     pub by_leader: Registration,
-    /// How the agent enters itself.
+    /// The agent's registration of itself.
     pub by_agent: Registration,
-    /// What its waits are spread by: drawn from the server's entropy.
+    /// The seed of its random waits, from the server's entropy.
     pub seed: u64,
-    /// How long the catalog may not know an output that came without a change of status
-    /// (`check_update_interval`); zero tells it at once.
+    /// The delay of a changed output without a change of status in the catalog (`check_update_interval`).
     pub output_interval: Duration,
 }
 
-/// What the agent does by itself. The order is that of two things at the same moment.
+/// A task of the agent. At equal times the order of the variants decides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
-    /// A TTL check expires.
+    /// Expire a TTL check.
     Expire(String),
-    /// A check is run.
+    /// Run a check.
     Run(String),
-    /// The catalog is told of an output.
+    /// Send an output to the catalog.
     Output(String),
-    /// Services that have been critical for too long are deregistered.
+    /// Deregister services that have been critical for too long.
     Reap,
-    /// The leader looks whether the agent is entered.
+    /// Check, as the leader, that the agent is registered.
     Reconcile,
-    /// The agent compares its own state with the catalog's.
+    /// Compare the agent's state with the catalog.
     FullSync,
 }
 
 impl AgentCommand {
-    /// What is done, for people.
+    /// Prints the task in words.
     pub(super) fn words(&self) -> String {
         let switched = |reason: &Option<String>| if reason.is_some() { "into" } else { "out of" };
         match self {

@@ -1,4 +1,4 @@
-//! What the agent does by itself.
+//! The tasks of the agent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::catalog::registration::Registration;
 use crate::command::effects::{Note, Touched};
 use crate::timestamp::Timestamp;
 
-/// How often the agent looks for services that have been critical for too long.
+/// The interval of searches for overdue critical services.
 pub(super) const REAP_INTERVAL: Duration = Duration::from_secs(30);
-/// How often the leader looks whether the members are entered.
+/// The interval at which the leader checks the registrations of members.
 const RECONCILE_INTERVAL: Duration = Duration::from_secs(60);
-/// The time between two comparisons of agent and catalog, and how much is added at random.
+/// The interval of comparisons with the catalog, and the limit of its random extension.
 const SYNC_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Change<'_> {
@@ -36,8 +36,8 @@ impl Change<'_> {
         agent.next_sync = self.now;
     }
 
-    /// After others changed something: if it was the agent's node, leader and agent will see it when they next
-    /// look. Nothing is scheduled for looks that would find nothing, so that a server at rest has no deadlines.
+    /// Schedules the next checks of leader and agent if others changed the agent's node. Checks that would
+    /// find nothing are not scheduled, so that an idle server has no deadlines.
     pub(crate) fn agent_looks_later(&mut self) {
         let Some(own) = self.store.agent.own.as_ref().map(Arc::clone) else {
             return;
@@ -61,8 +61,8 @@ impl Change<'_> {
         self.agent_schedule(reconcile, Due::Reconcile);
         let agent = &mut self.store.agent;
         if agent.next_sync <= self.now {
-            // Those that there were meanwhile have found nothing. They are taken to have been equally far apart, or a
-            // century of them would have to be gone through.
+            // Skips the comparisons in between, which would have found nothing. Equal intervals are assumed,
+            // so that a long time costs no more.
             let wait = SYNC_INTERVAL + agent.chance.below(SYNC_INTERVAL);
             agent.next_sync = next_on_grid(agent.next_sync, wait, self.now);
         }
@@ -70,10 +70,10 @@ impl Change<'_> {
         self.agent_schedule(sync, Due::FullSync);
     }
 
-    /// Does what is due. Returns a note about what the catalog does not show.
+    /// Runs a due task. Returns a note for the history if the catalog does not change.
     pub(crate) fn agent_due(&mut self, due: Due) -> Option<Note> {
         let deadlines = &mut self.store.agent.deadlines;
-        // A clock that was stopped may be past it.
+        // After a stopped clock another task may be first.
         if let Some(first) = deadlines
             .get_min()
             .filter(|(_, first)| *first == due)
@@ -96,7 +96,7 @@ impl Change<'_> {
         None
     }
 
-    /// Deregisters the services that have been critical for longer than they said.
+    /// Deregisters the services that have been critical for too long.
     fn agent_reap(&mut self) {
         let now = self.now;
         self.store.agent.next_reap = None;
@@ -121,9 +121,8 @@ impl Change<'_> {
         }
     }
 
-    /// Lets services be looked at for how long they have been critical, at the first look that finds one at `overdue`. The
-    /// looks before it would find nothing, so they do not take place: a server with a critical service can be advanced by
-    /// years.
+    /// Schedules the first search that finds a service overdue at `overdue`. Earlier searches would find
+    /// nothing and are skipped, so that years can pass with a critical service.
     pub(super) fn agent_schedule_reap(&mut self, overdue: Timestamp) {
         let before = Timestamp::from_offset(overdue.offset().saturating_sub(1));
         let started = self.store.agent.own().started;
@@ -139,7 +138,7 @@ impl Change<'_> {
         }
     }
 
-    /// The leader enters the agent again where somebody has taken it out (session.md 4.3).
+    /// Registers the agent again after a deregistration by others (session.md 4.3).
     fn reconcile(&mut self) {
         let own = self.store.agent.own();
         let catalog = &self.store.catalog;

@@ -1,4 +1,4 @@
-//! User events: messages that are kept in the order in which they were fired, the last few of them (session.md 4.6).
+//! User events. The agent keeps the last of them, in order (session.md 4.6).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -11,40 +11,40 @@ use crate::command::effects::Touched;
 use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
 use crate::{Change, Store};
 
-/// How many events are kept.
+/// The number of events kept.
 pub(crate) const KEPT: usize = 256;
 
-/// An event as it is fired.
+/// A new event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
     /// The id, made by the caller.
     pub id: [u8; 16],
     /// The name: any bytes (seen on 1.8.7).
     pub name: Box<[u8]>,
-    /// The payload; empty for none.
+    /// The payload; empty if unset.
     pub payload: Box<[u8]>,
-    /// Which nodes it is for: a regular expression, or empty for all.
+    /// A regular expression for the nodes it is for; empty for all.
     pub node_filter: String,
-    /// Which services' nodes it is for: a regular expression, or empty for all.
+    /// A regular expression for the services whose nodes it is for; empty for all.
     pub service_filter: String,
-    /// With which tags: a regular expression, or empty for all.
+    /// A regular expression for the tags of these services; empty for all.
     pub tag_filter: String,
-    /// Whether the agent is one of those that it is for: who is not, keeps nothing of it.
+    /// Whether it is for this agent. Other events are not kept.
     pub concerns_agent: bool,
 }
 
-/// An event that was kept.
+/// A kept event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRow {
-    /// As it was fired.
+    /// The event as fired.
     pub event: NewEvent,
-    /// Its place among all events, also those that were not kept.
+    /// Its number among all events, kept or not.
     pub logical_time: u64,
 }
 
 impl EventRow {
-    /// The index of lists that end with this event: both halves of its id, over each other. Later events have lower
-    /// ones as often as higher ones.
+    /// Returns the index of a list that ends with this event: the exclusive or of the halves of its id. So the
+    /// indexes of events have no order.
     fn index(&self) -> Index {
         let id = u128::from_be_bytes(self.event.id);
         let [high, low] = [id >> 64, id & u128::from(u64::MAX)];
@@ -52,15 +52,15 @@ impl EventRow {
     }
 }
 
-/// The events that are kept.
+/// The kept events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
     pub(crate) rows: Vector<Arc<EventRow>>,
-    /// How many were fired.
+    /// The number of events fired.
     pub(crate) fired: u64,
 }
 
-/// Reads the events with a name, or all that are kept, oldest first.
+/// Reads the kept events, or those with this name, oldest first.
 #[derive(Clone, Debug)]
 pub struct EventList(pub Option<Box<[u8]>>);
 
@@ -94,7 +94,7 @@ impl Command for NewEvent {
 
     fn run(self, change: &mut Change<'_>) -> Result<(), Infallible> {
         let events = &mut change.store.events;
-        // Consul's clock of events has begun when the first one comes.
+        // Consul's Lamport clock of events starts at 1.
         events.fired += 1;
         if !self.concerns_agent {
             return Ok(());

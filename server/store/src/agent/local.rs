@@ -1,4 +1,4 @@
-//! What the agent knows of its own services and checks, as plain data.
+//! The agent's services and checks as plain data.
 
 use std::time::Duration;
 
@@ -6,81 +6,81 @@ use crate::catalog::registration::{NewCheck, NewService};
 use crate::command::effects::Probe;
 use crate::timestamp::Timestamp;
 
-/// A service that the agent was told of.
+/// A service of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalService {
-    /// As it stands in the catalog.
+    /// The service as registered in the catalog.
     pub service: NewService,
-    /// Whether it came as the sidecar of another service, with which it goes.
+    /// Whether it is a sidecar, and is deregistered with its service.
     pub(super) is_sidecar: bool,
 }
 
-/// A check that the agent was told of, and how it does.
+/// A check of the agent, with its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalCheck {
-    /// As it stands in the catalog, but for an output that the catalog is told later.
+    /// The check as registered in the catalog, apart from a delayed output.
     pub check: NewCheck,
-    /// The name of its service when it was registered; empty for a check of the node.
+    /// The name of its service at registration; empty for a check of the node.
     pub service_name: String,
-    /// The tags of its service when it was registered: later ones are not taken over (seen on 1.8.7).
+    /// The tags of its service at registration. Later changes are not copied (seen on 1.8.7).
     pub service_tags: Option<Vec<String>>,
-    /// How its status comes about, and the limits that hold for it.
+    /// The source of its status.
     pub source: CheckSource,
-    /// The longest output in bytes that is kept.
+    /// The longest output kept, in bytes.
     pub output_limit: usize,
-    /// After how long in a critical state the service is deregistered; none for never.
+    /// The time in the critical state until the service is deregistered; `None` for never.
     pub deregister_after: Option<Duration>,
-    /// Since when it has been critical; none while it is not.
+    /// The start of its critical state; `None` for other states.
     pub critical_since: Option<Timestamp>,
-    /// How often it has to pass and to fail before its status follows.
+    /// The successes and failures in a row that change its status.
     pub thresholds: Thresholds,
-    /// How often it has passed and failed in a row.
+    /// The current successes or failures in a row.
     pub in_a_row: InARow,
-    /// Which registration of this check is in force: the result of a run of an earlier one does not count.
+    /// The number of its registration. Results of runs for earlier registrations are dropped.
     pub registration: u64,
-    /// When it expires or is run next, if it does by itself.
+    /// The time at which it expires or runs next.
     pub next: Option<Timestamp>,
-    /// When the catalog is told of an output that it does not know; none while it knows.
+    /// When the catalog gets a delayed output; `None` if it is up to date.
     pub output_due: Option<Timestamp>,
 }
 
-/// How the status of a check comes about.
+/// The source of a check's status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckSource {
-    /// Clients report it; without a report for this long it turns critical.
+    /// Reports by clients. Without one for this long the check becomes critical.
     Ttl(Duration),
-    /// Something is asked again and again.
+    /// Runs at an interval.
     Probe {
-        /// What.
+        /// How to run it.
         probe: Probe,
         /// The time between the end of a run and the next.
         interval: Duration,
     },
-    /// It follows the checks of another service.
+    /// The checks of another service.
     Alias(Alias),
-    /// Nothing here ever changes it: maintenance, and the kinds of check that are not run.
+    /// Nothing: maintenance, and the kinds of check that never run.
     Fixed,
 }
 
-/// What an alias follows.
+/// The target of an alias check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// The node, as the catalog has it; empty for what this agent itself knows.
+    /// The node in the catalog; empty for this agent.
     pub node: String,
-    /// The id of the service on it; empty for the node alone.
+    /// The service id; empty for the node.
     pub service: String,
 }
 
-/// How often a check has to pass and to fail in a row before its status follows; 0 and 1 are at once.
+/// The successes and failures in a row that change the status of a check; 0 means 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Passes, or warnings, before it is no longer critical.
+    /// The passes or warnings that end the critical status.
     pub success_before_passing: i64,
-    /// Failures before it is critical.
+    /// The failures that make it critical.
     pub failures_before_critical: i64,
 }
 
-/// How often a check has passed and failed in a row; one of the two is 0.
+/// The successes and failures of a check in a row; one of the two is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InARow {
     /// Passes.
@@ -90,13 +90,13 @@ pub struct InARow {
 }
 
 impl InARow {
-    /// Whether counting can go on for ever.
+    /// Whether the counts cannot overflow.
     pub(super) fn is_small(self) -> bool {
         let limit = i64::MAX / 2;
         (0..limit).contains(&self.passes) && (0..limit).contains(&self.failures)
     }
 
-    /// Counts a run. Whether the status follows it.
+    /// Counts a run. Returns whether the status changes to the run's.
     pub(super) fn count(&mut self, critical: bool, thresholds: Thresholds) -> bool {
         if critical {
             self.passes = 0;
@@ -110,44 +110,44 @@ impl InARow {
     }
 }
 
-/// A check to be registered.
+/// A check to register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckSpec {
-    /// As it is to stand in the catalog. An existing check of this id keeps its status and output.
+    /// The registration in the catalog. An existing check of this id keeps its status and output.
     pub check: NewCheck,
-    /// How its status comes about.
+    /// The source of its status.
     pub source: CheckSource,
-    /// The longest output in bytes that is kept.
+    /// The longest output kept, in bytes.
     pub output_limit: usize,
-    /// After how long in a critical state the service is deregistered; none for never.
+    /// The time in the critical state until the service is deregistered; `None` for never.
     pub deregister_after: Option<Duration>,
-    /// How often it has to pass and to fail before its status follows.
+    /// The successes and failures in a row that change its status.
     pub thresholds: Thresholds,
 }
 
-/// What a service brings when it is registered.
+/// A service to register, with its checks and sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceSpec {
     /// The service.
     pub service: NewService,
     /// Its checks.
     pub checks: Vec<CheckSpec>,
-    /// The proxy that comes and goes with it.
+    /// The sidecar proxy.
     pub sidecar: Option<Box<Sidecar>>,
 }
 
-/// A proxy that is registered with a service.
+/// A sidecar proxy to register with a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sidecar {
-    /// The proxy; port 0 for one that is free.
+    /// The proxy; port 0 for any free one.
     pub service: NewService,
-    /// Its checks; none for those that every sidecar has.
+    /// Its checks; `None` for the default ones.
     pub checks: Vec<CheckSpec>,
-    /// The longest output in bytes of those.
+    /// The longest output of the default checks, in bytes.
     pub output_limit: usize,
 }
 
-/// An output of at most `limit` bytes, and how much it was of.
+/// Truncates an output to `limit` bytes and adds its full length.
 pub(super) fn cut(output: &str, limit: usize) -> String {
     if output.len() <= limit {
         return output.to_owned();

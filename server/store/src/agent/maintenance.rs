@@ -1,4 +1,4 @@
-//! Maintenance: a critical check that says why.
+//! Maintenance: a critical check whose notes give the reason.
 
 use super::local::{CheckSource, CheckSpec, Thresholds};
 use crate::Change;
@@ -44,7 +44,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Enters a maintenance check; in maintenance already, the first reason stays.
+    /// Registers a maintenance check. An existing one keeps its reason.
     fn agent_maintain(&mut self, check: NewCheck) {
         if self.store.agent.check(&check.check_id).is_some() {
             return;
@@ -65,7 +65,7 @@ impl Change<'_> {
     }
 }
 
-/// The reason, or Consul's own words for none.
+/// Returns the reason, or Consul's default if it is empty.
 fn or_default(reason: String, what: &str) -> String {
     if reason.is_empty() {
         return format!(

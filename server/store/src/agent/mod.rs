@@ -1,7 +1,7 @@
-//! The agent: its own services and checks, and how they come to stand in the catalog (session.md 4.4).
+//! The agent: its services and checks, and their registration in the catalog (session.md 4.4).
 //!
-//! The agent keeps what clients told it in tables of its own and enters every change into the catalog at once.
-//! What others do to its node in the catalog it undoes when it next compares the two.
+//! The agent keeps its own tables and registers every change in the catalog at once. Changes of its node by
+//! others are undone at the next comparison.
 
 mod chance;
 mod check;
@@ -37,84 +37,84 @@ use crate::timestamp::Timestamp;
 use crate::{Change, Store};
 use chance::Chance;
 
-/// The service that the leader registers on the agent's node, and that the agent leaves alone.
+/// The service that the leader registers on the agent's node. The agent ignores it.
 const CONSUL: &str = "consul";
-/// The check that the leader registers on the agent's node, and that the agent leaves alone.
+/// The check that the leader registers on the agent's node. The agent ignores it.
 const SERF_HEALTH: &str = "serfHealth";
 
-/// The agent's own state.
+/// The state of the agent.
 #[derive(Clone, Debug, Default)]
 pub struct Agent {
-    /// How the agent is entered; none before it came up.
+    /// The agent's registration; `None` before its start.
     own: Option<Arc<Own>>,
     chance: Chance,
     services: OrdMap<String, Arc<LocalService>>,
     checks: check::table::Checks,
-    /// What the agent does by itself, and when.
+    /// The tasks, with their times.
     deadlines: OrdSet<(Timestamp, Due)>,
-    /// What the configuration defines.
+    /// The ids from the configuration.
     configured: Arc<reload::Configured>,
-    /// How many registrations of checks there were.
+    /// The number of check registrations so far.
     registrations: u64,
-    /// When the agent next compares its own state with the catalog's.
+    /// The time of the next comparison with the catalog.
     next_sync: Timestamp,
-    /// When the agent next looks for services that have been critical for too long; None while no service is critical.
+    /// The time of the next search for overdue critical services; `None` without critical services.
     next_reap: Option<Timestamp>,
 }
 
-/// How the agent is entered into the catalog.
+/// The registration of the agent in the catalog.
 #[derive(Debug)]
 struct Own {
     by_leader: Registration,
     by_agent: Registration,
-    /// The name of its node in lower case.
+    /// The name of its node, in lower case.
     node: String,
     started: Timestamp,
     output_interval: Duration,
 }
 
 impl Agent {
-    /// The id of the agent's node.
+    /// Returns the id of the agent's node.
     ///
     /// # Panics
-    /// When the agent has not come up.
+    /// The agent has not started.
     pub fn node_id(&self) -> String {
         self.own().by_agent.node.id.clone()
     }
 
-    /// The services, in the order of their ids.
+    /// Returns the services, in the order of their ids.
     pub fn services(&self) -> impl Iterator<Item = &Arc<LocalService>> {
         self.services.values()
     }
 
-    /// The service with this id.
+    /// Returns the service with this id.
     #[must_use]
     pub fn service(&self, id: &str) -> Option<&Arc<LocalService>> {
         self.services.get(id)
     }
 
-    /// The checks, in the order of their ids.
+    /// Returns the checks, in the order of their ids.
     pub fn checks(&self) -> impl Iterator<Item = &Arc<LocalCheck>> {
         self.checks.all()
     }
 
-    /// The check with this id.
+    /// Returns the check with this id.
     #[must_use]
     pub fn check(&self, id: &str) -> Option<&Arc<LocalCheck>> {
         self.checks.get(id)
     }
 
-    /// The checks that bear on a service: its own and those of the node, in the order of their ids.
+    /// Returns the checks of a service and of the node, in the order of their ids.
     pub fn checks_on(&self, service: &str) -> impl Iterator<Item = &Arc<LocalCheck>> {
         self.checks.on(service).into_iter()
     }
 
-    /// What is due next, and when.
+    /// Returns the next task, with its time.
     pub(super) fn next_due(&self) -> Option<&(Timestamp, Due)> {
         self.deadlines.get_min()
     }
 
-    /// How many things it is going to do.
+    /// Returns the number of pending tasks.
     pub(super) fn deadlines(&self) -> usize {
         self.deadlines.len()
     }
@@ -149,14 +149,14 @@ impl Agent {
 }
 
 impl Store {
-    /// The agent's own state.
+    /// The state of the agent.
     #[must_use]
     pub fn agent(&self) -> &Agent {
         &self.agent
     }
 }
 
-/// Reads a service of the agent's own by its id. It has no index of its own.
+/// Reads a service of the agent by its id. It has no index.
 #[derive(Clone, Debug)]
 pub struct AgentServiceInfo(pub String);
 
@@ -177,8 +177,8 @@ impl Read for AgentServiceInfo {
     }
 }
 
-/// Changes the agent's own services and checks, and the catalog with them (session.md 4.4). Each change of the catalog
-/// counts its own raft entry.
+/// Changes the agent's services and checks, and the catalog with them (session.md 4.4). Each change of the
+/// catalog is a raft entry.
 impl Command for AgentCommand {
     type Reply = ();
     type Refused = Refusal;
@@ -228,19 +228,19 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Something happens at `at`.
+    /// Schedules a task at `at`.
     fn agent_schedule(&mut self, at: Timestamp, due: Due) {
         self.store.agent.deadlines.insert((at, due));
     }
 
-    /// Nothing happens at `at` after all.
+    /// Cancels a task at `at`.
     fn agent_cancel(&mut self, at: Option<Timestamp>, due: Due) {
         if let Some(at) = at {
             self.store.agent.deadlines.remove(&(at, due));
         }
     }
 
-    /// The registration of something on the agent's node, which leaves the node's row alone.
+    /// Returns a registration on the agent's node that keeps the node's row.
     fn on_own_node(&self) -> Registration {
         Registration {
             node: self.store.agent.own().by_agent.node.clone(),

@@ -1,4 +1,4 @@
-//! The configuration, read at the start and whenever somebody asks for it (seen on 1.8.7).
+//! Loads of the configuration, at the start and on request (seen on 1.8.7).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::local::{CheckSpec, ServiceSpec};
 use super::service::sidecar::sidecar_id;
 use crate::Change;
 
-/// The ids of what a configuration defines.
+/// The ids that a configuration defines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Configured {
     pub(super) services: BTreeSet<String>,
@@ -29,7 +29,8 @@ impl Configured {
 }
 
 impl Change<'_> {
-    /// Registers what the configuration defines; what it defined before goes, and with `keep` off all else, too.
+    /// Registers what the configuration defines, and deregisters what it no longer defines; without `keep`,
+    /// also everything else.
     pub(super) fn agent_reload(
         &mut self,
         services: Vec<ServiceSpec>,
@@ -42,16 +43,16 @@ impl Change<'_> {
         let before = std::mem::replace(&mut self.store.agent.configured, configured);
         self.agent_drop_all_but(&now, keep.then_some(&before));
         for spec in services {
-            // One for whose sidecar no port is left is left out.
+            // A service is skipped if no port is left for its sidecar.
             let _ = self.agent_register_service(spec, false);
         }
         for spec in checks {
-            // The service may have been left out.
+            // The service may have been skipped.
             let _ = self.agent_register_check(spec);
         }
     }
 
-    /// Drops what the configuration does not define; with `before`, only what that one did.
+    /// Deregisters what the configuration does not define; with `before`, only what that one defined.
     fn agent_drop_all_but(&mut self, now: &Configured, before: Option<&Configured>) {
         let agent = &self.store.agent;
         let of_sidecar = |service: &str| {

@@ -1,4 +1,4 @@
-//! The agent's way into the catalog, and the comparison of the two.
+//! Anti-entropy: registers the agent's state in the catalog and compares the two.
 
 use super::{CONSUL, SERF_HEALTH};
 use crate::Change;
@@ -6,11 +6,11 @@ use crate::catalog::registration::{Deregistration, NewCheck, NewService, Registr
 use crate::command::Refusal;
 
 impl Change<'_> {
-    /// Enters something into the catalog.
+    /// Registers in the catalog.
     pub(super) fn enter(&mut self, registration: Registration) {
         self.take_indexes(1);
         match self.register(registration) {
-            // Somebody else has the agent's name, and is alive: it stays out until the next look.
+            // Another living node has the agent's name. The agent tries again at the next comparison.
             Ok(()) | Err(Refusal::NodeNameTaken { .. }) => {}
             Err(other) => {
                 unreachable!("an agent enters checks with their services, and yet it is {other}")
@@ -18,14 +18,14 @@ impl Change<'_> {
         }
     }
 
-    /// Takes something out of the catalog.
+    /// Deregisters from the catalog.
     pub(super) fn take_out(&mut self, what: &Deregistration) {
         self.take_indexes(1);
         self.deregister(what);
     }
 
-    /// Makes the catalog say of the agent's node what the agent knows: what it does not know goes, what is
-    /// missing or different is entered (session.md 4.3).
+    /// Makes the catalog agree with the agent: deregisters what the agent does not have, registers what is
+    /// missing or different (session.md 4.3).
     pub(super) fn agent_full_sync(&mut self) {
         let own = self.store.agent.own();
         let row = self.store.catalog.nodes.get(&own.node);
@@ -58,7 +58,7 @@ impl Change<'_> {
         }
     }
 
-    /// A service that lets others change its tags takes over those that the catalog has.
+    /// Copies the tags of the catalog to a service with `EnableTagOverride`.
     fn adopt_tags(&mut self, node: &str) {
         for row in self.store.catalog.services_of(node) {
             let id = &row.service.id;
@@ -95,7 +95,7 @@ impl Change<'_> {
         services.filter(differs).cloned().collect()
     }
 
-    /// A check differs by more than an output of which the catalog is told later.
+    /// Whether a check differs from the catalog's by more than a delayed output.
     fn checks_that_differ(&self, node: &str) -> Vec<NewCheck> {
         let checks = self.store.agent.checks().filter(|local| {
             let id = local.check.check_id.to_lowercase();

@@ -1,8 +1,8 @@
 //! Alias checks: they follow the checks of another service, of this agent or of a node in the catalog (seen on 1.8.7).
 //!
-//! One that follows a service of this agent looks again when that service comes or goes, when one of its checks does,
-//! and when one of these changes its status; when it looks, checks of the node count, too. One that follows a node in
-//! the catalog looks again whenever anything of that node changes.
+//! An alias of a service of this agent is updated when that service or one of its checks is registered,
+//! deregistered or changes its status. Checks of the node count for it, too. An alias of a node in the catalog
+//! is updated at every change of that node.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use proconsul_gocompat::quote::Quoted;
 const PASSING: &str = "passing";
 const WARNING: &str = "warning";
 
-/// What aliases have to look at again.
+/// The changes that aliases have to follow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stirred {
     /// Services of this agent.
@@ -39,8 +39,8 @@ impl Stirred {
 }
 
 impl Change<'_> {
-    /// Lets aliases follow what has changed, and others follow these. A ring of aliases comes to rest, because only
-    /// another status is followed; should one not, it goes on with the next change.
+    /// Updates the aliases of changed services and nodes, then the aliases of these. Only a changed status is
+    /// followed, so a ring of aliases comes to rest.
     pub(crate) fn agent_aliases_follow(&mut self) {
         let mut seen = 0;
         for _ in 0..=self.store.agent.checks.len() {
@@ -58,7 +58,7 @@ impl Change<'_> {
         }
     }
 
-    /// The nodes of the catalog of which something has changed, in lower case.
+    /// Returns the changed nodes of the catalog, in lower case.
     fn nodes_touched_since(&self, seen: usize) -> BTreeSet<String> {
         let touched = self.effects.touched.iter().skip(seen);
         let node = |touched: &Touched| match touched {
@@ -78,7 +78,7 @@ impl Change<'_> {
 }
 
 impl Agent {
-    /// The aliases that have to look again, in the order of their ids.
+    /// Returns the aliases to update, in the order of their ids.
     fn aliases_due(&self, stirred: &Stirred, nodes: &BTreeSet<String>) -> Vec<(String, Alias)> {
         let services = stirred.services.iter();
         let of_services = services.flat_map(|service| self.checks.aliases_of_service(service));
@@ -106,13 +106,13 @@ impl Store {
         let place = (node.clone(), alias.service.clone());
         let exists = self.catalog.services.contains_key(&place);
         let rows = self.catalog.checks.of_node(&node);
-        // The node is found in any case, its checks are not.
+        // The case of the node's name matters for its checks only.
         let rows = rows.iter().filter(|row| row.node == alias.node);
         result(alias, exists, rows.map(|row| &row.check))
     }
 }
 
-/// What an alias comes to: the first critical check counts, else the last one in warning.
+/// Returns the status of an alias: that of the first critical check, else of the last one in warning.
 fn result<'a>(
     alias: &Alias,
     exists: bool,

@@ -1,4 +1,4 @@
-//! The agent's checks: registered, reported, run, taken away.
+//! Registration, reports, runs and deregistration of the agent's checks.
 
 pub(super) mod alias;
 pub(super) mod table;
@@ -30,8 +30,8 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Puts a check into the agent's own tables; as it is to be entered. One that is there already keeps its
-    /// status and its output (session.md 4.4).
+    /// Adds a check to the agent's tables. Returns its registration for the catalog. An existing check keeps
+    /// its status and output (session.md 4.4).
     pub(super) fn agent_keep_check(
         &mut self,
         spec: CheckSpec,
@@ -41,7 +41,7 @@ impl Change<'_> {
         let mut check = spec.check;
         let id = check.check_id.clone();
         let before = self.agent_forget_check(&id);
-        // Only what is reported or found starts it, not how a check begins (seen on 1.8.7).
+        // Only a report or a run starts the critical time, not the initial status (seen on 1.8.7).
         let mut critical_since = None;
         if let Some(before) = before {
             check.status.clone_from(&before.check.status);
@@ -86,7 +86,7 @@ impl Change<'_> {
         check
     }
 
-    /// Lets a check expire or run after `wait`, and at no other time.
+    /// Schedules the expiry or run of a check after `wait`, in place of an earlier schedule.
     fn agent_await_check(&mut self, id: &str, wait: Duration) {
         let at = self.now.plus(wait);
         let before = self.agent_change_check(id, |local| {
@@ -99,7 +99,7 @@ impl Change<'_> {
         }
     }
 
-    /// Changes a check of the agent's own tables; none if there is none.
+    /// Changes a check in the agent's tables; `None` if it is unknown.
     pub(super) fn agent_change_check<T>(
         &mut self,
         id: &str,
@@ -108,7 +108,7 @@ impl Change<'_> {
         self.store.agent.checks.change(id, change)
     }
 
-    /// Takes a check out of the agent's own tables, with all that it would have done.
+    /// Removes a check from the agent's tables, with its tasks.
     pub(super) fn agent_forget_check(&mut self, id: &str) -> Option<Arc<LocalCheck>> {
         let local = self.store.agent.checks.remove(id)?;
         self.stirred.service(&local.check.service_id);
@@ -130,7 +130,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Takes a check away, here and in the catalog.
+    /// Deregisters a check, here and in the catalog.
     pub(super) fn agent_drop_check(&mut self, id: &str) {
         if self.agent_forget_check(id).is_some() {
             let node = self.store.agent.own().node.clone();
@@ -141,7 +141,7 @@ impl Change<'_> {
         }
     }
 
-    /// A client says how a TTL check does, which starts its TTL anew.
+    /// Records a client's report of a TTL check and restarts the TTL.
     pub(super) fn agent_report(
         &mut self,
         id: &str,
@@ -159,7 +159,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// The TTL of a check is over. It expires once; only a report starts it anew.
+    /// Expires a TTL check. It expires once, until the next report.
     pub(super) fn agent_expire(&mut self, id: &str) {
         let last = self.agent_change_check(id, |local| {
             local.next = None;
@@ -175,7 +175,7 @@ impl Change<'_> {
         self.agent_set_status(id, CRITICAL, output);
     }
 
-    /// A check is to be run: somebody outside of the store does it, and comes back with [`Change::agent_ran`].
+    /// Requests a run of a check. The caller of the store runs it and returns with [`Change::agent_ran`].
     pub(super) fn agent_run(&mut self, id: &str) {
         let run = self.agent_change_check(id, |local| {
             local.next = None;
@@ -191,7 +191,7 @@ impl Change<'_> {
         self.effects.runs.extend(run.flatten());
     }
 
-    /// A run has ended. That of a check that has been registered anew or taken away since is forgotten.
+    /// Records the result of a run. It is dropped if the check was registered anew or deregistered since.
     pub(super) fn agent_ran(
         &mut self,
         id: &str,
@@ -219,8 +219,8 @@ impl Change<'_> {
         self.agent_await_check(id, interval);
     }
 
-    /// Sets status and output of a check. The catalog is told at once of another status, and later of another
-    /// output alone (session.md 4.4).
+    /// Sets status and output of a check. The catalog gets a changed status at once, a changed output alone
+    /// later (session.md 4.4).
     pub(super) fn agent_set_status(&mut self, id: &str, status: &str, output: String) {
         let now = self.now;
         let changed = self.agent_change_check(id, |local| {
@@ -241,7 +241,7 @@ impl Change<'_> {
             return;
         };
         let other_status = service.is_some();
-        // Another output alone is not followed (seen on 1.8.7).
+        // Aliases ignore a changed output (seen on 1.8.7).
         self.stirred.service(&service.unwrap_or_default());
         let interval = self.store.agent.own().output_interval;
         if other_status || (other_output && interval.is_zero()) {
@@ -258,7 +258,7 @@ impl Change<'_> {
         }
     }
 
-    /// Enters a check as the agent knows it.
+    /// Registers a check of the agent in the catalog.
     pub(super) fn agent_tell_catalog(&mut self, id: &str) {
         let check = self.agent_change_check(id, |local| {
             local.output_due = None;
@@ -269,7 +269,7 @@ impl Change<'_> {
         }
     }
 
-    /// Enters a check, and its service with it in case that somebody took it out.
+    /// Registers a check, and its service in case others deregistered it.
     pub(super) fn enter_check(&mut self, check: NewCheck) {
         let service = self.store.agent.service(&check.service_id);
         let service = service.map(|local| local.service.clone());
@@ -281,14 +281,14 @@ impl Change<'_> {
     }
 }
 
-/// When a check will have been critical for so long that its service goes, if it stays as it is.
+/// Returns when the service of a critical check is to be deregistered.
 pub(super) fn overdue_at(local: &LocalCheck) -> Option<Timestamp> {
     let has_service = !local.check.service_id.is_empty();
     let since = local.critical_since.filter(|_| has_service)?;
     Some(since.plus(local.deregister_after?))
 }
 
-/// What a check does by itself.
+/// Returns the periodic task of a check.
 pub(super) fn next_of(local: &LocalCheck) -> Option<Due> {
     let id = local.check.check_id.clone();
     match local.source {
@@ -298,7 +298,7 @@ pub(super) fn next_of(local: &LocalCheck) -> Option<Due> {
     }
 }
 
-/// The first point in time after `now` that lies a whole number of steps after `start`.
+/// Returns the first time after `now` that is a whole number of steps after `start`.
 pub(super) fn next_on_grid(start: Timestamp, step: Duration, now: Timestamp) -> Timestamp {
     let step_ns = step.as_nanos();
     let steps = now.since(start).as_nanos() / step_ns + 1;

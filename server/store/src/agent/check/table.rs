@@ -1,4 +1,4 @@
-//! The table of the agent's checks, and where to find those that a change concerns without looking at all of them.
+//! The table of the agent's checks, with indexes by service and by alias target.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use crate::catalog::looks::looked_at;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct Checks {
     rows: OrdMap<String, Arc<LocalCheck>>,
-    /// (service, check); those of the node under the empty service.
+    /// (service, check); the service is empty for checks of the node.
     by_service: OrdSet<(String, String)>,
-    /// (service, check) of the aliases that follow a service of this agent.
+    /// (service, check) of the aliases of services of this agent.
     aliases_by_service: OrdSet<(String, String)>,
-    /// (node, check) of the aliases that follow a node of the catalog, the node in lower case.
+    /// (node, check) of the aliases of nodes of the catalog, the node in lower case.
     aliases_by_node: OrdSet<(String, String)>,
 }
 
 impl Checks {
-    /// Puts a check in the place of the one with its id.
+    /// Inserts or replaces a check.
     pub(in crate::agent) fn insert(&mut self, local: LocalCheck) {
         let id = local.check.check_id.clone();
         self.remove(&id);
@@ -61,7 +61,7 @@ impl Checks {
         self.rows.get(id)
     }
 
-    /// Changes a check, but for its id, its service and its source.
+    /// Changes a check. Its id, service and source must stay.
     pub(in crate::agent) fn change<T>(
         &mut self,
         id: &str,
@@ -71,7 +71,7 @@ impl Checks {
         Some(change(Arc::make_mut(local)))
     }
 
-    /// Changes all checks, each but for its id, its service and its source.
+    /// Changes all checks. Their ids, services and sources must stay.
     pub(in crate::agent) fn change_all(&mut self, change: impl Fn(&mut LocalCheck)) {
         let rows = self.rows.iter().map(|(id, local)| {
             let mut local = LocalCheck::clone(local);
@@ -81,22 +81,22 @@ impl Checks {
         self.rows = rows.collect();
     }
 
-    /// All checks, in the order of their ids.
+    /// Returns all checks, in the order of their ids.
     pub(in crate::agent) fn all(&self) -> impl Iterator<Item = &Arc<LocalCheck>> {
         self.rows.values().inspect(|_| looked_at())
     }
 
-    /// How many there are.
+    /// Returns the number of checks.
     pub(in crate::agent) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// The ids of the checks of a service, or with an empty one of the node, in their order.
+    /// Returns the ids of a service's checks, in order. An empty service selects the node's.
     pub(in crate::agent) fn of_service(&self, service: &str) -> impl Iterator<Item = &str> {
         second_of(&self.by_service, service)
     }
 
-    /// The checks that bear on a service: its own and those of the node, in the order of their ids.
+    /// Returns the checks of a service and of the node, in the order of their ids.
     pub(in crate::agent) fn on(&self, service: &str) -> Vec<&Arc<LocalCheck>> {
         let mut ids: Vec<&str> = self.of_service("").collect();
         if !service.is_empty() {
@@ -106,18 +106,18 @@ impl Checks {
         ids.into_iter().filter_map(|id| self.rows.get(id)).collect()
     }
 
-    /// The ids of the aliases that follow a service of this agent.
+    /// Returns the ids of the aliases of a service of this agent.
     pub(in crate::agent) fn aliases_of_service(&self, service: &str) -> impl Iterator<Item = &str> {
         second_of(&self.aliases_by_service, service)
     }
 
-    /// The ids of the aliases that follow a node of the catalog; the node in lower case.
+    /// Returns the ids of the aliases of a node of the catalog (lower case).
     pub(in crate::agent) fn aliases_of_node(&self, node: &str) -> impl Iterator<Item = &str> {
         second_of(&self.aliases_by_node, node)
     }
 }
 
-/// The second parts of the pairs that begin with `first`, in their order.
+/// Returns the second parts of the pairs that begin with `first`, in order.
 fn second_of<'a>(
     pairs: &'a OrdSet<(String, String)>,
     first: &str,

@@ -1,4 +1,4 @@
-//! The agent's own state as plain data, and made of it again.
+//! The agent's state as plain data, and its restoration.
 
 mod travel;
 
@@ -15,38 +15,38 @@ use crate::image::value::{text, unset};
 use crate::image::{Flaw, HIGHEST, all_different};
 use crate::timestamp::Timestamp;
 
-/// The agent's own state. How it is entered into the catalog, but for the id of its node, is the configuration's matter.
+/// The agent's state. Its own registration comes from the configuration, except for the node id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct AgentImage {
-    /// The id of the agent's node; when empty, a store that is made of the image keeps the id that it has.
+    /// The node id; if empty, the restored store keeps its own.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub node_id: String,
-    /// Where the sequence of numbers stands that the agent spreads its doings by.
+    /// The state of the sequence of its random waits.
     #[cfg_attr(feature = "serde", serde(with = "text"))]
     pub chance: u64,
-    /// How many registrations of checks there were.
+    /// The number of check registrations so far.
     pub registrations: u64,
-    /// When the agent came up: it looks at some things at whole minutes and half minutes after that.
+    /// The agent's start. Periodic tasks run at whole and half minutes after it.
     pub started: Timestamp,
-    /// When the agent compares its own state with the catalog's next, if it has reason to.
+    /// The time of the next comparison with the catalog, if one is needed.
     pub next_sync: Timestamp,
-    /// When it looks for services that have been critical for too long.
+    /// The time of the next search for overdue critical services.
     pub looks_for_critical: Vec<Timestamp>,
-    /// When the leader looks whether the agent is entered.
+    /// The time at which the leader checks the agent's registration.
     pub looks_for_agent: Vec<Timestamp>,
-    /// When it does compare its own state with the catalog's.
+    /// The time of the scheduled comparison with the catalog.
     pub syncs: Vec<Timestamp>,
     /// The services, in the order of their ids.
     pub services: Vec<NewService>,
-    /// The ids of the services that came as sidecars of others, in their order.
+    /// The ids of sidecars, in their order.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub sidecars: BTreeSet<String>,
-    /// The ids of the services that the configuration defines.
+    /// The ids of services from the configuration.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub configured_services: BTreeSet<String>,
-    /// The ids of the checks that the configuration defines.
+    /// The ids of checks from the configuration.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub configured_checks: BTreeSet<String>,
     /// The checks, in the order of their ids.
@@ -83,7 +83,7 @@ impl Agent {
         }
     }
 
-    /// An agent in the state of `image` that is entered as `like` is.
+    /// Creates an agent with the state of `image` and the registration of `like`.
     pub(crate) fn of(image: AgentImage, like: &Agent) -> Agent {
         let own = like.own.as_ref().map(|own| {
             let (mut by_leader, mut by_agent) = (own.by_leader.clone(), own.by_agent.clone());
@@ -143,7 +143,7 @@ impl Agent {
 }
 
 impl AgentImage {
-    /// That an agent can be in this state.
+    /// Checks that an agent can be in this state.
     pub(crate) fn check(&self) -> Result<(), Flaw> {
         let ids = self.services.iter().map(|service| service.id.as_str());
         let services = all_different(ids, |id| format!("service {id:?} of the agent"))?;

@@ -1,4 +1,4 @@
-//! The agent's own state at another time.
+//! Moves the agent's state to another time.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::agent::{Agent, CheckSource, Due, Own};
 use crate::timestamp::Timestamp;
 
 impl Agent {
-    /// Carries everything that the agent has done and will do from `from` to `to`.
+    /// Moves all times of the agent from `from` to `to`.
     pub(crate) fn carry(&mut self, from: Timestamp, to: Timestamp) {
         let carried = |at: Timestamp| at.carried(from, to);
         let deadlines = self.deadlines.iter();
@@ -33,14 +33,13 @@ impl Agent {
         }
     }
 
-    /// Forgets all that the agent was going to do.
+    /// Removes all deadlines of the agent.
     pub(crate) fn drop_deadlines(&mut self) {
         self.deadlines = OrdSet::new();
         self.next_reap = None;
     }
 
-    /// Lets every check be run at once whose run was under way when the state was saved: nobody will come back
-    /// with its result.
+    /// Makes every check due whose run was in progress when the state was saved: its result was lost.
     pub(crate) fn run_again(&mut self, now: Timestamp) {
         let under_way = self.checks().filter(|local| {
             let is_run = matches!(local.source, CheckSource::Probe { .. });

@@ -1,4 +1,4 @@
-//! The agent's services: registered, changed, taken away.
+//! Registration and deregistration of the agent's services.
 
 pub(super) mod sidecar;
 
@@ -28,8 +28,8 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// A service and its checks reach the catalog as one entry. Checks that are replaced go after it, each with an
-    /// entry of its own (seen on 1.8.7).
+    /// Registers a service and its checks with one raft entry. Replaced checks are deregistered after it, with
+    /// an entry each (seen on 1.8.7).
     fn agent_keep_service(&mut self, spec: ServiceSpec, replace_checks: bool, is_sidecar: bool) {
         let ServiceSpec {
             service, checks, ..
@@ -64,7 +64,7 @@ impl Change<'_> {
         }
     }
 
-    /// The ids of a service's checks that are not among the new ones.
+    /// Returns the ids of a service's checks that are not among the new ones.
     fn checks_not_in(&self, service: &str, checks: &[CheckSpec]) -> Vec<String> {
         let new: BTreeSet<&str> = checks
             .iter()
@@ -89,7 +89,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Takes a service away, and then its sidecar.
+    /// Deregisters a service, then its sidecar.
     pub(super) fn agent_drop_service(&mut self, id: &str) {
         self.agent_forget_service(id);
         let sidecar = sidecar::sidecar_id(id);
@@ -99,7 +99,7 @@ impl Change<'_> {
         }
     }
 
-    /// Takes a service away with its checks: one entry for all.
+    /// Deregisters a service and its checks with one raft entry.
     fn agent_forget_service(&mut self, id: &str) {
         self.stirred.service(id);
         for check in self.checks_of_service(id) {

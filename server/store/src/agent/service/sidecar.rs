@@ -1,4 +1,4 @@
-//! Sidecars: the port that each is given, and the checks that it has if it does not say (seen on 1.8.7).
+//! Sidecars: their ports and default checks (seen on 1.8.7).
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -11,22 +11,22 @@ use crate::catalog::registration::{NewCheck, NewService};
 use crate::command::Refusal;
 use crate::command::effects::{Probe, ProbeTarget};
 
-/// The ports that sidecars are given.
+/// The ports for sidecars.
 const PORTS: RangeInclusive<i64> = 21_000..=21_255;
-/// Where a sidecar is asked that has no address of its own.
+/// The address of a sidecar without one.
 const LOOPBACK: &str = "127.0.0.1";
-/// How often a sidecar is asked whether it listens, and how long it may take.
+/// The interval and the timeout of the default check.
 const INTERVAL: Duration = Duration::from_secs(10);
-/// The same as Consul shows it.
+/// The interval as Consul shows it.
 const SHOWN_INTERVAL: &str = "10s";
 
-/// The id of the sidecar of the service with this one.
+/// Returns the id of the sidecar of this service.
 pub(in crate::agent) fn sidecar_id(of: &str) -> String {
     format!("{of}-sidecar-proxy")
 }
 
 impl Agent {
-    /// What becomes of the sidecar of the service with this id.
+    /// Completes the sidecar of this service with its defaults.
     pub(in crate::agent) fn sidecar(
         &self,
         of: &str,
@@ -60,7 +60,7 @@ impl Agent {
         })
     }
 
-    /// The port that a sidecar had before, or the first that no service of the agent has.
+    /// Returns the port that the sidecar has already, or the first free one.
     fn sidecar_port(&self, id: &str) -> Option<i64> {
         let before = self.service(id).filter(|local| local.is_sidecar);
         if let Some(before) = before {
