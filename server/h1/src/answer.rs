@@ -1,5 +1,4 @@
-//! Answers on the wire: status line, headers in the order of Go's server, and the body in the form that Go's server
-//! gives it (kv.md 1.2).
+//! Responses on the wire: status line, headers in Go's order, and the body in Go's framing (kv.md 1.2).
 
 use std::io;
 
@@ -11,22 +10,22 @@ use tokio::io::AsyncWriteExt;
 use crate::head::{Head, Persistence, Protocol};
 use crate::stream::WriteHalf;
 
-/// Up to this size Go's server knows the length of a body before it sends the head.
+/// The longest body that Go's server buffers, and so sends with a `Content-Length`.
 const BUFFERED_BODY: usize = 2048;
-/// Up to this size head and body are copied into one piece of memory.
+/// The longest head and body that are copied into one buffer.
 const COPIED_BODY: usize = 4096;
-/// How long a head is, about.
+/// The initial capacity for a head.
 const HEAD_ROOM: usize = 512;
 
-/// The body of an answer, which is sent piece by piece.
+/// The body of a response, sent piece by piece.
 pub trait Body {
-    /// How long it is, where that is known.
+    /// Returns its length, if known.
     fn length(&self) -> Option<usize>;
 
-    /// The next bytes; none when all have been given.
+    /// Returns the next bytes; empty at the end.
     fn next_piece(&mut self) -> Bytes;
 
-    /// Whether all bytes have been given.
+    /// Whether all bytes have been returned.
     fn is_over(&self) -> bool;
 }
 
@@ -44,77 +43,78 @@ impl Body for Bytes {
     }
 }
 
-/// An answer, before the connection has decided how it is sent.
+/// A response, before its framing is decided.
 #[derive(Debug)]
 pub struct Response<B, Held = ()> {
     /// The status.
     pub status: StatusCode,
-    /// What was set, in the order in which it is sent: sorted by name. A `Content-Length` that is among these counts.
+    /// The headers set by the handler, in the order sent: sorted by name. A `Content-Length` among them is
+    /// used.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// The type that Go's server has guessed from the body.
+    /// The `Content-Type` that Go's server guesses from the body.
     pub guessed_type: Option<HeaderValue>,
-    /// The body, which is left out where there may be none.
+    /// The body. It is omitted where HTTP forbids one.
     pub body: B,
-    /// How the answer ends.
+    /// How the response ends.
     pub ending: Ending,
-    /// What is held until the answer has been sent.
+    /// A value dropped after the response was sent.
     pub held: Held,
 }
 
-/// How an answer ends.
+/// How a response ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Whole.
+    /// It is complete.
     Whole,
-    /// There is none: the connection is closed without a word, as Consul's is when a handler dies.
+    /// Nothing is sent: the connection is closed, as by a panic in Go.
     Silence,
-    /// There is none: the connection is reset.
+    /// Nothing is sent: the connection is reset.
     Reset,
-    /// After so many bytes of the body the connection is closed.
+    /// The connection is closed after this many bytes of the body.
     CutOff(usize),
 }
 
-/// What an answer's form depends on beside the answer.
+/// The properties of the request that affect its response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    /// The request was a HEAD: no body is sent.
+    /// Whether the method is HEAD, so that no body is sent.
     pub(crate) is_head: bool,
     /// The protocol of the request.
     pub(crate) protocol: Protocol,
-    /// What the client wants to happen to the connection.
+    /// Whether the client wants to keep the connection.
     pub(crate) persistence: Persistence,
     /// Returns the date.
     pub(crate) date: fn() -> HeaderValue,
 }
 
-/// How the end of a body is told.
+/// How the end of a body is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {
-    /// By a header that the handler has set.
+    /// By the handler's `Content-Length`.
     LengthSet,
-    /// By a header of the server's.
+    /// By the server's `Content-Length`.
     Length(usize),
     /// By an empty chunk.
     Chunks,
     /// By the end of the connection.
     Close,
-    /// There is no body, and nothing is said about it.
+    /// There is no body, and no header for its length.
     Nothing,
 }
 
-/// What becomes of the connection.
+/// The fate of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It serves the next request.
+    /// It is kept.
     Kept,
-    /// It ends, as the client wants it or has to expect.
+    /// It is closed, as the client wants or expects.
     Ends,
-    /// It ends, and the answer says so to every client.
+    /// It is closed, and every response says so.
     EndsAloud,
 }
 
 impl<B: Default, Held: Default> Response<B, Held> {
-    /// An answer without a body.
+    /// Creates a response without a body.
     #[must_use]
     pub fn empty(status: StatusCode) -> Self {
         Self {
@@ -127,7 +127,7 @@ impl<B: Default, Held: Default> Response<B, Held> {
         }
     }
 
-    /// Not an answer: the connection is closed.
+    /// Creates no response: the connection is closed.
     #[must_use]
     pub fn silence() -> Self {
         Self {
@@ -138,7 +138,7 @@ impl<B: Default, Held: Default> Response<B, Held> {
 }
 
 impl<B: Body, Held> Response<B, Held> {
-    /// What becomes of the connection as far as the head of the answer decides it.
+    /// Returns the fate of the connection, as far as the head of the response decides it.
     pub(crate) fn fate(&self, terms: Terms) -> Fate {
         let close = self
             .headers
@@ -160,7 +160,7 @@ impl<B: Body, Held> Response<B, Held> {
         match self.body.length() {
             _ if !may_have_body => Framing::Nothing,
             _ if is_set => Framing::LengthSet,
-            // Go does not know whether there would have been a body.
+            // Go cannot know whether there would have been a body.
             Some(0) if terms.is_head => Framing::Nothing,
             Some(length) if length <= BUFFERED_BODY => Framing::Length(length),
             _ if terms.is_head => Framing::Nothing,
@@ -169,10 +169,10 @@ impl<B: Body, Held> Response<B, Held> {
         }
     }
 
-    /// Sends the answer.
+    /// Sends the response.
     ///
     /// # Errors
-    /// The client is gone.
+    /// The connection is broken.
     pub(crate) async fn send(
         mut self,
         to: &mut WriteHalf,
@@ -244,7 +244,7 @@ impl<B: Body, Held> Response<B, Held> {
 }
 
 impl Terms {
-    /// The terms of a request.
+    /// Returns the terms of a request.
     pub(crate) fn of(head: &Head, date: fn() -> HeaderValue) -> Self {
         Self {
             is_head: head.method == Method::HEAD,
@@ -255,7 +255,7 @@ impl Terms {
     }
 }
 
-/// What Go calls a status.
+/// Returns Go's reason phrase of a status.
 fn reason(status: StatusCode) -> &'static str {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => "Request Entity Too Large",
@@ -263,7 +263,7 @@ fn reason(status: StatusCode) -> &'static str {
     }
 }
 
-/// A header, its name as Go spells it: every word begins with a capital.
+/// Writes a header, its name in Go's canonical form: every word starts with a capital.
 fn write_header(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
     let start = out.len();
     out.extend_from_slice(name.as_str().as_bytes());
@@ -279,7 +279,7 @@ fn write_header(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Sends what waits in `out`, a piece, and its end together; or keeps all of it in `out` if that is little.
+/// Sends the contents of `out`, a piece and its end in one write. If they are short, keeps them in `out`.
 async fn send_behind(
     out: &mut Vec<u8>,
     piece: Bytes,

@@ -1,4 +1,4 @@
-//! What arrives on a connection: the bytes of heads, and the body of the request that is being answered.
+//! The incoming bytes of a connection: heads, and the body of the current request.
 
 use std::io;
 use std::pin::pin;
@@ -13,72 +13,72 @@ use crate::head::{Expectation, Framing, Head, Protocol};
 use crate::stream::ReadHalf;
 use crate::strictness::Strictness;
 
-/// So much is read at once of a head, which is more than nearly all of them have.
+/// The size of a read of a head. Nearly all heads are shorter.
 const HEAD_ROOM: usize = 4 * 1024;
-/// So much is read at once of a body; a buffer of that size is not kept.
+/// The size of a read of a body. Such a buffer is freed after the request.
 const BODY_ROOM: usize = 64 * 1024;
-/// About up to this size Go's server reads what a handler has left of a request's body; with more it ends the connection.
+/// The most that Go's server reads of an unread body. With more it closes the connection.
 pub(crate) const UNREAD_LIMIT: u64 = 256 * 1024;
 
-/// The end of a connection that reads, shared between the connection and the body of its current request.
+/// The read half of a connection, shared by the connection and the body of its current request.
 #[derive(Debug)]
 pub(crate) struct Wire(Mutex<Reading>);
 
 #[derive(Debug)]
 struct Reading {
     half: ReadHalf,
-    /// What has arrived and was not taken yet.
+    /// The bytes that arrived and were not consumed yet.
     arrived: BytesMut,
-    /// The client sends nothing more.
+    /// Whether the client has finished sending.
     is_over: bool,
-    /// What is left of the current body.
+    /// The rest of the current body.
     rest: Rest,
 }
 
-/// What is left of a body.
+/// The rest of a body.
 #[derive(Debug)]
 enum Rest {
-    /// So many bytes.
+    /// This many bytes.
     Length(u64),
-    /// Chunks.
+    /// Further chunks.
     Chunks(Chunks),
-    /// Nothing: it was read to its end, whichever that was.
+    /// Nothing: the body was read to its end.
     Nothing,
-    /// Nothing that could be read.
+    /// Nothing readable: the body is malformed.
     Broken(BodyFailure),
 }
 
-/// The body of a request, which arrives while it is read.
+/// The body of a request. It is read from the connection on demand.
 #[derive(Debug)]
 pub struct Incoming {
     wire: Arc<Wire>,
     length: Option<u64>,
-    /// The client waits to be asked for it.
+    /// Whether the client waits for `100 Continue`.
     waits: bool,
 }
 
-/// A body as far as it could be read.
+/// A body, complete or up to a failure.
 #[derive(Debug)]
 pub struct ReadBody {
-    /// What came.
+    /// The bytes read.
     pub bytes: Bytes,
-    /// Why nothing came behind it, unless it was the end.
+    /// The failure that ended it; `None` for a complete body.
     pub failure: Option<BodyFailure>,
 }
 
-/// What became of the part of a body that the handler had left.
+/// The fate of the part of a body that the handler did not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
-    /// It has been read.
+    /// It was read.
     Nothing,
-    /// It is more than Go's server reads.
+    /// It is longer than Go's server reads.
     TooMuch,
-    /// It cannot be read.
+    /// It is malformed.
     Broken,
 }
 
 impl Wire {
-    /// A connection of which nothing has been read.
+    /// Wraps a new connection.
     pub(crate) fn new(half: ReadHalf) -> Self {
         Self(Mutex::new(Reading {
             half,
@@ -88,27 +88,27 @@ impl Wire {
         }))
     }
 
-    /// What is read. Who panicked with it in hand has left it whole: nothing is taken from it by halves.
+    /// Locks the state. A poisoned lock is no problem: every change of the state is complete.
     fn reading(&self) -> MutexGuard<'_, Reading> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at what has arrived and may take some of it.
+    /// Gives `look` the bytes that arrived, to consume some of them.
     pub(crate) fn with_arrived<T>(&self, look: impl FnOnce(&mut BytesMut) -> T) -> T {
         look(&mut self.reading().arrived)
     }
 
-    /// Waits for more to arrive. False: nothing more will.
+    /// Waits for more bytes. Returns `false` at the end of the stream.
     pub(crate) async fn more(&self, room: usize) -> bool {
         std::future::poll_fn(|context| self.reading().poll_more(context, room)).await
     }
 
-    /// Waits for more of a head.
+    /// Waits for more bytes of a head.
     pub(crate) async fn more_of_head(&self) -> bool {
         self.more(HEAD_ROOM).await
     }
 
-    /// The body that follows a head.
+    /// Returns the body that follows a head.
     pub(crate) fn body(self: &Arc<Self>, head: &Head, strict: Strictness) -> Incoming {
         let (length, rest) = match head.framing {
             Framing::Length(0) => (Some(0), Rest::Nothing),
@@ -130,8 +130,8 @@ impl Wire {
         matches!(self.reading().rest, Rest::Nothing)
     }
 
-    /// Reads what a handler has left of a body, as Go's server does before it answers: clients may send all of it
-    /// before they read anything. Of a body whose length is known and is more than `longest`, nothing is read.
+    /// Reads the part of a body that the handler did not, as Go's server does before it answers: clients may
+    /// send everything before they read. A body known to be longer than `longest` is not read.
     pub(crate) async fn read_left(&self, longest: u64) -> Left {
         let mut read = 0;
         if matches!(self.reading().rest, Rest::Length(left) if left > longest) {
@@ -147,14 +147,14 @@ impl Wire {
         Left::TooMuch
     }
 
-    /// Reads and forgets whatever comes until the client ends it.
+    /// Reads and drops bytes until the client closes its side.
     pub(crate) async fn drain(&self) {
         while self.more(BODY_ROOM).await {
             self.with_arrived(BytesMut::clear);
         }
     }
 
-    /// Gives back the room that a large body took.
+    /// Frees the buffer of a large body.
     pub(crate) fn shrink(&self) {
         let mut reading = self.reading();
         if reading.arrived.is_empty() && reading.arrived.capacity() > HEAD_ROOM {
@@ -162,7 +162,7 @@ impl Wire {
         }
     }
 
-    /// Some more of the body; none at its end.
+    /// Waits for a part of the body; `None` at its end.
     async fn piece(&self) -> Result<Option<Bytes>, BodyFailure> {
         loop {
             if let Some(piece) = self.reading().take()? {
@@ -179,19 +179,19 @@ impl Reading {
         let read: Poll<io::Result<usize>> =
             pin!(self.half.read_buf(&mut self.arrived)).poll(context);
         read.map(|read| {
-            // A connection that breaks is at its end as well.
+            // A broken connection counts as ended.
             self.is_over = !matches!(read, Ok(length) if length > 0);
             !self.is_over
         })
     }
 
-    /// Some of the body if it is there; empty at its end; nothing if more has to arrive.
+    /// Returns a part of the body: empty at its end, `None` if more has to arrive.
     fn take(&mut self) -> Result<Option<Bytes>, BodyFailure> {
         match &mut self.rest {
             Rest::Nothing => Ok(Some(Bytes::new())),
             Rest::Broken(failure) => Err(failure.clone()),
             Rest::Length(_) if self.arrived.is_empty() && self.is_over => {
-                // Go takes it for the end from here on.
+                // From here on Go reports the end of the body.
                 self.rest = Rest::Nothing;
                 Err(BodyFailure::UnexpectedEnd)
             }
@@ -222,12 +222,12 @@ impl Reading {
 }
 
 impl Incoming {
-    /// What `Content-Length` says; none for a chunked body.
+    /// Returns the `Content-Length`; `None` for a chunked body.
     pub fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// The body, or as much of it as there is; none if it is longer than `limit` bytes.
+    /// Reads the body, complete or up to a failure; `None` if it is longer than `limit` bytes.
     pub async fn read(&mut self, limit: u64) -> Option<ReadBody> {
         self.ask();
         let mut whole = Bytes::new();
@@ -241,7 +241,7 @@ impl Incoming {
             if (whole.len() + joined.len() + piece.len()) as u64 > limit {
                 return None;
             }
-            // Most bodies are one piece, which nobody has to copy.
+            // Most bodies arrive in one piece and need no copy.
             if whole.is_empty() && joined.is_empty() {
                 whole = piece;
             } else {
@@ -258,22 +258,22 @@ impl Incoming {
         let bytes = if joined.is_empty() {
             whole
         } else {
-            // Kept, maybe for long: without the room that was left for more.
+            // The body may be stored, so unused capacity is dropped.
             joined.into_boxed_slice().into()
         };
         Some(ReadBody { bytes, failure })
     }
 
-    /// The failure was not noticed: whoever read the body had stopped before.
+    /// Restores a failure that lies behind the part that the handler read.
     pub fn forget_failure(&self, failure: BodyFailure) {
         self.wire.reading().rest = Rest::Broken(failure);
     }
 
-    /// Asks for the body, if the client waits for that.
+    /// Sends `100 Continue` if the client waits for it.
     fn ask(&mut self) {
         if std::mem::take(&mut self.waits) {
             let reading = self.wire.reading();
-            // A client that cannot be told is noticed when it does not send.
+            // A failure shows at the next read.
             let _ = reading.half.try_write(b"HTTP/1.1 100 Continue\r\n\r\n");
         }
     }

@@ -1,4 +1,4 @@
-//! Chunked bodies of requests, with Go's words for what is wrong with one.
+//! Chunked request bodies, with Go's errors.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use crate::lines::{is_token, is_value};
 use crate::strictness::Strictness;
 use proconsul_gocompat::quote::Quoted;
 
-/// Go looks no further than this for the end of a chunk's size and of the trailer.
+/// The longest line of a chunk's size and the longest trailer that Go reads.
 const LINE_LIMIT: usize = 4096;
-/// More than this beside the data, and a sender is up to no good.
+/// The largest excess of sizes and extensions over data that Go allows, against abuse.
 const EXCESS_LIMIT: u64 = 16 * 1024;
 
-/// Why a body cannot be read: shown in Go's words, which Consul passes on.
+/// Why a body cannot be read. `Display` prints Go's sentence, which Consul passes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyFailure {
-    /// It ends before its time.
+    /// It ends early.
     UnexpectedEnd,
-    /// A chunk's size or its end is wrong: what Go says about it.
+    /// A chunk's size or end is malformed: Go's sentence.
     Chunk(&'static str),
-    /// The trailer has a wrong line: what Go says about it.
+    /// The trailer has a malformed line: Go's sentence.
     Trailer(String),
 }
 
@@ -47,23 +47,23 @@ const TRAILER_CUT: BodyFailure = BodyFailure::Chunk("http: unexpected EOF readin
 const TRAILER_TOO_LONG: BodyFailure =
     BodyFailure::Chunk("http: suspiciously long trailer after chunked body");
 
-/// What reading on has given.
+/// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Some of the body.
+    /// A part of the body.
     Data(Bytes),
-    /// More bytes are needed.
+    /// More bytes have to arrive.
     More,
-    /// The body is over.
+    /// The end of the body.
     End,
 }
 
-/// Where in a chunked body the reading is.
+/// The position in a chunked body.
 #[derive(Debug)]
 pub(crate) struct Chunks {
     strict: Strictness,
     place: Place,
-    /// By how much the sizes and extensions outweigh the data.
+    /// The excess of sizes and extensions over data.
     excess: u64,
 }
 
@@ -76,7 +76,7 @@ enum Place {
 }
 
 impl Chunks {
-    /// The beginning of a body.
+    /// Starts at the beginning of a body.
     pub(crate) fn new(strict: Strictness) -> Self {
         Self {
             strict,
@@ -85,10 +85,10 @@ impl Chunks {
         }
     }
 
-    /// Reads on in what has arrived; `is_all` says that nothing more will.
+    /// Reads on in the bytes that arrived. `is_all` says that no more will.
     ///
     /// # Errors
-    /// The body is broken, here and for good.
+    /// The body is malformed.
     pub(crate) fn read_on(
         &mut self,
         bytes: &mut BytesMut,
@@ -108,7 +108,7 @@ impl Chunks {
                         (0, true) if self.strict.chunks => {
                             return Err(BodyFailure::UnexpectedEnd);
                         }
-                        // Older Go takes it for the end of the body.
+                        // Older Go treats it as the end of the body.
                         (0, true) => return Err(TRAILER_CUT),
                         (_, _) => {}
                     }
@@ -134,7 +134,7 @@ impl Chunks {
         }
     }
 
-    /// The size of the next chunk, when its line is there.
+    /// Reads the size of the next chunk, once its line is complete.
     fn size(&mut self, bytes: &mut BytesMut, is_all: bool) -> Result<Option<u64>, BodyFailure> {
         let within = &bytes[..bytes.len().min(LINE_LIMIT)];
         let Some(end) = within.iter().position(|&byte| byte == b'\n') else {
@@ -164,7 +164,7 @@ impl Chunks {
         Ok(Some(size))
     }
 
-    /// The end of the body: an empty line, and rarely some headers before it.
+    /// Reads the end of the body: optional trailer fields and an empty line.
     fn trailer(&self, bytes: &mut BytesMut, is_all: bool) -> Result<Step, BodyFailure> {
         match bytes.get(..2) {
             Some(b"\r\n") => {
@@ -208,7 +208,7 @@ impl Chunks {
 
     fn check_trailer_line(&self, line: &[u8]) -> Result<(), BodyFailure> {
         if is_space(line[0]) {
-            // It goes on with the line before it.
+            // It continues the line before it.
             return Ok(());
         }
         let Some(colon) = line.iter().position(|&byte| byte == b':') else {
@@ -231,7 +231,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Hexadecimal digits. Older Go takes none of them for 0.
+/// Parses hexadecimal digits. Older Go reads an empty size as 0.
 fn parse_size(digits: &[u8], strict: Strictness) -> Result<u64, BodyFailure> {
     if digits.is_empty() && strict.chunks {
         return Err(NO_SIZE);

@@ -1,4 +1,4 @@
-//! One connection: a request is read, answered, and then the next one, until either side ends it.
+//! The loop of a connection: reads a request, sends the response, and starts again until either side closes.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -18,35 +18,35 @@ use crate::refusal::BadHead;
 use crate::stream::{HangingUp, Stream, WriteHalf};
 use crate::strictness::Strictness;
 
-/// How long a connection that ends is read on, so that its last answer is not lost to the reset that unread bytes
-/// would cause. Go waits as long.
+/// How long a closing connection is read, as in Go. Unread bytes would cause a reset, which could destroy the
+/// last response.
 const LINGER: Duration = Duration::from_millis(500);
-/// So many bytes have to arrive behind a request before newer Go takes them for the next one.
+/// The shortest rest of a stream that newer Go answers with an error.
 const BEGINNING: usize = 4;
 
-/// What all connections of a server have in common.
+/// The options of a server for its connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ServeOptions {
-    /// How many bytes a head may have.
+    /// The longest head, in bytes.
     pub head_limit: usize,
-    /// Which Go's rules hold.
+    /// Which release's rules apply.
     pub strict: Strictness,
-    /// What becomes of a client that stops sending while its request waits.
+    /// Whether a client that stops sending while it waits has gone.
     pub hanging_up: HangingUp,
-    /// Returns the date that answers have. Machine time is read by the application alone.
+    /// Returns the `Date` of responses. Only the application reads machine time.
     pub date: fn() -> HeaderValue,
     /// Sleeps in machine time.
     pub sleep: fn(Duration) -> Sleep,
 }
 
-/// What is over when some time has passed.
+/// A future that ends after some time.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Why there is no next request.
+/// Why no request follows.
 enum NoHead {
-    /// The client has ended the connection.
+    /// The client closed the connection.
     Over,
-    /// What came is refused.
+    /// The head is refused.
     Refused(BadHead),
 }
 
@@ -56,7 +56,7 @@ impl From<BadHead> for NoHead {
     }
 }
 
-/// Serves a connection until either side ends it. `respond` answers one request at a time.
+/// Serves a connection until either side closes it. `respond` answers one request at a time.
 pub async fn serve<B: Body, Held, Responding>(
     stream: impl Into<Stream>,
     settings: ServeOptions,
@@ -151,7 +151,7 @@ async fn next_head(
     }
 }
 
-/// Old clients send a line end too many behind the body of a POST.
+/// Skips line ends after the body of a POST, which old clients send.
 async fn skip_line_ends(wire: &Wire) {
     while wire.with_arrived(|arrived| arrived.is_empty()) {
         if !wire.more_of_head().await {
@@ -165,8 +165,7 @@ async fn skip_line_ends(wire: &Wire) {
     });
 }
 
-/// What becomes of the connection, now that the answer is known. What is left of the request's body is read, up to a
-/// bound.
+/// Returns the fate of the connection, after reading the rest of the request's body up to a limit.
 async fn fate<B: Body, Held>(
     wire: &Wire,
     answer: &Response<B, Held>,
@@ -174,7 +173,7 @@ async fn fate<B: Body, Held>(
     expectation: Expectation,
 ) -> Fate {
     let fate = answer.fate(terms);
-    // The client may send the body that it was not asked for, or the next request: nobody knows.
+    // The next bytes may be the body that was not asked for, or a request.
     let is_unsure = expectation == Expectation::Continue && !wire.is_body_over();
     if fate != Fate::Kept || is_unsure {
         return Fate::Ends;
@@ -186,9 +185,8 @@ async fn fate<B: Body, Held>(
     }
 }
 
-/// Refuses what a client expects, and ends the connection. Go reads the body before it closes, unless the body is long or
-/// the client wants the connection to end; a chunked one it reads in any case. Until the body has come, the connection
-/// stays open (seen on 1.8.7).
+/// Refuses an unknown `Expect` and closes the connection. Before that Go waits for the body, unless it is long
+/// or the client wants to close; it always waits for a chunked one (seen on 1.8.7).
 async fn fail_expectation(
     wire: &Wire,
     write: &mut WriteHalf,
@@ -212,7 +210,7 @@ async fn fail_expectation(
     }
 }
 
-/// Ends the connection, and reads on for a while what the client is still sending.
+/// Closes the connection, and reads for a while what the client still sends.
 async fn linger(wire: &Wire, write: &mut WriteHalf, settings: ServeOptions) {
     if write.shutdown().await.is_ok() {
         tokio::select! {

@@ -1,5 +1,5 @@
-//! A request's head once all of its lines are there: what Go's server checks about it, in Go's order, and what it
-//! says about the body and the connection.
+//! A request's head from its complete lines: the checks of Go's server in Go's order, and what the head says
+//! about the body and the connection.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -19,59 +19,59 @@ pub struct Head {
     pub headers: HeaderMap,
     /// The protocol.
     pub protocol: Protocol,
-    /// How the body is sent.
+    /// The framing of the body.
     pub(crate) framing: Framing,
-    /// What the client wants to happen to the connection.
+    /// Whether the client wants to keep the connection.
     pub(crate) persistence: Persistence,
-    /// What the client waits for before it sends the body.
+    /// The client's `Expect`.
     pub(crate) expectation: Expectation,
 }
 
-/// The versions of HTTP that are told apart.
+/// The version of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// HTTP/1.0: no chunks, and the connection ends by default.
+    /// HTTP/1.0: no chunks, and connections close by default.
     Http10,
-    /// HTTP/1.1, which every later 1.x is taken for.
+    /// HTTP/1.1 and every later 1.x.
     Http11,
 }
 
-/// How the body of a request is sent.
+/// The framing of a request's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// So many bytes; 0 is no body.
+    /// This many bytes; 0 for no body.
     Length(u64),
-    /// In chunks.
+    /// Chunks.
     Chunked,
 }
 
-/// What a client wants to happen to the connection after the answer.
+/// Whether a client wants to keep the connection after the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Persistence {
     /// It is kept.
     Kept,
-    /// It is kept if the answer has a length and says that it is kept: HTTP/1.0 with `keep-alive`.
+    /// It is kept if the response has a length and says `keep-alive`: HTTP/1.0 with `keep-alive`.
     KeptIfSized,
-    /// It ends.
+    /// It is closed.
     Ends,
 }
 
-/// What the header `Expect` says.
+/// The header `Expect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expectation {
-    /// Nothing.
+    /// Missing.
     None,
-    /// The client wants to be asked for the body.
+    /// `100-continue`: the client waits to be asked for the body.
     Continue,
-    /// Something that nobody fulfils.
+    /// Unknown.
     Unknown,
 }
 
 impl Head {
-    /// Checks the head that `lines` has found in `bytes`, and takes it apart.
+    /// Checks and interprets the head whose lines are in `bytes`.
     ///
     /// # Errors
-    /// Go's server does not take it.
+    /// Go's server refuses the head.
     pub(crate) fn new(
         bytes: &Bytes,
         lines: &mut Lines,
@@ -94,7 +94,7 @@ impl Head {
         };
         let framing = fields.framing(protocol, strict)?;
         let target = bytes.slice(request.target.clone());
-        // How HTTP/2 begins: Go lets it through for those who want to take over, and nobody does.
+        // The preface of HTTP/2. Go passes it on to the handler.
         let is_preface = major == 2
             && request.method.as_str() == "PRI"
             && *target == *b"*"
@@ -124,17 +124,17 @@ impl Head {
     }
 }
 
-/// For how many headers room is made at once.
+/// The initial capacity of the header map.
 const ROOM: usize = 32;
 
-/// The headers of a head, and where they lie.
+/// The headers of a head, with its bytes.
 struct Fields<'a> {
     bytes: &'a Bytes,
     fields: &'a [HeaderLine],
 }
 
 impl<'a> Fields<'a> {
-    /// The values of the header of this name, which is in lower case.
+    /// Returns the values of a header; the name in lower case.
     fn named(&self, name: &'static str) -> impl Iterator<Item = &'a [u8]> {
         let bytes: &'a [u8] = self.bytes;
         let is_it = move |field: &&HeaderLine| {
@@ -156,14 +156,14 @@ impl<'a> Fields<'a> {
             return self.length(strict).map(Framing::Length);
         }
         if strict.heads {
-            // It does not count, and still has to be a length.
+            // It has no effect, but has to be a valid length.
             self.length(strict)?;
         }
         self.check_trailer_names()?;
         Ok(Framing::Chunked)
     }
 
-    /// `chunked`, once, is the only coding there is.
+    /// Only a single `chunked` is supported.
     fn is_chunked(&self) -> Result<bool, BadHead> {
         let mut codings = self.named("transfer-encoding");
         match (codings.next(), codings.next()) {
@@ -173,7 +173,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The length of the body. It may be repeated, as long as it is the same.
+    /// Returns the length of the body. Equal repetitions are allowed.
     fn length(&self, strict: Strictness) -> Result<u64, BadHead> {
         let mut lengths = self.named("content-length").map(<[u8]>::trim_ascii);
         let Some(length) = lengths.next() else {
@@ -192,7 +192,7 @@ impl<'a> Fields<'a> {
         number.ok_or(BadHead::Malformed)
     }
 
-    /// A trailer must not say how the body is sent.
+    /// A trailer must not set the framing of the body.
     fn check_trailer_names(&self) -> Result<(), BadHead> {
         for name in ["transfer-encoding", "trailer", "content-length"] {
             if self.lists("trailer", name) {
@@ -218,13 +218,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// That names are tokens and values are text. Strict Go has seen to most of that line by line.
+    /// Checks that names are tokens and values are text. Newer Go has checked most of it line by line.
     fn check_all(&self) -> Result<(), BadHead> {
         for field in self.fields {
             if !self.bytes[field.name.clone()].iter().copied().all(is_token) {
                 return Err(BadHead::NameInvalid);
             }
-            // A header without a name is passed over.
+            // A header without a name is ignored.
             if !field.name.is_empty() && !is_value(field.value.of(self.bytes)) {
                 return Err(BadHead::ValueInvalid);
             }
@@ -249,7 +249,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The headers for those who look for one. More than can be held are more than anybody looks for.
+    /// Returns the header map. Headers beyond its limit are dropped.
     fn map(&self) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(self.fields.len().min(ROOM));
         for field in self.fields {
@@ -261,7 +261,7 @@ impl<'a> Fields<'a> {
             };
             let name = HeaderName::from_bytes(&self.bytes[field.name.clone()]);
             if let (Ok(name), Ok(value)) = (name, value) {
-                // Full: there is room for 24 thousand.
+                // The map is full, at 24,576 headers.
                 let _ = headers.try_append(name, value);
             }
         }

@@ -1,8 +1,8 @@
-//! HTTP/1 as Go's `net/http` serves it: heads, bodies, answers and connections, and nothing of the application that
-//! answers. [`serve`] takes a connection and a function that answers one request at a time.
+//! HTTP/1 as Go's `net/http` serves it: heads, bodies, responses and connections. [`serve`] takes a connection
+//! and the application, a function that answers one request at a time.
 //!
-//! A library's server would be less work, and its wire another one: it decides by itself which heads are heads,
-//! what it says about those that are none, how a body that nobody read ends, and in which order headers stand.
+//! An HTTP library would decide these by itself, and differently from Go: which heads are valid, the response
+//! to an invalid one, what happens to an unread body, and the order of headers.
 
 mod answer;
 mod body;

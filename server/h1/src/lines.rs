@@ -1,5 +1,5 @@
-//! The lines of a head, found as the bytes come in: each byte is looked at once, and what is wrong is said as soon as
-//! it is seen, as Go's `net/textproto` does.
+//! The lines of a head, parsed as bytes arrive. Each byte is read once, and the first error ends it, as in
+//! Go's `net/textproto`.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use crate::refusal::BadHead;
 use crate::strictness::Strictness;
 use proconsul_gocompat::url::RequestTarget;
 
-/// For so many headers room is kept.
+/// The capacity for headers that is kept between heads.
 const FIELDS_KEPT: usize = 64;
 
-/// What has been found of a head so far. It is used again for the next head, so that its room is.
+/// The parsed part of a head. It is reused for the next head, with its allocations.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    /// Where the line begins that is being read.
+    /// The start of the current line.
     at: usize,
-    /// Up to where its end was looked for.
+    /// The end of the part searched for a line end.
     searched: usize,
-    /// The first line, once it is there.
+    /// The first line, once it is complete.
     pub(crate) request: Option<RequestLine>,
     /// The headers, in their order.
     pub(crate) fields: Vec<HeaderLine>,
@@ -30,16 +30,16 @@ pub(crate) struct Lines {
 pub(crate) struct RequestLine {
     /// The method.
     pub(crate) method: Method,
-    /// Where the target lies.
+    /// The range of the target.
     pub(crate) target: Range<usize>,
-    /// The numbers of the version of HTTP.
+    /// The HTTP version.
     pub(crate) version: (u32, u32),
 }
 
 /// A header.
 #[derive(Debug)]
 pub(crate) struct HeaderLine {
-    /// Where its name lies.
+    /// The range of its name.
     pub(crate) name: Range<usize>,
     /// Its value.
     pub(crate) value: Value,
@@ -48,14 +48,14 @@ pub(crate) struct HeaderLine {
 /// The value of a header.
 #[derive(Debug)]
 pub(crate) enum Value {
-    /// In one line: where it lies.
+    /// On one line: its range.
     Plain(Range<usize>),
-    /// Put together from several lines.
+    /// Joined from several lines.
     Folded(Vec<u8>),
 }
 
 impl Value {
-    /// The bytes of the value.
+    /// Returns the bytes of the value.
     pub(crate) fn of<'a>(&'a self, head: &'a [u8]) -> &'a [u8] {
         match self {
             Value::Plain(range) => &head[range.clone()],
@@ -63,8 +63,8 @@ impl Value {
         }
     }
 
-    /// The value with room for more lines. It is copied out of the head for the second line alone: were it for each,
-    /// a head of many lines would cost the square of its length.
+    /// Returns the value to append a line to. It is copied only for the second line; a copy for each would
+    /// take quadratic time.
     fn folded(&mut self, head: &[u8]) -> &mut Vec<u8> {
         if let Value::Plain(range) = self {
             *self = Value::Folded(head[range.clone()].to_vec());
@@ -77,18 +77,18 @@ impl Value {
 }
 
 impl Lines {
-    /// Forgets everything, for the next head.
+    /// Clears everything for the next head.
     pub(crate) fn clear(&mut self) {
         (self.at, self.searched, self.request) = (0, 0, None);
         self.fields.clear();
         self.fields.shrink_to(FIELDS_KEPT);
     }
 
-    /// Reads on in `bytes`, which begin with the head and hold at least what they held before. Gives the length of
-    /// the head when it is there.
+    /// Continues in `bytes`, which start with the head and include all bytes seen before. Returns the length
+    /// of a complete head.
     ///
     /// # Errors
-    /// A line is wrong.
+    /// A line is malformed.
     pub(crate) fn read_on(
         &mut self,
         bytes: &[u8],
@@ -121,7 +121,7 @@ impl Lines {
         end
     }
 
-    /// A line that begins with a space goes on with the value before it.
+    /// Appends a line that starts with a space to the value before it.
     fn fold(&mut self, line: &[u8], bytes: &[u8], strict: Strictness) -> Result<(), BadHead> {
         let line = line.trim_ascii();
         check_value(line, strict)?;
@@ -146,7 +146,7 @@ fn request_line(line: &[u8], start: usize, strict: Strictness) -> Result<Request
     let target_start = start + method.len() + 1;
     let method = Method::from_bytes(method).map_err(|_| BadHead::Malformed)?;
     let version = version_numbers(version, strict).ok_or(BadHead::Malformed)?;
-    // The target of a CONNECT is a host, which nobody here connects to.
+    // The target of a CONNECT is a host and port, which the server never uses.
     if method != Method::CONNECT || target.starts_with(b"/") {
         RequestTarget::parse(target).map_err(|_| BadHead::Malformed)?;
     }
@@ -157,10 +157,11 @@ fn request_line(line: &[u8], start: usize, strict: Strictness) -> Result<Request
     })
 }
 
-/// The largest number that older Go takes in a version.
+/// The largest number of a version in older Go.
 const LARGEST_NUMBER: i64 = 1_000_000;
 
-/// `HTTP/1.1` and its like. Older Go takes what its `Atoi` does: several digits, and a sign (seen on 1.8.7).
+/// Parses a version such as `HTTP/1.1`. Older Go uses `Atoi`, which accepts several digits and a sign (seen on
+/// 1.8.7).
 fn version_numbers(text: &[u8], strict: Strictness) -> Option<(u32, u32)> {
     let text = std::str::from_utf8(text.strip_prefix(b"HTTP/")?).ok()?;
     let (major, minor) = text.split_once('.')?;
@@ -182,7 +183,7 @@ fn field(line: &[u8], start: usize, strict: Strictness) -> Result<HeaderLine, Ba
     let colon = line.iter().position(|&byte| byte == b':');
     let colon = colon.ok_or(BadHead::Malformed)?;
     let name = &line[..colon];
-    // A space in a name is found later, and with a text of its own.
+    // A space in a name has its own error, found later.
     let is_name = |byte: &u8| is_token(*byte) || *byte == b' ';
     if strict.heads && (name.is_empty() || !name.iter().all(is_name)) {
         return Err(BadHead::Malformed);
@@ -206,13 +207,13 @@ fn check_value(value: &[u8], strict: Strictness) -> Result<(), BadHead> {
     Ok(())
 }
 
-/// Whether these bytes can be the value of a header.
+/// Whether these bytes are a valid value of a header.
 pub(crate) fn is_value(value: &[u8]) -> bool {
     let is_control = |byte: &u8| (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
     !value.iter().any(is_control)
 }
 
-/// Whether names of headers and methods may have this byte.
+/// Whether this byte may stand in header names and methods.
 pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -222,7 +223,7 @@ mod tests {
     use super::{Lines, Value};
     use crate::strictness::Strictness;
 
-    /// A head with one value of so many lines, and how often that value was moved while they came.
+    /// Reads a value of this many lines. Returns how often the value was moved.
     fn moves(folds: usize) -> usize {
         let mut lines = Lines::default();
         let mut head = b"GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n".to_vec();

@@ -1,33 +1,33 @@
-//! What Go's server answers by itself to a head that it does not take: exact texts, no `Date`, no length, and the
-//! end of the connection (kv.md 0 step 1; 1.22.md A0).
+//! The responses of Go's server to malformed heads: exact texts, no `Date`, no length, and a closed connection
+//! (kv.md 0 step 1; 1.22.md A0).
 
 use crate::strictness::Strictness;
 
-/// Why a head is not taken.
+/// Why a head is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadHead {
-    /// It is no head at all; what is wrong is not said.
+    /// It is malformed. Go's response has no detail.
     Malformed,
-    /// A version of HTTP that is not HTTP/1.
+    /// The version is not HTTP/1.
     UnsupportedProtocol,
-    /// HTTP/1.1 without `Host`.
+    /// `Host` is missing in HTTP/1.1.
     HostMissing,
-    /// More than one `Host`.
+    /// `Host` is repeated.
     HostRepeated,
-    /// `Host` has a byte that no host has.
+    /// `Host` has an invalid byte.
     HostMalformed,
-    /// A header's name is no token.
+    /// The name of a header is not a token.
     NameInvalid,
-    /// A header's value has a control character.
+    /// The value of a header has a control character.
     ValueInvalid,
-    /// A coding of the body that is not `chunked`.
+    /// The transfer coding is not `chunked`.
     TransferEncoding,
     /// It is longer than the limit.
     TooLarge,
 }
 
 impl BadHead {
-    /// The whole answer, as bytes.
+    /// Returns the whole response.
     pub(crate) fn answer(self, strict: Strictness) -> String {
         let (status, detail) = match self {
             Self::Malformed => ("400 Bad Request", ""),

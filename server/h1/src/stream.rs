@@ -1,4 +1,4 @@
-//! The two ends of a socket, over TCP or at a path: one reads, the other writes.
+//! The read and write halves of a TCP or Unix socket.
 
 use std::io;
 use std::pin::Pin;
@@ -7,34 +7,34 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready};
 use tokio::net::{TcpStream, UnixStream, tcp, unix};
 
-/// What it means that a client stops sending while its request waits.
+/// The meaning of a half-closed connection whose request waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HangingUp {
-    /// Nothing: Consul answers it, however long it has to wait.
+    /// The request is kept: Consul answers half-closed clients.
     Waits,
-    /// It is gone. So it nearly always is, and a test that counts who is blocked must not count it.
+    /// The client has gone, as nearly always. A test must not count its request as blocked.
     Gone,
 }
 
-/// The end that reads.
+/// The read half.
 #[derive(Debug)]
 pub(crate) enum ReadHalf {
-    /// Over TCP.
+    /// A TCP socket.
     Tcp(tcp::OwnedReadHalf),
-    /// At a path.
+    /// A Unix socket.
     Unix(unix::OwnedReadHalf),
 }
 
-/// The end that writes.
+/// The write half.
 #[derive(Debug)]
 pub(crate) enum WriteHalf {
-    /// Over TCP.
+    /// A TCP socket.
     Tcp(tcp::OwnedWriteHalf),
-    /// At a path.
+    /// A Unix socket.
     Unix(unix::OwnedWriteHalf),
 }
 
-/// A socket, over TCP or at a path.
+/// A TCP or Unix socket.
 #[derive(Debug)]
 pub struct Stream {
     pub(crate) read: ReadHalf,
@@ -62,7 +62,7 @@ impl From<UnixStream> for Stream {
 }
 
 impl ReadHalf {
-    /// Writes some bytes, as many as can be written at once.
+    /// Writes as many bytes as possible without waiting.
     pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(half) => half.as_ref().try_write(bytes),
@@ -72,17 +72,17 @@ impl ReadHalf {
 }
 
 impl WriteHalf {
-    /// Returns when the client is known to be gone. One that only stops sending counts when `hanging_up` says so.
+    /// Returns when the client has gone; `hanging_up` decides about a half-closed connection.
     pub(crate) async fn gone(&self, hanging_up: HangingUp) {
         if hanging_up == HangingUp::Gone {
             let ready = self.ready(Interest::ERROR | Interest::READABLE).await;
             if ready.is_ok_and(|ready| ready.is_error() || ready.is_read_closed()) {
                 return;
             }
-            // It has sent its next request already, and is there.
+            // The client has sent its next request, so it is there.
         }
         if self.ready(Interest::ERROR).await.is_err() {
-            // The runtime is being shut down, and this task with it.
+            // The runtime shuts down, and this task with it.
             std::future::pending::<()>().await;
         }
     }
@@ -94,11 +94,11 @@ impl WriteHalf {
         }
     }
 
-    /// Makes the connection end with a reset when both ends are dropped. At a path there is no such thing.
+    /// Makes a TCP connection end with a reset when both halves are dropped. Unix sockets have no reset.
     pub(crate) fn reset(self) {
         match self {
             Self::Tcp(half) => {
-                // Where it cannot be had, the connection is just closed.
+                // If this fails, the connection is closed normally.
                 let _ = half.as_ref().set_zero_linger();
                 half.forget();
             }
@@ -148,7 +148,7 @@ impl AsyncWrite for WriteHalf {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A socket holds nothing back.
+        // Sockets have no buffer to flush.
         Poll::Ready(Ok(()))
     }
 

@@ -1,10 +1,10 @@
-//! What changed between releases of Go.
+//! The differences between releases of Go.
 
-/// Which of Go's rules hold where newer releases are stricter.
+/// Whether the stricter rules of newer Go releases apply.
 #[derive(Clone, Copy, Debug)]
 pub struct Strictness {
-    /// Heads are taken as newer Go takes them.
+    /// To heads.
     pub heads: bool,
-    /// Chunks are taken as newer Go takes them.
+    /// To chunked bodies.
     pub chunks: bool,
 }

@@ -10,14 +10,14 @@ use crate::go::quote::unquote::unquote;
 
 type Node = peg::Node<Rule>;
 
-/// What a filter says. Printed, it is a filter that says the same.
+/// An expression. `Display` prints an equivalent filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expression {
-    /// All of at least two.
+    /// A conjunction of at least two expressions.
     All(Vec<Expression>),
-    /// At least one of at least two.
+    /// A disjunction of at least two expressions.
     Any(Vec<Expression>),
-    /// The opposite.
+    /// A negation.
     Not(Box<Expression>),
     /// A claim about one field.
     Match(Match),
@@ -26,15 +26,15 @@ pub(crate) enum Expression {
 /// A claim about one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Match {
-    /// The names on the way to the field.
+    /// The selector: the names that lead to the field.
     pub(super) selector: Vec<Vec<u8>>,
-    /// What is claimed.
+    /// The operator.
     pub(super) operator: Operator,
-    /// Of which value; empty where the operator takes no value.
+    /// The value; empty for operators without one.
     pub(super) value: Vec<u8>,
 }
 
-/// What can be claimed about a field. `contains` is `in` the other way round.
+/// An operator. `contains` is `in` with its sides swapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Equal,
@@ -48,7 +48,7 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    /// The name in error texts.
+    /// Returns the name in errors.
     pub(super) fn name(self) -> &'static str {
         match self {
             Operator::Equal => "Equal",
@@ -64,10 +64,10 @@ impl Operator {
 }
 
 impl Expression {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// What Consul says of an invalid text.
+    /// Consul's error for an invalid text.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let input = peg::parse(text, Rule::Input)?;
         Ok(expression(text, only_child(&input)))
@@ -79,12 +79,12 @@ fn only_child(node: &Node) -> &Node {
     child.expect("the grammar gives the rule a part")
 }
 
-/// Whether a part of a rule says nothing.
+/// Whether a part of a rule is only space.
 fn is_filling(node: &Node) -> bool {
     matches!(node.rule, Rule::Space | Rule::End)
 }
 
-/// The parts of a rule that say something.
+/// Returns the parts of a rule that are not space.
 fn parts(node: &Node) -> impl Iterator<Item = &Node> {
     let children = node.children.iter().map(Rc::as_ref);
     children.filter(|child| !is_filling(child))
@@ -102,7 +102,7 @@ fn expression(text: &[u8], node: &Node) -> Expression {
     }
 }
 
-/// Whether a negation has an odd number of `not`s, each of which has a space behind it.
+/// Whether a negation has an odd number of `not`s. A space follows each.
 fn is_negated(node: &Node) -> bool {
     let spaces = node.children.iter();
     spaces.filter(|child| child.rule == Rule::Space).count() % 2 == 1
@@ -162,7 +162,7 @@ fn selector(text: &[u8], node: &Node) -> Vec<Vec<u8>> {
     parts(node).map(name).collect()
 }
 
-/// A value is text, whatever it looks like; a selector in its place is the text of its names.
+/// Returns a value as text; a selector is the text of its names.
 fn value(text: &[u8], node: &Node) -> Vec<u8> {
     match node.rule {
         Rule::Selector => selector(text, node).join(&b'.'),
@@ -218,7 +218,7 @@ impl fmt::Display for Match {
     }
 }
 
-/// A text in double quotes, as the grammar takes them: the first quote ends it, even an escaped one.
+/// Quotes a text for the grammar, where even an escaped quote ends a string.
 fn quoted(text: &[u8]) -> String {
     let part = |part: &[u8]| {
         let quoted = Quoted(part).to_string();

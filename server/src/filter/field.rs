@@ -1,4 +1,4 @@
-//! The fields that a filter may name, and what may be claimed of each.
+//! The fields of rows that filters may select, and the operators of each kind of field.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use crate::go::number;
 use crate::go::quote::Quoted;
 use crate::go::regexp::{self, Regexp};
 
-/// Decides about a row.
+/// A test of a row.
 pub(super) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
-/// A field of a row, by the name that filters give it.
+/// A field of a row, with its name in filters.
 pub(crate) struct Field<T: 'static> {
     name: &'static str,
     kind: Kind<T>,
 }
 
-/// What a field holds, and how to get it.
+/// The kind of a field, with its getter.
 enum Kind<T: 'static> {
     Text(fn(&T) -> &str),
     Number(fn(&T) -> i64),
@@ -39,7 +39,7 @@ impl<T: 'static> Field<T> {
         Self { name, kind }
     }
 
-    /// Yes or no.
+    /// A boolean.
     pub(crate) const fn flag(name: &'static str, get: fn(&T) -> bool) -> Self {
         let kind = Kind::Flag(get);
         Self { name, kind }
@@ -51,7 +51,7 @@ impl<T: 'static> Field<T> {
         Self { name, kind }
     }
 
-    /// Named texts; a missing map counts as empty.
+    /// A map of texts; a missing one counts as empty.
     pub(crate) const fn labels(
         name: &'static str,
         get: fn(&T) -> Option<&BTreeMap<String, String>>,
@@ -60,41 +60,41 @@ impl<T: 'static> Field<T> {
         Self { name, kind }
     }
 
-    /// Rows with fields of their own: a [`Within`], an [`Each`] or a [`Keyed`].
+    /// Nested rows: a [`Within`], an [`Each`] or a [`Keyed`].
     pub(crate) const fn rows(name: &'static str, rows: &'static dyn Rows<T>) -> Self {
         let kind = Kind::Rows(rows);
         Self { name, kind }
     }
 }
 
-/// Rows inside of a row.
+/// Nested rows.
 pub(crate) trait Rows<T>: Sync {
-    /// Decides about the rows by what one of their fields holds, or by themselves when the names end here.
+    /// Returns a test of one of the nested rows' fields, or of the rows themselves if the selector ends here.
     ///
     /// # Errors
-    /// No such field, or nothing that could be claimed of it.
+    /// The field is unknown, or does not support the operator.
     fn predicate(&self, claim: &Match, names: &[Vec<u8>]) -> Result<Predicate<T>, String>;
 }
 
-/// The one row inside of a row.
+/// A single nested row.
 pub(crate) struct Within<T: 'static, U: 'static> {
-    /// Which one.
+    /// Returns the row.
     pub(crate) get: fn(&T) -> &U,
     /// Its fields.
     pub(crate) fields: &'static [Field<U>],
 }
 
-/// A list of rows inside of a row: a claim holds if it does for any of them.
+/// A list of nested rows. A claim holds if it holds for any of them.
 pub(crate) struct Each<T: 'static, U: 'static> {
-    /// Which ones.
+    /// Returns the rows.
     pub(crate) get: fn(&T) -> Vec<&U>,
     /// The fields of each.
     pub(crate) fields: &'static [Field<U>],
 }
 
-/// Named rows inside of a row.
+/// A map of nested rows.
 pub(crate) struct Keyed<T: 'static, U: 'static> {
-    /// Which ones; a missing map counts as empty.
+    /// Returns the rows; a missing map counts as empty.
     pub(crate) get: fn(&T) -> Option<&BTreeMap<String, U>>,
     /// The fields of each.
     pub(crate) fields: &'static [Field<U>],
@@ -138,18 +138,18 @@ impl<T, U> Rows<T> for Keyed<T, U> {
     }
 }
 
-/// Looks a name up.
+/// Finds a field by its name.
 fn found_by<U>(name: &[u8]) -> impl Fn(Option<&BTreeMap<String, U>>) -> Option<&U> + use<U> {
-    // A name that is no text is nobody's.
+    // Names of fields are UTF-8.
     let name = String::from_utf8(name.to_vec()).ok();
     move |map| map?.get(name.as_ref()?)
 }
 
-/// Decides about a row by a claim.
+/// Returns the test for a claim.
 ///
 /// # Errors
-/// No such field, nothing that could be claimed of it, or no value that it could have: the text after Consul's
-/// "Failed to create boolean expression evaluator".
+/// The field is unknown, or operator or value do not fit it. The text follows Consul's "Failed to create
+/// boolean expression evaluator".
 pub(super) fn predicate<T: 'static>(
     claim: &Match,
     fields: &'static [Field<T>],
@@ -186,8 +186,7 @@ fn of_field<T: 'static>(
 }
 
 impl Match {
-    /// A name that is not there differs from everything, and does not match anything: which to Consul means that
-    /// every claim holds of it but equality and containment, even that it matches (seen on 1.8.7).
+    /// For a missing map key every operator is true except `==` and `in`, even `matches` (seen on 1.8.7).
     fn holds_of_what_is_absent(&self) -> bool {
         !matches!(self.operator, Operator::Equal | Operator::In)
     }
@@ -233,7 +232,7 @@ impl Match {
         self.of_scalar(get, |text| number::parse_bool(text))
     }
 
-    /// What can be nothing but equal or not.
+    /// Returns the test of a field that supports only equality.
     fn of_scalar<T: 'static, V: PartialEq + Send + Sync + 'static>(
         &self,
         get: fn(&T) -> V,
@@ -261,7 +260,7 @@ impl Match {
         }
     }
 
-    /// What can be claimed of named things as a whole: which names there are, and whether there are any.
+    /// Returns the test of a whole map: the presence of a key, or emptiness.
     fn of_keys<T: 'static, U: 'static>(
         &self,
         get: fn(&T) -> Option<&BTreeMap<String, U>>,
@@ -289,7 +288,7 @@ impl Match {
         Quoted(&self.selector.join(&b'.')).to_string()
     }
 
-    /// The first of these names, which end the selector, is nobody's.
+    /// Returns the error for an unknown field in a selector.
     fn invalid_selector(&self, names: &[Vec<u8>]) -> String {
         let known = self.selector.len() - names.len();
         let shown = self.selector[..=known].join(&b'.');

@@ -1,5 +1,5 @@
-//! The grammar of filter expressions, found out from the errors of a real Consul (1.8.7): each of them names the
-//! terminals that would have gone on, and its rule.
+//! The grammar of filter expressions, inferred from errors of a real Consul 1.8.7, which name rules and
+//! expected terminals.
 
 use super::peg;
 use super::peg::Pattern::{
@@ -11,9 +11,9 @@ use crate::go::quote::unquote::unquote;
 /// A part of a rule of this grammar.
 type Pattern = peg::Pattern<Rule>;
 
-/// Space that must be there.
+/// Required space.
 const SPACE: Pattern = rule(Rule::Space);
-/// Space that may be there.
+/// Optional space.
 const GAP: Pattern = Optional(&SPACE);
 
 const IN_OR_NOT_IN: Pattern = Choice(&[rule(Rule::In), rule(Rule::NotIn)]);
@@ -33,7 +33,7 @@ macro_rules! words {
     };
 }
 
-/// Takes the rules, each with how errors name it (by a name for people in quotes, or by its own) and what it matches.
+/// Declares the rules, each with its name in errors and its pattern.
 macro_rules! grammar {
     ($($rule:ident $shown:literal = $pattern:expr;)*) => {
         /// A rule of the grammar.
@@ -67,14 +67,14 @@ grammar! {
         Sequence(&[GAP, Literal("("), GAP, rule(Rule::Or), GAP, Literal(")"), GAP, rule(Rule::End)]),
         Sequence(&[GAP, rule(Rule::Or), GAP, rule(Rule::End)]),
     ]);
-    // Consul's grammar nests to the right here and in the next; the attempts are the same.
+    // Consul's grammar is right-recursive here and in the next rule; the attempts are the same.
     Or "OrExpression" = Sequence(&[
         rule(Rule::And), ZeroOrMore(&Sequence(&[SPACE, Literal("or"), SPACE, rule(Rule::And)])),
     ]);
     And "AndExpression" = Sequence(&[
         rule(Rule::Not), ZeroOrMore(&Sequence(&[SPACE, Literal("and"), SPACE, rule(Rule::Not)])),
     ]);
-    // Consul's rule calls itself for each `not`, and takes a hundred thousand of them.
+    // Consul's rule is recursive, and accepts a hundred thousand `not`s.
     Not "NotExpression" = Prefixed(&Sequence(&[Literal("not"), SPACE]), &rule(Rule::Grouping));
     Grouping "\"grouping\"" = Choice(&[
         Sequence(&[Literal("("), GAP, rule(Rule::Or), GAP, Literal(")")]),
@@ -143,7 +143,7 @@ grammar! {
         Optional(&Sequence(&[Literal("."), OneOrMore(&DIGIT)])),
     ]);
     AfterNumber "AfterNumbers" = Choice(&[SPACE, rule(Rule::End), Literal(")")]);
-    // An escaped quote ends the string, too, and leaves what Go does not take for a quoted string.
+    // An escaped quote ends the string, too. The rest is not a valid quoted string in Go.
     String "\"string\"" = Choice(&[
         Checked(
             &Choice(&[

@@ -9,8 +9,8 @@
 //! rows.retain(|row| filter.keeps(row));
 //! ```
 //!
-//! The part knows no endpoint and no row: an endpoint says which fields its rows have. Errors are Consul's texts without what
-//! an endpoint says before them. The grammar is our own, because these texts name its rules and all that could have followed.
+//! Each endpoint declares the fields of its rows. Errors are Consul's, without the endpoint's prefix. The
+//! parser is our own, because these errors list the grammar's rules and expected terminals.
 
 mod expression;
 mod field;
@@ -22,16 +22,16 @@ pub(crate) use field::{Each, Field, Keyed, Within};
 
 use field::Predicate;
 
-/// An expression that rows of one type can be held against.
+/// A filter for rows of one type.
 pub(crate) struct Filter<T> {
     keeps: Predicate<T>,
 }
 
 impl<T: 'static> Filter<T> {
-    /// Reads a filter for rows with these fields. An empty one keeps every row.
+    /// Parses a filter for rows with these fields. An empty one keeps every row.
     ///
     /// # Errors
-    /// What Consul says of a text that is no expression, or that claims what cannot be claimed of such rows.
+    /// Consul's error for an invalid expression, or one that does not fit the fields.
     pub(crate) fn new(text: &[u8], fields: &'static [Field<T>]) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self {
@@ -44,7 +44,7 @@ impl<T: 'static> Filter<T> {
         })
     }
 
-    /// Whether the filter lets a row through.
+    /// Whether the filter keeps a row.
     pub(crate) fn keeps(&self, row: &T) -> bool {
         (self.keeps)(row)
     }

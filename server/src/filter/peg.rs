@@ -1,28 +1,27 @@
 //! Matching by a grammar that is data, with the errors that Consul's generated parser gives.
 //!
-//! Consul parses filters with a parsing expression grammar, and what it says of a text that does not match is made
-//! from the grammar: which terminals would have gone on at the farthest place that any attempt reached, or the
-//! complaints of rules that exist for nothing else. The same words need the same attempts in the same order.
+//! Consul's parser is generated from a parsing expression grammar, and its errors follow from the grammar:
+//! they list the terminals expected at the farthest place reached, or the complaints of error rules. The same
+//! errors need the same attempts in the same order.
 //!
-//! A rule is tried once at each place: what Consul tries again and again (ten nested parentheses keep it busy for
-//! half a minute) comes out of a table here.
+//! Results of rules are memoized by place. Consul repeats them: ten nested parentheses take it half a minute.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::hash::Hash;
 use std::rc::Rc;
 
-/// How deep rules may be nested: a pair of parentheses takes four. Each costs Consul eight times as long as the last one
-/// (seen on 1.8.7: seven take 0.3 s), so that it would take years over a text that is nested deeper.
+/// The deepest nesting of rules; a pair of parentheses takes four. Each pair takes Consul eight times as long
+/// as the last (seen on 1.8.7: seven take 0.3 s), so it never answers deeper texts.
 const DEEPEST: usize = 96;
-/// What is said of it.
+/// The error for deeper texts.
 const TOO_DEEP: &str = "the expression is nested too deeply";
-/// How a grammar's end of text is recorded when it is missing, and how it is named in the end.
+/// The internal and the shown name of the end of the text in lists of expected terminals.
 const NOT_ANY: &str = "!.";
 
 /// A rule of a grammar.
 pub(super) trait Rule: Copy + Eq + Hash + 'static {
-    /// How errors name the rule: by a name for people in quotes, or by its own.
+    /// The name of the rule in errors: a display name in quotes, or its own.
     fn shown(self) -> &'static str;
 
     /// Whether the rule is one character of a string.
@@ -41,23 +40,23 @@ pub(super) enum Pattern<R: 'static> {
     Class(&'static str, fn(char) -> bool),
     /// Any character.
     Any,
-    /// One after the other.
+    /// A sequence.
     Sequence(&'static [Pattern<R>]),
-    /// The first that matches.
+    /// The first alternative that matches.
     Choice(&'static [Pattern<R>]),
-    /// Or nothing.
+    /// An optional pattern.
     Optional(&'static Pattern<R>),
-    /// As many as there are.
+    /// Zero or more.
     ZeroOrMore(&'static Pattern<R>),
-    /// As many as there are, and one at least.
+    /// One or more.
     OneOrMore(&'static Pattern<R>),
-    /// The first as often as there is, then the second; where that does not match, the first once less often, and so on.
+    /// The first as often as possible, then the second, with backtracking over the repetitions.
     Prefixed(&'static Pattern<R>, &'static Pattern<R>),
-    /// Whether it would match here; takes nothing.
+    /// Positive lookahead.
     Ahead(&'static Pattern<R>),
-    /// Whether it would not match here; takes nothing.
+    /// Negative lookahead.
     NotAhead(&'static Pattern<R>),
-    /// Matches, and complains of what it matched unless that is sound.
+    /// Matches, then checks the match and complains if it is invalid.
     Checked(&'static Pattern<R>, fn(&[u8]) -> bool, &'static str),
     /// Complains, and matches nothing.
     Complaint(&'static str),
@@ -65,7 +64,7 @@ pub(super) enum Pattern<R: 'static> {
     Rule(R),
 }
 
-/// What a rule matched.
+/// A match of a rule.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Node<R> {
     pub(super) rule: R,
@@ -74,10 +73,10 @@ pub(super) struct Node<R> {
     pub(super) children: Vec<Rc<Node<R>>>,
 }
 
-/// Matches a whole text.
+/// Parses a whole text.
 ///
 /// # Errors
-/// What Consul says of a text that does not match, line by line.
+/// Consul's errors for an invalid text, line by line.
 pub(super) fn parse<R: Rule>(text: &[u8], rule: R) -> Result<Rc<Node<R>>, String> {
     let mut matcher = Matcher {
         text,
@@ -102,14 +101,14 @@ pub(super) fn parse<R: Rule>(text: &[u8], rule: R) -> Result<Rc<Node<R>>, String
     }
 }
 
-/// What a rule came to at a place: what it matched, if it did.
+/// The memoized result of a rule at a place.
 type Tried<R> = Option<Rc<Node<R>>>;
 
 struct Matcher<'a, R> {
     text: &'a [u8],
-    /// The rules under way, the innermost last.
+    /// The rules in progress, innermost last.
     rules: Vec<R>,
-    /// Inside of an odd number of [`Pattern::NotAhead`]: a match is the failure.
+    /// Whether an odd number of [`Pattern::NotAhead`] surrounds this place.
     inverted: bool,
     too_deep: bool,
     tried: HashMap<(R, usize, bool), Tried<R>>,
@@ -118,13 +117,13 @@ struct Matcher<'a, R> {
     /// The terminals that failed there.
     expected: BTreeSet<String>,
     errors: Vec<String>,
-    /// Where which of them were made: each is made once.
+    /// The complaints made so far, by place: each is made once.
     complaints: HashSet<(usize, Option<R>, &'static str)>,
     counted: Counted,
 }
 
-/// Up to where lines and columns have been counted. Were they counted from the start for each complaint, a text full of
-/// flaws would cost the square of its length.
+/// The place up to which lines and columns are counted. Counting from the start for each complaint would take
+/// quadratic time.
 struct Counted {
     offset: usize,
     line: usize,
@@ -142,7 +141,7 @@ impl Counted {
 impl<R: Rule> Matcher<'_, R> {
     fn rule(&mut self, rule: R, at: usize) -> Tried<R> {
         let place = (rule, at, self.inverted);
-        // A character is tried again faster than it is looked up.
+        // A single character is matched faster than its result is looked up.
         let is_kept = !rule.is_character();
         if let Some(found) = is_kept.then(|| self.tried.get(&place)).flatten() {
             return found.clone();
@@ -171,7 +170,7 @@ impl<R: Rule> Matcher<'_, R> {
         found
     }
 
-    /// The end of the match that starts at `at`; the rules that took part are added to `nodes`.
+    /// Returns the end of the match at `at`, and adds its rules to `nodes`.
     fn pattern(
         &mut self,
         pattern: &Pattern<R>,
@@ -272,7 +271,8 @@ impl<R: Rule> Matcher<'_, R> {
         matches.then(|| self.take(at))
     }
 
-    /// Notes how a terminal went: outside of [`Pattern::NotAhead`] those that did not match count, inside the others.
+    /// Records a terminal at the farthest place: a failed one, or inside of [`Pattern::NotAhead`] a matching
+    /// one.
     fn failed(&mut self, matched: bool, at: usize, shown: &str) {
         if matched != self.inverted || at < self.farthest {
             return;
@@ -285,7 +285,7 @@ impl<R: Rule> Matcher<'_, R> {
         self.expected.insert(format!("{sign}{shown}"));
     }
 
-    /// The character at a place, and its bytes; a byte that is no UTF-8 counts as one. None at the end.
+    /// Returns the character at a place and its length; an invalid byte counts as one. `None` at the end.
     fn decode(&self, at: usize) -> Option<(char, usize)> {
         let rest = self.text.get(at..).filter(|rest| !rest.is_empty())?;
         let rest = &rest[..rest.len().min(4)];
@@ -299,7 +299,7 @@ impl<R: Rule> Matcher<'_, R> {
         }))
     }
 
-    /// Goes behind the character at a place. The one that follows is read at once, and complained of.
+    /// Steps over a character, and complains of the next one if it is invalid.
     fn take(&mut self, at: usize) -> usize {
         let next = at + self.decode(at).map_or(0, |(_, length)| length);
         self.check_encoding(next);
@@ -322,7 +322,8 @@ impl<R: Rule> Matcher<'_, R> {
         self.errors.push(format!("{position}: {rule}{complaint}"));
     }
 
-    /// `line:column (offset)`: columns count characters, offsets bytes, and a line's end counts as column 0 of the next.
+    /// Returns `line:column (offset)`. Columns count characters, offsets count bytes, and a line end is column
+    /// 0 of the next line.
     fn position(&mut self, at: usize) -> String {
         if self.counted.offset > at {
             self.counted = Counted::START;
@@ -351,7 +352,7 @@ impl<R: Rule> Matcher<'_, R> {
         }
     }
 
-    /// The complaints; without any, what would have gone on at the farthest place.
+    /// Returns the complaints, or else the terminals expected at the farthest place.
     fn message(mut self) -> String {
         if !self.errors.is_empty() {
             return self.errors.join("\n");
@@ -373,7 +374,7 @@ impl<R: Rule> Matcher<'_, R> {
     }
 }
 
-/// A literal as errors show it.
+/// Returns a literal as errors show it.
 fn shown(literal: &str) -> String {
     format!("\"{}\"", literal.replace('"', "\\\""))
 }

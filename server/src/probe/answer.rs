@@ -1,25 +1,25 @@
-//! Reading the answer to an HTTP check: one, on a connection that ends with it.
+//! Reads the response to an HTTP check, the only one of its connection.
 
 use std::io::Read;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
-/// The longest head of an answer in bytes, and the longest body; what is beyond is not read.
+/// The longest head and body of a response, in bytes. The rest is not read.
 const LONGEST_HEAD: u64 = 1 << 20;
 const LONGEST_BODY: u64 = 16 << 20;
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// What the server calls the status.
+    /// The server's reason phrase.
     pub(super) reason: String,
     headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
 impl Answer {
-    /// The first header of this name, in lower case.
+    /// Returns the first header of this name (lower case).
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let found = headers.find(|(own, _)| own == name)?;
@@ -27,15 +27,15 @@ impl Answer {
     }
 }
 
-/// Reads an answer; one to HEAD has no body.
+/// Reads a response; one to HEAD has no body.
 ///
 /// # Errors
-/// Go's words for what is no answer.
+/// Go's sentence for a malformed response.
 pub(super) async fn read(stream: impl AsyncRead + Unpin, to_head: bool) -> Result<Answer, String> {
     let mut reader = BufReader::new(stream.take(LONGEST_HEAD + LONGEST_BODY));
     let mut answer = loop {
         let answer = head(&mut reader).await?;
-        // What comes before the answer proper is passed over.
+        // Interim responses are skipped.
         if !(100..200).contains(&answer.status) {
             break answer;
         }
@@ -72,7 +72,7 @@ async fn head(reader: &mut Reader<impl AsyncRead + Unpin>) -> Result<Answer, Str
     }
 }
 
-/// A line without its end; `None` at the end of the stream.
+/// Reads a line without its end; `None` at the end of the stream.
 async fn line(reader: &mut Reader<impl AsyncRead + Unpin>) -> Option<String> {
     let mut line = Vec::new();
     let read = reader.read_until(b'\n', &mut line).await.ok()?;
@@ -97,7 +97,7 @@ fn status_line(line: &str) -> Option<Answer> {
     })
 }
 
-/// The body; of one that breaks off, what there is.
+/// Reads the body, or the received part of a broken one.
 async fn body(reader: &mut Reader<impl AsyncRead + Unpin>, answer: &Answer) -> Vec<u8> {
     let mut body = Vec::new();
     if answer.header("transfer-encoding") == Some("chunked") {
@@ -116,7 +116,7 @@ async fn body(reader: &mut Reader<impl AsyncRead + Unpin>, answer: &Answer) -> V
     let length = answer
         .header("content-length")
         .and_then(|length| length.parse().ok());
-    // A connection that is reset has said what it has said.
+    // A reset ends the body.
     let _ = reader
         .take(length.unwrap_or(LONGEST_BODY))
         .read_to_end(&mut body)
@@ -124,10 +124,10 @@ async fn body(reader: &mut Reader<impl AsyncRead + Unpin>, answer: &Answer) -> V
     body
 }
 
-/// What was compressed; as much of it as can be read.
+/// Decompresses as much as possible.
 fn unzipped(body: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
-    // A stream that breaks off has said what it has said.
+    // A broken stream ends the body.
     let _ = flate2::read::GzDecoder::new(body)
         .take(LONGEST_BODY)
         .read_to_end(&mut text);

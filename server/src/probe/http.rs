@@ -1,7 +1,7 @@
-//! HTTP checks: the status of the answer decides.
+//! HTTP checks: the status of the response decides.
 //!
-//! The client is our own: the output of a failed check has Go's words and quotes what the server sent, which no crate passes on,
-//! and a program that embeds a server would compile hyper and seven other crates for it.
+//! The client is our own, because outputs of failed checks have Go's words and quote malformed responses,
+//! which no crate returns. A crate would also cost embedders hyper and seven more.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,32 +13,32 @@ use super::answer::{Answer, read};
 use super::url::{Url, error};
 use super::{Outcome, dial};
 
-/// What is asked.
+/// The request of a check.
 pub(super) struct Request<'a> {
     pub(super) url: &'a str,
     pub(super) method: &'a str,
     pub(super) header: &'a BTreeMap<String, Vec<String>>,
     pub(super) body: &'a str,
-    /// Whether a server of HTTPS may show any certificate.
+    /// Whether to skip the verification of TLS certificates.
     #[cfg_attr(
         not(feature = "https-checks"),
         expect(dead_code, reason = "nothing is asked over HTTPS")
     )]
     pub(super) tls_skip_verify: bool,
-    /// What its certificate must be for; empty for the host of the URL.
+    /// The TLS server name; empty for the host of the URL.
     #[cfg_attr(
         not(feature = "https-checks"),
         expect(dead_code, reason = "nothing is asked over HTTPS")
     )]
     pub(super) tls_server_name: &'a str,
-    /// How much of the answer's body is kept.
+    /// The longest part of the response's body to keep.
     pub(super) output_limit: usize,
 }
 
-/// How many redirects Go's client follows.
+/// The most redirects that Go's client follows.
 const REDIRECTS: usize = 10;
 
-/// Asks, until `late` is over.
+/// Runs the check; `late` is the timeout.
 pub(super) async fn ask(request: &Request<'_>, late: impl Future<Output = ()>) -> Outcome {
     let answered = tokio::select! {
         answered = follow(request) => answered,
@@ -54,7 +54,7 @@ pub(super) async fn ask(request: &Request<'_>, late: impl Future<Output = ()>) -
     }
 }
 
-/// Any 2xx passes, 429 is a warning, everything else is critical.
+/// Judges a status: 2xx passes, 429 is a warning, everything else is critical.
 fn judge(request: &Request<'_>, answer: &Answer) -> Outcome {
     let status = match answer.status {
         200..=299 => "passing",
@@ -72,7 +72,7 @@ fn judge(request: &Request<'_>, answer: &Answer) -> Outcome {
     }
 }
 
-/// Asks, and asks again where a redirect leads.
+/// Sends the request and follows redirects.
 async fn follow(request: &Request<'_>) -> Result<Answer, String> {
     if !is_token(request.method) {
         return Err(format!("net/http: invalid method \"{}\"", request.method));
@@ -110,13 +110,13 @@ async fn follow(request: &Request<'_>) -> Result<Answer, String> {
     ))
 }
 
-/// Whether a text can be a method.
+/// Whether a text is a valid method.
 fn is_token(text: &str) -> bool {
     let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     text.bytes().all(is_fine)
 }
 
-/// One request on a connection of its own.
+/// Sends one request on a new connection.
 async fn once(
     request: &Request<'_>,
     method: &str,
@@ -139,7 +139,7 @@ async fn once(
     exchange(stream, &text, to_head).await
 }
 
-/// Sends a request and reads its answer.
+/// Sends a request and reads its response.
 async fn exchange(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     request: &str,
@@ -154,7 +154,7 @@ async fn exchange(
     read(&mut stream, to_head).await
 }
 
-/// Request line and headers in Go's order: Consul's own unless the check says otherwise.
+/// Writes request line and headers in Go's order. Headers of the check replace Consul's.
 fn head(
     request: &Request<'_>,
     method: &str,
@@ -170,7 +170,7 @@ fn head(
     let host = host.map_or(url.authority.as_str(), String::as_str);
     let mut head = format!("{method} {} HTTP/1.1\r\nHost: {host}\r\n", url.target);
     let mut put = |name: &str, value: &str| {
-        // What breaks a line would be another header.
+        // A line break would start another header.
         let value: String = value
             .chars()
             .filter(|letter| !letter.is_control())
@@ -203,7 +203,7 @@ fn head(
     head + "\r\n"
 }
 
-/// The name of a header as Go spells it: each part begins with a capital.
+/// Returns the canonical name of a header: each word starts with a capital.
 fn canonical(name: &str) -> String {
     let mut starts = true;
     let letters = name.chars().map(|letter| {

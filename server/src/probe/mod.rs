@@ -1,6 +1,6 @@
-//! The runs of HTTP, TCP and script checks: when the engine says so, against whatever is there.
+//! Runs HTTP, TCP and script checks when the engine asks for them.
 //!
-//! How a run ends is told in the words of Go's libraries, which clients of Consul show to people (seen on 1.8.7).
+//! Outputs have the words of Go's libraries, as Consul's have (seen on 1.8.7).
 
 mod answer;
 mod http;
@@ -20,11 +20,11 @@ use tokio::task::{AbortHandle, JoinSet};
 use crate::engine::{Engine, RunOrder};
 use crate::store::{AgentCommand, ProbeRun, ProbeTarget};
 
-/// How a run ended.
+/// The result of a run.
 struct Outcome {
     /// `passing`, `warning` or `critical`.
     status: &'static str,
-    /// What there is to say.
+    /// The output.
     output: String,
 }
 
@@ -37,7 +37,7 @@ impl Outcome {
     }
 }
 
-/// Runs every check that is due, for ever.
+/// Runs due checks, for ever.
 pub(crate) async fn run_checks(engine: Arc<Engine>) {
     let mut running = JoinSet::new();
     let mut by_registration: HashMap<u64, AbortHandle> = HashMap::new();
@@ -56,7 +56,7 @@ pub(crate) async fn run_checks(engine: Arc<Engine>) {
                 }
             },
             Some(ended) = running.join_next() => {
-                // The next run of the same registration may have begun.
+                // The next run of the same registration may have started.
                 if let Ok(registration) = ended
                     && by_registration.get(&registration).is_some_and(AbortHandle::is_finished)
                 {
@@ -67,7 +67,7 @@ pub(crate) async fn run_checks(engine: Arc<Engine>) {
     }
 }
 
-/// A run that was taken. Dropping it says that it is over.
+/// A run in progress. Dropping it marks its end.
 struct OpenRun(Arc<Engine>);
 
 impl Drop for OpenRun {
@@ -76,7 +76,7 @@ impl Drop for OpenRun {
     }
 }
 
-/// Runs a check, and returns which registration of it that was.
+/// Runs a check. Returns its registration.
 async fn run_check(open: OpenRun, run: ProbeRun) -> u64 {
     let outcome = ask(&open.0, &run).await;
     let ran = AgentCommand::Ran {
@@ -127,7 +127,7 @@ async fn ask(engine: &Engine, run: &ProbeRun) -> Outcome {
     }
 }
 
-/// The addresses of a host, or Go's words for a host without addresses.
+/// Returns the addresses of a host, or Go's sentence for an unknown host.
 async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     let found = tokio::net::lookup_host((host, port)).await;
     match found.map(Iterator::collect::<Vec<_>>) {
@@ -136,19 +136,19 @@ async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     }
 }
 
-/// Go's words for a connection that could not be made.
+/// Returns Go's sentence for a failed connection.
 fn dial_error(address: SocketAddr, error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     format!("dial tcp {address}: connect: {}", text.to_lowercase())
 }
 
-/// Go's words for a connection that took too long.
+/// Returns Go's sentence for a timeout of a connection.
 fn dial_timeout(address: &str) -> String {
     format!("dial tcp {address}: i/o timeout")
 }
 
-/// Connects to the first address that takes a connection; the last failure counts.
+/// Connects to the first address that accepts; reports the last failure.
 async fn dial(host: &str, port: u16) -> Result<tokio::net::TcpStream, String> {
     let addresses = resolve(host, port)
         .await

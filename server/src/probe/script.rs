@@ -1,7 +1,7 @@
-//! Script checks: a program is run, and how it ends decides.
+//! Script checks: the exit status of a program decides.
 //!
-//! The program leads a process group of its own. Whatever it left running is killed with the group when it has ended,
-//! when it took too long, and when its result is not wanted any more.
+//! The program leads a process group. The group is killed when the program has ended, when it times out, and
+//! when its result is no longer needed.
 
 use std::future::Future;
 use std::io;
@@ -14,15 +14,15 @@ use tokio::process::{Child, Command};
 use super::Outcome;
 use crate::go::duration;
 
-/// What is run.
+/// The program of a check.
 pub(super) struct Script<'a> {
     pub(super) words: &'a [String],
     pub(super) timeout: std::time::Duration,
-    /// How much of the end of the output is kept, in bytes.
+    /// The longest end of the output to keep, in bytes.
     pub(super) output_limit: usize,
 }
 
-/// Runs it, until `late` is over.
+/// Runs the check; `late` is the timeout.
 pub(super) async fn run(script: &Script<'_>, late: impl Future<Output = ()>) -> Outcome {
     let mut group = match start(script.words) {
         Ok(group) => group,
@@ -44,7 +44,7 @@ pub(super) async fn run(script: &Script<'_>, late: impl Future<Output = ()>) -> 
     }
 }
 
-/// 0 passes, 1 is a warning, everything else is critical, and so is a signal.
+/// Judges an exit status: 0 passes, 1 is a warning, everything else is critical, signals too.
 fn status_of(status: ExitStatus) -> &'static str {
     match status.code() {
         Some(0) => "passing",
@@ -65,14 +65,14 @@ fn timed_out(script: &Script<'_>, kept: Tail) -> String {
     format!("Timed out ({timeout}) running check{said}")
 }
 
-/// A program and all that it has started.
+/// A program and the processes that it started.
 struct Group {
     child: Child,
     leader: Option<Pid>,
 }
 
 impl Group {
-    /// Waits until the program has ended and its output is closed.
+    /// Waits for the end of the program and of its output.
     async fn ended(&mut self, kept: &mut Tail) -> io::Result<ExitStatus> {
         let mut output = self.child.stdout.take();
         let mut errors = self.child.stderr.take();
@@ -88,7 +88,7 @@ impl Group {
     }
 }
 
-/// The next bytes of an output, which becomes `None` at its end.
+/// Reads the next bytes of an output, and sets it to `None` at its end.
 async fn next(output: &mut Option<impl AsyncRead + Unpin>, into: &mut [u8]) -> io::Result<usize> {
     let Some(open) = output else {
         return std::future::pending().await;
@@ -103,13 +103,13 @@ async fn next(output: &mut Option<impl AsyncRead + Unpin>, into: &mut [u8]) -> i
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(leader) = self.leader {
-            // Gone already is as good.
+            // The group may have ended already.
             let _ = kill_process_group(leader, Signal::KILL);
         }
     }
 }
 
-/// Starts a program, or says in Go's words why not.
+/// Starts a program, or returns Go's sentence for the failure.
 fn start(words: &[String]) -> Result<Group, String> {
     let (program, arguments) = words.split_first().ok_or("no command")?;
     let mut command = Command::new(program);
@@ -119,7 +119,7 @@ fn start(words: &[String]) -> Result<Group, String> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
-        // The runtime waits for one that is dropped, so that none stays behind as a zombie.
+        // The runtime reaps dropped children, so none stays as a zombie.
         .kill_on_drop(true);
     let child = command
         .spawn()
@@ -138,7 +138,7 @@ fn start_error(program: &str, error: &io::Error) -> String {
     format!("fork/exec {program}: {}", text.to_lowercase())
 }
 
-/// The end of an output, and how much there was of it.
+/// The end of an output, and its full length.
 struct Tail {
     kept: Vec<u8>,
     limit: usize,

@@ -1,11 +1,11 @@
-//! TCP checks: a server that takes the connection is well.
+//! TCP checks: an accepted connection passes.
 
 use std::future::Future;
 
 use super::url::host_and_port;
 use super::{Outcome, dial, dial_timeout};
 
-/// Connects to `address`, until `late` is over.
+/// Connects to `address`; `late` is the timeout.
 pub(super) async fn connect(address: &str, late: impl Future<Output = ()>) -> Outcome {
     let (host, port) = match parts(address) {
         Ok(parts) => parts,
@@ -24,7 +24,7 @@ pub(super) async fn connect(address: &str, late: impl Future<Output = ()>) -> Ou
     }
 }
 
-/// Host and port of an address; no host is this machine.
+/// Splits an address into host and port; an empty host is this machine.
 fn parts(address: &str) -> Result<(&str, u16), String> {
     if !address.contains(':') || address.ends_with(']') {
         return Err(format!("{address}: missing port in address"));

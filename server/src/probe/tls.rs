@@ -12,11 +12,11 @@ use tokio_rustls::client::TlsStream;
 
 const UNKNOWN_AUTHORITY: &str = "x509: certificate signed by unknown authority";
 
-/// Agrees on keys with the server, which must show a certificate for this name that the system trusts, or any with
-/// `skip_verify`.
+/// Performs the TLS handshake. The certificate must be for `name` and trusted by the system, unless
+/// `skip_verify` is set.
 ///
 /// # Errors
-/// Go's words, where it has words for the same; else rustls'.
+/// Go's sentence for the failure if it has one, else rustls'.
 pub(super) async fn connect(
     stream: TcpStream,
     name: &str,
@@ -26,7 +26,7 @@ pub(super) async fn connect(
     let verifier: Arc<dyn ServerCertVerifier> = if skip_verify {
         Arc::new(AnyCertificate(Arc::clone(&provider)))
     } else {
-        // A system without any certificates trusts no authority.
+        // A system without certificates trusts no authority.
         let system = rustls_platform_verifier::Verifier::new(Arc::clone(&provider));
         Arc::new(system.map_err(|_| UNKNOWN_AUTHORITY)?)
     };
@@ -65,7 +65,7 @@ fn words(error: &rustls::Error, name: &str) -> String {
     }
 }
 
-/// Takes every certificate. The server must still prove that it has the key.
+/// Accepts every certificate. The server still has to prove that it has the key.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

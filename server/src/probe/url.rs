@@ -1,27 +1,27 @@
-//! The URLs of HTTP checks: as much of them as it takes to ask.
+//! The URLs of HTTP checks, parsed as far as requests need it.
 
 /// A URL in its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Url {
-    /// As given.
+    /// The URL as given.
     pub(super) text: String,
-    /// The name or the address, without brackets.
+    /// The host, without brackets.
     pub(super) host: String,
-    /// The port; 80 or 443 if none is given.
+    /// The port; 80 or 443 if unset.
     pub(super) port: u16,
-    /// Whether it is to be asked over HTTPS.
+    /// Whether the scheme is HTTPS.
     pub(super) is_https: bool,
-    /// Name and port as they stand in the URL.
+    /// Host and port as in the URL.
     pub(super) authority: String,
     /// Path and query.
     pub(super) target: String,
 }
 
 impl Url {
-    /// Takes a URL apart.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// Go's words for what is no URL, and for what is not asked over HTTP.
+    /// Go's sentence for an invalid URL or an unsupported scheme.
     pub(super) fn parse(text: &str, method: &str) -> Result<Self, String> {
         let Some((scheme, rest)) = text.split_once("://") else {
             return Err(no_scheme(text, method));
@@ -80,7 +80,7 @@ impl Url {
         })
     }
 
-    /// Where a redirect leads.
+    /// Resolves the location of a redirect.
     pub(super) fn join(&self, location: &str, method: &str) -> Result<Self, String> {
         if location.contains("://") {
             return Self::parse(location, method);
@@ -105,7 +105,7 @@ fn no_scheme(text: &str, method: &str) -> String {
     error(method, text, "unsupported protocol scheme \"\"")
 }
 
-/// Name and port, each without what sets it off; the port may be empty.
+/// Splits host and port, without brackets and colon; the port may be empty.
 pub(super) fn host_and_port(authority: &str) -> (&str, &str) {
     if let Some((host, port)) = authority
         .strip_prefix('[')
@@ -116,7 +116,7 @@ pub(super) fn host_and_port(authority: &str) -> (&str, &str) {
     authority.rsplit_once(':').unwrap_or((authority, ""))
 }
 
-/// The words of Go's client for a request that failed: `Get "http://...": why`.
+/// Returns the sentence of Go's client for a failed request: `Get "http://...": why`.
 pub(super) fn error(method: &str, url: &str, why: &str) -> String {
     let (first, rest) = method.split_at(method.len().min(1));
     format!("{first}{} \"{url}\": {why}", rest.to_lowercase())

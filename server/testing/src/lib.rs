@@ -1,4 +1,4 @@
-//! What the unit tests of several crates share: random runs that can be repeated, and a small stack.
+//! Shared helpers of unit tests: repeatable random runs, and a small stack.
 
 mod random;
 mod small_stack;

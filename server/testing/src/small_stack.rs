@@ -1,12 +1,12 @@
-//! A stack on which whoever goes down it for each level of a deep text does not get far.
+//! A small stack, on which recursion over a deep text overflows.
 
-/// Half of the smallest stack that a thread of a test program is likely to have: whoever calls a parser has gone down it, too.
+/// Half of the smallest usual stack: the callers of a parser need some, too.
 const BYTES: usize = 256 * 1024;
 
-/// The depths at which parsers are tried.
+/// The depths at which to try parsers.
 pub const DEPTHS: [usize; 6] = [10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
-/// Does something on a thread with a small stack, and drops there what it leaves.
+/// Runs a function on a thread with a small stack, and drops its result there.
 pub fn on_small_stack(work: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(BYTES).spawn(work);
     let thread = thread.expect("the machine has a thread left");
