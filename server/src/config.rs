@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::definition::{self, CheckDefinition, Defined, Rules, ServiceDefinition};
+use crate::definition::{self, CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
 use crate::history::DEFAULT_CAPACITY;
 use crate::version::Version;
 
@@ -156,8 +156,8 @@ impl Config {
     }
 
     /// What holds for all definitions of services and checks.
-    pub(crate) fn definition_rules(&self) -> Rules {
-        Rules {
+    pub(crate) fn definition_rules(&self) -> DefinitionRules {
+        DefinitionRules {
             version: self.version,
             output_limit: self.check_output_max_size,
             scripts: self.enable_script_checks,
@@ -166,7 +166,7 @@ impl Config {
 
     /// What becomes of the services and checks of this configuration.
     pub(crate) fn defined(&self) -> Defined {
-        let rules = Rules {
+        let rules = DefinitionRules {
             scripts: self.enable_script_checks || self.enable_local_script_checks,
             ..self.definition_rules()
         };

@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use self::settings::Settings;
 use self::settings::environment::Variables;
 use self::settings::flags::{self, version_flags};
-use self::settings::go_flags::{self, Refusal};
+use self::settings::go_flags::{self, FlagError};
 use crate::config::Config;
 
 /// Consul's exit code for a command line that it does not understand.
@@ -134,11 +134,11 @@ fn version_text(
 ) -> Result<String, String> {
     let given = match go_flags::cut(arguments, &[version_flags()]) {
         Ok(given) => given,
-        Err(Refusal::HelpWanted) => {
+        Err(FlagError::HelpWanted) => {
             let flags = go_flags::long_usage(&[version_flags()]);
             return Ok(format!("Usage: {program} version [options]\n\n{flags}"));
         }
-        Err(Refusal::Bad(text)) => {
+        Err(FlagError::Bad(text)) => {
             return Err(format!(
                 "{text}\n{}",
                 go_flags::short_usage(&[version_flags()])

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{DefinitionError, Rules};
+use super::{DefinitionError, DefinitionRules};
 use crate::go::duration;
 use crate::store::{Alias, CheckSource, CheckSpec, NewCheck, Probe, ProbeTarget, Thresholds};
 use crate::version::Behaviour;
@@ -152,7 +152,7 @@ impl CheckDefinition {
     }
 
     /// What becomes of a check that is registered by itself.
-    pub(crate) fn alone(self, rules: Rules) -> Result<CheckSpec, DefinitionError> {
+    pub(crate) fn alone(self, rules: DefinitionRules) -> Result<CheckSpec, DefinitionError> {
         if self.name.is_empty() {
             return Err(DefinitionError::CheckName);
         }
@@ -168,7 +168,7 @@ impl CheckDefinition {
     pub(super) fn of_service(
         self,
         owner: CheckOwner<'_>,
-        rules: Rules,
+        rules: DefinitionRules,
     ) -> Result<CheckSpec, DefinitionError> {
         if !self.has_known_status() {
             return Err(DefinitionError::ServiceCheckStatus);
@@ -176,7 +176,7 @@ impl CheckDefinition {
         Ok(self.into_spec(owner, rules))
     }
 
-    pub(super) fn check_scripts(&self, rules: Rules) -> Result<(), DefinitionError> {
+    pub(super) fn check_scripts(&self, rules: DefinitionRules) -> Result<(), DefinitionError> {
         if !self.script_args.is_empty() && !rules.scripts {
             return Err(DefinitionError::Scripts);
         }
@@ -208,7 +208,7 @@ impl CheckDefinition {
         }
     }
 
-    fn into_spec(self, owner: CheckOwner<'_>, rules: Rules) -> CheckSpec {
+    fn into_spec(self, owner: CheckOwner<'_>, rules: DefinitionRules) -> CheckSpec {
         let output_limit = usize::try_from(self.output_max_size).unwrap_or_default();
         let output_limit = if output_limit > 0 {
             output_limit
@@ -226,7 +226,7 @@ impl CheckDefinition {
     }
 
     /// 1.8 takes the thresholds and goes by the last run alone (seen on 1.8.7).
-    fn thresholds(&self, rules: Rules) -> Thresholds {
+    fn thresholds(&self, rules: DefinitionRules) -> Thresholds {
         if !rules.version.has(Behaviour::AgentCheckThresholds) {
             return Thresholds::default();
         }

@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
-use super::{CheckDefinition, CheckOwner, DefinitionError, Rules};
+use super::{CheckDefinition, CheckOwner, DefinitionError, DefinitionRules};
 use crate::store::{CheckSpec, NewService, ServiceAddress};
 
 /// What becomes of the checks of a service.
 pub(super) fn check_specs(
     checks: Vec<CheckDefinition>,
     service: &NewService,
-    rules: Rules,
+    rules: DefinitionRules,
 ) -> Result<Vec<CheckSpec>, DefinitionError> {
     let several = checks.len() > 1;
     let checks = checks.into_iter().enumerate();

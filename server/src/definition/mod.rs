@@ -19,7 +19,7 @@ use crate::version::{Behaviour, Version};
 
 /// What holds for all definitions of one agent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct DefinitionRules {
     pub(crate) version: Version,
     /// The longest output in bytes of a check that does not say (`check_output_max_size`).
     pub(crate) output_limit: usize,
@@ -33,12 +33,12 @@ pub(crate) struct Rules {
 pub(crate) struct Defined {
     pub(crate) services: Vec<ServiceSpec>,
     pub(crate) checks: Vec<CheckSpec>,
-    pub(crate) wrong: Option<Wrong>,
+    pub(crate) wrong: Option<WrongDefinition>,
 }
 
 /// Why a definition of a configuration cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct WrongDefinition {
     /// `services` or `checks`.
     pub(crate) part: &'static str,
     /// Consul's sentence.
@@ -49,10 +49,10 @@ pub(crate) struct Wrong {
 pub(crate) fn defined(
     services: &[ServiceDefinition],
     checks: &[CheckDefinition],
-    rules: Rules,
+    rules: DefinitionRules,
 ) -> Defined {
     let mut defined = Defined::default();
-    let wrong = |part, text| Some(Wrong { part, text });
+    let wrong = |part, text| Some(WrongDefinition { part, text });
     for service in services {
         match service.clone().into_spec(rules) {
             Ok(spec) => defined.services.push(spec),
@@ -78,7 +78,7 @@ pub(crate) fn defined(
 fn check_spec(
     check: &CheckDefinition,
     services: &[ServiceSpec],
-    rules: Rules,
+    rules: DefinitionRules,
 ) -> Result<CheckSpec, String> {
     let refused = |why: &str| format!("Failed to register check '{}': {why}", check.name);
     let spec = check.clone().alone(rules).map_err(|error| match error {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::instance::{check_specs, complete_addresses};
-use super::{CheckDefinition, DefinitionError, Rules, meta, proxy};
+use super::{CheckDefinition, DefinitionError, DefinitionRules, meta, proxy};
 use crate::store::{NewService, ServiceSpec, Weights};
 
 /// A service as it was defined.
@@ -21,7 +21,7 @@ pub struct ServiceDefinition {
 
 impl ServiceDefinition {
     /// What becomes of the service and its checks.
-    pub(crate) fn into_spec(self, rules: Rules) -> Result<ServiceSpec, DefinitionError> {
+    pub(crate) fn into_spec(self, rules: DefinitionRules) -> Result<ServiceSpec, DefinitionError> {
         let given = &self.service;
         if given.name.is_empty() {
             return Err(DefinitionError::ServiceName);

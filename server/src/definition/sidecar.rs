@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::instance::{check_specs, complete_addresses};
-use super::{DefinitionError, Rules, ServiceDefinition, SidecarError, meta};
+use super::{DefinitionError, DefinitionRules, ServiceDefinition, SidecarError, meta};
 use crate::store::{NewService, Proxy, Sidecar};
 
 /// Where a service is reached that does not say.
@@ -28,7 +28,7 @@ impl ServiceDefinition {
     pub(super) fn into_sidecar(
         self,
         of: &NewService,
-        rules: Rules,
+        rules: DefinitionRules,
     ) -> Result<Sidecar, DefinitionError> {
         if let Some(flaw) = self.service.meta.as_ref().and_then(meta::flaw) {
             return Err(DefinitionError::Sidecar(SidecarError::Meta(flaw)));

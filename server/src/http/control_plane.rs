@@ -21,7 +21,7 @@ mod present {
     use crate::control::Control;
     use crate::control::http::{self, LocalSocket};
     use crate::go::url::RequestTarget;
-    use crate::http::reply::body::{Answer, Body};
+    use crate::http::reply::body::{ApiAnswer, ReplyBody};
     use crate::http::reply::header;
 
     /// What the paths of the control plane begin with. No Consul has any.
@@ -64,7 +64,7 @@ mod present {
             head: &Head,
             mut body: Incoming,
             is_local_socket: bool,
-        ) -> Answer {
+        ) -> ApiAnswer {
             let Some(ReadBody {
                 bytes,
                 failure: None,
@@ -97,10 +97,10 @@ mod present {
     }
 
     /// The whole response. One that is a stream of events will need a body that is sent while it comes.
-    async fn answer(response: Response) -> Answer {
+    async fn answer(response: Response) -> ApiAnswer {
         let (parts, body) = response.into_parts();
         let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
-            return Answer::silence();
+            return ApiAnswer::silence();
         };
         let mut headers: Vec<_> = parts
             .headers
@@ -110,21 +110,21 @@ mod present {
         if !parts.headers.contains_key(CONTENT_LENGTH) {
             headers.push((CONTENT_LENGTH, header::number(bytes.len() as u64)));
         }
-        Answer {
+        ApiAnswer {
             headers,
-            body: Body::Whole(bytes),
-            ..Answer::empty(parts.status)
+            body: ReplyBody::Whole(bytes),
+            ..ApiAnswer::empty(parts.status)
         }
     }
 
-    fn refused(sentence: &'static str) -> Answer {
-        Answer {
+    fn refused(sentence: &'static str) -> ApiAnswer {
+        ApiAnswer {
             headers: vec![
                 (CONTENT_LENGTH, header::number(sentence.len() as u64)),
                 (CONTENT_TYPE, header::TEXT),
             ],
-            body: Body::Whole(sentence.into()),
-            ..Answer::empty(StatusCode::BAD_REQUEST)
+            body: ReplyBody::Whole(sentence.into()),
+            ..ApiAnswer::empty(StatusCode::BAD_REQUEST)
         }
     }
 }
@@ -136,7 +136,7 @@ mod absent {
     use crate::control::Control;
     use proconsul_h1::{Head, Incoming};
 
-    use crate::http::reply::body::Answer;
+    use crate::http::reply::body::ApiAnswer;
 
     #[derive(Debug)]
     pub(crate) enum ControlPlane {}
@@ -150,7 +150,7 @@ mod absent {
             match *self {}
         }
 
-        pub(crate) async fn answer(&self, _: &Head, _: Incoming, _: bool) -> Answer {
+        pub(crate) async fn answer(&self, _: &Head, _: Incoming, _: bool) -> ApiAnswer {
             match *self {}
         }
     }

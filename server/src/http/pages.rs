@@ -5,7 +5,7 @@ use http::{HeaderValue, Method, StatusCode};
 use proconsul_h1::{Head, Protocol};
 
 use super::context::Context;
-use super::reply::body::{Answer, Body};
+use super::reply::body::{ApiAnswer, ReplyBody};
 use super::reply::{self, Reply, header};
 use crate::go::mux::{Mux, Redirect};
 use crate::go::url::RequestTarget;
@@ -16,7 +16,7 @@ pub(super) fn page(
     context: &Context,
     method: &Method,
     target: &RequestTarget<'_>,
-) -> Option<Answer> {
+) -> Option<ApiAnswer> {
     let ui = context.config.ui;
     match target.path() {
         b"/" if ui => Some(redirect(method, &Redirect::to("/ui/"))),
@@ -34,13 +34,13 @@ pub(super) fn page(
         }
         path if ui && path.starts_with(b"/ui/") => {
             let html = HeaderValue::from_static("text/html; charset=utf-8");
-            Some(Answer {
+            Some(ApiAnswer {
                 headers: vec![
                     (CONTENT_LENGTH, header::number(crate::ui::PAGE.len() as u64)),
                     (CONTENT_TYPE, html),
                 ],
-                body: Body::Whole(crate::ui::PAGE.into()),
-                ..Answer::empty(StatusCode::OK)
+                body: ReplyBody::Whole(crate::ui::PAGE.into()),
+                ..ApiAnswer::empty(StatusCode::OK)
             })
         }
         _ => None,
@@ -48,7 +48,7 @@ pub(super) fn page(
 }
 
 /// What is answered to targets that are no path, by Go's server and its mux.
-pub(super) fn without_path(head: &Head) -> Option<Answer> {
+pub(super) fn without_path(head: &Head) -> Option<ApiAnswer> {
     if head.method == Method::CONNECT && !head.target.starts_with(b"/") {
         return Some(unknown_resource());
     }
@@ -64,7 +64,7 @@ pub(super) fn without_path(head: &Head) -> Option<Answer> {
         let close = HeaderValue::from_static("close");
         (StatusCode::BAD_REQUEST, (CONNECTION, close))
     };
-    let mut answer = Answer::empty(status);
+    let mut answer = ApiAnswer::empty(status);
     // To HTTP/1.0 nothing is said: there the connection ends anyway.
     if head.protocol == Protocol::Http11 || status == StatusCode::OK {
         answer.headers.push(header);
@@ -73,10 +73,10 @@ pub(super) fn without_path(head: &Head) -> Option<Answer> {
 }
 
 /// A few words for who looks at the root. Their type is set first since errors have theirs so, and was guessed before.
-fn words(context: &Context, text: &'static str) -> Answer {
-    let mut answer = Answer {
-        body: Body::Whole(text.into()),
-        ..Answer::empty(StatusCode::OK)
+fn words(context: &Context, text: &'static str) -> ApiAnswer {
+    let mut answer = ApiAnswer {
+        body: ReplyBody::Whole(text.into()),
+        ..ApiAnswer::empty(StatusCode::OK)
     };
     if context.has(Behaviour::HttpErrorContentTypeFirst) {
         answer.headers.push((CONTENT_TYPE, header::TEXT));
@@ -86,8 +86,8 @@ fn words(context: &Context, text: &'static str) -> Answer {
     answer
 }
 
-pub(super) fn redirect(method: &Method, to: &Redirect) -> Answer {
-    let mut answer = Answer::empty(StatusCode::MOVED_PERMANENTLY);
+pub(super) fn redirect(method: &Method, to: &Redirect) -> ApiAnswer {
+    let mut answer = ApiAnswer::empty(StatusCode::MOVED_PERMANENTLY);
     if matches!(*method, Method::GET | Method::HEAD) {
         let html = HeaderValue::from_static("text/html; charset=utf-8");
         answer.headers.push((CONTENT_TYPE, html));
@@ -96,14 +96,14 @@ pub(super) fn redirect(method: &Method, to: &Redirect) -> Answer {
         answer.headers.push((LOCATION, location));
     }
     if *method == Method::GET {
-        answer.body = Body::Whole(to.html().into());
+        answer.body = ReplyBody::Whole(to.html().into());
     }
     answer
 }
 
 /// The answer to a path that is nobody's (kv.md 6.6, 1.22.md A6). Said once a path in the log, since it may be
 /// an endpoint that this server does not have.
-pub(super) fn unknown_path(context: &Context, path: &[u8]) -> Answer {
+pub(super) fn unknown_path(context: &Context, path: &[u8]) -> ApiAnswer {
     context.note_unknown(path);
     if path.starts_with(b"/api/") && context.has(Behaviour::HttpApiPrefix) {
         return unknown_resource();
@@ -115,31 +115,31 @@ pub(super) fn unknown_path(context: &Context, path: &[u8]) -> Answer {
     } else {
         "Invalid URL path: if attempting to use the HTTP API, ensure the path starts with '/v1/'\n"
     };
-    let mut answer = Answer::empty(StatusCode::NOT_FOUND);
+    let mut answer = ApiAnswer::empty(StatusCode::NOT_FOUND);
     if !text.is_empty() {
         answer.headers.clone_from(&context.response_headers);
         // Go's server guesses the type when everything else stands.
         answer.guessed_type = Some(header::TEXT);
-        answer.body = Body::Whole(text.into());
+        answer.body = ReplyBody::Whole(text.into());
     }
     answer
 }
 
 /// What the API of resources, which is beside that of `/v1/`, answers to a path that is nobody's (1.22.md A6).
-fn unknown_resource() -> Answer {
+fn unknown_resource() -> ApiAnswer {
     let no_sniff = HeaderValue::from_static("nosniff");
-    Answer {
+    ApiAnswer {
         headers: vec![
             (CONTENT_TYPE, header::TEXT),
             (X_CONTENT_TYPE_OPTIONS, no_sniff),
         ],
-        body: Body::Whole("404 page not found\n".into()),
-        ..Answer::empty(StatusCode::NOT_FOUND)
+        body: ReplyBody::Whole("404 page not found\n".into()),
+        ..ApiAnswer::empty(StatusCode::NOT_FOUND)
     }
 }
 
 /// A query string that cannot be read (kv.md 0, step 5).
-pub(super) fn bad_query(context: &Context) -> Answer {
+pub(super) fn bad_query(context: &Context) -> ApiAnswer {
     let mut reply = Reply::empty(StatusCode::INTERNAL_SERVER_ERROR);
     if context.has(Behaviour::HttpBadQueryContentType) {
         reply.content_type = Some(header::TEXT);

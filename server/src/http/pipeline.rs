@@ -8,14 +8,14 @@ use proconsul_h1::{Ending, Head, Incoming};
 
 use super::api;
 use super::context::Context;
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, FailureKind};
 use super::fault;
 use super::pages;
-use super::reply::body::Answer;
-use super::reply::{self, Content, Reply};
+use super::reply::body::ApiAnswer;
+use super::reply::{self, Reply, ReplyContent};
 use super::request::Request;
 use super::request_log::RequestLog;
-use super::route::{self, Found, Route, Table};
+use super::route::{self, Route, RouteMatch, Table};
 use crate::engine::OpenCall;
 use crate::go::mux::Mux;
 use crate::go::url::RequestTarget;
@@ -32,7 +32,7 @@ pub(super) async fn respond(
     peer: Option<SocketAddr>,
     head: Head,
     body: Incoming,
-) -> Answer {
+) -> ApiAnswer {
     // Told apart once, before the request is counted: what counts requests must not wait for itself.
     let plane = context.control_plane.as_ref();
     if let Some(plane) = plane.filter(|plane| plane.is_meant(&head)) {
@@ -58,10 +58,10 @@ pub(super) async fn respond(
 }
 
 /// The answer to a request that ends before its endpoint has answered it.
-struct Early(Box<Answer>);
+struct Early(Box<ApiAnswer>);
 
-impl From<Answer> for Early {
-    fn from(answer: Answer) -> Self {
+impl From<ApiAnswer> for Early {
+    fn from(answer: ApiAnswer) -> Self {
         Self(Box::new(answer))
     }
 }
@@ -73,7 +73,7 @@ async fn steps(
     call: Option<CallId>,
     head: Head,
     body: Incoming,
-) -> Result<Answer, Early> {
+) -> Result<ApiAnswer, Early> {
     if let Some(answer) = pages::without_path(&head) {
         return Ok(answer);
     }
@@ -109,12 +109,16 @@ async fn steps(
             }
             let reply = match outcome.reply {
                 Ok(reply) => reply,
-                Err(failure) if failure.kind == Kind::Dropped => return Ok(Answer::silence()),
-                Err(failure) if context.config.strict && failure.kind == Kind::NotEmulated => {
+                Err(failure) if failure.kind == FailureKind::Dropped => {
+                    return Ok(ApiAnswer::silence());
+                }
+                Err(failure)
+                    if context.config.strict && failure.kind == FailureKind::NotEmulated =>
+                {
                     return Ok(pages::unknown_path(&context, target.path()));
                 }
                 Err(failure) => {
-                    if failure.kind == Kind::NotEmulated {
+                    if failure.kind == FailureKind::NotEmulated {
                         context.note_absent(route.path);
                     }
                     Reply::failure(&failure, context.config.version)
@@ -126,7 +130,7 @@ async fn steps(
             }
         }
     };
-    if let (true, Content::Whole(text)) = (reply.is_error, &reply.content) {
+    if let (true, ReplyContent::Whole(text)) = (reply.is_error, &reply.content) {
         logged.error(&String::from_utf8_lossy(text));
     }
     Ok(reply::finish(&context, accepts_gzip, reply))
@@ -139,7 +143,7 @@ fn check_printable(context: &Context, target: &RequestTarget<'_>) -> Result<(), 
     {
         return Ok(());
     }
-    Err(Answer::empty(StatusCode::BAD_REQUEST).into())
+    Err(ApiAnswer::empty(StatusCode::BAD_REQUEST).into())
 }
 
 /// The route of a target and what follows it in the path; or the redirect, or the answer to an unknown path.
@@ -151,7 +155,7 @@ fn find_route(
     let mux = context.mux();
     let path = mux.route_path(target);
     let found = ROUTES.find(&path);
-    if matches!(found, Found::Slash) {
+    if matches!(found, RouteMatch::Slash) {
         return Err(pages::redirect(method, &Mux::redirect_to_slash(target)).into());
     }
     // A CONNECT is taken as it is.
@@ -160,7 +164,7 @@ fn find_route(
         return Err(pages::redirect(method, &to).into());
     }
     match found {
-        Found::Route(route, start) if route.exists_in(context.config.version) => {
+        RouteMatch::Route(route, start) if route.exists_in(context.config.version) => {
             // The handler sees the path decoded as a whole, whatever the mux matched.
             let path = match mux {
                 Mux::Decoded => &path,
@@ -168,7 +172,7 @@ fn find_route(
             };
             Ok((route, path.get(start..).unwrap_or_default().to_vec()))
         }
-        Found::Route(..) | Found::Slash | Found::Unknown => {
+        RouteMatch::Route(..) | RouteMatch::Slash | RouteMatch::Unknown => {
             Err(pages::unknown_path(context, target.path()).into())
         }
     }
@@ -213,8 +217,8 @@ mod tests {
 
     fn found(path: &str) -> Option<&'static str> {
         match ROUTES.find(path.as_bytes()) {
-            Found::Route(route, _) => Some(route.path),
-            Found::Slash | Found::Unknown => None,
+            RouteMatch::Route(route, _) => Some(route.path),
+            RouteMatch::Slash | RouteMatch::Unknown => None,
         }
     }
 
@@ -233,13 +237,19 @@ mod tests {
 
     #[test]
     fn a_subtree_without_its_slash_is_redirected() {
-        assert!(matches!(ROUTES.find(b"/v1/kv"), Found::Slash));
-        assert!(matches!(ROUTES.find(b"/v1/session/destroy"), Found::Slash));
-        assert!(matches!(ROUTES.find(b"/v1/session/list"), Found::Route(..)));
-        assert!(matches!(ROUTES.find(b"/v1"), Found::Unknown));
+        assert!(matches!(ROUTES.find(b"/v1/kv"), RouteMatch::Slash));
+        assert!(matches!(
+            ROUTES.find(b"/v1/session/destroy"),
+            RouteMatch::Slash
+        ));
+        assert!(matches!(
+            ROUTES.find(b"/v1/session/list"),
+            RouteMatch::Route(..)
+        ));
+        assert!(matches!(ROUTES.find(b"/v1"), RouteMatch::Unknown));
         assert!(matches!(
             ROUTES.find(b"/v1/agent/service/maintenance"),
-            Found::Slash
+            RouteMatch::Slash
         ));
     }
 

@@ -16,9 +16,9 @@ use self::log::Log;
 use self::own_file::OwnFile;
 use super::{os_error, output};
 use crate::cli::resolve::{Resolved, resolve};
-use crate::cli::settings::environment::{Image, Variables};
+use crate::cli::settings::environment::{ImageSettings, Variables};
 use crate::cli::settings::flags::{Flag, flags};
-use crate::cli::settings::go_flags::{self, Given, Refusal};
+use crate::cli::settings::go_flags::{self, FlagError, Given};
 use crate::cli::settings::load::{Loaded, load};
 use crate::cli::signals::{Caught, Signals};
 use crate::config::Config;
@@ -119,13 +119,13 @@ struct Prepared {
 }
 
 fn prepare(arguments: &[String], variables: &Variables) -> Result<Prepared, Stop> {
-    let image = Image::read(variables).map_err(Stop::Refused)?;
+    let image = ImageSettings::read(variables).map_err(Stop::Refused)?;
     // As the image's start script does: the user's arguments come later, and win.
     let arguments = [&image.arguments[..], arguments].concat();
     let given: Given<Flag> =
         go_flags::cut(&arguments, &[flags()]).map_err(|refusal| match refusal {
-            Refusal::HelpWanted => Stop::Help,
-            Refusal::Bad(text) => Stop::BadFlag(text),
+            FlagError::HelpWanted => Stop::Help,
+            FlagError::Bad(text) => Stop::BadFlag(text),
         })?;
     if !given.rest.is_empty() {
         return Err(Stop::Refused(format!(

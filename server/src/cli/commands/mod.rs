@@ -55,7 +55,7 @@ use proconsul_client::Error;
 
 use self::flags::{COMMON, Flag, Given};
 use crate::cli::output;
-use crate::cli::settings::go_flags::{self, Refusal};
+use crate::cli::settings::go_flags::{self, FlagError};
 
 /// What a verb prints on standard output at its end, or why it failed.
 type Outcome = Result<String, Failure>;
@@ -181,11 +181,11 @@ pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
     let rest = &arguments[command.name.split(' ').count()..];
     let given = match go_flags::cut(rest, &[command.flags, COMMON]) {
         Ok(given) => given,
-        Err(Refusal::HelpWanted) => {
+        Err(FlagError::HelpWanted) => {
             output::out(&command.help(program));
             return Some(ExitCode::SUCCESS);
         }
-        Err(Refusal::Bad(text)) => {
+        Err(FlagError::Bad(text)) => {
             let usage = go_flags::short_usage(&[command.flags, COMMON]);
             output::err(&format!("{text}\n{usage}"));
             return Some(ExitCode::FAILURE);

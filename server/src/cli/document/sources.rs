@@ -9,7 +9,7 @@ use crate::cli::os_error;
 
 /// A piece of configuration that was read, but not understood yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct ConfigSource {
     /// The name that an error shows.
     pub(crate) name: String,
     pub(crate) language: Language,
@@ -57,8 +57,8 @@ impl LocalConfig {
     /// The name of the file that the image's start script would write.
     const NAME: &'static str = "local.json";
 
-    fn source(&self) -> Source {
-        Source {
+    fn source(&self) -> ConfigSource {
+        ConfigSource {
             language: Language::Json,
             text: self.text.clone(),
             // What the user wrote, and not the file that the image's start script would make of it.
@@ -69,8 +69,8 @@ impl LocalConfig {
 
 /// What was found at the paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub(crate) sources: Vec<Source>,
+pub(crate) struct FoundSources {
+    pub(crate) sources: Vec<ConfigSource>,
     /// Files of which the language is not known.
     pub(crate) skipped: Vec<String>,
 }
@@ -83,8 +83,8 @@ pub(crate) fn find(
     paths: &[String],
     format: Option<Language>,
     local: Option<&LocalConfig>,
-) -> Result<Found, String> {
-    let mut found = Found::default();
+) -> Result<FoundSources, String> {
+    let mut found = FoundSources::default();
     if let Some(
         local @ LocalConfig {
             directory: None, ..
@@ -109,7 +109,7 @@ fn find_in_directory(
     directory: &str,
     format: Option<Language>,
     local: Option<&LocalConfig>,
-    found: &mut Found,
+    found: &mut FoundSources,
 ) -> Result<(), String> {
     let entries = fs::read_dir(directory).map_err(|error| open_failed(directory, &error))?;
     let mut names = Vec::new();
@@ -135,14 +135,14 @@ fn find_in_directory(
     Ok(())
 }
 
-fn read_file(path: &str, format: Option<Language>, found: &mut Found) -> Result<(), String> {
+fn read_file(path: &str, format: Option<Language>, found: &mut FoundSources) -> Result<(), String> {
     let Some(language) = format.or_else(|| Language::of_name(Path::new(path))) else {
         found.skipped.push(path.to_owned());
         return Ok(());
     };
     let bytes = fs::read(path).map_err(|error| open_failed(path, &error))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    found.sources.push(Source {
+    found.sources.push(ConfigSource {
         name: path.to_owned(),
         language,
         text,
@@ -157,7 +157,7 @@ fn open_failed(path: &str, error: &std::io::Error) -> String {
     )
 }
 
-impl Source {
+impl ConfigSource {
     /// Understands the text.
     ///
     /// # Errors

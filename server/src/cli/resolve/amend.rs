@@ -2,7 +2,7 @@
 
 use tracing::warn;
 
-use crate::cli::document::sources::{Language, Source};
+use crate::cli::document::sources::{ConfigSource, Language};
 use crate::cli::resolve::listen;
 use crate::cli::resolve::{self, Errors};
 use crate::cli::settings::Settings;
@@ -15,7 +15,7 @@ use crate::config::{Config, Listener};
 /// # Errors
 /// The sentence with which an agent would refuse to start, or one about a key that a server on demand cannot have.
 pub(crate) fn amended(config: Config, text: &str) -> Result<Config, String> {
-    let source = Source {
+    let source = ConfigSource {
         name: "settings".to_owned(),
         language: Language::Hcl,
         text: text.to_owned(),

@@ -95,19 +95,19 @@ fn is_service_link(name: &str, value: &str) -> bool {
 
 /// What the variables say: arguments that go before the user's, and a piece of configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Image {
+pub(crate) struct ImageSettings {
     pub(crate) arguments: Vec<String>,
     pub(crate) local_config: Option<LocalConfig>,
 }
 
-impl Image {
+impl ImageSettings {
     /// Reads the variables, of which an empty one counts as unset.
     ///
     /// # Errors
     /// An interface that is asked for and has no address.
-    pub(crate) fn read(variables: &Variables) -> Result<Image, String> {
+    pub(crate) fn read(variables: &Variables) -> Result<ImageSettings, String> {
         let variable = |name: &str| variables.get(name).map(str::to_owned);
-        let mut image = Image::default();
+        let mut image = ImageSettings::default();
         if let Some(directory) = variable("CONSUL_DATA_DIR") {
             image.arguments.push(format!("-data-dir={directory}"));
         }
@@ -138,8 +138,8 @@ impl Image {
 mod tests {
     use super::*;
 
-    fn read(variables: &[(&str, &str)]) -> Result<Image, String> {
-        Image::read(&of(variables))
+    fn read(variables: &[(&str, &str)]) -> Result<ImageSettings, String> {
+        ImageSettings::read(&of(variables))
     }
 
     fn of(variables: &[(&str, &str)]) -> Variables {
@@ -184,10 +184,10 @@ mod tests {
 
     #[test]
     fn no_variables_say_nothing() {
-        assert_eq!(read(&[]), Ok(Image::default()));
+        assert_eq!(read(&[]), Ok(ImageSettings::default()));
         assert_eq!(
             read(&[("CONSUL_LOCAL_CONFIG", ""), ("CONSUL_DATA_DIR", "")]),
-            Ok(Image::default())
+            Ok(ImageSettings::default())
         );
     }
 

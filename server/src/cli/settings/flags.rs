@@ -8,26 +8,26 @@ use std::sync::LazyLock;
 use crate::cli::settings::environment::Variables;
 use crate::cli::settings::go_flags::GoFlag;
 use crate::cli::settings::slot::Slot;
-use crate::cli::settings::{Field, IGNORED_FLAGS, MOOT_FLAGS, SETTINGS, Settings};
+use crate::cli::settings::{IGNORED_FLAGS, MOOT_FLAGS, SETTINGS, SettingField, Settings};
 
 /// One flag.
 #[derive(Clone, Copy)]
 pub(crate) struct Flag {
     /// Without its dashes.
     pub(crate) name: &'static str,
-    pub(crate) effect: Effect,
+    pub(crate) effect: FlagEffect,
     /// A sentence for the help.
     pub(crate) usage: &'static str,
 }
 
 /// What is done with a flag.
 #[derive(Clone, Copy)]
-pub(crate) enum Effect {
+pub(crate) enum FlagEffect {
     /// Honoured: its argument goes to this field.
-    Sets(Field),
+    Sets(SettingField),
     /// The same, and Consul does not know it. `PROCONSUL_` and the name in capitals is an environment variable that
     /// says the same, for harnesses that do not let their users choose the arguments.
-    Own(Field),
+    Own(SettingField),
     /// Accepted, and not emulated. Its argument is looked at no further.
     Ignored { is_switch: bool },
     /// Accepted, and without a difference here.
@@ -36,16 +36,16 @@ pub(crate) enum Effect {
 
 impl Flag {
     /// The field that the flag sets, if it has an effect.
-    fn field(&self) -> Option<Field> {
+    fn field(&self) -> Option<SettingField> {
         match self.effect {
-            Effect::Sets(field) | Effect::Own(field) => Some(field),
-            Effect::Ignored { .. } | Effect::Moot { .. } => None,
+            FlagEffect::Sets(field) | FlagEffect::Own(field) => Some(field),
+            FlagEffect::Ignored { .. } | FlagEffect::Moot { .. } => None,
         }
     }
 
     /// The environment variable that stands in for the flag, if there is one.
     pub(crate) fn variable(&self) -> Option<String> {
-        let is_own = matches!(self.effect, Effect::Own(_));
+        let is_own = matches!(self.effect, FlagEffect::Own(_));
         let name = || self.name.to_uppercase().replace('-', "_");
         is_own.then(|| format!("PROCONSUL_{}", name()))
     }
@@ -74,8 +74,10 @@ impl GoFlag for Flag {
 
     fn is_switch(&self) -> bool {
         match self.effect {
-            Effect::Sets(field) | Effect::Own(field) => field(&mut Settings::default()).is_switch(),
-            Effect::Ignored { is_switch } | Effect::Moot { is_switch } => is_switch,
+            FlagEffect::Sets(field) | FlagEffect::Own(field) => {
+                field(&mut Settings::default()).is_switch()
+            }
+            FlagEffect::Ignored { is_switch } | FlagEffect::Moot { is_switch } => is_switch,
         }
     }
 
@@ -86,7 +88,7 @@ impl GoFlag for Flag {
 
 /// All flags of `agent`, in the order of their names.
 static FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(|| {
-    let without_effect = |names: &'static str, effect: fn(bool) -> Effect| {
+    let without_effect = |names: &'static str, effect: fn(bool) -> FlagEffect| {
         names.split_whitespace().map(move |name| Flag {
             name: name.trim_end_matches('='),
             effect: effect(!name.ends_with('=')),
@@ -94,8 +96,8 @@ static FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(|| {
         })
     };
     let honoured = SETTINGS.iter().flat_map(|setting| setting.flags).copied();
-    let ignored = without_effect(IGNORED_FLAGS, |is_switch| Effect::Ignored { is_switch });
-    let moot = without_effect(MOOT_FLAGS, |is_switch| Effect::Moot { is_switch });
+    let ignored = without_effect(IGNORED_FLAGS, |is_switch| FlagEffect::Ignored { is_switch });
+    let moot = without_effect(MOOT_FLAGS, |is_switch| FlagEffect::Moot { is_switch });
     let mut flags: Vec<Flag> = honoured.chain(ignored).chain(moot).collect();
     flags.sort_by_key(|flag| flag.name);
     flags
@@ -105,7 +107,7 @@ static FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(|| {
 static VERSION_FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(|| {
     let format = Flag {
         name: "format",
-        effect: Effect::Sets(|settings| Slot::Text(&mut settings.format)),
+        effect: FlagEffect::Sets(|settings| Slot::Text(&mut settings.format)),
         usage: "pretty or json.",
     };
     let shared = flags().iter().find(|flag| flag.name == "as-version");

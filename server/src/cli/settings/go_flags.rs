@@ -28,7 +28,7 @@ pub(crate) struct Given<F: 'static> {
 
 /// Why arguments were not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum FlagError {
     /// `-h` or `-help`.
     HelpWanted,
     /// Go's sentence.
@@ -47,7 +47,7 @@ pub(crate) fn asks_for_help(argument: &str) -> bool {
 pub(crate) fn cut<F: GoFlag>(
     arguments: &[String],
     tables: &[&'static [F]],
-) -> Result<Given<F>, Refusal> {
+) -> Result<Given<F>, FlagError> {
     let mut given = Given {
         flags: Vec::new(),
         rest: Vec::new(),
@@ -63,7 +63,7 @@ pub(crate) fn cut<F: GoFlag>(
         };
         let flag = flag.strip_prefix('-').unwrap_or(flag);
         if flag.is_empty() || flag.starts_with(['-', '=']) {
-            return Err(Refusal::Bad(format!("bad flag syntax: {argument}")));
+            return Err(FlagError::Bad(format!("bad flag syntax: {argument}")));
         }
         let (name, value) = match flag.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -76,8 +76,8 @@ pub(crate) fn cut<F: GoFlag>(
             .find(|flag| flag.name() == name)
         else {
             return Err(match name {
-                "h" | "help" => Refusal::HelpWanted,
-                _ => Refusal::Bad(format!("flag provided but not defined: -{name}")),
+                "h" | "help" => FlagError::HelpWanted,
+                _ => FlagError::Bad(format!("flag provided but not defined: -{name}")),
             });
         };
         let value = match value {
@@ -85,10 +85,10 @@ pub(crate) fn cut<F: GoFlag>(
             None if flag.is_switch() => "true".to_owned(),
             None => match arguments.next() {
                 Some(value) => value.clone(),
-                None => return Err(Refusal::Bad(format!("flag needs an argument: -{name}"))),
+                None => return Err(FlagError::Bad(format!("flag needs an argument: -{name}"))),
             },
         };
-        flag.check(&value).map_err(Refusal::Bad)?;
+        flag.check(&value).map_err(FlagError::Bad)?;
         given.flags.push((flag, value));
     }
     given.rest.extend(arguments.cloned());
@@ -132,8 +132,8 @@ mod tests {
                     .collect();
                 format!("{} | {}", flags.join(" "), given.rest.join(" "))
             }
-            Err(Refusal::HelpWanted) => "help".to_owned(),
-            Err(Refusal::Bad(text)) => text,
+            Err(FlagError::HelpWanted) => "help".to_owned(),
+            Err(FlagError::Bad(text)) => text,
         }
     }
 

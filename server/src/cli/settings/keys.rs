@@ -3,7 +3,7 @@
 use crate::cli::document::shape;
 use crate::cli::document::tree::Tree;
 use crate::cli::resolve::Errors;
-use crate::cli::settings::{Field, IGNORED_KEYS, LATER_KEYS, MOOT_KEYS, SETTINGS, Settings};
+use crate::cli::settings::{IGNORED_KEYS, LATER_KEYS, MOOT_KEYS, SETTINGS, SettingField, Settings};
 use crate::version::{Behaviour, Version};
 
 /// What a document had besides values that were taken.
@@ -130,7 +130,7 @@ fn says_nothing(value: &Tree) -> bool {
 
 /// What a key is. One that is nothing ends the start, as it does in Consul.
 enum Found {
-    Setting(Field),
+    Setting(SettingField),
     Ignored,
     Moot,
     /// No key, but the group of some.

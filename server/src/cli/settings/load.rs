@@ -1,10 +1,10 @@
 //! All sources of configuration, laid over each other in Consul's order.
 
-use crate::cli::settings::environment::{Image, Variables};
-use crate::cli::settings::flags::{self, Effect, Flag};
+use crate::cli::settings::environment::{ImageSettings, Variables};
+use crate::cli::settings::flags::{self, Flag, FlagEffect};
 use crate::cli::settings::go_flags::Given;
 
-use crate::cli::document::sources::{self, Language, Source};
+use crate::cli::document::sources::{self, ConfigSource, Language};
 use crate::cli::resolve;
 use crate::cli::settings::Settings;
 use crate::cli::settings::keys::{self, Remarks};
@@ -78,7 +78,7 @@ pub(crate) fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String
 /// Consul's text about the first source that cannot be opened or understood.
 pub(crate) fn load(
     given: &Given<Flag>,
-    image: &Image,
+    image: &ImageSettings,
     variables: &Variables,
 ) -> Result<Loaded, String> {
     let mut loaded = Loaded::default();
@@ -101,7 +101,7 @@ pub(crate) fn load(
     }
     take_flags(given, &mut loaded.settings)?;
     for (index, text) in by_flags.hcl.into_iter().enumerate() {
-        let source = Source {
+        let source = ConfigSource {
             name: format!("flags-{index}.hcl"),
             language: Language::Hcl,
             text,
@@ -113,9 +113,9 @@ pub(crate) fn load(
     let Remarks { ignored, moot } = &mut loaded.remarks;
     for (flag, _) in &given.flags {
         match flag.effect {
-            Effect::Ignored { .. } => ignored.push(format!("-{}", flag.name)),
-            Effect::Moot { .. } => moot.push(format!("-{}", flag.name)),
-            Effect::Sets(_) | Effect::Own(_) => {}
+            FlagEffect::Ignored { .. } => ignored.push(format!("-{}", flag.name)),
+            FlagEffect::Moot { .. } => moot.push(format!("-{}", flag.name)),
+            FlagEffect::Sets(_) | FlagEffect::Own(_) => {}
         }
     }
     ignored.extend(unserved_ports(&loaded.settings));
@@ -134,7 +134,7 @@ fn take_flags(given: &Given<Flag>, settings: &mut Settings) -> Result<(), String
         .try_for_each(|(flag, argument)| flag.take(argument, settings))
 }
 
-fn take_source(source: &Source, version: Version, loaded: &mut Loaded) -> Result<(), String> {
+fn take_source(source: &ConfigSource, version: Version, loaded: &mut Loaded) -> Result<(), String> {
     let tree = source.parse()?;
     keys::take_document(&tree, version, &mut loaded.settings, &mut loaded.remarks)
         .map_err(|errors| source.failed(&errors))

@@ -13,15 +13,15 @@ pub(super) mod slot;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::document::tree::Tree;
-use crate::cli::settings::flags::{Effect, Flag};
+use crate::cli::settings::flags::{Flag, FlagEffect};
 use crate::cli::settings::slot::Slot;
 
 /// The field of [`Settings`] that a value goes to.
-pub(super) type Field = fn(&mut Settings) -> Slot<'_>;
+pub(super) type SettingField = fn(&mut Settings) -> Slot<'_>;
 
 /// How a setting is said.
 pub(super) struct Setting {
-    pub(super) field: Field,
+    pub(super) field: SettingField,
     /// Configuration keys, `group.key` where they are in a group. Several are names of one thing.
     pub(super) keys: &'static [&'static str],
     pub(super) flags: &'static [Flag],
@@ -38,7 +38,7 @@ macro_rules! field_type {
     (Tree) => { Vec<Tree> };
 }
 
-/// Each row is a kind of [`Slot`], a field, its keys in brackets, and for each flag its [`Effect`], its name and a sentence for
+/// Each row is a kind of [`Slot`], a field, its keys in brackets, and for each flag its [`FlagEffect`], its name and a sentence for
 /// the help. The rows of `also` write to fields of the rows above them.
 macro_rules! settings {
     ({ $($kind:ident $field:ident $keys:tt $($effect:ident $flag:literal $usage:literal)*;)* }
@@ -63,7 +63,7 @@ macro_rules! settings {
                 keys: &$keys,
                 flags: &[$(Flag {
                     name: $flag,
-                    effect: Effect::$effect(|settings| Slot::$kind(&mut settings.$field)),
+                    effect: FlagEffect::$effect(|settings| Slot::$kind(&mut settings.$field)),
                     usage: $usage,
                 }),*],
             },)*

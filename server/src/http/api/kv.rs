@@ -17,7 +17,7 @@ use crate::history::RefusedBecause;
 use crate::http::body::kv::KvEntry;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::body::JsonList;
-use crate::http::reply::{self, Content as ReplyContent, Reply, header};
+use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::{Route, route, waits};
 use crate::store::{

@@ -21,7 +21,7 @@ const CONNECT_TYPE: &str = "struct { SidecarServiceSnake *structs.ServiceDefinit
 
 /// A check in either of its two forms.
 #[derive(Default)]
-pub(crate) struct CheckBody {
+pub(crate) struct AgentCheckBody {
     pub(crate) definition: CheckDefinition,
     args: Vec<String>,
     interval: AnyDuration,
@@ -32,7 +32,7 @@ pub(crate) struct CheckBody {
     deregister_snake: AnyDuration,
 }
 
-impl CheckBody {
+impl AgentCheckBody {
     /// Unlike the catalog, the agent keeps durations that are negative.
     fn settle(&mut self) -> Result<(), String> {
         if !self.args.is_empty() {
@@ -52,7 +52,7 @@ impl CheckBody {
 }
 
 /// The fields of the type's own decoder.
-const OWN_FIELDS: &[Field<CheckBody>] = fields!(check: CheckBody {
+const OWN_FIELDS: &[Field<AgentCheckBody>] = fields!(check: AgentCheckBody {
     "args": Vec<String> => check.args,
     "Interval": AnyDuration => check.interval,
     "Timeout": AnyDuration => check.timeout,
@@ -63,7 +63,7 @@ const OWN_FIELDS: &[Field<CheckBody>] = fields!(check: CheckBody {
 
 /// The fields that both forms have. Checks that would need the shell or the ports of a proxy are not run, and redirects
 /// are always followed.
-const COMMON_FIELDS: &[Field<CheckBody>] = fields!(check: CheckBody {
+const COMMON_FIELDS: &[Field<AgentCheckBody>] = fields!(check: AgentCheckBody {
     "Name": String => check.definition.name,
     "Notes": String => check.definition.notes,
     "Status": String => check.definition.status,
@@ -97,8 +97,8 @@ const COMMON_FIELDS: &[Field<CheckBody>] = fields!(check: CheckBody {
 
 go_struct! {
     /// A check by itself, as the body of `agent/check/register`.
-    pub(crate) CheckFields as CHECK_TYPE for check: CheckBody,
-    own decoder: Refused, then: CheckBody::settle {
+    pub(crate) CheckFields as CHECK_TYPE for check: AgentCheckBody,
+    own decoder: Refused, then: AgentCheckBody::settle {
         ..OWN_FIELDS;
         *Alias of COMMON_FIELDS;
         *Alias {
@@ -110,8 +110,8 @@ go_struct! {
 
 go_struct! {
     /// A check in the definition of a service.
-    ServiceCheckFields as SERVICE_CHECK_TYPE for check: CheckBody,
-    own decoder: Refused, then: CheckBody::settle {
+    ServiceCheckFields as SERVICE_CHECK_TYPE for check: AgentCheckBody,
+    own decoder: Refused, then: AgentCheckBody::settle {
         ..OWN_FIELDS;
         *Alias of COMMON_FIELDS;
         *Alias {
@@ -126,8 +126,8 @@ go_struct! {
 #[derive(Default)]
 pub(crate) struct DefinitionBody {
     given: ServiceBody,
-    check: Option<CheckBody>,
-    checks: Vec<Option<CheckBody>>,
+    check: Option<AgentCheckBody>,
+    checks: Vec<Option<AgentCheckBody>>,
 }
 
 go_struct! {

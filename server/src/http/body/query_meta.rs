@@ -1,6 +1,6 @@
 //! What Consul's servers say of an answer.
 
-use crate::http::reply::object::{Members, Object, object};
+use crate::http::reply::object::{JsonMembers, JsonObject, object};
 use crate::version::{Behaviour, Version};
 
 /// What Consul's servers say of an answer, where it is part of it. Its fields came with the versions (1.22.md A7).
@@ -9,7 +9,7 @@ pub(crate) fn query_meta(
     known_leader: bool,
     consistency_level: &'static str,
     version: Version,
-) -> Object<impl Members> {
+) -> JsonObject<impl JsonMembers> {
     object! {
         "Index" => index,
         "LastContact" => 0,

@@ -3,7 +3,7 @@
 
 use crate::go::duration;
 use crate::go::json::encode::Json;
-use crate::http::reply::table::{Empty, Look, View, table};
+use crate::http::reply::table::{Empty, Look, Surface, table};
 use crate::store::{self, CheckRow, Instance, NewService, NodeRow, ServiceAddress, ServiceRow};
 use crate::version::Behaviour;
 
@@ -98,7 +98,7 @@ table! {
 }
 
 fn keeps_empty(look: Look) -> bool {
-    look.view != View::Agent
+    look.surface != Surface::Agent
 }
 
 table! {
@@ -186,5 +186,5 @@ table! {
 fn checks(instance: &Instance, look: Look) -> Option<Vec<Check<'_>>> {
     let rows = instance.checks.iter();
     let rows = rows.map(|row| Check::new(row, look)).collect();
-    (look.view != View::Txn || !instance.checks.is_empty()).then_some(rows)
+    (look.surface != Surface::Txn || !instance.checks.is_empty()).then_some(rows)
 }

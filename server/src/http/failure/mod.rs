@@ -18,14 +18,14 @@ pub(crate) struct Failure {
     pub(crate) status: StatusCode,
     /// Headers beside those of every error.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FailureKind,
     /// Without the prefix of 1.12.
     text: String,
 }
 
 /// How an error is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     /// The handler returns the error, and what all handlers share writes it.
     Returned,
     /// The same from the check for features of Consul Enterprise, which the log of every release names.
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
 }
 
 /// Declares errors, one per row: when it occurs, its name and the values in its text, its status, and its exact text.
-/// The status may be followed by a [`Kind`] other than [`Kind::Returned`].
+/// The status may be followed by a [`FailureKind`] other than [`FailureKind::Returned`].
 ///
 /// Each row becomes a function that returns the [`Failure`].
 macro_rules! failures {
@@ -51,7 +51,7 @@ macro_rules! failures {
         pub(crate) fn $name($($value: $type),*) -> $crate::http::failure::Failure {
             const { assert!($status >= 400 && $status < 600, "the status of an error") };
             $crate::http::failure::Failure::new($status, $text)
-                $(.of_kind($crate::http::failure::Kind::$kind))?
+                $(.of_kind($crate::http::failure::FailureKind::$kind))?
         }
     )*};
 }
@@ -105,7 +105,7 @@ impl Failure {
             format!("Invalid {place}: \"{name}\" - {feature} are a Consul Enterprise feature");
         let newer = version.has(Behaviour::HttpBadRequestPrefix)
             || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
-        Self::new(400, if newer { text } else { prefixed(&text) }).of_kind(Kind::Enterprise)
+        Self::new(400, if newer { text } else { prefixed(&text) }).of_kind(FailureKind::Enterprise)
     }
 
     /// Until 1.13 Consul does not recognize this error as the client's, and answers 500 with the prefix in the text.
@@ -142,13 +142,13 @@ impl Failure {
         Self {
             status: StatusCode::from_u16(status).expect("errors have statuses of three digits"),
             headers: Vec::new(),
-            kind: Kind::Returned,
+            kind: FailureKind::Returned,
             text: text.into(),
         }
     }
 
     /// The same answered in another way.
-    pub(crate) fn of_kind(self, kind: Kind) -> Self {
+    pub(crate) fn of_kind(self, kind: FailureKind) -> Self {
         Self { kind, ..self }
     }
 
@@ -171,9 +171,9 @@ impl Failure {
         let returns_all = version.has(Behaviour::HttpBadRequestPrefix)
             || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
         match self.kind {
-            Kind::Direct | Kind::NotEmulated => false,
-            Kind::Enterprise => true,
-            Kind::Returned | Kind::Dropped => {
+            FailureKind::Direct | FailureKind::NotEmulated => false,
+            FailureKind::Enterprise => true,
+            FailureKind::Returned | FailureKind::Dropped => {
                 returns_all
                     || self.status.is_server_error()
                     || matches!(
@@ -187,7 +187,7 @@ impl Failure {
     /// The text of the answer, with the prefix that 1.12 puts before those of status 400.
     pub(crate) fn text(&self, version: Version) -> String {
         let prefixes = version.has(Behaviour::HttpBadRequestPrefix);
-        if prefixes && self.status == StatusCode::BAD_REQUEST && self.kind != Kind::Direct {
+        if prefixes && self.status == StatusCode::BAD_REQUEST && self.kind != FailureKind::Direct {
             prefixed(&self.text)
         } else {
             self.text.clone()

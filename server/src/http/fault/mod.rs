@@ -17,8 +17,8 @@ use crate::history::CallId;
 use crate::http::Context;
 use crate::http::failure::Failure;
 use crate::http::fault::leader::LeaderPatience;
-use crate::http::reply::body::{Answer, Body};
-use crate::http::reply::{self, Content, Reply, header};
+use crate::http::reply::body::{ApiAnswer, ReplyBody};
+use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{Consistency, Request};
 use crate::http::route::Handler;
 
@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
     /// How its answer is cut short.
     pub(crate) cut: Option<Cut>,
     /// A response that is sent as it is: not Consul's, and without what all of Consul's have.
-    pub(crate) foreign: Option<Answer>,
+    pub(crate) foreign: Option<ApiAnswer>,
 }
 
 impl From<Cut> for Ending {
@@ -245,7 +245,7 @@ fn stopped(request: &Request, seen: &Seen<'_>, stop: &Stop) -> Outcome {
 }
 
 /// A response of a rule on the wire. What cannot be sent was refused with its rule.
-fn foreign(response: &Response) -> Answer {
+fn foreign(response: &Response) -> ApiAnswer {
     let header = |(name, value): &(String, String)| {
         let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
         Some((name, HeaderValue::from_bytes(value.as_bytes()).ok()?))
@@ -254,10 +254,10 @@ fn foreign(response: &Response) -> Answer {
     let body = Bytes::copy_from_slice(response.content());
     headers.push((CONTENT_LENGTH, header::number(body.len() as u64)));
     let status = StatusCode::from_u16(response.status());
-    Answer {
+    ApiAnswer {
         headers,
-        body: Body::Whole(body),
-        ..Answer::empty(status.expect("a rule is checked when it is installed"))
+        body: ReplyBody::Whole(body),
+        ..ApiAnswer::empty(status.expect("a rule is checked when it is installed"))
     }
 }
 
@@ -300,5 +300,5 @@ fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
 }
 
 fn failure_text_is_empty(reply: &Reply) -> bool {
-    matches!(&reply.content, Content::Whole(text) if text.is_empty())
+    matches!(&reply.content, ReplyContent::Whole(text) if text.is_empty())
 }

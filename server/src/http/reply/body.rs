@@ -13,34 +13,34 @@ use crate::http::body::kv::KvEntry;
 use crate::store::Entry;
 
 /// An answer of Consul's API. The request that it answers is over when it has been sent.
-pub(crate) type Answer = proconsul_h1::Response<Body, Option<OpenCall>>;
+pub(crate) type ApiAnswer = proconsul_h1::Response<ReplyBody, Option<OpenCall>>;
 
 /// How much of a list is rendered before it is handed to the socket.
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// The body of an answer.
 #[derive(Debug)]
-pub(crate) enum Body {
+pub(crate) enum ReplyBody {
     /// Bytes that are there.
     Whole(Bytes),
     /// A list that is rendered while it is sent.
     List(Box<JsonList>),
 }
 
-impl Body {
+impl ReplyBody {
     /// No body.
     pub(crate) fn empty() -> Self {
         Self::Whole(Bytes::new())
     }
 }
 
-impl Default for Body {
+impl Default for ReplyBody {
     fn default() -> Self {
         Self::empty()
     }
 }
 
-impl proconsul_h1::Body for Body {
+impl proconsul_h1::Body for ReplyBody {
     fn length(&self) -> Option<usize> {
         match self {
             Self::Whole(bytes) => Some(bytes.len()),

@@ -15,8 +15,8 @@ use crate::faults::Shown;
 use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::Context;
-use crate::http::failure::{Failure, Kind};
-use crate::http::reply::body::{Answer, Body, JsonList};
+use crate::http::failure::{Failure, FailureKind};
+use crate::http::reply::body::{ApiAnswer, JsonList, ReplyBody};
 use crate::http::reply::header::{JSON, JSON_UTF_8, TEXT, guessed_type, number};
 use crate::http::request::{Consistency, Request};
 use crate::store::Index;
@@ -50,14 +50,14 @@ pub(crate) struct Reply {
     pub(crate) ending: Ending,
     /// Other headers.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    pub(crate) content: Content,
+    pub(crate) content: ReplyContent,
     /// Whether it is the error of a handler, which Consul names in its log.
     pub(crate) is_error: bool,
 }
 
 /// What the body of an answer is made from.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum ReplyContent {
     /// Nothing.
     Empty,
     /// Bytes as they are, whose length Go sends even where it is large.
@@ -77,7 +77,7 @@ impl Reply {
             type_was_guessed: false,
             ending: Ending::Whole,
             headers: Vec::new(),
-            content: Content::Empty,
+            content: ReplyContent::Empty,
             is_error: false,
         }
     }
@@ -94,7 +94,7 @@ impl Reply {
     pub(crate) fn json(request: &Request, value: &(impl Serialize + ?Sized)) -> Self {
         Self {
             content_type: Some(JSON),
-            content: Content::Whole(encode::to_vec(value, style(request)).into()),
+            content: ReplyContent::Whole(encode::to_vec(value, style(request)).into()),
             ..Self::empty(StatusCode::OK)
         }
     }
@@ -110,7 +110,7 @@ impl Reply {
         };
         Self {
             content_type: Some(JSON),
-            content: Content::Whole(Bytes::from_static(text.as_bytes())),
+            content: ReplyContent::Whole(Bytes::from_static(text.as_bytes())),
             ..Self::empty(StatusCode::OK)
         }
     }
@@ -119,7 +119,7 @@ impl Reply {
     pub(crate) fn json_list(list: JsonList) -> Self {
         Self {
             content_type: Some(JSON),
-            content: Content::List(Box::new(list)),
+            content: ReplyContent::List(Box::new(list)),
             ..Self::empty(StatusCode::OK)
         }
     }
@@ -127,8 +127,8 @@ impl Reply {
     /// The text of a failure.
     pub(crate) fn failure(failure: &Failure, version: Version) -> Self {
         let text = failure.text(version);
-        let type_was_guessed =
-            failure.kind == Kind::Direct || !version.has(Behaviour::HttpErrorContentTypeFirst);
+        let type_was_guessed = failure.kind == FailureKind::Direct
+            || !version.has(Behaviour::HttpErrorContentTypeFirst);
         Self {
             content_type: Some(if type_was_guessed {
                 guessed_type(text.as_bytes())
@@ -137,7 +137,7 @@ impl Reply {
             }),
             type_was_guessed,
             headers: failure.headers.clone(),
-            content: Content::Whole(text.into()),
+            content: ReplyContent::Whole(text.into()),
             is_error: failure.is_logged(version),
             ..Self::empty(failure.status)
         }
@@ -172,8 +172,10 @@ impl Reply {
     /// The same behind the text of a failure, and with its status.
     pub(crate) fn behind(self, failure: &Failure, version: Version) -> Self {
         let mut reply = Self::failure(failure, version);
-        if let (Content::Whole(text), Content::Whole(own)) = (&reply.content, &self.content) {
-            reply.content = Content::Whole([text.as_ref(), own.as_ref()].concat().into());
+        if let (ReplyContent::Whole(text), ReplyContent::Whole(own)) =
+            (&reply.content, &self.content)
+        {
+            reply.content = ReplyContent::Whole([text.as_ref(), own.as_ref()].concat().into());
         }
         reply
     }
@@ -282,8 +284,8 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// What all answers of registered endpoints share (kv.md 0, step 4).
-pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Answer {
-    let is_exact = matches!(reply.content, Content::Exact(_));
+pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> ApiAnswer {
+    let is_exact = matches!(reply.content, ReplyContent::Exact(_));
     let (body, encoding) = encode_body(context, accepts_gzip, reply.content);
     // What compresses guesses the type itself, before the server can.
     let (set_type, guessed_type) = if reply.type_was_guessed && encoding.is_none() {
@@ -308,7 +310,7 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Ans
         headers.push((TRANSLATE_ADDRESSES, TRUE));
     }
     headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
-    Answer {
+    ApiAnswer {
         status: reply.status,
         headers,
         guessed_type,
@@ -328,8 +330,8 @@ pub(crate) fn allow(methods: &str) -> (HeaderName, HeaderValue) {
 fn encode_body(
     context: &Context,
     accepts_gzip: bool,
-    content: Content,
-) -> (Body, Option<HeaderValue>) {
+    content: ReplyContent,
+) -> (ReplyBody, Option<HeaderValue>) {
     let minimum = if context.config.version.has(Behaviour::HttpGzipMinimum) {
         GZIP_MINIMUM
     } else {
@@ -337,19 +339,21 @@ fn encode_body(
     };
     let gzip = Some(HeaderValue::from_static("gzip"));
     match content {
-        Content::Empty => (Body::empty(), None),
+        ReplyContent::Empty => (ReplyBody::empty(), None),
         // A quirk of 1.8: an empty raw value is announced as gzip and sent as nothing (kv.md 6.5).
-        Content::Exact(bytes) if accepts_gzip && bytes.is_empty() && minimum == 0 => {
-            (Body::empty(), gzip)
+        ReplyContent::Exact(bytes) if accepts_gzip && bytes.is_empty() && minimum == 0 => {
+            (ReplyBody::empty(), gzip)
         }
-        Content::Exact(bytes) | Content::Whole(bytes) if accepts_gzip && bytes.len() >= minimum => {
-            (Body::Whole(gzip::compress(&bytes).into()), gzip)
+        ReplyContent::Exact(bytes) | ReplyContent::Whole(bytes)
+            if accepts_gzip && bytes.len() >= minimum =>
+        {
+            (ReplyBody::Whole(gzip::compress(&bytes).into()), gzip)
         }
-        Content::Exact(bytes) | Content::Whole(bytes) => (Body::Whole(bytes), None),
-        Content::List(list) => match list.whole_if_short() {
-            Ok(bytes) => encode_body(context, accepts_gzip, Content::Whole(bytes)),
-            Err(list) if accepts_gzip => (Body::List(list.compressed()), gzip),
-            Err(list) => (Body::List(list), None),
+        ReplyContent::Exact(bytes) | ReplyContent::Whole(bytes) => (ReplyBody::Whole(bytes), None),
+        ReplyContent::List(list) => match list.whole_if_short() {
+            Ok(bytes) => encode_body(context, accepts_gzip, ReplyContent::Whole(bytes)),
+            Err(list) if accepts_gzip => (ReplyBody::List(list.compressed()), gzip),
+            Err(list) => (ReplyBody::List(list), None),
         },
     }
 }

@@ -3,10 +3,10 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// An object with these members, in this order.
-pub(crate) struct Object<M>(pub(crate) M);
+pub(crate) struct JsonObject<M>(pub(crate) M);
 
 /// The members of an object: none, or one and the rest.
-pub(crate) trait Members {
+pub(crate) trait JsonMembers {
     /// Prints them.
     fn put<S: SerializeStruct>(&self, object: &mut S) -> Result<(), S::Error>;
 }
@@ -18,13 +18,13 @@ pub(crate) struct Member<V, M> {
     pub(crate) rest: M,
 }
 
-impl Members for () {
+impl JsonMembers for () {
     fn put<S: SerializeStruct>(&self, _: &mut S) -> Result<(), S::Error> {
         Ok(())
     }
 }
 
-impl<V: Serialize, M: Members> Members for Member<V, M> {
+impl<V: Serialize, M: JsonMembers> JsonMembers for Member<V, M> {
     fn put<S: SerializeStruct>(&self, object: &mut S) -> Result<(), S::Error> {
         if let Some(value) = &self.value {
             object.serialize_field(self.name, value)?;
@@ -33,7 +33,7 @@ impl<V: Serialize, M: Members> Members for Member<V, M> {
     }
 }
 
-impl<M: Members> Serialize for Object<M> {
+impl<M: JsonMembers> Serialize for JsonObject<M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("Object", 0)?;
         self.0.put(&mut object)?;
@@ -45,7 +45,7 @@ impl<M: Members> Serialize for Object<M> {
 /// another. `serde_json` has none that keeps its order.
 macro_rules! object {
     ($($members:tt)*) => {
-        $crate::http::reply::object::Object(
+        $crate::http::reply::object::JsonObject(
             $crate::http::reply::object::object_members!($($members)*)
         )
     };

@@ -9,12 +9,12 @@ use crate::version::{Behaviour, Version};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub(crate) version: Version,
-    pub(crate) view: View,
+    pub(crate) surface: Surface,
 }
 
-/// Who shows rows. Where nothing is said of a view, all show the same.
+/// Who shows rows. Where nothing is said of a surface, all show the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
+pub(crate) enum Surface {
     /// The catalog, and health: no list is an empty list.
     Catalog,
     /// A transaction, or a prepared query: no list is `null` (kv.md 7.5; seen on 1.8.7).
@@ -27,7 +27,7 @@ impl From<Version> for Look {
     fn from(version: Version) -> Self {
         Self {
             version,
-            view: View::Catalog,
+            surface: Surface::Catalog,
         }
     }
 }
@@ -37,7 +37,7 @@ impl Look {
     pub(crate) fn of_txn(version: Version) -> Self {
         Self {
             version,
-            view: View::Txn,
+            surface: Surface::Txn,
         }
     }
 
@@ -47,9 +47,9 @@ impl Look {
 
     /// A list of tags; an empty list that was given stays one (seen on 1.8.7).
     pub(crate) fn tags(self, tags: Option<&[String]>) -> Option<&[String]> {
-        match self.view {
-            View::Txn => tags,
-            View::Catalog | View::Agent => Some(tags.unwrap_or_default()),
+        match self.surface {
+            Surface::Txn => tags,
+            Surface::Catalog | Surface::Agent => Some(tags.unwrap_or_default()),
         }
     }
 }

@@ -102,20 +102,20 @@ impl Table {
 
     /// Finds the route of a cleaned path, as Go's mux does: a path itself, then a subtree without its slash, then the
     /// subtree that a path lies in.
-    pub(crate) fn find(&self, path: &[u8]) -> Found {
-        let found = |route: &&'static Route| Found::Route(route, route.path.len());
+    pub(crate) fn find(&self, path: &[u8]) -> RouteMatch {
+        let found = |route: &&'static Route| RouteMatch::Route(route, route.path.len());
         if let Some(route) = self.paths.get(path) {
             return found(route);
         }
         if self.subtrees.contains_key(path) {
-            return Found::Slash;
+            return RouteMatch::Slash;
         }
         let looked_at = &path[..path.len().min(self.longest + 1)];
         let slashes = looked_at.iter().enumerate();
         let slashes = slashes.filter(|(_, byte)| **byte == b'/').rev();
         let mut around = slashes.map(|(at, _)| &path[..at]);
         let nearest = around.find_map(|folder| self.subtrees.get(folder));
-        nearest.map_or(Found::Unknown, found)
+        nearest.map_or(RouteMatch::Unknown, found)
     }
 }
 
@@ -156,7 +156,7 @@ impl Route {
 
 /// Where a cleaned path leads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Found {
+pub(crate) enum RouteMatch {
     /// To a route; the rest of the path starts at this byte.
     Route(&'static Route, usize),
     /// To the route below it: the path is redirected to itself with a slash.

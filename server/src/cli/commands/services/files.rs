@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::document::definitions;
 use crate::cli::document::shape::{Below, CHECK, SERVICE, Shape};
-use crate::cli::document::sources::{self, Source};
+use crate::cli::document::sources::{self, ConfigSource};
 use crate::cli::document::tree::Tree;
 use crate::cli::output;
 use crate::cli::resolve::Errors;
@@ -49,7 +49,7 @@ pub(super) fn read(paths: &[String]) -> Result<Vec<Service>, String> {
     Ok(services)
 }
 
-fn of_source(source: &Source, tree: &Tree) -> Result<Vec<Service>, String> {
+fn of_source(source: &ConfigSource, tree: &Tree) -> Result<Vec<Service>, String> {
     let (mut settings, mut remarks) = (Settings::default(), Remarks::default());
     keys::take_document(tree, Version::default(), &mut settings, &mut remarks)
         .map_err(|errors| source.failed(&errors))?;

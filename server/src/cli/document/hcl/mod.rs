@@ -9,7 +9,7 @@ mod token;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use self::token::{Kind, Scanner, Token};
+use self::token::{Scanner, Token, TokenKind};
 use crate::cli::document::tree::{JsonNumbers, MAX_DEPTH, TOO_DEEP, Tree};
 
 /// Why a text is not HCL.
@@ -86,8 +86,10 @@ impl Parser {
         loop {
             let token = self.next()?;
             match (token.kind, until) {
-                (Kind::End, Until::End) | (Kind::CloseBrace, Until::CloseBrace) => return Ok(body),
-                (Kind::End, Until::CloseBrace) => {
+                (TokenKind::End, Until::End) | (TokenKind::CloseBrace, Until::CloseBrace) => {
+                    return Ok(body);
+                }
+                (TokenKind::End, Until::CloseBrace) => {
                     // Consul's reader looks once more behind the end.
                     let message = "object expected closing RBRACE got: EOF";
                     return Err(self.scanner.error_at(token.start + 1, message));
@@ -104,7 +106,7 @@ impl Parser {
                 insert(&mut body, &names, value);
             }
             let token = self.next()?;
-            if token.kind != Kind::Comma {
+            if token.kind != TokenKind::Comma {
                 self.held_back = Some(token);
             }
         }
@@ -116,19 +118,19 @@ impl Parser {
         loop {
             let token = self.next()?;
             match token.kind {
-                Kind::Identifier | Kind::Text => {
+                TokenKind::Identifier | TokenKind::Text => {
                     names.push(token);
                     continue;
                 }
-                Kind::Assign | Kind::OpenBrace if names.is_empty() => {
+                TokenKind::Assign | TokenKind::OpenBrace if names.is_empty() => {
                     return Err(self.error(&token, "no object keys found!"));
                 }
-                Kind::Assign if names.len() > 1 => {
+                TokenKind::Assign if names.len() > 1 => {
                     return Err(self.error(&token, "nested object expected: LBRACE got: ASSIGN"));
                 }
-                Kind::Assign => {}
-                Kind::OpenBrace => self.held_back = Some(token),
-                Kind::End | Kind::CloseBrace if !names.is_empty() => {
+                TokenKind::Assign => {}
+                TokenKind::OpenBrace => self.held_back = Some(token),
+                TokenKind::End | TokenKind::CloseBrace if !names.is_empty() => {
                     let keys: Vec<String> = names.iter().map(as_written).collect();
                     let message = format!(
                         "key '{}' expected start of object ('{{') or assignment ('=')",
@@ -152,12 +154,12 @@ impl Parser {
     fn value(&mut self) -> Result<Option<Tree>, HclError> {
         let token = self.next()?;
         match token.kind {
-            Kind::End => {
+            TokenKind::End => {
                 self.held_back = Some(token);
                 Ok(None)
             }
-            Kind::OpenBrace => self.object().map(Some),
-            Kind::OpenBracket => self.list().map(Some),
+            TokenKind::OpenBrace => self.object().map(Some),
+            TokenKind::OpenBracket => self.list().map(Some),
             _ => match literal(&token)? {
                 Some(literal) => Ok(Some(literal)),
                 None => {
@@ -209,8 +211,8 @@ impl Parser {
         loop {
             let token = self.next()?;
             match token.kind {
-                Kind::CloseBracket => return Ok(items),
-                Kind::Comma => {
+                TokenKind::CloseBracket => return Ok(items),
+                TokenKind::Comma => {
                     comma_needed = false;
                     continue;
                 }
@@ -220,8 +222,8 @@ impl Parser {
                         format!("error parsing list, expected comma or list end, got: {name}");
                     return Err(self.error(&token, message));
                 }
-                Kind::OpenBrace => items.push(self.members()?),
-                Kind::OpenBracket => items.push(self.list()?),
+                TokenKind::OpenBrace => items.push(self.members()?),
+                TokenKind::OpenBracket => items.push(self.list()?),
                 kind => match literal(&token)? {
                     Some(literal) => items.push(literal),
                     None => {
@@ -243,7 +245,7 @@ impl Parser {
 /// A name as an error shows it: quoted if it was.
 fn as_written(name: &Token) -> String {
     match name.kind {
-        Kind::Text => format!("\"{}\"", name.text),
+        TokenKind::Text => format!("\"{}\"", name.text),
         _ => name.text.clone(),
     }
 }
@@ -251,10 +253,10 @@ fn as_written(name: &Token) -> String {
 /// The value of a word, if it is one.
 fn literal(token: &Token) -> Result<Option<Tree>, HclError> {
     Ok(Some(match token.kind {
-        Kind::Bool => Tree::Bool(token.text == "true"),
-        Kind::Text | Kind::Heredoc => Tree::Text(token.text.clone()),
-        Kind::Number => Tree::Integer(integer(&token.text)?),
-        Kind::Float => {
+        TokenKind::Bool => Tree::Bool(token.text == "true"),
+        TokenKind::Text | TokenKind::Heredoc => Tree::Text(token.text.clone()),
+        TokenKind::Number => Tree::Integer(integer(&token.text)?),
+        TokenKind::Float => {
             let number: Option<f64> = token.text.parse().ok();
             let error = |problem: &str| {
                 HclError::Number(format!(

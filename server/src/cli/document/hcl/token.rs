@@ -5,7 +5,7 @@ use super::HclError;
 /// A word, where it starts and what it says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     /// Index of its first character.
     pub(super) start: usize,
     /// As written; for strings, what they stand for.
@@ -14,7 +14,7 @@ pub(super) struct Token {
 
 /// What sort of word it is. The names that errors print are those of Consul's reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     End,
     Identifier,
     Number,
@@ -32,24 +32,24 @@ pub(super) enum Kind {
     Minus,
 }
 
-impl Kind {
+impl TokenKind {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Kind::End => "EOF",
-            Kind::Identifier => "IDENT",
-            Kind::Number => "NUMBER",
-            Kind::Float => "FLOAT",
-            Kind::Bool => "BOOL",
-            Kind::Text => "STRING",
-            Kind::Heredoc => "HEREDOC",
-            Kind::OpenBrace => "LBRACE",
-            Kind::CloseBrace => "RBRACE",
-            Kind::OpenBracket => "LBRACK",
-            Kind::CloseBracket => "RBRACK",
-            Kind::Comma => "COMMA",
-            Kind::Assign => "ASSIGN",
-            Kind::Plus => "ADD",
-            Kind::Minus => "SUB",
+            TokenKind::End => "EOF",
+            TokenKind::Identifier => "IDENT",
+            TokenKind::Number => "NUMBER",
+            TokenKind::Float => "FLOAT",
+            TokenKind::Bool => "BOOL",
+            TokenKind::Text => "STRING",
+            TokenKind::Heredoc => "HEREDOC",
+            TokenKind::OpenBrace => "LBRACE",
+            TokenKind::CloseBrace => "RBRACE",
+            TokenKind::OpenBracket => "LBRACK",
+            TokenKind::CloseBracket => "RBRACK",
+            TokenKind::Comma => "COMMA",
+            TokenKind::Assign => "ASSIGN",
+            TokenKind::Plus => "ADD",
+            TokenKind::Minus => "SUB",
         }
     }
 }
@@ -105,7 +105,7 @@ impl Scanner {
         let start = self.next;
         let Some(first) = self.peek() else {
             return Ok(Token {
-                kind: Kind::End,
+                kind: TokenKind::End,
                 start,
                 text: String::new(),
             });
@@ -113,19 +113,19 @@ impl Scanner {
         let kind = match first {
             '"' => return self.string(),
             '<' if self.text.get(start + 1) == Some(&'<') => return self.heredoc(),
-            '{' => Kind::OpenBrace,
-            '}' => Kind::CloseBrace,
-            '[' => Kind::OpenBracket,
-            ']' => Kind::CloseBracket,
-            ',' => Kind::Comma,
-            '=' => Kind::Assign,
-            '+' => Kind::Plus,
+            '{' => TokenKind::OpenBrace,
+            '}' => TokenKind::CloseBrace,
+            '[' => TokenKind::OpenBracket,
+            ']' => TokenKind::CloseBracket,
+            ',' => TokenKind::Comma,
+            '=' => TokenKind::Assign,
+            '+' => TokenKind::Plus,
             '-' if self
                 .text
                 .get(start + 1)
                 .is_none_or(|next| !next.is_ascii_digit()) =>
             {
-                Kind::Minus
+                TokenKind::Minus
             }
             '-' | '.' | '0'..='9' => return self.number(),
             _ if first.is_alphabetic() || first == '_' => return Ok(self.identifier()),
@@ -145,7 +145,7 @@ impl Scanner {
         }
     }
 
-    fn token(&self, kind: Kind, start: usize) -> Token {
+    fn token(&self, kind: TokenKind, start: usize) -> Token {
         Token {
             kind,
             start,
@@ -181,9 +181,9 @@ impl Scanner {
         self.take_while(|character| {
             character.is_alphanumeric() || matches!(character, '_' | '-' | '.')
         });
-        let mut token = self.token(Kind::Identifier, start);
+        let mut token = self.token(TokenKind::Identifier, start);
         if matches!(&token.text[..], "true" | "false") {
-            token.kind = Kind::Bool;
+            token.kind = TokenKind::Bool;
         }
         token
     }
@@ -200,7 +200,7 @@ impl Scanner {
             if self.next == digits {
                 return Err(self.error_at(digits, "illegal hexadecimal number"));
             }
-            return Ok(self.token(Kind::Number, start));
+            return Ok(self.token(TokenKind::Number, start));
         }
         self.take_while(|character| character.is_ascii_digit());
         let whole = self.next;
@@ -216,9 +216,9 @@ impl Scanner {
             self.take_while(|character| character.is_ascii_digit());
         }
         let kind = if self.next == whole {
-            Kind::Number
+            TokenKind::Number
         } else {
-            Kind::Float
+            TokenKind::Float
         };
         Ok(self.token(kind, start))
     }
@@ -238,7 +238,7 @@ impl Scanner {
                 Some('"') if braces == 0 => {
                     self.next += 1;
                     return Ok(Token {
-                        kind: Kind::Text,
+                        kind: TokenKind::Text,
                         start,
                         text,
                     });
@@ -347,7 +347,7 @@ impl Scanner {
         }
         let text = lines.into_iter().map(|line| line + "\n").collect();
         Ok(Token {
-            kind: Kind::Heredoc,
+            kind: TokenKind::Heredoc,
             start,
             text,
         })

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::http::api::agent::failure;
 use crate::http::api::agent::wire::{AgentLook, AgentService, HealthCheck, ServiceHealth};
 use crate::http::failure::Failure;
-use crate::http::reply::{Content, Reply};
+use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
 use crate::store::{Agent, NewService};
 
@@ -151,7 +151,7 @@ fn reply(request: &Request, value: &impl Serialize, health: Health) -> Reply {
 fn text(text: String) -> Reply {
     Reply {
         content_type: Some(HeaderValue::from_static("text/plain")),
-        content: Content::Whole(text.into()),
+        content: ReplyContent::Whole(text.into()),
         ..Reply::empty(StatusCode::OK)
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::http::body::wire::{Address, Connect, Proxy, Weights};
-use crate::http::reply::table::{Look, View, table};
+use crate::http::reply::table::{Look, Surface, table};
 use crate::http::request::Request;
 use crate::store::{CheckRow, Index, Labels, LocalCheck, NewService};
 use crate::version::Behaviour;
@@ -25,7 +25,7 @@ impl<'a> AgentLook<'a> {
         Self {
             look: Look {
                 version: request.version(),
-                view: View::Agent,
+                surface: Surface::Agent,
             },
             datacenter: &request.context.config.datacenter,
             content_hash: None,

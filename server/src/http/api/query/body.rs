@@ -12,12 +12,12 @@ use crate::version::Behaviour;
 
 /// A prepared query as it is sent.
 #[derive(Default)]
-pub(crate) struct Body {
+pub(crate) struct QueryBody {
     id: String,
     query: NewPreparedQuery,
 }
 
-impl Body {
+impl QueryBody {
     /// Whether the client wants to choose the id.
     pub(crate) fn has_id(&self) -> bool {
         !self.id.is_empty()
@@ -26,7 +26,7 @@ impl Body {
 
 go_struct! {
     /// A prepared query.
-    pub(crate) QueryFields as "structs.PreparedQuery" for body: Body {
+    pub(crate) QueryFields as "structs.PreparedQuery" for body: QueryBody {
         "ID": String => body.id,
         "Name": String => body.query.name,
         "Session": String => body.query.session,
@@ -78,7 +78,10 @@ go_struct! {
 }
 
 /// The query of a body, checked in Consul's order.
-pub(crate) fn checked(body: Body, quotes: DurationQuotes) -> Result<NewPreparedQuery, Failure> {
+pub(crate) fn checked(
+    body: QueryBody,
+    quotes: DurationQuotes,
+) -> Result<NewPreparedQuery, Failure> {
     check(&body.query, quotes)?;
     Ok(body.query)
 }

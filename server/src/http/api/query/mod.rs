@@ -13,12 +13,12 @@ use serde_json::json;
 use crate::blocking;
 use crate::go::json::context::UnknownFields;
 use crate::go::number;
-use crate::http::api::query::body::{Body, QueryFields, checked};
+use crate::http::api::query::body::{QueryBody, QueryFields, checked};
 use crate::http::api::query::wire::{Dns, PreparedQuery, Searched};
 use crate::http::body::query_meta as meta;
 use crate::http::body::wire::HealthEntry;
 use crate::http::failure::Failure;
-use crate::http::reply::object::{Members, Object, object};
+use crate::http::reply::object::{JsonMembers, JsonObject, object};
 use crate::http::reply::table::Look;
 use crate::http::reply::{self, Reply};
 use crate::http::request::selection::is_near_agent;
@@ -121,7 +121,7 @@ fn allowed(request: &Request, methods: &str) -> Result<Option<Reply>, Failure> {
 }
 
 async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
-    let mut query = Body::default();
+    let mut query = QueryBody::default();
     // As of a new session, a body of unknown length is not looked at.
     if request.content_length().is_some_and(|length| length > 0) {
         let body = request.read_whole().await;
@@ -141,7 +141,7 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     Ok(Reply::empty_success(&request))
 }
 
-fn put(request: &Request, target: PreparedQueryTarget, body: Body) -> Result<(), Failure> {
+fn put(request: &Request, target: PreparedQueryTarget, body: QueryBody) -> Result<(), Failure> {
     let query = checked(body, request.version().go().duration_quotes)?;
     let flaw = template::flaw(&query);
     let write = PreparedQueryWrite {
@@ -269,7 +269,7 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
 }
 
 /// What Consul's servers say of the answer, which here is part of it.
-fn query_meta(options: ReadOptions, version: Version) -> Object<impl Members> {
+fn query_meta(options: ReadOptions, version: Version) -> JsonObject<impl JsonMembers> {
     let index = u64::from(version.has(Behaviour::JsonQueryIndexOne));
     meta::query_meta(index, true, options.consistency.name(), version)
 }

@@ -11,12 +11,12 @@ use http::StatusCode;
 use crate::go::json::context::{DecodeOptions, UnknownFields};
 use crate::go::json::decode::go_struct;
 use crate::http::api::txn::catalog::{CheckOperation, NodeOperation, ServiceOperation};
-use crate::http::api::txn::wire::TxnResult;
+use crate::http::api::txn::wire::ResultEntry;
 use crate::http::body::kv::KvEntry;
 use crate::http::body::query_meta::query_meta;
 use crate::http::body::wire::{Check, Node, NodeService};
 use crate::http::failure::Failure;
-use crate::http::reply::object::{Members, Object, object};
+use crate::http::reply::object::{JsonMembers, JsonObject, object};
 use crate::http::reply::table::Look;
 use crate::http::reply::{Reply, header};
 use crate::http::request::Request;
@@ -185,20 +185,20 @@ fn read(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failu
 }
 
 /// A result as it is sent.
-fn shown(result: &Shown, version: Version) -> TxnResult<'_> {
+fn shown(result: &Shown, version: Version) -> ResultEntry<'_> {
     match result {
         Shown::Kv {
             key,
             row,
             with_value,
-        } => TxnResult::Kv(KvEntry::new(key, row, *with_value)),
-        Shown::Node(row) => TxnResult::Node(Node::new(row, version)),
-        Shown::Service(row) => TxnResult::Service(NodeService::new(row, Look::of_txn(version))),
-        Shown::Check(row) => TxnResult::Check(Check::new(row, Look::of_txn(version))),
+        } => ResultEntry::Kv(KvEntry::new(key, row, *with_value)),
+        Shown::Node(row) => ResultEntry::Node(Node::new(row, version)),
+        Shown::Service(row) => ResultEntry::Service(NodeService::new(row, Look::of_txn(version))),
+        Shown::Check(row) => ResultEntry::Check(Check::new(row, Look::of_txn(version))),
     }
 }
 
-fn answer(request: &Request, outcome: &TxnOutcome, meta: Object<impl Members>) -> Reply {
+fn answer(request: &Request, outcome: &TxnOutcome, meta: JsonObject<impl JsonMembers>) -> Reply {
     let version = request.version();
     let results = outcome.as_ref().ok().map(|results| {
         let results = results.iter();

@@ -7,7 +7,7 @@ use crate::http::body::wire::{Check, Node, NodeService};
 
 /// A result of a transaction; which member it has says what it is of.
 #[derive(Serialize)]
-pub(crate) enum TxnResult<'a> {
+pub(crate) enum ResultEntry<'a> {
     #[serde(rename = "KV")]
     Kv(KvEntry<'a>),
     Node(Node<'a>),
