@@ -171,9 +171,7 @@ impl DefinitionError {
                 .into(),
         }
     }
-}
 
-impl DefinitionError {
     /// The text without what an answer puts before it.
     fn bare(&self, version: Version) -> String {
         let text = self.text(version);

@@ -32,17 +32,14 @@ pub(super) fn page(
             };
             Some(words(context, text))
         }
-        path if ui && path.starts_with(b"/ui/") => {
-            let html = HeaderValue::from_static("text/html; charset=utf-8");
-            Some(ApiAnswer {
-                headers: vec![
-                    (CONTENT_LENGTH, header::number(crate::ui::PAGE.len() as u64)),
-                    (CONTENT_TYPE, html),
-                ],
-                body: ReplyBody::Whole(crate::ui::PAGE.into()),
-                ..ApiAnswer::empty(StatusCode::OK)
-            })
-        }
+        path if ui && path.starts_with(b"/ui/") => Some(ApiAnswer {
+            headers: vec![
+                (CONTENT_LENGTH, header::number(crate::ui::PAGE.len() as u64)),
+                (CONTENT_TYPE, header::HTML),
+            ],
+            body: ReplyBody::Whole(crate::ui::PAGE.into()),
+            ..ApiAnswer::empty(StatusCode::OK)
+        }),
         _ => None,
     }
 }
@@ -89,8 +86,7 @@ fn words(context: &Context, text: &'static str) -> ApiAnswer {
 pub(super) fn redirect(method: &Method, to: &Redirect) -> ApiAnswer {
     let mut answer = ApiAnswer::empty(StatusCode::MOVED_PERMANENTLY);
     if matches!(*method, Method::GET | Method::HEAD) {
-        let html = HeaderValue::from_static("text/html; charset=utf-8");
-        answer.headers.push((CONTENT_TYPE, html));
+        answer.headers.push((CONTENT_TYPE, header::HTML));
     }
     if let Ok(location) = HeaderValue::from_str(&to.location()) {
         answer.headers.push((LOCATION, location));
@@ -127,11 +123,10 @@ pub(super) fn unknown_path(context: &Context, path: &[u8]) -> ApiAnswer {
 
 /// What the API of resources, which is beside that of `/v1/`, answers to a path that is nobody's (1.22.md A6).
 fn unknown_resource() -> ApiAnswer {
-    let no_sniff = HeaderValue::from_static("nosniff");
     ApiAnswer {
         headers: vec![
             (CONTENT_TYPE, header::TEXT),
-            (X_CONTENT_TYPE_OPTIONS, no_sniff),
+            (X_CONTENT_TYPE_OPTIONS, header::NO_SNIFF),
         ],
         body: ReplyBody::Whole("404 page not found\n".into()),
         ..ApiAnswer::empty(StatusCode::NOT_FOUND)

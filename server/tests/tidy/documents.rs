@@ -44,10 +44,10 @@ fn routes() -> Vec<String> {
         .filter(|file| file.path.starts_with("server/src/http/api/"));
     let mut routes = Vec::new();
     for page in pages {
-        let Some((_, table)) = page.text.split_once("const ROUTES: &[Route] = &[") else {
+        let Some((_, table)) = page.text.split_once("\nroutes! {") else {
             continue;
         };
-        let table = table.split("\n];").next().unwrap_or_default();
+        let table = table.split("\n}").next().unwrap_or_default();
         let literals = table.split('"').skip(1).step_by(2);
         let paths = literals.filter(|literal| literal.starts_with("/v1/"));
         // The README has one row for all of ACLs.

@@ -17,8 +17,8 @@ use self::own_file::OwnFile;
 use super::{os_error, output};
 use crate::cli::resolve::{Resolved, resolve};
 use crate::cli::settings::environment::{ImageSettings, Variables};
-use crate::cli::settings::flags::{Flag, flags};
-use crate::cli::settings::go_flags::{self, FlagError, Given};
+use crate::cli::settings::flags::{FlagEffect, flags};
+use crate::cli::settings::go_flags::{self, FlagError, ParsedFlags};
 use crate::cli::settings::load::{Loaded, load};
 use crate::cli::signals::{Caught, Signals};
 use crate::config::Config;
@@ -122,7 +122,7 @@ fn prepare(arguments: &[String], variables: &Variables) -> Result<Prepared, Stop
     let image = ImageSettings::read(variables).map_err(Stop::Refused)?;
     // As the image's start script does: the user's arguments come later, and win.
     let arguments = [&image.arguments[..], arguments].concat();
-    let given: Given<Flag> =
+    let given: ParsedFlags<FlagEffect> =
         go_flags::cut(&arguments, &[flags()]).map_err(|refusal| match refusal {
             FlagError::HelpWanted => Stop::Help,
             FlagError::Bad(text) => Stop::BadFlag(text),

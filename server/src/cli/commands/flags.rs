@@ -5,13 +5,13 @@ use std::time::Duration;
 use proconsul_client::{Client, Consistency, QueryOptions};
 
 use super::Failure;
-use crate::cli::settings::go_flags::{self, GoFlag};
+use crate::cli::settings::go_flags::{Flag, FlagKind, ParsedFlags};
 use crate::go::duration;
 use crate::go::number::{parse_bool, parse_int_of_any_base, parse_uint};
 
-/// What a flag takes.
+/// The argument of a flag.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ArgumentKind {
     Switch,
     Text,
     Number,
@@ -22,45 +22,29 @@ pub(super) enum Kind {
     Time,
 }
 
-/// One flag.
-pub(super) struct Flag {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) usage: &'static str,
-}
-
-impl GoFlag for Flag {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn usage(&self) -> &'static str {
-        self.usage
-    }
-
+impl FlagKind for ArgumentKind {
     fn is_switch(&self) -> bool {
-        self.kind == Kind::Switch
+        *self == Self::Switch
     }
 
-    fn check(&self, argument: &str) -> Result<(), String> {
-        let good = match self.kind {
-            Kind::Text => true,
-            Kind::Switch => parse_bool(argument).is_ok(),
-            Kind::Number => parse_uint(argument).is_ok(),
-            Kind::Integer => parse_int_of_any_base(argument).is_ok(),
-            Kind::Pair => argument.contains('='),
-            Kind::Time => duration::parse(argument).is_ok(),
+    fn check(&self, name: &str, argument: &str) -> Result<(), String> {
+        let is_valid = match self {
+            Self::Text => true,
+            Self::Switch => parse_bool(argument).is_ok(),
+            Self::Number => parse_uint(argument).is_ok(),
+            Self::Integer => parse_int_of_any_base(argument).is_ok(),
+            Self::Pair => argument.contains('='),
+            Self::Time => duration::parse(argument).is_ok(),
         };
-        if good {
+        if is_valid {
             return Ok(());
         }
-        let name = self.name;
-        Err(match self.kind {
-            Kind::Switch => format!("invalid boolean value {argument:?} for -{name}: parse error"),
-            Kind::Pair => format!(
+        Err(match self {
+            Self::Switch => format!("invalid boolean value {argument:?} for -{name}: parse error"),
+            Self::Pair => format!(
                 "invalid value {argument:?} for flag -{name}: Missing \"=\" value in argument: {argument}"
             ),
-            Kind::Text | Kind::Number | Kind::Integer | Kind::Time => {
+            Self::Text | Self::Number | Self::Integer | Self::Time => {
                 format!("invalid value {argument:?} for flag -{name}: parse error")
             }
         })
@@ -68,7 +52,7 @@ impl GoFlag for Flag {
 }
 
 /// Flags that every verb takes.
-pub(super) const COMMON: &[Flag] = flags! {
+pub(super) const COMMON: &[Flag<ArgumentKind>] = flags! {
     Text "ca-file" "A PEM file of certificates to trust, as CONSUL_CACERT";
     Text "client-cert" "A PEM file with a certificate to show, as CONSUL_CLIENT_CERT";
     Text "client-key" "A PEM file with its key, as CONSUL_CLIENT_KEY";
@@ -81,7 +65,7 @@ pub(super) const COMMON: &[Flag] = flags! {
 };
 
 /// What a verb was given.
-pub(super) struct Given(pub(super) go_flags::Given<Flag>);
+pub(super) struct Given(pub(super) ParsedFlags<ArgumentKind>);
 
 impl Given {
     /// What follows the flags.

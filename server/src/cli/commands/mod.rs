@@ -10,12 +10,12 @@
 //! | `services` | `services register`, `deregister`, of flags or of what configuration files define |
 //! | `flags`, `table`, `shown` | flags that all of them take; columns; JSON as Consul's client prints it |
 
-/// Flags, each a [`Kind`](flags::Kind), its name and a sentence for the help.
+/// Flags, each a [`ArgumentKind`](flags::ArgumentKind), its name and a sentence for the help.
 macro_rules! flags {
     ($($kind:ident $name:literal $usage:literal;)*) => {
-        &[$($crate::cli::commands::flags::Flag {
+        &[$($crate::cli::settings::go_flags::Flag {
             name: $name,
-            kind: $crate::cli::commands::flags::Kind::$kind,
+            kind: $crate::cli::commands::flags::ArgumentKind::$kind,
             usage: $usage,
         }),*]
     };
@@ -53,9 +53,9 @@ use std::process::ExitCode;
 
 use proconsul_client::Error;
 
-use self::flags::{COMMON, Flag, Given};
+use self::flags::{ArgumentKind, COMMON, Given};
 use crate::cli::output;
-use crate::cli::settings::go_flags::{self, FlagError};
+use crate::cli::settings::go_flags::{self, Flag, FlagError, ParsedFlags};
 
 /// What a verb prints on standard output at its end, or why it failed.
 type Outcome = Result<String, Failure>;
@@ -102,7 +102,7 @@ struct Command {
     /// What follows the flags, for the help.
     arguments: &'static str,
     usage: &'static str,
-    flags: &'static [Flag],
+    flags: &'static [Flag<ArgumentKind>],
     run: fn(Given) -> Running,
 }
 
@@ -194,7 +194,7 @@ pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
     Some(finish(command, given))
 }
 
-fn finish(command: &Command, given: go_flags::Given<Flag>) -> ExitCode {
+fn finish(command: &Command, given: ParsedFlags<ArgumentKind>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();

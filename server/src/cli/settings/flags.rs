@@ -6,19 +6,9 @@
 use std::sync::LazyLock;
 
 use crate::cli::settings::environment::Variables;
-use crate::cli::settings::go_flags::GoFlag;
+use crate::cli::settings::go_flags::{Flag, FlagKind};
 use crate::cli::settings::slot::Slot;
 use crate::cli::settings::{IGNORED_FLAGS, MOOT_FLAGS, SETTINGS, SettingField, Settings};
-
-/// One flag.
-#[derive(Clone, Copy)]
-pub(crate) struct Flag {
-    /// Without its dashes.
-    pub(crate) name: &'static str,
-    pub(crate) effect: FlagEffect,
-    /// A sentence for the help.
-    pub(crate) usage: &'static str,
-}
 
 /// What is done with a flag.
 #[derive(Clone, Copy)]
@@ -34,10 +24,10 @@ pub(crate) enum FlagEffect {
     Moot { is_switch: bool },
 }
 
-impl Flag {
+impl Flag<FlagEffect> {
     /// The field that the flag sets, if it has an effect.
     fn field(&self) -> Option<SettingField> {
-        match self.effect {
+        match self.kind {
             FlagEffect::Sets(field) | FlagEffect::Own(field) => Some(field),
             FlagEffect::Ignored { .. } | FlagEffect::Moot { .. } => None,
         }
@@ -45,7 +35,7 @@ impl Flag {
 
     /// The environment variable that stands in for the flag, if there is one.
     pub(crate) fn variable(&self) -> Option<String> {
-        let is_own = matches!(self.effect, FlagEffect::Own(_));
+        let is_own = matches!(self.kind, FlagEffect::Own(_));
         let name = || self.name.to_uppercase().replace('-', "_");
         is_own.then(|| format!("PROCONSUL_{}", name()))
     }
@@ -63,51 +53,46 @@ impl Flag {
     }
 }
 
-impl GoFlag for Flag {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn usage(&self) -> &'static str {
-        self.usage
-    }
-
+impl FlagKind for FlagEffect {
     fn is_switch(&self) -> bool {
-        match self.effect {
-            FlagEffect::Sets(field) | FlagEffect::Own(field) => {
-                field(&mut Settings::default()).is_switch()
-            }
-            FlagEffect::Ignored { is_switch } | FlagEffect::Moot { is_switch } => is_switch,
+        match *self {
+            Self::Sets(field) | Self::Own(field) => field(&mut Settings::default()).is_switch(),
+            Self::Ignored { is_switch } | Self::Moot { is_switch } => is_switch,
         }
     }
 
-    fn check(&self, argument: &str) -> Result<(), String> {
-        self.take(argument, &mut Settings::default())
+    fn check(&self, name: &str, argument: &str) -> Result<(), String> {
+        match self {
+            Self::Sets(field) | Self::Own(field) => {
+                field(&mut Settings::default()).take_text(name, argument)
+            }
+            Self::Ignored { .. } | Self::Moot { .. } => Ok(()),
+        }
     }
 }
 
 /// All flags of `agent`, in the order of their names.
-static FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(|| {
+static FLAGS: LazyLock<Vec<Flag<FlagEffect>>> = LazyLock::new(|| {
     let without_effect = |names: &'static str, effect: fn(bool) -> FlagEffect| {
         names.split_whitespace().map(move |name| Flag {
             name: name.trim_end_matches('='),
-            effect: effect(!name.ends_with('=')),
+            kind: effect(!name.ends_with('=')),
             usage: "Accepted, without effect.",
         })
     };
     let honoured = SETTINGS.iter().flat_map(|setting| setting.flags).copied();
     let ignored = without_effect(IGNORED_FLAGS, |is_switch| FlagEffect::Ignored { is_switch });
     let moot = without_effect(MOOT_FLAGS, |is_switch| FlagEffect::Moot { is_switch });
-    let mut flags: Vec<Flag> = honoured.chain(ignored).chain(moot).collect();
+    let mut flags: Vec<Flag<FlagEffect>> = honoured.chain(ignored).chain(moot).collect();
     flags.sort_by_key(|flag| flag.name);
     flags
 });
 
 /// All flags of `version`.
-static VERSION_FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(|| {
+static VERSION_FLAGS: LazyLock<Vec<Flag<FlagEffect>>> = LazyLock::new(|| {
     let format = Flag {
         name: "format",
-        effect: FlagEffect::Sets(|settings| Slot::Text(&mut settings.format)),
+        kind: FlagEffect::Sets(|settings| Slot::Text(&mut settings.format)),
         usage: "pretty or json.",
     };
     let shared = flags().iter().find(|flag| flag.name == "as-version");
@@ -115,12 +100,12 @@ static VERSION_FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(|| {
 });
 
 /// All flags of `agent`, in the order of their names.
-pub(crate) fn flags() -> &'static [Flag] {
+pub(crate) fn flags() -> &'static [Flag<FlagEffect>] {
     &FLAGS
 }
 
 /// All flags of `version`.
-pub(crate) fn version_flags() -> &'static [Flag] {
+pub(crate) fn version_flags() -> &'static [Flag<FlagEffect>] {
     &VERSION_FLAGS
 }
 
@@ -129,7 +114,7 @@ pub(crate) fn version_flags() -> &'static [Flag] {
 /// # Errors
 /// A sentence about a value that does not fit.
 pub(crate) fn take_variables(
-    table: &[Flag],
+    table: &[Flag<FlagEffect>],
     variables: &Variables,
     settings: &mut Settings,
 ) -> Result<(), String> {

@@ -1,32 +1,37 @@
-//! Go's `flag` package: how arguments are cut into flags, and what it says about those that it cannot take.
+//! Go's `flag` package: how it cuts arguments into flags, and its errors.
 
-/// A row of a table of flags, whatever command it is for.
-pub(crate) trait GoFlag: 'static {
-    /// Without its dashes.
-    fn name(&self) -> &'static str;
-
+/// A flag of a command.
+#[derive(Clone, Copy)]
+pub(crate) struct Flag<K> {
+    /// The name without dashes.
+    pub(crate) name: &'static str,
+    /// Decides which arguments the flag takes.
+    pub(crate) kind: K,
     /// A sentence for the help.
-    fn usage(&self) -> &'static str;
+    pub(crate) usage: &'static str,
+}
 
+/// A kind of flag. Each table of flags has a type for its kinds.
+pub(crate) trait FlagKind: 'static {
     /// Whether the flag stands alone, as `-dev` does.
     fn is_switch(&self) -> bool;
 
-    /// Whether an argument fits.
+    /// Checks the argument of the flag `name`.
     ///
     /// # Errors
-    /// Go's text about one that does not.
-    fn check(&self, argument: &str) -> Result<(), String>;
+    /// Go's text about an invalid argument.
+    fn check(&self, name: &str, argument: &str) -> Result<(), String>;
 }
 
-/// The arguments of a command, cut up.
-pub(crate) struct Given<F: 'static> {
-    /// Flags and their arguments, in the order in which they were given.
-    pub(crate) flags: Vec<(&'static F, String)>,
-    /// From the first argument on that is no flag.
+/// The arguments of a command, cut into flags and the rest.
+pub(crate) struct ParsedFlags<K: 'static> {
+    /// Flags and their arguments, in the order of the command line.
+    pub(crate) flags: Vec<(&'static Flag<K>, String)>,
+    /// The first argument that is not a flag, and all behind it.
     pub(crate) rest: Vec<String>,
 }
 
-/// Why arguments were not taken.
+/// Why the arguments of a command are refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FlagError {
     /// `-h` or `-help`.
@@ -40,15 +45,15 @@ pub(crate) fn asks_for_help(argument: &str) -> bool {
     matches!(argument, "-h" | "-help" | "--help")
 }
 
-/// Cuts arguments into flags of `table`, and checks each flag's argument.
+/// Cuts arguments into flags of `tables`, and checks each flag's argument.
 ///
 /// # Errors
-/// The first flag that is unknown, lacks its argument or has one that does not fit.
-pub(crate) fn cut<F: GoFlag>(
+/// The first flag that is unknown, lacks its argument or has an invalid one.
+pub(crate) fn cut<K: FlagKind>(
     arguments: &[String],
-    tables: &[&'static [F]],
-) -> Result<Given<F>, FlagError> {
-    let mut given = Given {
+    tables: &[&'static [Flag<K>]],
+) -> Result<ParsedFlags<K>, FlagError> {
+    let mut given = ParsedFlags {
         flags: Vec::new(),
         rest: Vec::new(),
     };
@@ -69,12 +74,8 @@ pub(crate) fn cut<F: GoFlag>(
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (flag, None),
         };
-        let Some(flag) = tables
-            .iter()
-            .copied()
-            .flatten()
-            .find(|flag| flag.name() == name)
-        else {
+        let mut flags = tables.iter().copied().flatten();
+        let Some(flag) = flags.find(|flag| flag.name == name) else {
             return Err(match name {
                 "h" | "help" => FlagError::HelpWanted,
                 _ => FlagError::Bad(format!("flag provided but not defined: -{name}")),
@@ -82,35 +83,39 @@ pub(crate) fn cut<F: GoFlag>(
         };
         let value = match value {
             Some(value) => value,
-            None if flag.is_switch() => "true".to_owned(),
+            None if flag.kind.is_switch() => "true".to_owned(),
             None => match arguments.next() {
                 Some(value) => value.clone(),
                 None => return Err(FlagError::Bad(format!("flag needs an argument: -{name}"))),
             },
         };
-        flag.check(&value).map_err(FlagError::Bad)?;
+        flag.kind.check(name, &value).map_err(FlagError::Bad)?;
         given.flags.push((flag, value));
     }
     given.rest.extend(arguments.cloned());
     Ok(given)
 }
 
-/// The list of flags that Go prints below its sentence about a bad one.
-pub(crate) fn short_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
+/// The list of flags that Go prints below its sentence about an invalid flag.
+pub(crate) fn short_usage<K: FlagKind>(tables: &[&'static [Flag<K>]]) -> String {
     let mut text = "Usage:\n".to_owned();
     for flag in tables.iter().copied().flatten() {
-        let argument = if flag.is_switch() { "" } else { " value" };
-        text += &format!("  -{}{argument}\n    \t{}\n", flag.name(), flag.usage());
+        let argument = if flag.kind.is_switch() { "" } else { " value" };
+        text += &format!("  -{}{argument}\n    \t{}\n", flag.name, flag.usage);
     }
     text
 }
 
 /// The list of flags of a command's help.
-pub(crate) fn long_usage<F: GoFlag>(tables: &[&'static [F]]) -> String {
+pub(crate) fn long_usage<K: FlagKind>(tables: &[&'static [Flag<K>]]) -> String {
     let mut text = "Command Options\n".to_owned();
     for flag in tables.iter().copied().flatten() {
-        let argument = if flag.is_switch() { "" } else { "=<value>" };
-        text += &format!("\n  -{}{argument}\n     {}\n", flag.name(), flag.usage());
+        let argument = if flag.kind.is_switch() {
+            ""
+        } else {
+            "=<value>"
+        };
+        text += &format!("\n  -{}{argument}\n     {}\n", flag.name, flag.usage);
     }
     text
 }
@@ -128,7 +133,7 @@ mod tests {
                 let flags: Vec<_> = given
                     .flags
                     .iter()
-                    .map(|(flag, value)| format!("{}={value}", flag.name()))
+                    .map(|(flag, value)| format!("{}={value}", flag.name))
                     .collect();
                 format!("{} | {}", flags.join(" "), given.rest.join(" "))
             }

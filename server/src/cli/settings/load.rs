@@ -1,8 +1,8 @@
 //! All sources of configuration, laid over each other in Consul's order.
 
 use crate::cli::settings::environment::{ImageSettings, Variables};
-use crate::cli::settings::flags::{self, Flag, FlagEffect};
-use crate::cli::settings::go_flags::Given;
+use crate::cli::settings::flags::{self, FlagEffect};
+use crate::cli::settings::go_flags::{Flag, ParsedFlags};
 
 use crate::cli::document::sources::{self, ConfigSource, Language};
 use crate::cli::resolve;
@@ -77,7 +77,7 @@ pub(crate) fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String
 /// # Errors
 /// Consul's text about the first source that cannot be opened or understood.
 pub(crate) fn load(
-    given: &Given<Flag>,
+    given: &ParsedFlags<FlagEffect>,
     image: &ImageSettings,
     variables: &Variables,
 ) -> Result<Loaded, String> {
@@ -112,7 +112,7 @@ pub(crate) fn load(
     loaded.skipped = found.skipped;
     let Remarks { ignored, moot } = &mut loaded.remarks;
     for (flag, _) in &given.flags {
-        match flag.effect {
+        match flag.kind {
             FlagEffect::Ignored { .. } => ignored.push(format!("-{}", flag.name)),
             FlagEffect::Moot { .. } => moot.push(format!("-{}", flag.name)),
             FlagEffect::Sets(_) | FlagEffect::Own(_) => {}
@@ -127,7 +127,7 @@ pub(crate) fn load(
     Ok(loaded)
 }
 
-fn take_flags(given: &Given<Flag>, settings: &mut Settings) -> Result<(), String> {
+fn take_flags(given: &ParsedFlags<FlagEffect>, settings: &mut Settings) -> Result<(), String> {
     given
         .flags
         .iter()

@@ -13,7 +13,8 @@ pub(super) mod slot;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::document::tree::Tree;
-use crate::cli::settings::flags::{Flag, FlagEffect};
+use crate::cli::settings::flags::FlagEffect;
+use crate::cli::settings::go_flags::Flag;
 use crate::cli::settings::slot::Slot;
 
 /// The field of [`Settings`] that a value goes to.
@@ -24,7 +25,7 @@ pub(super) struct Setting {
     pub(super) field: SettingField,
     /// Configuration keys, `group.key` where they are in a group. Several are names of one thing.
     pub(super) keys: &'static [&'static str],
-    pub(super) flags: &'static [Flag],
+    pub(super) flags: &'static [Flag<FlagEffect>],
 }
 
 /// The type of the fields that a kind of [`Slot`] writes to.
@@ -63,7 +64,7 @@ macro_rules! settings {
                 keys: &$keys,
                 flags: &[$(Flag {
                     name: $flag,
-                    effect: FlagEffect::$effect(|settings| Slot::$kind(&mut settings.$field)),
+                    kind: FlagEffect::$effect(|settings| Slot::$kind(&mut settings.$field)),
                     usage: $usage,
                 }),*],
             },)*

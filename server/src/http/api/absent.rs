@@ -5,19 +5,18 @@ use http::Method;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::http::route::{ANY, Handler::AtOnce, Route, route};
+use crate::http::route::routes;
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/agent/connect/", ANY, AtOnce(endpoint)),
-    route("/v1/connect/intentions/", ANY, AtOnce(endpoint)),
-    route("/v1/coordinate/update", ANY, AtOnce(endpoint)),
-    route("/v1/discovery-chain/", ANY, AtOnce(endpoint)),
-    route("/v1/agent/monitor", ANY, AtOnce(endpoint)),
-    route("/v1/internal/", ANY, AtOnce(endpoint)),
-    route("/v1/operator/", ANY, AtOnce(endpoint)),
-    route("/v1/snapshot", ANY, AtOnce(endpoint)),
-];
+routes! {
+    "/v1/agent/connect/" [] => at_once(endpoint);
+    "/v1/connect/intentions/" [] => at_once(endpoint);
+    "/v1/coordinate/update" [] => at_once(endpoint);
+    "/v1/discovery-chain/" [] => at_once(endpoint);
+    "/v1/agent/monitor" [] => at_once(endpoint);
+    "/v1/internal/" [] => at_once(endpoint);
+    "/v1/operator/" [] => at_once(endpoint);
+    "/v1/snapshot" [] => at_once(endpoint);
+}
 
 failures! {
     /// Consul does what the request asks for, and this server does not.

@@ -7,19 +7,14 @@ use crate::http::api::absent;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::http::route::{Handler::AtOnce, PUT, Route, route};
+use crate::http::route::routes;
 use crate::store::Index;
 use crate::version::Version;
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/config", PUT, AtOnce(apply)),
-    route(
-        "/v1/config/",
-        &[Method::GET, Method::DELETE],
-        AtOnce(entries),
-    ),
-];
+routes! {
+    "/v1/config" [PUT] => at_once(apply);
+    "/v1/config/" [GET DELETE] => at_once(entries);
+}
 
 /// The kinds of entries, and the release that brought each.
 const KINDS: &[(&str, Version)] = &[

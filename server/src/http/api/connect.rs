@@ -10,24 +10,15 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::http::route::{GET, Handler::AtOnce, Route, route};
+use crate::http::route::routes;
 use crate::store::Index;
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/connect/ca/roots", GET, AtOnce(roots)),
-    route("/v1/agent/connect/ca/roots", GET, AtOnce(roots)),
-    route(
-        "/v1/connect/ca/configuration",
-        &[Method::GET, Method::PUT],
-        AtOnce(configuration),
-    ),
-    route(
-        "/v1/connect/intentions",
-        &[Method::GET, Method::POST],
-        AtOnce(intentions),
-    ),
-];
+routes! {
+    "/v1/connect/ca/roots" [GET] => at_once(roots);
+    "/v1/agent/connect/ca/roots" [GET] => at_once(roots);
+    "/v1/connect/ca/configuration" [GET PUT] => at_once(configuration);
+    "/v1/connect/intentions" [GET POST] => at_once(intentions);
+}
 
 /// The fingerprint of the root certificate.
 const ROOT_ID: &str = "c4:33:7a:19:55:38:bb:b6:ed:71:7f:33:0b:c1:4b:b8:cd:aa:2a:56";
@@ -40,8 +31,7 @@ const TRUST_DOMAIN: &str = "11111111-2222-3333-4444-555555555555";
 
 /// The root certificates of the cluster: one, which is active.
 pub(crate) fn roots(request: &Request) -> Result<Reply, Failure> {
-    request.read_options()?;
-    request.check_datacenter()?;
+    request.check_read()?;
     let root = object! {
         "ID" => ROOT_ID,
         "Name" => "Consul CA Root Cert",
@@ -71,8 +61,7 @@ pub(crate) fn configuration(request: &Request) -> Result<Reply, Failure> {
     if request.method == Method::PUT {
         return Err(absent::failure(request));
     }
-    request.read_options()?;
-    request.check_datacenter()?;
+    request.check_read()?;
     let configuration = object! {
         "Provider" => "consul",
         "Config" => json!({

@@ -7,19 +7,14 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::http::route::{GET, Handler::AtOnce, Route, route};
+use crate::http::route::routes;
 use crate::store::Index;
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/coordinate/nodes", GET, AtOnce(nodes)),
-    route(
-        "/v1/coordinate/datacenters",
-        GET,
-        AtOnce(|request| Ok(datacenters(request))),
-    ),
-    route("/v1/coordinate/node/", GET, AtOnce(node)),
-];
+routes! {
+    "/v1/coordinate/nodes" [GET] => at_once(nodes);
+    "/v1/coordinate/datacenters" [GET] => at_once(|request| Ok(datacenters(request)));
+    "/v1/coordinate/node/" [GET] => at_once(node);
+}
 
 /// Where a node lies in the network that nobody has measured.
 pub(crate) fn unknown() -> impl Serialize {
@@ -42,7 +37,7 @@ fn own(request: &Request) -> impl Serialize {
 
 /// The places of all nodes that have one.
 pub(crate) fn nodes(request: &Request) -> Result<Reply, Failure> {
-    read(request)?;
+    request.read_options()?;
     request.check_datacenter_of_read()?;
     Ok(Reply::json(request, &[own(request)]).with_index(request, Index(1)))
 }
@@ -52,7 +47,7 @@ pub(crate) fn node(request: &Request) -> Result<Reply, Failure> {
     if request.rest_text() == request.context.config.node_name {
         return nodes(request);
     }
-    read(request)?;
+    request.read_options()?;
     Ok(Reply::empty(StatusCode::NOT_FOUND))
 }
 
@@ -64,8 +59,4 @@ pub(crate) fn datacenters(request: &Request) -> Reply {
         "Coordinates" => [own(request)],
     };
     Reply::json(request, &[datacenter])
-}
-
-fn read(request: &Request) -> Result<(), Failure> {
-    request.read_options().map(|_| ())
 }

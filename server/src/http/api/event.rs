@@ -7,15 +7,14 @@ use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
-use crate::http::route::{GET, PUT, Route, route, waits};
+use crate::http::route::routes;
 use crate::store::{EventList, EventRow, NewEvent, NodeInfo, ServiceRow};
 use crate::version::Behaviour;
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/event/fire/", PUT, waits!(fire)),
-    route("/v1/event/list", GET, waits!(&list)),
-];
+routes! {
+    "/v1/event/fire/" [PUT] => waits(fire);
+    "/v1/event/list" [GET] => waits(&list);
+}
 
 /// The largest payload since 1.22.
 const LARGEST_PAYLOAD: u64 = 300;

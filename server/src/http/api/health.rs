@@ -10,22 +10,21 @@ use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
-use crate::http::route::{GET, Handler::AtOnce, Route, route, waits};
+use crate::http::route::routes;
 use crate::store::{
     CheckRow, ChecksInState, ConnectInstances, Index, Instance, NodeChecks, Read, ServiceChecks,
     ServiceInstances, ServiceView,
 };
 use crate::version::Behaviour;
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/health/node/", GET, waits!(&node)),
-    route("/v1/health/checks/", GET, waits!(&service_checks)),
-    route("/v1/health/service/", GET, waits!(&service)),
-    route("/v1/health/connect/", GET, waits!(&connect)),
-    route("/v1/health/ingress/", GET, AtOnce(ingress)),
-    route("/v1/health/state/", GET, waits!(&state)),
-];
+routes! {
+    "/v1/health/node/" [GET] => waits(&node);
+    "/v1/health/checks/" [GET] => waits(&service_checks);
+    "/v1/health/service/" [GET] => waits(&service);
+    "/v1/health/connect/" [GET] => waits(&connect);
+    "/v1/health/ingress/" [GET] => at_once(ingress);
+    "/v1/health/state/" [GET] => waits(&state);
+}
 
 failures! {
     /// `?passing` is not a boolean.

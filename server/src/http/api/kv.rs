@@ -19,19 +19,16 @@ use crate::http::failure::{Failure, failures};
 use crate::http::reply::body::JsonList;
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
-use crate::http::route::{Route, route, waits};
+use crate::http::route::routes;
 use crate::store::{
     AcquireRefused, Answer, Content, Index, Key, KvGet, KvList, KvRefused, KvVerb, KvWrite, Read,
     Refusal,
 };
 use crate::version::{Behaviour, Version};
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[route(
-    "/v1/kv/",
-    &[Method::GET, Method::PUT, Method::DELETE],
-    waits!(kv),
-)];
+routes! {
+    "/v1/kv/" [GET PUT DELETE] => waits(kv);
+}
 
 /// Only where tests may control the server.
 const REFUSED: HeaderName = HeaderName::from_static("x-proconsul-refused");
@@ -199,8 +196,9 @@ fn raw(request: &Request, value: Bytes) -> Reply {
     if request.has(Behaviour::KvRawHeaders) {
         let sandbox = HeaderValue::from_static("sandbox");
         reply.headers.push((CONTENT_SECURITY_POLICY, sandbox));
-        let no_sniff = HeaderValue::from_static("nosniff");
-        reply.headers.push((X_CONTENT_TYPE_OPTIONS, no_sniff));
+        reply
+            .headers
+            .push((X_CONTENT_TYPE_OPTIONS, header::NO_SNIFF));
         reply.content_type = Some(if request.has(Behaviour::KvRawCharset) {
             header::TEXT
         } else {

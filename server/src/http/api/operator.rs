@@ -5,19 +5,15 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::http::route::{GET, Handler::AtOnce, Route, route};
+use crate::http::route::routes;
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[route(
-    "/v1/operator/raft/configuration",
-    GET,
-    AtOnce(raft_configuration),
-)];
+routes! {
+    "/v1/operator/raft/configuration" [GET] => at_once(raft_configuration);
+}
 
 /// The servers of the cluster: this one, which leads and votes.
 pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
-    request.read_options()?;
-    request.check_datacenter()?;
+    request.check_read()?;
     let config = &request.context.config;
     let server = object! {
         "ID" => request.context.node_id(),

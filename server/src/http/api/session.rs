@@ -14,22 +14,21 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::reply::table::{Look, table};
 use crate::http::request::{ReadOptions, Request};
-use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
+use crate::http::route::routes;
 use crate::store::{
     Behavior, NewSession, NodeSessions, Read, Refusal, ServiceCheck, SessionDestroy, SessionInfo,
     SessionList, SessionRenew, SessionRow,
 };
 use crate::version::{Behaviour, Version};
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/session/create", PUT, waits!(create)),
-    route("/v1/session/destroy/", PUT, AtOnce(destroy)),
-    route("/v1/session/info/", GET, waits!(&info)),
-    route("/v1/session/node/", GET, waits!(&node)),
-    route("/v1/session/list", GET, waits!(&list)),
-    route("/v1/session/renew/", PUT, AtOnce(renew)),
-];
+routes! {
+    "/v1/session/create" [PUT] => waits(create);
+    "/v1/session/destroy/" [PUT] => at_once(destroy);
+    "/v1/session/info/" [GET] => waits(&info);
+    "/v1/session/node/" [GET] => waits(&node);
+    "/v1/session/list" [GET] => waits(&list);
+    "/v1/session/renew/" [PUT] => at_once(renew);
+}
 
 /// The longest TTL that Consul takes.
 const LONGEST_TTL: Duration = Duration::from_secs(24 * 60 * 60);

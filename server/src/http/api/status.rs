@@ -4,31 +4,24 @@ use crate::config::Config;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::http::route::{GET, Handler::AtOnce, Route, route};
+use crate::http::route::routes;
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/status/leader", GET, AtOnce(leader)),
-    route("/v1/status/peers", GET, AtOnce(peers)),
-];
+routes! {
+    "/v1/status/leader" [GET] => at_once(leader);
+    "/v1/status/peers" [GET] => at_once(peers);
+}
 
 /// The address of the leader: this agent's RPC address.
 pub(crate) fn leader(request: &Request) -> Result<Reply, Failure> {
-    check_status_request(request)?;
+    request.check_read()?;
     Ok(Reply::json(request, &rpc_address(&request.context.config)))
 }
 
 /// The addresses of all servers.
 pub(crate) fn peers(request: &Request) -> Result<Reply, Failure> {
-    check_status_request(request)?;
+    request.check_read()?;
     let peers = [rpc_address(&request.context.config)];
     Ok(Reply::json(request, &peers))
-}
-
-/// Looks at the parameters of a read, though there is nothing to wait for.
-fn check_status_request(request: &Request) -> Result<(), Failure> {
-    request.read_options()?;
-    request.check_datacenter()
 }
 
 pub(crate) fn rpc_address(config: &Config) -> String {

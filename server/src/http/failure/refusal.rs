@@ -8,32 +8,27 @@ use crate::version::{Behaviour, Version};
 impl Failure {
     /// The error for what the store refused.
     pub(crate) fn refused(refusal: &Refusal, version: Version) -> Self {
-        match refusal {
-            Refusal::MissingSession => Self::new(500, "missing session"),
-            Refusal::InvalidSession(id) => {
-                Self::new(500, format!("invalid session {}", Quoted(id.as_bytes())))
-            }
-            Refusal::MalformedSessionId(error) => Self::new(
+        let has = |behaviour| version.has(behaviour);
+        let (status, text) = match refusal {
+            Refusal::MissingSession => (500, "missing session".into()),
+            Refusal::InvalidSession(id) => (500, invalid_session(id)),
+            Refusal::MalformedSessionId(error) => (
                 500,
                 format!("failed session lookup: {}", index_error(*error)),
             ),
-            Refusal::SessionNotFound(id) => Self::new(404, format!("Session id '{id}' not found")),
-            Refusal::MissingNode => Self::new(500, "Missing node registration"),
-            Refusal::MissingCheck(check) => {
-                Self::new(500, format!("Missing check '{check}' registration"))
-            }
-            Refusal::CriticalCheck(check) => {
-                Self::new(500, format!("Check '{check}' is in critical state"))
-            }
+            Refusal::SessionNotFound(id) => (404, format!("Session id '{id}' not found")),
+            Refusal::MissingNode => (500, "Missing node registration".into()),
+            Refusal::MissingCheck(check) => (500, format!("Missing check '{check}' registration")),
+            Refusal::CriticalCheck(check) => (500, format!("Check '{check}' is in critical state")),
             Refusal::MissingService { service, check, .. }
-                if version.has(Behaviour::CatalogRegisterTexts) =>
+                if has(Behaviour::CatalogRegisterTexts) =>
             {
-                Self::new(
+                (
                     500,
                     format!("Unknown service ID '{service}' for check ID '{check}'"),
                 )
             }
-            Refusal::MissingService { node, .. } => Self::new(
+            Refusal::MissingService { node, .. } => (
                 500,
                 format!("failed inserting check: Missing service registration on node \"{node}\""),
             ),
@@ -43,68 +38,78 @@ impl Failure {
                 holder,
             } => {
                 let why = node_name_text(by, *renamed, holder);
-                Self::new(500, format!("failed inserting node: {why}"))
+                (500, format!("failed inserting node: {why}"))
             }
-            Refusal::AgentServiceUnknown(id) => Self::new(404, unknown_service_text(id, version)),
-            Refusal::AgentCheckUnknown(id) => {
-                let is_404 = version.has(Behaviour::AgentUnknownCheck404);
-                Self::new(
-                    if is_404 { 404 } else { 500 },
-                    unknown_check_text(id, version),
-                )
+            Refusal::AgentServiceUnknown(id) => (404, unknown_service_text(id, version)),
+            Refusal::AgentCheckUnknown(id) if has(Behaviour::AgentUnknownCheck404) => {
+                (404, unknown_check_text(id, version))
             }
-            Refusal::AgentCheckNotTtl(id) => Self::new(500, not_ttl_text(id, version)),
+            Refusal::AgentCheckUnknown(id) => (500, unknown_check_text(id, version)),
+            Refusal::AgentCheckNotTtl(id) => (500, not_ttl_text(id, version)),
             Refusal::AgentCheckServiceUnknown(id) => {
-                let is_404 = version.has(Behaviour::AgentCheckUnknownService404);
-                let text = format!("ServiceID {} does not exist", quoted(id, version));
-                Self::new(if is_404 { 404 } else { 500 }, text)
+                let status = if has(Behaviour::AgentCheckUnknownService404) {
+                    404
+                } else {
+                    500
+                };
+                (
+                    status,
+                    format!("ServiceID {} does not exist", quoted(id, version)),
+                )
             }
             Refusal::AgentNoSidecarPort(ports) => {
                 let (first, last) = (ports.start(), ports.end());
                 let text = format!(
                     "Invalid SidecarService: no port provided for sidecar_service and none left in the configured range [{first}, {last}]"
                 );
-                Self::late_bad_request(&text, version)
+                return Self::late_bad_request(&text, version);
             }
-        }
+        };
+        Self::new(status, text)
     }
 
     /// The error for a call about a prepared query that the store refused.
     pub(crate) fn prepared_query_refused(refusal: &PreparedQueryRefusal, version: Version) -> Self {
-        let new = |text| Self::new(500, text);
-        // Refused by the replicated state machine.
-        let applied =
-            |text| new(text).at_step("raft apply", version.has(Behaviour::KvApplyErrorPrefix));
         let lookup = |error| format!("failed prepared query lookup: {}", index_error(error));
-        match refusal {
-            PreparedQueryRefusal::NotFound => Self::new(404, "Query not found"),
-            PreparedQueryRefusal::MalformedId(error) => new(lookup(*error)),
+        let text = match refusal {
+            PreparedQueryRefusal::NotFound => return Self::new(404, "Query not found"),
+            PreparedQueryRefusal::MalformedId(error) => return Self::new(500, lookup(*error)),
             PreparedQueryRefusal::MalformedTarget(error) => {
-                new(format!("Prepared Query lookup failed: {}", lookup(*error)))
+                return Self::new(
+                    500,
+                    format!("Prepared Query lookup failed: {}", lookup(*error)),
+                );
             }
             PreparedQueryRefusal::NoTarget(id) => {
-                new(format!("Cannot modify non-existent prepared query: '{id}'"))
+                return Self::new(
+                    500,
+                    format!("Cannot modify non-existent prepared query: '{id}'"),
+                );
             }
             PreparedQueryRefusal::MalformedSession(error) => {
-                applied(format!("invalid session: {}", index_error(*error)))
+                format!("invalid session: {}", index_error(*error))
             }
-            PreparedQueryRefusal::InvalidSession(id) => {
-                applied(format!("invalid session {}", Quoted(id.as_bytes())))
-            }
+            PreparedQueryRefusal::InvalidSession(id) => invalid_session(id),
             PreparedQueryRefusal::NameIsQueryName(name) => {
-                applied(format!("name '{name}' aliases an existing query name"))
+                format!("name '{name}' aliases an existing query name")
             }
             PreparedQueryRefusal::NameIsQueryId(name) => {
-                applied(format!("name '{name}' aliases an existing query ID"))
+                format!("name '{name}' aliases an existing query ID")
             }
             PreparedQueryRefusal::EmptyTemplateExists => {
-                applied("a query template with an empty name already exists".into())
+                "a query template with an empty name already exists".into()
             }
             PreparedQueryRefusal::TemplateFlaw(flaw) => {
-                applied(format!("failed compiling template: {flaw}"))
+                format!("failed compiling template: {flaw}")
             }
-        }
+        };
+        // The replicated state machine refuses these.
+        Self::new(500, text).at_step("raft apply", version.has(Behaviour::KvApplyErrorPrefix))
     }
+}
+
+fn invalid_session(id: &str) -> String {
+    format!("invalid session {}", Quoted(id.as_bytes()))
 }
 
 fn unknown_service_text(id: &str, version: Version) -> String {

@@ -5,6 +5,8 @@ use http::HeaderValue;
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(crate) const JSON_UTF_8: HeaderValue =
     HeaderValue::from_static("application/json; charset=utf-8");
+pub(crate) const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+pub(crate) const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// The type that Go's server guesses for a body without one, as far as it tells text from anything else: a text that repeats

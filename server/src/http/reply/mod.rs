@@ -92,9 +92,14 @@ impl Reply {
 
     /// A value as JSON, in the style that the request and the agent's mode ask for.
     pub(crate) fn json(request: &Request, value: &(impl Serialize + ?Sized)) -> Self {
+        let text = encode::to_vec(value, style(request));
+        Self::of_json(ReplyContent::Whole(text.into()))
+    }
+
+    fn of_json(content: ReplyContent) -> Self {
         Self {
             content_type: Some(JSON),
-            content: ReplyContent::Whole(encode::to_vec(value, style(request)).into()),
+            content,
             ..Self::empty(StatusCode::OK)
         }
     }
@@ -108,20 +113,12 @@ impl Reply {
             (false, true) => "false\n",
             (false, false) => "false",
         };
-        Self {
-            content_type: Some(JSON),
-            content: ReplyContent::Whole(Bytes::from_static(text.as_bytes())),
-            ..Self::empty(StatusCode::OK)
-        }
+        Self::of_json(ReplyContent::Whole(Bytes::from_static(text.as_bytes())))
     }
 
     /// A long list as JSON, rendered while it is sent.
     pub(crate) fn json_list(list: JsonList) -> Self {
-        Self {
-            content_type: Some(JSON),
-            content: ReplyContent::List(Box::new(list)),
-            ..Self::empty(StatusCode::OK)
-        }
+        Self::of_json(ReplyContent::List(Box::new(list)))
     }
 
     /// The text of a failure.

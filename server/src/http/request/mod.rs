@@ -130,7 +130,13 @@ impl Request {
         Ok(ReadOptions { wait, consistency })
     }
 
-    /// How long to wait for news, and after which index: `wait` and `index`, in this order.
+    /// Checks the parameters of a read of what never changes: there is nothing to wait for.
+    pub(crate) fn check_read(&self) -> Result<(), Failure> {
+        self.read_options()?;
+        self.check_datacenter()
+    }
+
+    /// The parameters `wait` and `index`, checked in this order.
     pub(crate) fn wait_options(&self) -> Result<Option<Wait>, Failure> {
         let limit = self.wait()?;
         let min_index = match self.query.get("index") {

@@ -32,18 +32,33 @@ impl Handler {
     }
 }
 
-/// Makes a [`Handler`] of an `async fn`; `&` before its name says that it borrows the request.
-macro_rules! waits {
-    (&$handler:path) => {
+/// Declares the routes of a page, one per row: the path, its methods in the order of the `Allow` header, and the handler.
+/// `at_once(f)` stands for a function of `&Request`, `waits(f)` for an `async fn` of `Request`, `waits(&f)` for one of
+/// `&Request`. An endpoint without methods checks the method itself. `since` and `until` name the releases that have it.
+macro_rules! routes {
+    ($(
+        $path:literal [$($method:ident)*] => $form:ident $handler:tt $(, $bound:ident $behaviour:path)?;
+    )*) => {
+        /// The routes of this page.
+        pub(crate) const ROUTES: &[$crate::http::route::Route] = &[$(
+            $crate::http::route::Route::new(
+                $path,
+                &[$(http::Method::$method),*],
+                $crate::http::route::routes!(@$form $handler),
+            )$(.$bound($behaviour))?
+        ),*];
+    };
+    (@at_once ($handler:expr)) => { $crate::http::route::Handler::AtOnce($handler) };
+    (@waits (&$handler:path)) => {
         $crate::http::route::Handler::Waits(|request| {
             Box::pin(async move { $handler(&request).await })
         })
     };
-    ($handler:path) => {
+    (@waits ($handler:path)) => {
         $crate::http::route::Handler::Waits(|request| Box::pin($handler(request)))
     };
 }
-pub(crate) use waits;
+pub(crate) use routes;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -64,11 +79,6 @@ enum Span {
     Since(Behaviour),
     Until(Behaviour),
 }
-
-pub(crate) const GET: &[Method] = &[Method::GET];
-/// The handler looks at the method itself.
-pub(crate) const ANY: &[Method] = &[];
-pub(crate) const PUT: &[Method] = &[Method::PUT];
 
 /// The routes of an API.
 pub(crate) struct Table {
@@ -119,26 +129,28 @@ impl Table {
     }
 }
 
-/// A row: what answers a path, and the methods that it takes, in the order of the `Allow` header.
-pub(crate) const fn route(
-    path: &'static str,
-    methods: &'static [Method],
-    handler: Handler,
-) -> Route {
-    Route {
-        path,
-        methods,
-        handler,
-        span: Span::Always,
-    }
-}
-
 impl Route {
+    /// Returns a route of every release.
+    pub(crate) const fn new(
+        path: &'static str,
+        methods: &'static [Method],
+        handler: Handler,
+    ) -> Self {
+        Self {
+            path,
+            methods,
+            handler,
+            span: Span::Always,
+        }
+    }
+
+    /// Limits the route to the releases with `behaviour`.
     pub(crate) const fn since(mut self, behaviour: Behaviour) -> Self {
         self.span = Span::Since(behaviour);
         self
     }
 
+    /// Limits the route to the releases without `behaviour`.
     pub(crate) const fn until(mut self, behaviour: Behaviour) -> Self {
         self.span = Span::Until(behaviour);
         self

@@ -18,94 +18,36 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
+use crate::http::route::routes;
 use crate::version::{BUILD_DATE, Behaviour};
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route(
-        "/v1/agent/self",
-        GET,
-        AtOnce(|request| Ok(this_agent(request))),
-    ),
-    route("/v1/agent/members", GET, AtOnce(members)),
-    route("/v1/agent/reload", PUT, AtOnce(change::reload)),
-    route(
-        "/v1/agent/maintenance",
-        PUT,
-        AtOnce(change::node_maintenance),
-    ),
-    route("/v1/agent/metrics", GET, AtOnce(cluster::metrics)),
-    route(
-        "/v1/agent/host",
-        GET,
-        AtOnce(|request| Ok(cluster::host(request))),
-    ),
-    route(
-        "/v1/agent/version",
-        GET,
-        AtOnce(|request| Ok(cluster::version(request))),
-    )
-    .since(Behaviour::AgentVersion),
-    route("/v1/agent/join/", PUT, AtOnce(join::join)),
-    route(
-        "/v1/agent/leave",
-        PUT,
-        AtOnce(|request| Ok(cluster::leave(request))),
-    ),
-    route("/v1/agent/force-leave/", PUT, AtOnce(cluster::force_leave)),
-    route("/v1/agent/token/", PUT, AtOnce(|_| cluster::token())),
-    route("/v1/agent/checks", GET, AtOnce(local::checks)),
-    route(
-        "/v1/agent/check/register",
-        PUT,
-        waits!(change::register_check),
-    ),
-    route(
-        "/v1/agent/check/deregister/",
-        PUT,
-        AtOnce(change::deregister_check),
-    ),
-    route(
-        "/v1/agent/check/pass/",
-        PUT,
-        AtOnce(|request| change::report(request, "passing")),
-    ),
-    route(
-        "/v1/agent/check/warn/",
-        PUT,
-        AtOnce(|request| change::report(request, "warning")),
-    ),
-    route(
-        "/v1/agent/check/fail/",
-        PUT,
-        AtOnce(|request| change::report(request, "critical")),
-    ),
-    route("/v1/agent/check/update/", PUT, waits!(change::update)),
-    route("/v1/agent/services", GET, AtOnce(local::services)),
-    route("/v1/agent/health/service/id/", GET, AtOnce(health::by_id)),
-    route(
-        "/v1/agent/health/service/name/",
-        GET,
-        AtOnce(health::by_name),
-    ),
-    route(
-        "/v1/agent/service/register",
-        PUT,
-        waits!(change::register_service),
-    ),
-    route(
-        "/v1/agent/service/deregister/",
-        PUT,
-        AtOnce(change::deregister_service),
-    ),
-    route(
-        "/v1/agent/service/maintenance/",
-        PUT,
-        AtOnce(change::service_maintenance),
-    ),
-    route("/v1/agent/service/", GET, waits!(&local::service)),
-];
+routes! {
+    "/v1/agent/self" [GET] => at_once(|request| Ok(this_agent(request)));
+    "/v1/agent/members" [GET] => at_once(members);
+    "/v1/agent/reload" [PUT] => at_once(change::reload);
+    "/v1/agent/maintenance" [PUT] => at_once(change::node_maintenance);
+    "/v1/agent/metrics" [GET] => at_once(cluster::metrics);
+    "/v1/agent/host" [GET] => at_once(|request| Ok(cluster::host(request)));
+    "/v1/agent/version" [GET] => at_once(|request| Ok(cluster::version(request))), since Behaviour::AgentVersion;
+    "/v1/agent/join/" [PUT] => at_once(join::join);
+    "/v1/agent/leave" [PUT] => at_once(|request| Ok(cluster::leave(request)));
+    "/v1/agent/force-leave/" [PUT] => at_once(cluster::force_leave);
+    "/v1/agent/token/" [PUT] => at_once(|_| cluster::token());
+    "/v1/agent/checks" [GET] => at_once(local::checks);
+    "/v1/agent/check/register" [PUT] => waits(change::register_check);
+    "/v1/agent/check/deregister/" [PUT] => at_once(change::deregister_check);
+    "/v1/agent/check/pass/" [PUT] => at_once(|request| change::report(request, "passing"));
+    "/v1/agent/check/warn/" [PUT] => at_once(|request| change::report(request, "warning"));
+    "/v1/agent/check/fail/" [PUT] => at_once(|request| change::report(request, "critical"));
+    "/v1/agent/check/update/" [PUT] => waits(change::update);
+    "/v1/agent/services" [GET] => at_once(local::services);
+    "/v1/agent/health/service/id/" [GET] => at_once(health::by_id);
+    "/v1/agent/health/service/name/" [GET] => at_once(health::by_name);
+    "/v1/agent/service/register" [PUT] => waits(change::register_service);
+    "/v1/agent/service/deregister/" [PUT] => at_once(change::deregister_service);
+    "/v1/agent/service/maintenance/" [PUT] => at_once(change::service_maintenance);
+    "/v1/agent/service/" [GET] => waits(&local::service);
+}
 
 /// Every segment that there is, in place of a segment's name.
 const ALL_SEGMENTS: &[u8] = b"_all";

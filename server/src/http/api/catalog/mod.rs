@@ -17,34 +17,25 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
-use crate::http::route::{GET, Handler::AtOnce, PUT, Route, route, waits};
+use crate::http::route::routes;
 use crate::store::{
     Answer, ConnectInstances, Index, Instance, NodeInfo, NodeList, NodeRow, Read, ServiceInstances,
     ServiceList, ServiceRow, ServiceView,
 };
 use crate::version::Behaviour;
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/catalog/register", PUT, waits!(register::register)),
-    route("/v1/catalog/deregister", PUT, waits!(register::deregister)),
-    route(
-        "/v1/catalog/datacenters",
-        GET,
-        AtOnce(|request| Ok(datacenters(request))),
-    ),
-    route("/v1/catalog/nodes", GET, waits!(&nodes)),
-    route("/v1/catalog/services", GET, waits!(&services)),
-    route("/v1/catalog/service/", GET, waits!(&service)),
-    route("/v1/catalog/node/", GET, waits!(&node)),
-    route("/v1/catalog/node-services/", GET, waits!(&node_services)),
-    route("/v1/catalog/connect/", GET, waits!(&connect)),
-    route(
-        "/v1/catalog/gateway-services/",
-        GET,
-        AtOnce(gateway_services),
-    ),
-];
+routes! {
+    "/v1/catalog/register" [PUT] => waits(register::register);
+    "/v1/catalog/deregister" [PUT] => waits(register::deregister);
+    "/v1/catalog/datacenters" [GET] => at_once(|request| Ok(datacenters(request)));
+    "/v1/catalog/nodes" [GET] => waits(&nodes);
+    "/v1/catalog/services" [GET] => waits(&services);
+    "/v1/catalog/service/" [GET] => waits(&service);
+    "/v1/catalog/node/" [GET] => waits(&node);
+    "/v1/catalog/node-services/" [GET] => waits(&node_services);
+    "/v1/catalog/connect/" [GET] => waits(&connect);
+    "/v1/catalog/gateway-services/" [GET] => at_once(gateway_services);
+}
 
 /// The names of all datacenters: the one there is. Not a read that has an index. What is wrong with the parameters
 /// is said, and the answer follows all the same, as Consul's handler goes on.

@@ -23,7 +23,7 @@ use crate::http::reply::table::Look;
 use crate::http::reply::{self, Reply};
 use crate::http::request::selection::is_near_agent;
 use crate::http::request::{ReadOptions, Request};
-use crate::http::route::{ANY, Route, route, waits};
+use crate::http::route::routes;
 use crate::store::{
     Answer, Instance, PreparedQueryDelete, PreparedQueryFor, PreparedQueryInfo, PreparedQueryList,
     PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget, PreparedQueryWrite, Read,
@@ -31,11 +31,10 @@ use crate::store::{
 };
 use crate::version::{Behaviour, Version};
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[
-    route("/v1/query", &[Method::GET, Method::POST], waits!(queries)),
-    route("/v1/query/", ANY, waits!(query)),
-];
+routes! {
+    "/v1/query" [GET POST] => waits(queries);
+    "/v1/query/" [] => waits(query);
+}
 
 /// `GET` and `POST` of `/v1/query`: all queries, and a new one.
 pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {
@@ -70,19 +69,12 @@ async fn create(mut request: Request) -> Result<Reply, Failure> {
 /// Everything below `/v1/query/`: a query by its id, or what it finds and how.
 pub(crate) async fn query(request: Request) -> Result<Reply, Failure> {
     let path = request.rest_text();
-    // The names of what is done with a query stand at the end, even where nothing stands before them.
-    let whole = format!("/{path}");
-    if let Some(name) = whole.strip_suffix("/execute") {
+    // A last segment of this name is a verb, even when no name of a query precedes it.
+    if let Some((name, verb @ ("execute" | "explain"))) = format!("/{path}").rsplit_once('/') {
         let name = name.strip_prefix('/').unwrap_or(name).to_owned();
         return match allowed(&request, "GET")? {
             Some(reply) => Ok(reply),
-            None => execute(&request, name).await,
-        };
-    }
-    if let Some(name) = whole.strip_suffix("/explain") {
-        let name = name.strip_prefix('/').unwrap_or(name).to_owned();
-        return match allowed(&request, "GET")? {
-            Some(reply) => Ok(reply),
+            None if verb == "execute" => execute(&request, name).await,
             None => explain(&request, name).await,
         };
     }
@@ -95,7 +87,7 @@ pub(crate) async fn query(request: Request) -> Result<Reply, Failure> {
             request.check_datacenter()?;
             let deleted = request.context.engine.apply(PreparedQueryDelete(path));
             deleted.map_err(|refusal| refused(&request, &refusal))?;
-            Ok(Reply::empty_success(&request))
+            Ok(Reply::done(&request))
         }
         _ => {
             let options = request.read_options()?;
@@ -138,7 +130,7 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     let found = store.prepared_query_target(&id);
     found.map_err(|refusal| refused(&request, &refusal))?;
     put(&request, PreparedQueryTarget::Existing(id), query)?;
-    Ok(Reply::empty_success(&request))
+    Ok(Reply::done(&request))
 }
 
 fn put(request: &Request, target: PreparedQueryTarget, body: QueryBody) -> Result<(), Failure> {
@@ -331,13 +323,4 @@ fn fits(instance: &Instance, search: &ServiceSearch) -> bool {
             }
     });
     is_healthy && tags_fit && service_meta_fits && instance.node.has_meta(&node_meta)
-}
-
-impl Reply {
-    /// `200` with nothing.
-    fn empty_success(request: &Request) -> Self {
-        let mut reply = Self::empty(StatusCode::OK);
-        reply.content_type = reply::empty_content_type(request);
-        reply
-    }
 }

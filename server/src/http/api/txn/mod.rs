@@ -20,15 +20,16 @@ use crate::http::reply::object::{JsonMembers, JsonObject, object};
 use crate::http::reply::table::Look;
 use crate::http::reply::{Reply, header};
 use crate::http::request::Request;
-use crate::http::route::{PUT, Route, route, waits};
+use crate::http::route::routes;
 use crate::store::{
     Content, Index, Key, KvVerb, Txn, TxnError, TxnOperation, TxnOutcome, TxnRefusal,
     TxnResult as Shown, TxnVerb,
 };
 use crate::version::{Behaviour, Version};
 
-/// The routes of this page.
-pub(crate) const ROUTES: &[Route] = &[route("/v1/txn", PUT, waits!(txn))];
+routes! {
+    "/v1/txn" [PUT] => waits(txn);
+}
 
 go_struct! {
     /// An operation of the body: of several members the first in this order counts.
