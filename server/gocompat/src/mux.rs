@@ -15,30 +15,30 @@ pub enum Mux {
 }
 
 impl Mux {
-    /// The path to compare with the patterns of routes, cleaned and decoded. A slash that the mux does not take for a
-    /// separator stays `%2F`, so that it matches none in a pattern.
-    pub fn route_path<'a>(self, target: &'a RequestTarget<'_>) -> Cow<'a, [u8]> {
-        match self {
-            Mux::Decoded => clean_rooted(target.path()),
-            Mux::Escaped => match target.escaped_path() {
-                Cow::Borrowed(path) => decode_segments(clean_rooted(path)),
-                Cow::Owned(path) => Cow::Owned(decode_segments(clean_rooted(&path)).into_owned()),
-            },
-        }
-    }
-
-    /// Where a request goes whose path is not clean; nothing if it is. [`Mux::redirect_to_slash`] comes first.
-    pub fn redirect_to_clean(self, target: &RequestTarget<'_>) -> Option<Redirect> {
+    /// Returns the path to compare with the patterns of routes, cleaned and decoded, and the redirect if the target's own
+    /// path is not clean. A slash that the mux does not take for a separator stays `%2F`, so that it matches none in a
+    /// pattern. [`Mux::redirect_to_slash`] comes before this redirect.
+    pub fn route_path<'a>(
+        self,
+        target: &'a RequestTarget<'_>,
+    ) -> (Cow<'a, [u8]>, Option<Redirect>) {
         match self {
             Mux::Decoded => {
                 let cleaned = clean_rooted(target.path());
-                (*cleaned != *target.path()).then(|| Redirect::to(target.with_path(&cleaned)))
+                let is_clean = *cleaned == *target.path();
+                let redirect = (!is_clean).then(|| Redirect::to(target.with_path(&cleaned)));
+                (cleaned, redirect)
             }
             Mux::Escaped => {
                 let escaped = target.escaped_path();
-                let cleaned = clean_rooted(&escaped);
+                let cleaned = match &escaped {
+                    Cow::Borrowed(path) => clean_rooted(path),
+                    Cow::Owned(path) => Cow::Owned(clean_rooted(path).into_owned()),
+                };
                 // Go takes the escaped path for a decoded one and escapes it again (1.22.md A1.6).
-                (cleaned != escaped).then(|| Redirect::to_path(&cleaned, target.raw_query()))
+                let redirect =
+                    (cleaned != escaped).then(|| Redirect::to_path(&cleaned, target.raw_query()));
+                (decode_segments(cleaned), redirect)
             }
         }
     }
@@ -132,8 +132,8 @@ mod tests {
     }
 
     fn location(mux: Mux, text: &str) -> Option<String> {
-        mux.redirect_to_clean(&target(text))
-            .map(|redirect| redirect.location())
+        let (_, redirect) = mux.route_path(&target(text));
+        redirect.map(|redirect| redirect.location())
     }
 
     #[test]
@@ -273,12 +273,12 @@ mod tests {
             ("http://h", "/", "/"),
         ] {
             assert_eq!(
-                Mux::Decoded.route_path(&target(text)),
+                Mux::Decoded.route_path(&target(text)).0,
                 decoded.as_bytes(),
                 "{text}"
             );
             assert_eq!(
-                Mux::Escaped.route_path(&target(text)),
+                Mux::Escaped.route_path(&target(text)).0,
                 escaped.as_bytes(),
                 "{text}"
             );

@@ -153,15 +153,14 @@ fn find_route(
     target: &RequestTarget<'_>,
 ) -> Result<(&'static Route, Vec<u8>), Early> {
     let mux = context.mux();
-    let path = mux.route_path(target);
+    let (path, redirect) = mux.route_path(target);
     let found = ROUTES.find(&path);
     if matches!(found, RouteMatch::Slash) {
         return Err(pages::redirect(method, &Mux::redirect_to_slash(target)).into());
     }
-    // A CONNECT is taken as it is.
-    let to = mux.redirect_to_clean(target);
-    if let Some(to) = to.filter(|_| *method != Method::CONNECT) {
-        return Err(pages::redirect(method, &to).into());
+    // A CONNECT is never redirected to a clean path.
+    if let Some(redirect) = redirect.filter(|_| *method != Method::CONNECT) {
+        return Err(pages::redirect(method, &redirect).into());
     }
     match found {
         RouteMatch::Route(route, start) if route.exists_in(context.config.version) => {
