@@ -4,6 +4,7 @@
 mod check;
 mod instance;
 pub(crate) mod meta;
+pub(crate) mod node_id;
 mod proxy;
 mod service;
 mod sidecar;

@@ -1,15 +1,22 @@
 //! What an agent prints before its log.
 
 use crate::cli::resolve::Resolved;
+use crate::config::Config;
 use crate::version::{BUILD_DATE, Behaviour};
+
+/// The line about encryption of early releases.
+const NO_ENCRYPTION: &str =
+    "Gossip: false, TLS-Outgoing: false, TLS-Incoming: false, Auto-Encrypt-TLS: false";
 
 /// The block from `==> Starting Consul agent...` to the announcement of the log.
 pub(super) fn text(resolved: &Resolved) -> String {
-    let has = |behaviour| resolved.config.version.has(behaviour);
-    let (rows, width) = if has(Behaviour::CliBannerLong) {
-        (long_rows(resolved), 22)
+    let mut rows = common_rows(resolved);
+    let width = if resolved.config.version.has(Behaviour::CliBannerLong) {
+        rows.extend(rows_of_encryption(&resolved.config));
+        22
     } else {
-        (short_rows(resolved), 18)
+        rows.push(("Encrypt", NO_ENCRYPTION.to_owned()));
+        18
     };
     let mut text = "==> Starting Consul agent...\n".to_owned();
     for (label, value) in rows {
@@ -45,39 +52,24 @@ fn common_rows(resolved: &Resolved) -> Vec<Row> {
     rows
 }
 
-fn short_rows(resolved: &Resolved) -> Vec<Row> {
-    let mut rows = common_rows(resolved);
-    let encryption =
-        "Gossip: false, TLS-Outgoing: false, TLS-Incoming: false, Auto-Encrypt-TLS: false";
-    rows.push(("Encrypt", encryption.to_owned()));
-    rows
-}
-
-fn long_rows(resolved: &Resolved) -> Vec<Row> {
-    let mut rows = common_rows(resolved);
-    rows.push(("Gossip Encryption", "false".to_owned()));
-    rows.push(("Auto-Encrypt-TLS", "false".to_owned()));
-    rows.push(("ACL Enabled", "false".to_owned()));
-    if resolved.config.server {
+fn rows_of_encryption(config: &Config) -> Vec<Row> {
+    let mut rows = vec![
+        ("Gossip Encryption", "false".to_owned()),
+        ("Auto-Encrypt-TLS", "false".to_owned()),
+        ("ACL Enabled", "false".to_owned()),
+    ];
+    if config.server {
         rows.push(("Reporting Enabled", "false".to_owned()));
     }
     let min = "Min Version: TLSv1_2";
+    let https = format!("Verify Incoming: false, Verify Outgoing: false, {min}");
+    let rpc =
+        format!("Verify Incoming: false, Verify Outgoing: false (Verify Hostname: false), {min}");
     rows.extend([
-        (
-            "ACL Default Policy",
-            resolved.config.acl_default_policy.clone(),
-        ),
-        (
-            "HTTPS TLS",
-            format!("Verify Incoming: false, Verify Outgoing: false, {min}"),
-        ),
+        ("ACL Default Policy", config.acl_default_policy.clone()),
+        ("HTTPS TLS", https),
         ("gRPC TLS", format!("Verify Incoming: false, {min}")),
-        (
-            "Internal RPC TLS",
-            format!(
-                "Verify Incoming: false, Verify Outgoing: false (Verify Hostname: false), {min}"
-            ),
-        ),
+        ("Internal RPC TLS", rpc),
     ]);
     rows
 }
@@ -143,7 +135,7 @@ mod tests {
 ==> Log data will now stream in as it occurs:
 
 ";
-        let id = crate::config::Config::node_id_from_seed(0);
+        let id = Config::node_id_from_seed(0);
         assert_eq!(banner("1.8.7"), expected.replace("NODE-ID", &id));
     }
 

@@ -14,7 +14,7 @@ use crate::cli::document::definitions;
 use crate::cli::settings::Settings;
 use crate::cli::settings::flags::called;
 use crate::config::{Config, LogLevel, Network};
-use crate::definition::meta;
+use crate::definition::{meta, node_id};
 use crate::go::duration::{self, DurationQuotes};
 use crate::version::Version;
 
@@ -245,7 +245,12 @@ pub(super) fn take_node(settings: &Settings, config: &mut Config) -> Result<(), 
         name.clone_into(&mut config.node_name);
     }
     if let Some(id) = settings.node_id.as_ref().filter(|id| !id.is_empty()) {
-        config.node_id = node_id(id)?;
+        if let Some(flaw) = node_id::flaw(id) {
+            return Err(format!(
+                "failed to setup node ID: specified NodeID is invalid: {flaw}"
+            ));
+        }
+        config.node_id = id.to_lowercase();
     }
     config.node_meta.extend(settings.node_meta.clone());
     Ok(())
@@ -485,31 +490,6 @@ fn undiscoverable(name: &str) -> Option<String> {
         )
     };
     (!name.chars().all(allowed)).then(warning)
-}
-
-fn node_id(id: &str) -> Result<String, String> {
-    let invalid =
-        |reason: String| format!("failed to setup node ID: specified NodeID is invalid: {reason}");
-    if id.len() != 36 {
-        return Err(invalid("uuid string is wrong length".to_owned()));
-    }
-    for (index, letter) in id.char_indices() {
-        if matches!(index, 8 | 13 | 18 | 23) && letter != '-' {
-            return Err(invalid("uuid is improperly formatted".to_owned()));
-        }
-    }
-    match id
-        .chars()
-        .find(|letter| *letter != '-' && !letter.is_ascii_hexdigit())
-    {
-        Some(letter) => {
-            let code = u32::from(letter);
-            Err(invalid(format!(
-                "encoding/hex: invalid byte: U+{code:04X} '{letter}'"
-            )))
-        }
-        None => Ok(id.to_lowercase()),
-    }
 }
 
 fn log_level(settings: &Settings, default: LogLevel) -> Result<LogLevel, String> {

@@ -1,6 +1,7 @@
 //! What the store refuses, one row per refusal with its status and its exact text (kv.md 2.5, session.md 4.4).
 
 use super::{Failure, quoted};
+use crate::definition::node_id::invalid_hex_byte;
 use crate::go::quote::Quoted;
 use crate::store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal};
 use crate::version::{Behaviour, Version};
@@ -152,12 +153,6 @@ fn index_error(error: IdError) -> String {
         IdError::InvalidByte(byte) => format!("Invalid UUID: {}", invalid_hex_byte(byte)),
     };
     format!("index error: {why}")
-}
-
-/// A byte that is not a hexadecimal digit, in Go's words.
-pub(crate) fn invalid_hex_byte(byte: u8) -> String {
-    let shown = char::from(byte);
-    format!("encoding/hex: invalid byte: U+{byte:04X} '{shown}'")
 }
 
 /// Why a node cannot take the name of another one. The text contains the address of a node that had another name before.

@@ -1,4 +1,4 @@
-//! Bodies of answers: known bytes, or a long list that is rendered piece by piece while it is sent.
+//! Bodies of answers: bytes, or a long list that is rendered piece by piece while it is sent.
 
 use std::fmt;
 use std::io::Write;
@@ -12,23 +12,23 @@ use crate::go::json::encode::{ListWriter, Style};
 use crate::http::body::kv::KvEntry;
 use crate::store::Entry;
 
-/// An answer of Consul's API. The request that it answers is over when it has been sent.
+/// An answer of Consul's API. Its call ends when it has been sent.
 pub(crate) type ApiAnswer = proconsul_h1::Response<ReplyBody, Option<OpenCall>>;
 
-/// How much of a list is rendered before it is handed to the socket.
+/// The least size of a rendered piece of a list.
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// The body of an answer.
 #[derive(Debug)]
 pub(crate) enum ReplyBody {
-    /// Bytes that are there.
+    /// Bytes.
     Whole(Bytes),
     /// A list that is rendered while it is sent.
     List(Box<JsonList>),
 }
 
 impl ReplyBody {
-    /// No body.
+    /// Returns an empty body.
     pub(crate) fn empty() -> Self {
         Self::Whole(Bytes::new())
     }
@@ -63,26 +63,26 @@ impl proconsul_h1::Body for ReplyBody {
     }
 }
 
-/// A JSON array of the entries of a recursive read, which may be far larger than what should stand in memory.
+/// A JSON array of the entries of a recursive read, which may be too large to render in memory.
 pub(crate) struct JsonList {
     entries: std::vec::IntoIter<Entry>,
-    /// Gone when the end of the array is written.
+    /// `None` once the end of the array is written.
     writer: Option<ListWriter>,
-    /// What has been rendered ahead.
+    /// The rendered bytes that are not sent yet.
     ready: Bytes,
-    /// Gone when the end of the compressed stream is written, or never there.
+    /// `None` without compression, and once the end of the compressed stream is written.
     encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
 impl fmt::Debug for JsonList {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let left = self.entries.len();
-        write!(formatter, "a list of which {left} entries are left")
+        write!(formatter, "a list with {left} entries left")
     }
 }
 
 impl JsonList {
-    /// The list of these entries.
+    /// Returns the list of these entries.
     pub(crate) fn new(entries: Vec<Entry>, style: Style) -> Self {
         Self {
             entries: entries.into_iter(),
@@ -92,7 +92,10 @@ impl JsonList {
         }
     }
 
-    /// The whole list, if it is short, and else the list as it was.
+    /// Renders the whole list if it fits into one piece.
+    ///
+    /// # Errors
+    /// The list itself if it is longer.
     pub(crate) fn whole_if_short(mut self: Box<Self>) -> Result<Bytes, Box<Self>> {
         self.ready = self.render();
         if self.writer.is_none() {
@@ -101,7 +104,7 @@ impl JsonList {
         Err(self)
     }
 
-    /// The same list, compressed.
+    /// Returns the list with compression.
     pub(crate) fn compressed(mut self: Box<Self>) -> Box<Self> {
         self.encoder = Some(GzEncoder::new(Vec::new(), Compression::fast()));
         self
@@ -111,7 +114,7 @@ impl JsonList {
         self.ready.is_empty() && self.writer.is_none() && self.encoder.is_none()
     }
 
-    /// The next bytes; none when all have been given.
+    /// Returns the next bytes; empty at the end.
     fn next_piece(&mut self) -> Bytes {
         loop {
             let plain = if self.ready.is_empty() {
@@ -135,7 +138,7 @@ impl JsonList {
         }
     }
 
-    /// Renders some entries; nothing when all have been.
+    /// Renders the next entries; empty at the end.
     fn render(&mut self) -> Bytes {
         let Some(mut writer) = self.writer.take() else {
             return Bytes::new();

@@ -1,4 +1,4 @@
-//! Values of headers that answers of all kinds have.
+//! Values of headers that several kinds of answers share.
 
 use http::HeaderValue;
 
@@ -9,8 +9,8 @@ pub(crate) const HTML: HeaderValue = HeaderValue::from_static("text/html; charse
 pub(crate) const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// The type that Go's server guesses for a body without one, as far as it tells text from anything else: a text that repeats
-/// what a client sent may hold bytes that no text has.
+/// Returns the type that Go's server guesses for a body without a type. Only text and binary are told apart, which is
+/// enough for texts that repeat bytes of the client.
 pub(crate) fn guessed_type(body: &[u8]) -> HeaderValue {
     let binary = |byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
     if body.iter().take(512).any(binary) {
@@ -20,7 +20,7 @@ pub(crate) fn guessed_type(body: &[u8]) -> HeaderValue {
     }
 }
 
-/// A number as the value of a header.
+/// Returns a number as the value of a header.
 pub(crate) fn number(value: u64) -> HeaderValue {
     let mut digits = itoa::Buffer::new();
     let digits = digits.format(value);

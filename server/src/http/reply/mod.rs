@@ -1,4 +1,4 @@
-//! Answers: what a handler returns, and how it becomes status line, headers and body.
+//! Answers of handlers, and how they become status, headers and body.
 
 pub(crate) mod body;
 pub(crate) mod header;
@@ -34,42 +34,42 @@ const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
 
-/// How many headers an answer has, about.
+/// Initial capacity of the headers of an answer.
 const HEADERS: usize = 12;
-/// Since 1.9 smaller bodies are not worth compressing to Consul (`http.gzip_min`).
+/// The shortest body that Consul compresses since 1.9 (`http.gzip_min`).
 const GZIP_MINIMUM: usize = 1400;
 
-/// An answer before it is put on the wire.
+/// An answer of a handler.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) content_type: Option<HeaderValue>,
-    /// Nobody set the type, Go's server guessed it: then it stands behind all other headers.
+    /// Whether Go's server has guessed the type, which then follows all other headers.
     pub(crate) type_was_guessed: bool,
-    /// How it ends on the wire.
+    /// How the answer ends on the wire.
     pub(crate) ending: Ending,
-    /// Other headers.
+    /// Headers of this answer beside those of all answers.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) content: ReplyContent,
-    /// Whether it is the error of a handler, which Consul names in its log.
+    /// Whether this is an error of a handler that Consul logs.
     pub(crate) is_error: bool,
 }
 
-/// What the body of an answer is made from.
+/// The content of an answer.
 #[derive(Debug)]
 pub(crate) enum ReplyContent {
     /// Nothing.
     Empty,
-    /// Bytes as they are, whose length Go sends even where it is large.
+    /// Bytes, whose length Go sends even if they are many.
     Exact(Bytes),
-    /// Bytes as they are.
+    /// Bytes.
     Whole(Bytes),
     /// A list that is rendered while it is sent.
     List(Box<JsonList>),
 }
 
 impl Reply {
-    /// An empty answer.
+    /// Returns an empty answer.
     pub(crate) fn empty(status: StatusCode) -> Self {
         Self {
             status,
@@ -82,7 +82,7 @@ impl Reply {
         }
     }
 
-    /// The empty answer of a handler that has nothing to say, whose type came with the versions.
+    /// Returns the empty answer of a successful handler. Its type depends on the release.
     pub(crate) fn done(request: &Request) -> Self {
         Self {
             content_type: empty_content_type(request),
@@ -90,7 +90,7 @@ impl Reply {
         }
     }
 
-    /// A value as JSON, in the style that the request and the agent's mode ask for.
+    /// Returns a value as JSON, in the [`style`] of the request.
     pub(crate) fn json(request: &Request, value: &(impl Serialize + ?Sized)) -> Self {
         let text = encode::to_vec(value, style(request));
         Self::of_json(ReplyContent::Whole(text.into()))
@@ -104,7 +104,7 @@ impl Reply {
         }
     }
 
-    /// `true` or `false`: the answer of most writes.
+    /// Returns `true` or `false`, the answer of most writes.
     pub(crate) fn boolean(request: &Request, value: bool) -> Self {
         let style = style(request);
         let text = match (value, style.newline) {
@@ -116,12 +116,12 @@ impl Reply {
         Self::of_json(ReplyContent::Whole(Bytes::from_static(text.as_bytes())))
     }
 
-    /// A long list as JSON, rendered while it is sent.
+    /// Returns a long list as JSON, rendered while it is sent.
     pub(crate) fn json_list(list: JsonList) -> Self {
         Self::of_json(ReplyContent::List(Box::new(list)))
     }
 
-    /// The text of a failure.
+    /// Returns the answer to a failed request.
     pub(crate) fn failure(failure: &Failure, version: Version) -> Self {
         let text = failure.text(version);
         let type_was_guessed = failure.kind == FailureKind::Direct
@@ -140,7 +140,7 @@ impl Reply {
         }
     }
 
-    /// The same with the headers that every read carries (kv.md 1.2).
+    /// Adds the headers of a read (kv.md 1.2).
     pub(crate) fn with_index(mut self, request: &Request, index: Index) -> Self {
         self.headers.push((INDEX, number(index.0)));
         self.headers.extend(leader(true));
@@ -148,13 +148,13 @@ impl Reply {
         self
     }
 
-    /// The same with an index and none of the other headers of a read.
+    /// Adds the index without the other headers of a read.
     pub(crate) fn with_bare_index(mut self, index: Index) -> Self {
         self.headers.push((INDEX, HeaderValue::from(index.0)));
         self
     }
 
-    /// The same of a read that a stream of changes answers, as it then says.
+    /// Marks the answer as coming from Consul's streaming backend.
     pub(crate) fn streamed(mut self) -> Self {
         for (_, backend) in self
             .headers
@@ -166,7 +166,7 @@ impl Reply {
         self
     }
 
-    /// The same behind the text of a failure, and with its status.
+    /// Puts the text of a failure before the content, and takes the failure's status.
     pub(crate) fn behind(self, failure: &Failure, version: Version) -> Self {
         let mut reply = Self::failure(failure, version);
         if let (ReplyContent::Whole(text), ReplyContent::Whole(own)) =
@@ -177,13 +177,13 @@ impl Reply {
         reply
     }
 
-    /// The same with only what a read-only transaction says (kv.md 7.2).
+    /// Adds the headers of a read-only transaction (kv.md 7.2).
     pub(crate) fn with_leader(mut self, known: bool) -> Self {
         self.headers.extend(leader(known));
         self
     }
 
-    /// The same with the consistency that was in effect, which some endpoints report (session.md 0.11).
+    /// Adds the effective consistency, which some endpoints report (session.md 0.11).
     pub(crate) fn with_consistency(mut self, consistency: Consistency) -> Self {
         let text = HeaderValue::from_static(consistency.name());
         self.headers.insert(0, (EFFECTIVE_CONSISTENCY, text));
@@ -194,7 +194,7 @@ impl Reply {
 type Header = (HeaderName, HeaderValue);
 
 impl Failure {
-    /// The same of a read, which still carries the headers of one (session.md 0.9).
+    /// Adds the headers of a read, which its failures have too (session.md 0.9).
     pub(crate) fn of_read(mut self, context: &Context) -> Self {
         self.headers.push((INDEX, HeaderValue::from(1)));
         self.headers.extend(leader(false));
@@ -214,7 +214,7 @@ fn backend(context: &Context) -> Option<Header> {
     is_shown.then_some((QUERY_BACKEND, backend))
 }
 
-/// Shows in the headers of an answer what a fault shows in place of the truth; those without them stay as they are.
+/// Replaces the values of headers that a fault falsifies. Headers that the answer lacks are not added.
 pub(crate) fn show(shown: Shown, headers: &mut [Header]) {
     for (name, value) in headers {
         if *name == INDEX
@@ -233,7 +233,7 @@ pub(crate) fn show(shown: Shown, headers: &mut [Header]) {
     }
 }
 
-/// The type of an answer into which nothing was written (1.22.md A6.7).
+/// Returns the type of an empty answer (1.22.md A6.7).
 pub(crate) fn empty_content_type(request: &Request) -> Option<HeaderValue> {
     if !request.has(Behaviour::HttpEmptyContentType) {
         return None;
@@ -254,7 +254,7 @@ pub(crate) fn empty_content_type(request: &Request) -> Option<HeaderValue> {
     })
 }
 
-/// How JSON is printed: pretty in `-dev` or when asked for, with a newline as the version has it (kv.md 1.3).
+/// Returns the style of JSON: pretty in `-dev` or with `?pretty`; the newline depends on the release (kv.md 1.3).
 pub(crate) fn style(request: &Request) -> Style {
     let asked = request.query.has("pretty");
     let pretty = asked || request.context.config.dev;
@@ -273,24 +273,24 @@ pub(crate) fn style(request: &Request) -> Style {
     }
 }
 
-/// Whether the client takes gzip, as Consul's compressing writer reads its header.
+/// Whether the client accepts gzip, by the rules of Consul's compressing writer.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     headers
         .get(ACCEPT_ENCODING)
         .is_some_and(|value| gzip::accepts_gzip(&String::from_utf8_lossy(value.as_bytes())))
 }
 
-/// What all answers of registered endpoints share (kv.md 0, step 4).
+/// Completes an answer of a registered endpoint: compression and the headers of all answers (kv.md 0, step 4).
 pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> ApiAnswer {
     let is_exact = matches!(reply.content, ReplyContent::Exact(_));
     let (body, encoding) = encode_body(context, accepts_gzip, reply.content);
-    // What compresses guesses the type itself, before the server can.
+    // The compressing writer guesses the type itself, before the server can.
     let (set_type, guessed_type) = if reply.type_was_guessed && encoding.is_none() {
         (None, reply.content_type)
     } else {
         (reply.content_type, None)
     };
-    // Nearly in order already, which makes the sorting cheap.
+    // The headers are nearly sorted here, which keeps the sort cheap.
     let mut headers = Vec::with_capacity(HEADERS);
     if let Some(length) = body.length().filter(|_| is_exact && encoding.is_none()) {
         headers.push((CONTENT_LENGTH, number(length as u64)));
@@ -317,13 +317,13 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Api
     }
 }
 
-/// The header that lists methods, separated by commas.
+/// Returns the header `Allow` with these methods, separated by commas.
 pub(crate) fn allow(methods: &str) -> (HeaderName, HeaderValue) {
     let value = HeaderValue::from_str(methods);
     (ALLOW, value.expect("methods and commas are a header value"))
 }
 
-/// The body, and how it is encoded.
+/// Returns the body and the value of `Content-Encoding`.
 fn encode_body(
     context: &Context,
     accepts_gzip: bool,

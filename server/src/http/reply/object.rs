@@ -1,17 +1,17 @@
-//! JSON objects that are written down where they are sent.
+//! JSON objects as literals of the code that sends them.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// An object with these members, in this order.
+/// A JSON object that keeps the order of its members.
 pub(crate) struct JsonObject<M>(pub(crate) M);
 
-/// The members of an object: none, or one and the rest.
+/// The members of an object: `()`, or a [`Member`] and the rest.
 pub(crate) trait JsonMembers {
-    /// Prints them.
+    /// Writes the members.
     fn put<S: SerializeStruct>(&self, object: &mut S) -> Result<(), S::Error>;
 }
 
-/// A member, if it is shown, and the rest.
+/// A member, whose value is `None` if it is left out, and the rest.
 pub(crate) struct Member<V, M> {
     pub(crate) name: &'static str,
     pub(crate) value: Option<V>,
@@ -41,8 +41,8 @@ impl<M: JsonMembers> Serialize for JsonObject<M> {
     }
 }
 
-/// Writes an object: `"Name" => value`, or `"Name" if condition => value`; at the end `..object` adds the members of
-/// another. `serde_json` has none that keeps its order.
+/// Makes a JSON object: `"Name" => value`, or `"Name" if condition => value`; `..object` at the end adds the members of
+/// another. Unlike `serde_json::json!`, it keeps the order of members.
 macro_rules! object {
     ($($members:tt)*) => {
         $crate::http::reply::object::JsonObject(

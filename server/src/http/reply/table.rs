@@ -1,25 +1,25 @@
-//! Answers as tables: what a row is in JSON, field by field in Consul's order, and by which fields `?filter=` may name it.
+//! Tables of fields: how a row is shown in JSON, in Consul's order of fields, and which fields `?filter=` may name.
 
 use std::collections::BTreeMap;
 
 use crate::go::json::encode::Json;
 use crate::version::{Behaviour, Version};
 
-/// How an answer shows rows.
+/// How rows are shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub(crate) version: Version,
     pub(crate) surface: Surface,
 }
 
-/// Who shows rows. Where nothing is said of a surface, all show the same.
+/// The part of the API that shows a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Surface {
-    /// The catalog, and health: no list is an empty list.
+    /// The catalog and health: a missing list is shown as an empty one.
     Catalog,
-    /// A transaction, or a prepared query: no list is `null` (kv.md 7.5; seen on 1.8.7).
+    /// Transactions and prepared queries: a missing list is `null` (kv.md 7.5; seen on 1.8.7).
     Txn,
-    /// The agent: of what it was told, the settings of proxies are shown only where they are set.
+    /// The agent: empty settings of proxies are left out.
     Agent,
 }
 
@@ -33,7 +33,7 @@ impl From<Version> for Look {
 }
 
 impl Look {
-    /// As a transaction or a prepared query shows rows.
+    /// Returns the look of transactions and prepared queries.
     pub(crate) fn of_txn(version: Version) -> Self {
         Self {
             version,
@@ -45,7 +45,7 @@ impl Look {
         self.version.has(behaviour)
     }
 
-    /// A list of tags; an empty list that was given stays one (seen on 1.8.7).
+    /// Returns tags as this surface shows them. A list that was registered empty stays an empty list (seen on 1.8.7).
     pub(crate) fn tags(self, tags: Option<&[String]>) -> Option<&[String]> {
         match self.surface {
             Surface::Txn => tags,
@@ -54,7 +54,7 @@ impl Look {
     }
 }
 
-/// What Go's `omitempty` leaves out.
+/// A value that Go's `omitempty` may leave out.
 pub(crate) trait Empty {
     fn is_empty(&self) -> bool;
 }
@@ -93,16 +93,16 @@ empty! {
     [K, V] BTreeMap<K, V>, map => map.is_empty();
 }
 
-/// Declares how a row is shown in JSON: `Name of row: Row { "Field" => kind(value), }`, with `look` for a [`Look`].
+/// Declares the fields of a row in JSON: `Name of row: Row { "Field" => kind(value), }`. Values may use `look`, a [`Look`].
 ///
-/// * `text`, `number`, `flag`, `texts`, `labels`: the field is shown, and filters may name it.
-/// * `within(Table, value)`, `each(Table, iterator)`, `keyed(Table, map)`: rows with a table of their own; filters go
-///   into them.
-/// * `json(value)`: the field is shown, and filters do not know it.
-/// * `"Field", omitempty`: left out where Go's `omitempty` does. `"Field" if condition`: shown under this condition.
-/// * `as value`: what is shown is this, and the value before it is what filters look at.
+/// * `text`, `number`, `flag`, `texts`, `labels`: a field that filters may name.
+/// * `within(Table, value)`, `each(Table, iterator)`, `keyed(Table, map)`: rows with a table of their own, whose fields
+///   filters may name.
+/// * `json(value)`: a field that filters do not know.
+/// * `"Field", omitempty`: left out if empty, as with Go's `omitempty`. `"Field" if condition`: shown under this condition.
+/// * `as value`: the shown value, where filters see another one.
 ///
-/// `Name of row: Row, look: Type` looks at rows with another type than [`Look`], which is made into it for tables inside.
+/// `Name of row: Row, look: Type` takes another type than [`Look`], which is converted into a [`Look`] for tables inside.
 macro_rules! table {
     (
         $(#[$attribute:meta])*

@@ -1,4 +1,4 @@
-//! One request as the handlers see it, and the parameters that all of them share.
+//! A request as handlers see it, and the parameters that all endpoints share.
 
 pub(crate) mod selection;
 
@@ -46,42 +46,42 @@ const PARTITION: Tenancy = Tenancy {
 /// A request whose path and query have been read.
 pub(crate) struct Request {
     pub(crate) context: Arc<Context>,
-    /// Where it came from; none for a Unix socket.
+    /// The address of the client; `None` for a Unix socket.
     pub(crate) peer: Option<IpAddr>,
-    /// Its number, if anybody observes.
+    /// The number of the call; `None` unless calls are observed.
     pub(crate) call: Option<CallId>,
     pub(crate) method: Method,
-    /// The part of the path that the route names.
+    /// The path of the route.
     pub(crate) route: &'static str,
-    /// The path, cleaned and decoded, after the part that the route names.
+    /// The rest of the path after the route, cleaned and decoded.
     pub(crate) rest: Vec<u8>,
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Incoming,
 }
 
-/// What a read asks for beside its rows.
+/// The options of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadOptions {
-    /// How long to wait for news, and after which index; none for an answer at once.
+    /// The wait of a blocking query; `None` answers at once.
     pub(crate) wait: Option<Wait>,
-    /// The consistency that was asked for, for the header of the endpoints that report it.
+    /// The requested consistency, which some endpoints report in a header.
     pub(crate) consistency: Consistency,
 }
 
-/// The consistency of a read. With a single server they all see the same.
+/// The consistency of a read. With a single server all three read the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consistency {
-    /// What the leader knows.
+    /// The leader answers.
     Leader,
-    /// What any server knows.
+    /// Any server may answer.
     Stale,
-    /// What the leader knows after asking the others whether it still is the leader.
+    /// The leader answers after it has confirmed with the other servers that it still leads.
     Consistent,
 }
 
 impl Consistency {
-    /// The word for it.
+    /// The name in headers and bodies.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Consistency::Leader => "leader",
@@ -92,27 +92,27 @@ impl Consistency {
 }
 
 impl Request {
-    /// The emulated version.
+    /// Returns the emulated version.
     pub(crate) fn version(&self) -> Version {
         self.context.config.version
     }
 
-    /// Whether the emulated version behaves in this way.
+    /// Whether the emulated version has `behaviour`.
     pub(crate) fn has(&self, behaviour: Behaviour) -> bool {
         self.version().has(behaviour)
     }
 
-    /// The whole path as text, cleaned and decoded.
+    /// Returns the whole path as text, cleaned and decoded.
     pub(crate) fn path_text(&self) -> String {
         format!("{}{}", self.route, self.rest_text())
     }
 
-    /// The rest of the path as text; keys alone may be any bytes.
+    /// Returns the rest of the path as text. Only keys may contain bytes that are not UTF-8.
     pub(crate) fn rest_text(&self) -> String {
         String::from_utf8_lossy(&self.rest).into_owned()
     }
 
-    /// The rest of the path as text, which must not be empty: `what` it names.
+    /// Returns the rest of the path, the name of a `what`. An empty one is a failure.
     pub(crate) fn named(&self, what: &str) -> Result<String, Failure> {
         let name = self.rest_text();
         if name.is_empty() {
@@ -121,7 +121,7 @@ impl Request {
         Ok(name)
     }
 
-    /// The parameters of a read, checked in Consul's order: consistency, `Cache-Control`, `wait`, `index`
+    /// Returns the options of a read, checked in Consul's order: consistency, `Cache-Control`, `wait`, `index`
     /// (kv.md 0, step 10).
     pub(crate) fn read_options(&self) -> Result<ReadOptions, Failure> {
         let consistency = self.consistency()?;
@@ -136,7 +136,7 @@ impl Request {
         self.check_datacenter()
     }
 
-    /// The parameters `wait` and `index`, checked in this order.
+    /// Returns the wait of a blocking query: `wait` and `index`, checked in this order.
     pub(crate) fn wait_options(&self) -> Result<Option<Wait>, Failure> {
         let limit = self.wait()?;
         let min_index = match self.query.get("index") {
@@ -150,7 +150,7 @@ impl Request {
         }))
     }
 
-    /// Parameters count by their presence, whatever their value (kv.md trap 7).
+    /// Returns the requested consistency. Only the presence of its parameters counts, not their values (kv.md trap 7).
     pub(crate) fn consistency(&self) -> Result<Consistency, Failure> {
         let mut stale = self.query.has("stale");
         let consistent = self.query.has("consistent");
@@ -176,7 +176,7 @@ impl Request {
         }
     }
 
-    /// Consul reads two numbers out of the header, and minds only when they are none.
+    /// Refuses invalid numbers in `Cache-Control`, of which Consul reads two directives. Valid ones have no effect.
     pub(crate) fn check_cache_control(&self) -> Result<(), Failure> {
         let Some(value) = self.headers.get(http::header::CACHE_CONTROL) else {
             return Ok(());
@@ -191,8 +191,8 @@ impl Request {
         Ok(())
     }
 
-    /// The wait: the default where none, zero or a negative one is asked for, and what is asked for up to the
-    /// cap (kv.md 5.1).
+    /// Returns the duration of the wait: the default if `wait` is missing or not positive, else `wait` up to the
+    /// maximum (kv.md 5.1).
     pub(crate) fn wait(&self) -> Result<Duration, Failure> {
         let config = &self.context.config;
         let asked = match self.query.get("wait") {
@@ -207,7 +207,7 @@ impl Request {
         })
     }
 
-    /// That the request is meant for this datacenter, whose name has one spelling.
+    /// Checks that the request names no other datacenter. Case matters.
     pub(crate) fn check_datacenter(&self) -> Result<(), Failure> {
         let alias = self.query.get("datacenter");
         let asked = if self.has(Behaviour::HttpDatacenterAlias) && !alias.is_empty() {
@@ -218,13 +218,13 @@ impl Request {
         self.check_is_own_datacenter(asked)
     }
 
-    /// The same for a read, whose failures carry the headers of one.
+    /// Checks the datacenter of a read, whose failures have the headers of a read.
     pub(crate) fn check_datacenter_of_read(&self) -> Result<(), Failure> {
         let checked = self.check_datacenter();
         checked.map_err(|failure| failure.of_read(&self.context))
     }
 
-    /// The same for a request whose body may name one, too; the body counts.
+    /// Checks the datacenter of a request whose body may name one, which wins over the parameter.
     pub(crate) fn check_datacenter_is(&self, named: &str) -> Result<(), Failure> {
         if named.is_empty() {
             return self.check_datacenter();
@@ -241,13 +241,13 @@ impl Request {
         }
     }
 
-    /// That the request uses no tenancy of Consul Enterprise (kv.md 6.2).
+    /// Refuses namespaces and partitions of Consul Enterprise (kv.md 6.2).
     pub(crate) fn check_tenancy(&self) -> Result<(), Failure> {
         self.refuse(&NAMESPACE)?;
         self.check_partition()
     }
 
-    /// That the request uses no partitions, which are older versions' unknown parameter.
+    /// Refuses partitions. Earlier releases ignore them as an unknown parameter.
     pub(crate) fn check_partition(&self) -> Result<(), Failure> {
         if self.has(Behaviour::HttpPartitionRefused) {
             self.refuse(&PARTITION)?;
@@ -268,12 +268,12 @@ impl Request {
         Ok(())
     }
 
-    /// What `Content-Length` says; none for a chunked body.
+    /// Returns the `Content-Length`; `None` for a chunked body.
     pub(crate) fn content_length(&self) -> Option<u64> {
         self.body.length()
     }
 
-    /// The whole body, cut off as soon as it is longer than `limit`.
+    /// Reads the whole body, and stops as soon as it is longer than `limit`.
     pub(crate) async fn read_body(&mut self, limit: Option<u64>) -> Result<Bytes, BodyError> {
         let ReadBody { bytes, failure } = self
             .body
@@ -283,14 +283,14 @@ impl Request {
         failure.map_or(Ok(bytes), |failure| Err(BodyError::Unreadable(failure)))
     }
 
-    /// The body as far as it can be read.
+    /// Reads the body up to its end or its first failure.
     pub(crate) async fn read_whole(&mut self) -> ReadBody {
         let read = self.body.read(u64::MAX).await;
-        read.expect("no body is longer than that")
+        read.expect("no body is longer than u64::MAX bytes")
     }
 
-    /// How a body is decoded: into the types of this release, whose Go names the embedded type in an error or does not
-    /// (1.22.md B0, 0.14).
+    /// Returns the rules of decoding for this release: which fields its types have, and whether its Go names embedded
+    /// types in errors (1.22.md B0, 0.14).
     pub(crate) fn decoding(&self, unknown_fields: UnknownFields) -> DecodeOptions {
         DecodeOptions {
             unknown_fields,
@@ -299,11 +299,11 @@ impl Request {
         }
     }
 
-    /// Decodes the body as Go's decoder does. That reads to the end of the first value and no further: what is wrong
-    /// behind it is not noticed by the endpoint, but ends the connection.
+    /// Decodes the body as Go's decoder does, which stops at the end of the first value. A failure behind that value
+    /// does not reach the endpoint, but ends the connection.
     ///
     /// # Errors
-    /// Go's words for what is wrong.
+    /// Go's text about an invalid body.
     pub(crate) fn decode<T: Decode>(
         &self,
         body: ReadBody,
@@ -326,8 +326,8 @@ impl Request {
 /// Why a body could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// It is longer than the limit.
+    /// The body is longer than the limit.
     TooLarge,
-    /// The client went away or sent something that is no HTTP body.
+    /// The client has disconnected, or the body violates HTTP.
     Unreadable(BodyFailure),
 }

@@ -1,20 +1,20 @@
-//! What of a read's rows is shown, and in which order: `filter`, `node-meta`, `near` (session.md 4.5).
+//! Selection and order of the rows of a read: `filter`, `node-meta`, `near` (session.md 4.5).
 
 use crate::filter::{Field, Filter};
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
 use crate::store::Labels;
 
-/// Stands for the agent's own node in `near`.
+/// The value of `near` that means the agent's own node.
 const NEAR_AGENT: &str = "_agent";
 
 failures! {
-    /// `?filter` is not an expression, or does not fit the rows of the endpoint; with what is wrong.
+    /// `?filter` is not an expression, or names a field that the rows do not have.
     invalid_filter(error: &str) => 500,
         format!("Failed to create boolean expression evaluator: {error}");
 }
 
-/// The filter of a request for rows with these fields; the first `filter` counts.
+/// Returns the filter for rows with these fields. The first `filter` of several counts.
 pub(crate) fn filter<T: 'static>(
     request: &Request,
     fields: &'static [Field<T>],
@@ -23,7 +23,7 @@ pub(crate) fn filter<T: 'static>(
     filter.map_err(|error| invalid_filter(&error))
 }
 
-/// The meta data that a node must have: `node-meta=name:value`, of one name the last.
+/// Returns the required metadata of nodes, `node-meta=name:value`. The last value of a name counts.
 pub(crate) fn node_meta(request: &Request) -> Labels {
     let pair = |text: &[u8]| {
         let text = String::from_utf8_lossy(text);
@@ -33,8 +33,8 @@ pub(crate) fn node_meta(request: &Request) -> Labels {
     request.query.all("node-meta").map(pair).collect()
 }
 
-/// Puts the rows on the agent's node first if `near` asks for that: no other node's place in the network is known
-/// here, nor to a Consul with a single agent.
+/// Moves the rows of the agent's node to the front if `near` names it. The distances of other nodes are unknown, as
+/// they are to a Consul with a single agent.
 pub(crate) fn sort_nearest<T>(request: &Request, rows: &mut [T], node: impl Fn(&T) -> &str) {
     let own = &request.context.config.node_name;
     if is_near_agent(request, request.query.get("near")) {
@@ -42,7 +42,7 @@ pub(crate) fn sort_nearest<T>(request: &Request, rows: &mut [T], node: impl Fn(&
     }
 }
 
-/// Whether a value of `near` means the agent's node.
+/// Whether a value of `near` names the agent's node.
 pub(crate) fn is_near_agent(request: &Request, near: &[u8]) -> bool {
     let own = request.context.config.node_name.as_bytes();
     near.eq_ignore_ascii_case(own) || near == NEAR_AGENT.as_bytes()

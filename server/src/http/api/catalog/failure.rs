@@ -1,6 +1,7 @@
 //! The errors of catalog registrations before they reach the store (session.md 4.2, 1.22.md B4.2).
 
-use crate::http::failure::{failures, invalid_hex_byte};
+use crate::definition::node_id;
+use crate::http::failure::failures;
 use crate::store::NodeIdFlaw;
 use crate::version::{Behaviour, Version};
 
@@ -10,7 +11,7 @@ failures! {
     /// The node has no address, and its row is to be written.
     missing_address() => 500, "Must provide address if SkipNodeUpdate is not set";
     /// The node's id is not a UUID.
-    invalid_node_id(flaw: NodeIdFlaw) => 500, format!("Bad node ID: {}", node_id_text(flaw));
+    invalid_node_id(flaw: NodeIdFlaw) => 500, format!("Bad node ID: {}", node_id::text(flaw));
     /// The registration names a peer, which only Consul itself may do.
     peer_name() => 500, "cannot register requests with PeerName in them";
     /// The service has an id and no name.
@@ -39,13 +40,4 @@ failures! {
     );
     /// The proxy or gateway lacks something, or has something it must not have; in Consul's words.
     invalid_proxy(words: String) => 500, words;
-}
-
-/// What is wrong with an invalid node id, in the words of the library that parses it.
-pub(crate) fn node_id_text(flaw: NodeIdFlaw) -> String {
-    match flaw {
-        NodeIdFlaw::Length => "uuid string is wrong length".into(),
-        NodeIdFlaw::Format => "uuid is improperly formatted".into(),
-        NodeIdFlaw::InvalidByte(byte) => invalid_hex_byte(byte),
-    }
 }

@@ -1,5 +1,6 @@
 //! The errors of transactions: of the request, and of its operations (kv.md 7.3).
 
+use crate::definition::node_id;
 use crate::go::quote::QuotedBy;
 use crate::http::api::catalog::failure as register;
 use crate::http::failure::{Failure, failures, node_name_text, quoted};
@@ -115,7 +116,7 @@ fn refusal_text(refusal: &Refusal, version: Version) -> String {
 
 /// What a read in a transaction says of an invalid node id.
 fn node_lookup_text(id: &str, flaw: NodeIdFlaw) -> String {
-    let flaw = register::node_id_text(flaw);
+    let flaw = node_id::text(flaw);
     format!("node lookup by ID failed, wrong UUID: {flaw} for '{id}'")
 }
 
