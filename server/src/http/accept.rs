@@ -1,4 +1,4 @@
-//! The connections of Consul's API are accepted here. What is said on them is HTTP/1 as Go serves it.
+//! Accepts the connections of Consul's API. The crate `h1` serves HTTP/1 on them.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -19,19 +19,19 @@ use crate::clock;
 use crate::control::Doors;
 use crate::version::Behaviour;
 
-/// What Go allows above the configured size of a request's head.
+/// The bytes that Go allows above the configured size of a request's head.
 const HEAD_SLACK: usize = 4096;
 
-/// How many connections may wait to be accepted, as with Consul. A client that finds no room tries again after a second.
+/// The capacity of the queue of unaccepted connections, as in Consul. A client that finds the queue full retries after a second.
 pub(crate) const BACKLOG: u16 = 4096;
 
-/// How long accepting rests when it has failed, as in Go: so long at first, and twice as long each time.
+/// The pause after the first failure to accept. It doubles with each further failure, as in Go.
 const FIRST_REST: Duration = Duration::from_millis(5);
-/// And at most so long.
+/// The longest pause after failures to accept.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
-/// How often Go asks a client that says nothing whether it is still there. It is how a client is noticed to be gone
-/// whose read waits: the end of what it sends says nothing about that.
+/// The interval of keep-alive probes to silent clients, as in Go. Only they show that the client of a blocking query
+/// has gone: the end of its stream does not, because it may still read.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The answer to a connection above the limit (1.22.md A6).
@@ -39,16 +39,16 @@ const TOO_MANY_CONNECTIONS: &[u8] = b"HTTP/1.1 429 Too Many Requests\r\n\
 Content-Type: text/plain\r\nContent-Length: 81\r\nConnection: close\r\n\r\n\
 Your IP is issuing too many concurrent connections, please rate limit your calls\n";
 
-/// A socket that is listened on.
+/// A listening socket.
 #[derive(Debug)]
 pub(crate) enum Socket {
-    /// Over TCP.
+    /// A TCP socket.
     Tcp(TcpListener),
-    /// At a path.
+    /// A Unix socket.
     Unix(UnixListener),
 }
 
-/// Accepts connections for ever, and serves each in a task of its own.
+/// Accepts connections forever, and serves each in its own task.
 pub(crate) async fn accept(context: Arc<Context>, mut socket: Socket) {
     let Some(control) = context.control.clone() else {
         return accept_on(&context, &socket).await;
@@ -66,7 +66,7 @@ pub(crate) async fn accept(context: Arc<Context>, mut socket: Socket) {
     }
 }
 
-/// Closes a socket until its server takes connections again. A socket at a path is not closed.
+/// Closes a TCP socket until its server accepts connections again. A Unix socket stays open.
 async fn reopened(doors: &Doors, socket: Socket) -> Option<Socket> {
     let Socket::Tcp(listener) = socket else {
         doors.are(true).await;
@@ -74,7 +74,7 @@ async fn reopened(doors: &Doors, socket: Socket) -> Option<Socket> {
     };
     let address = listener.local_addr().ok()?;
     drop(listener);
-    // A socket that is bound and does not listen: connections are refused, and nobody else gets the port.
+    // A socket that is bound but does not listen: connections are refused, and no other process gets the port.
     let kept = keep_port(address);
     doors.has_closed();
     doors.are(true).await;
@@ -111,10 +111,10 @@ async fn accept_on(context: &Arc<Context>, socket: &Socket) {
         };
         match accepted {
             Ok(()) => rest = Rest::default(),
-            // It is gone before it was accepted; the next may be there.
+            // The client has gone before its connection was accepted; the next may be waiting.
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
-            // Most likely there are too many open files. Until one is closed it would fail again at once, and nothing
-            // else would run.
+            // Most likely too many files are open. Accepting would fail again at once, and keep other tasks from
+            // running.
             Err(error) => {
                 let pause = rest.next();
                 tracing::warn!(
@@ -129,7 +129,7 @@ async fn accept_on(context: &Arc<Context>, socket: &Socket) {
 
 async fn accept_tcp(context: &Arc<Context>, listener: &TcpListener) -> io::Result<()> {
     let (stream, peer) = listener.accept().await?;
-    // Latency matters more than packets, and Go sets it too.
+    // Latency matters more than the number of packets; Go sets this too.
     let _ = stream.set_nodelay(true);
     let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
     let limit = context.config.http_max_conns_per_client;
@@ -141,7 +141,7 @@ async fn accept_tcp(context: &Arc<Context>, listener: &TcpListener) -> io::Resul
     Ok(())
 }
 
-/// How long accepting rests next.
+/// The pauses after failures to accept.
 #[derive(Debug, Default)]
 struct Rest(Duration);
 
@@ -152,8 +152,8 @@ impl Rest {
     }
 }
 
-/// Makes the system ask silent clients whether they are there: connections inherit it from the listener. A system that
-/// refuses serves as well.
+/// Enables keep-alive probes, which connections inherit from the listener. A failure is ignored: the server works
+/// without.
 fn keep_alive(listener: &TcpListener) {
     let how = TcpKeepalive::new()
         .with_time(KEEP_ALIVE)
@@ -161,8 +161,7 @@ fn keep_alive(listener: &TcpListener) {
     let _ = SockRef::from(listener).set_tcp_keepalive(&how);
 }
 
-/// Serves one connection until either side closes it. One of a TCP socket has a peer, and a place in the count of its
-/// address.
+/// Serves one connection until either side closes it. `place` is `None` for a Unix socket.
 async fn serve(
     context: Arc<Context>,
     place: Option<(SocketAddr, Place)>,
@@ -196,7 +195,7 @@ async fn serve(
     }
 }
 
-/// Turns a connection away, as the version does: with an answer, or without a word.
+/// Refuses a connection, with or without an answer, depending on the release.
 async fn refuse(context: Arc<Context>, mut stream: TcpStream) {
     if context
         .config
@@ -212,7 +211,7 @@ async fn refuse(context: Arc<Context>, mut stream: TcpStream) {
 mod tests {
     use super::*;
 
-    /// As Go's server does, in milliseconds.
+    /// The pauses of Go's server, in milliseconds.
     #[test]
     fn accepting_rests_longer_and_longer_when_it_fails() {
         let mut rest = Rest::default();

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use crate::lock::Mutex;
 
-/// How many connections each client address holds to an agent, at all of its sockets together.
+/// The number of connections of each client address, over all sockets of an agent.
 #[derive(Debug, Default)]
 pub(crate) struct OpenConnections(Mutex<HashMap<IpAddr, usize>>);
 
-/// A connection's place in the count; dropping it gives the place back.
+/// A connection that is counted. Dropping it decrements the count.
 #[derive(Debug)]
 pub(super) struct Place {
     open: Arc<OpenConnections>,
@@ -18,7 +18,7 @@ pub(super) struct Place {
 }
 
 impl OpenConnections {
-    /// A place for one more connection of `peer`; none when it holds `limit` already. No limit is 0.
+    /// Counts one more connection of `peer`; `None` if it already has `limit`. 0 means no limit.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr, limit: usize) -> Option<Place> {
         let mut open = self.0.lock();
         let count = open.entry(peer).or_default();

@@ -1,4 +1,4 @@
-//! What every request of one server shares.
+//! The state that all requests of one server share.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,32 +16,32 @@ use crate::go::url::query::Semicolons;
 use crate::lock::Mutex;
 use crate::version::Behaviour;
 
-/// What every request of one server shares.
+/// The state that all requests of one server share.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) engine: Arc<Engine>,
-    /// What a test may do to the server, if it may do anything.
+    /// The controls; `None` if tests may not control the server.
     pub(crate) control: Option<Control>,
-    /// The control plane, where it is served beside Consul's API.
+    /// The control plane; `None` if it is not served beside Consul's API.
     pub(super) control_plane: Option<ControlPlane>,
     pub(crate) config: Arc<Config>,
-    /// The configured headers of all answers, sorted.
+    /// The configured headers of all answers, sorted by name.
     pub(super) response_headers: Vec<(HeaderName, HeaderValue)>,
     /// The value of `X-Consul-Default-Acl-Policy`.
     pub(super) acl_policy: HeaderValue,
-    /// How many connections each client holds.
+    /// The number of connections of each client.
     pub(super) connections: Arc<OpenConnections>,
-    /// The unknown paths that the log has named, up to a bound.
+    /// The unknown paths that the log has named, up to a limit.
     unknown: Mutex<BTreeSet<String>>,
     /// The endpoints that are not emulated and that the log has named.
     absent: Mutex<BTreeSet<&'static str>>,
-    /// What a reload does.
+    /// Reloads the configuration.
     pub(crate) reload: Reload,
-    /// Told when a client makes the agent leave.
+    /// Notified when a client makes the agent leave.
     pub(crate) left: Notify,
 }
 
-/// Lets the agent read its configuration again.
+/// Makes the agent read its configuration again.
 #[derive(Clone)]
 pub(crate) struct Reload(Arc<dyn Fn() -> Result<(), String> + Send + Sync>);
 
@@ -50,8 +50,10 @@ impl Reload {
         Self(Arc::new(reload))
     }
 
+    /// Reads the configuration and applies it up to its first error.
+    ///
     /// # Errors
-    /// Consul's sentence about what is wrong with the configuration. What comes before it has been taken.
+    /// Consul's text about the invalid configuration.
     pub(crate) fn run(&self) -> Result<(), String> {
         (self.0)()
     }
@@ -63,11 +65,11 @@ impl std::fmt::Debug for Reload {
     }
 }
 
-/// How many unknown paths are named in the log.
+/// The most unknown paths that the log names.
 const UNKNOWN_PATHS_NAMED: usize = 100;
 
 impl Context {
-    /// What the requests of a server with this configuration share. Configured headers with an invalid name or value are left out.
+    /// Returns the context of a server with this configuration. Configured headers with an invalid name or value are left out.
     pub(crate) fn new(
         engine: Arc<Engine>,
         config: Config,
@@ -97,7 +99,7 @@ impl Context {
         }
     }
 
-    /// The same over another state, out of the reach of tests.
+    /// Returns a context over another state, without controls.
     pub(super) fn of_another_server(&self, engine: Engine) -> Self {
         Self {
             engine: Arc::new(engine),
@@ -114,13 +116,13 @@ impl Context {
         }
     }
 
-    /// The same for sockets that serve Consul's API alone, since the control plane has a port of its own.
+    /// Returns the context of sockets that serve only Consul's API, because the control plane has its own port.
     pub(crate) fn without_control_plane(mut self) -> Self {
         self.control_plane = None;
         self
     }
 
-    /// Says in the log, once for each path and for not too many, that an unknown path was asked for.
+    /// Logs a request for an unknown path, once per path and up to [`UNKNOWN_PATHS_NAMED`] paths.
     pub(super) fn note_unknown(&self, path: &[u8]) {
         let path = String::from_utf8_lossy(path).into_owned();
         let mut unknown = self.unknown.lock();
@@ -129,7 +131,7 @@ impl Context {
         }
     }
 
-    /// Says in the log, once for each endpoint, that it is not emulated.
+    /// Logs a request for an endpoint that is not emulated, once per endpoint.
     pub(super) fn note_absent(&self, endpoint: &'static str) {
         if self.absent.lock().insert(endpoint) {
             tracing::warn!(
@@ -146,12 +148,12 @@ impl Context {
         self.engine.snapshot().agent().node_id()
     }
 
-    /// Whether the emulated version behaves in this way.
+    /// Whether the emulated version has `behaviour`.
     pub(super) fn has(&self, behaviour: Behaviour) -> bool {
         self.config.version.has(behaviour)
     }
 
-    /// How semicolons in queries are read.
+    /// Returns how queries with semicolons are parsed.
     pub(super) fn semicolons(&self) -> Semicolons {
         if self.has(Behaviour::HttpSemicolonRefused) {
             Semicolons::Refused
@@ -160,7 +162,7 @@ impl Context {
         }
     }
 
-    /// How paths are matched.
+    /// Returns how paths are matched.
     pub(super) fn mux(&self) -> Mux {
         if self.has(Behaviour::HttpMuxEscaped) {
             Mux::Escaped

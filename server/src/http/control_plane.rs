@@ -1,4 +1,4 @@
-//! The control plane beside Consul's API: its router is called on connections of our own HTTP server.
+//! The control plane on the port of Consul's API: calls its router for requests that `h1` has read.
 
 #[cfg(not(feature = "control-http"))]
 pub(crate) use absent::ControlPlane;
@@ -24,12 +24,12 @@ mod present {
     use crate::http::reply::body::{ApiAnswer, ReplyBody};
     use crate::http::reply::header;
 
-    /// What the paths of the control plane begin with. No Consul has any.
+    /// The prefix of the paths of the control plane, which no Consul has.
     const PREFIX: &[u8] = b"/proconsul/";
-    /// The longest body of a call in bytes: a state of many keys.
+    /// The longest body of a call in bytes: a state may have many keys.
     const BODY_LIMIT: u64 = 1 << 30;
 
-    /// The router of a server, made when it is called for the first time: most servers never are.
+    /// The router of a server. It is made at the first call, because most servers never get one.
     #[derive(Debug)]
     pub(crate) struct ControlPlane {
         control: Control,
@@ -38,7 +38,7 @@ mod present {
     }
 
     impl ControlPlane {
-        /// The control plane of a server that tests may control.
+        /// Returns the control plane; `None` without controls.
         pub(crate) fn new(control: Option<&Control>, config: &Config) -> Option<Self> {
             control.map(|control| Self {
                 control: control.clone(),
@@ -47,10 +47,9 @@ mod present {
             })
         }
 
-        /// Whether a request is meant for the control plane. The path is looked at as it is decoded, and without the
-        /// origin that a proxy's client sends before it.
+        /// Whether a request is meant for the control plane, by its decoded path without an origin.
         pub(crate) fn is_meant(&self, head: &Head) -> bool {
-            // Nearly all requests: they need no second look.
+            // Nearly all requests end here.
             if head.target.starts_with(b"/v1/") {
                 return false;
             }
@@ -58,7 +57,7 @@ mod present {
             target.is_ok_and(|target| target.path().starts_with(PREFIX))
         }
 
-        /// Carries out a call. Dropping the future ends it: the client is gone.
+        /// Answers a call. Dropping the future cancels the call: the client has gone.
         pub(crate) async fn answer(
             &self,
             head: &Head,
@@ -96,7 +95,7 @@ mod present {
         Some(request)
     }
 
-    /// The whole response. One that is a stream of events will need a body that is sent while it comes.
+    /// Reads the whole response. A stream of events would need a body that is sent while it arrives.
     async fn answer(response: Response) -> ApiAnswer {
         let (parts, body) = response.into_parts();
         let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
@@ -129,7 +128,7 @@ mod present {
     }
 }
 
-/// A build without the control plane: its paths are nobody's.
+/// A build without the control plane, whose paths are unknown.
 #[cfg(not(feature = "control-http"))]
 mod absent {
     use crate::config::Config;

@@ -1,4 +1,4 @@
-//! What is answered outside of Consul's API: the root, the page, redirects, unknown paths, and targets that are no path.
+//! Answers outside of Consul's API: the root, the inspection page, redirects, unknown paths, and targets that are not paths.
 
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, StatusCode};
@@ -11,7 +11,7 @@ use crate::go::mux::{Mux, Redirect};
 use crate::go::url::RequestTarget;
 use crate::version::Behaviour;
 
-/// The paths outside of the API: `/`, and the inspection page. They carry none of the API's headers.
+/// Answers paths outside of the API: `/` and the inspection page. These answers lack the headers of the API.
 pub(super) fn page(
     context: &Context,
     method: &Method,
@@ -44,7 +44,7 @@ pub(super) fn page(
     }
 }
 
-/// What is answered to targets that are no path, by Go's server and its mux.
+/// Answers targets that are not paths, as Go's server and its mux do.
 pub(super) fn without_path(head: &Head) -> Option<ApiAnswer> {
     if head.method == Method::CONNECT && !head.target.starts_with(b"/") {
         return Some(unknown_resource());
@@ -62,14 +62,14 @@ pub(super) fn without_path(head: &Head) -> Option<ApiAnswer> {
         (StatusCode::BAD_REQUEST, (CONNECTION, close))
     };
     let mut answer = ApiAnswer::empty(status);
-    // To HTTP/1.0 nothing is said: there the connection ends anyway.
+    // An HTTP/1.0 connection ends anyway, so it gets no `Connection: close`.
     if head.protocol == Protocol::Http11 || status == StatusCode::OK {
         answer.headers.push(header);
     }
     Some(answer)
 }
 
-/// A few words for who looks at the root. Their type is set first since errors have theirs so, and was guessed before.
+/// Answers the root with a text. Its type is set where errors set theirs, and guessed in earlier releases.
 fn words(context: &Context, text: &'static str) -> ApiAnswer {
     let mut answer = ApiAnswer {
         body: ReplyBody::Whole(text.into()),
@@ -97,8 +97,8 @@ pub(super) fn redirect(method: &Method, to: &Redirect) -> ApiAnswer {
     answer
 }
 
-/// The answer to a path that is nobody's (kv.md 6.6, 1.22.md A6). Said once a path in the log, since it may be
-/// an endpoint that this server does not have.
+/// Answers an unknown path (kv.md 6.6, 1.22.md A6). The log names each path once, because it may be an endpoint that
+/// this server lacks.
 pub(super) fn unknown_path(context: &Context, path: &[u8]) -> ApiAnswer {
     context.note_unknown(path);
     if path.starts_with(b"/api/") && context.has(Behaviour::HttpApiPrefix) {
@@ -114,14 +114,14 @@ pub(super) fn unknown_path(context: &Context, path: &[u8]) -> ApiAnswer {
     let mut answer = ApiAnswer::empty(StatusCode::NOT_FOUND);
     if !text.is_empty() {
         answer.headers.clone_from(&context.response_headers);
-        // Go's server guesses the type when everything else stands.
+        // Go's server guesses the type after all other headers.
         answer.guessed_type = Some(header::TEXT);
         answer.body = ReplyBody::Whole(text.into());
     }
     answer
 }
 
-/// What the API of resources, which is beside that of `/v1/`, answers to a path that is nobody's (1.22.md A6).
+/// Answers an unknown path of the resource API, which is separate from `/v1/` (1.22.md A6).
 fn unknown_resource() -> ApiAnswer {
     ApiAnswer {
         headers: vec![
@@ -133,7 +133,7 @@ fn unknown_resource() -> ApiAnswer {
     }
 }
 
-/// A query string that cannot be read (kv.md 0, step 5).
+/// Answers a malformed query string (kv.md 0, step 5).
 pub(super) fn bad_query(context: &Context) -> ApiAnswer {
     let mut reply = Reply::empty(StatusCode::INTERNAL_SERVER_ERROR);
     if context.has(Behaviour::HttpBadQueryContentType) {

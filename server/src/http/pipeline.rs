@@ -1,4 +1,4 @@
-//! The way of a request from its head to its answer: the steps of kv.md section 0, in their order.
+//! The way of a request from its head to its answer, in the steps of kv.md 0.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, LazyLock};
@@ -26,14 +26,14 @@ use crate::history::CallId;
 /// The routes of Consul's API.
 static ROUTES: LazyLock<Table> = LazyLock::new(|| Table::of(api::PAGES));
 
-/// Answers one request: the steps of kv.md section 0, in its order.
+/// Answers one request.
 pub(super) async fn respond(
     context: Arc<Context>,
     peer: Option<SocketAddr>,
     head: Head,
     body: Incoming,
 ) -> ApiAnswer {
-    // Told apart once, before the request is counted: what counts requests must not wait for itself.
+    // Before the request is counted: a control that waits for open calls must not wait for itself.
     let plane = context.control_plane.as_ref();
     if let Some(plane) = plane.filter(|plane| plane.is_meant(&head)) {
         return plane.answer(&head, body, peer.is_none()).await;
@@ -57,7 +57,7 @@ pub(super) async fn respond(
     answer
 }
 
-/// The answer to a request that ends before its endpoint has answered it.
+/// An answer of a step before the endpoint.
 struct Early(Box<ApiAnswer>);
 
 impl From<ApiAnswer> for Early {
@@ -66,7 +66,10 @@ impl From<ApiAnswer> for Early {
     }
 }
 
-/// The answer, or the answer of the step that ended the request early.
+/// Runs the steps of kv.md 0.
+///
+/// # Errors
+/// The answer of a step before the endpoint.
 async fn steps(
     context: Arc<Context>,
     peer: Option<SocketAddr>,
@@ -77,13 +80,13 @@ async fn steps(
     if let Some(answer) = pages::without_path(&head) {
         return Ok(answer);
     }
-    let target = RequestTarget::parse(&head.target).expect("the server has parsed it before");
+    let target = RequestTarget::parse(&head.target).expect("h1 refuses malformed targets");
     check_printable(&context, &target)?;
     if let Some(page) = pages::page(&context, &head.method, &target) {
         return Ok(page);
     }
     let (route, rest) = find_route(&context, &head.method, &target)?;
-    // Dropped at the end, whichever that is: then the line is written.
+    // Logs the end of the request when it is dropped.
     let logged = RequestLog::new(&head, &context, peer);
     let accepts_gzip = reply::accepts_gzip(&head.headers);
     let Ok(query) = Query::parse(target.raw_query(), context.semicolons()) else {
@@ -146,7 +149,10 @@ fn check_printable(context: &Context, target: &RequestTarget<'_>) -> Result<(), 
     Err(ApiAnswer::empty(StatusCode::BAD_REQUEST).into())
 }
 
-/// The route of a target and what follows it in the path; or the redirect, or the answer to an unknown path.
+/// Finds the route of a target and the rest of its path.
+///
+/// # Errors
+/// A redirect, or the answer to an unknown path.
 fn find_route(
     context: &Context,
     method: &Method,
@@ -164,7 +170,7 @@ fn find_route(
     }
     match found {
         RouteMatch::Route(route, start) if route.exists_in(context.config.version) => {
-            // The handler sees the path decoded as a whole, whatever the mux matched.
+            // On either mux the handler sees the path decoded as a whole.
             let path = match mux {
                 Mux::Decoded => &path,
                 Mux::Escaped => target.path(),
@@ -177,7 +183,7 @@ fn find_route(
     }
 }
 
-/// What is answered before the endpoint is asked (kv.md 0, steps 6 to 9).
+/// Answers a request that does not reach its endpoint (kv.md 0, steps 6 to 9).
 fn early(request: &Request, route: &Route, path: &[u8]) -> Option<Reply> {
     let config = &request.context.config;
     let failure = |failure| Some(Reply::failure(&failure, config.version));

@@ -1,5 +1,5 @@
-//! The lines of the log about requests, as Consul has them: `Request finished` at the level of debug for every request to an
-//! endpoint, and `Request error` before it where the handler returned an error (seen on 1.8.7).
+//! Consul's log lines about requests: `Request finished` at level debug for every request to an endpoint, preceded by
+//! `Request error` if the handler returned an error (seen on 1.8.7).
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -13,16 +13,16 @@ use crate::go::duration;
 use crate::go::url::query::{Query, Semicolons};
 use proconsul_h1::Head;
 
-/// What stands in a log in place of a token.
+/// Replaces tokens in the log.
 const HIDDEN: &str = "<hidden>";
 
-/// A request that is being answered. When this is dropped it is finished, also where the client has gone.
+/// Logs one request. Dropping it logs the end of the request, even if the client has disconnected.
 pub(super) struct RequestLog {
     method: http::Method,
     target: bytes::Bytes,
     semicolons: Semicolons,
     peer: Option<SocketAddr>,
-    /// `None` where the log does not show when requests are finished.
+    /// `None` if the log does not show finished requests.
     started: Option<Stopwatch>,
 }
 
@@ -38,7 +38,7 @@ impl RequestLog {
         }
     }
 
-    /// Says that the handler returned this error.
+    /// Logs an error of the handler.
     pub(super) fn error(&self, error: &str) {
         if tracing::enabled!(target: "agent.http", Level::ERROR) {
             let (method, url) = (self.method.as_str(), &*self.url());
@@ -47,7 +47,7 @@ impl RequestLog {
         }
     }
 
-    /// The target with its tokens hidden.
+    /// Returns the target without its tokens.
     fn url(&self) -> Cow<'_, str> {
         let url = printed(&self.target);
         let query = url.split_once('?').map_or("", |(_, query)| query);
@@ -65,7 +65,7 @@ impl RequestLog {
             if token.is_empty() {
                 url.replace("token=", &format!("token={HIDDEN}"))
             } else {
-                // Wherever it stands, as Consul does.
+                // Consul replaces the token's text wherever it occurs in the URL.
                 url.replace(token, HIDDEN)
             }
         });
@@ -73,14 +73,14 @@ impl RequestLog {
     }
 }
 
-/// A client's address as Go prints it; a client at a Unix socket has none.
+/// Prints a client's address as Go does: `@` for a client of a Unix socket.
 struct Peer(Option<SocketAddr>);
 
 impl fmt::Display for Peer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Some(SocketAddr::V4(address)) => {
-                // As its own form, in half the time.
+                // The same text as `Display` writes, in half the time.
                 let mut number = itoa::Buffer::new();
                 for (index, part) in address.ip().octets().into_iter().enumerate() {
                     formatter.write_str(if index == 0 { "" } else { "." })?;
@@ -106,7 +106,7 @@ impl Drop for RequestLog {
     }
 }
 
-/// A target as one word of a line: what Go's URLs escape in a path is escaped.
+/// Prints a target as one word, with the escapes of Go's URLs in its path.
 fn printed(target: &[u8]) -> Cow<'_, str> {
     let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(byte);
     let path = target

@@ -1,6 +1,6 @@
-//! A request that is answered with an error. Every error that a client can cause is one row of a table of
-//! [`failures!`]: its status and its exact text. What several pages share stands here, the store's refusals in
-//! `refusal.rs`, and what one page alone answers in that page's file or `failure.rs`.
+//! Errors of requests. Every error that a client can cause is one row of a table of [`failures!`], with its status and
+//! exact text. The errors that several pages share are here, the store's refusals in `refusal.rs`, and those of one
+//! page in its file or its `failure.rs`.
 
 mod refusal;
 
@@ -16,29 +16,29 @@ use crate::version::{Behaviour, Version};
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) status: StatusCode,
-    /// Headers beside those of every error.
+    /// Headers of this error beside those of all errors.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) kind: FailureKind,
-    /// Without the prefix of 1.12.
+    /// The text without the prefix of 1.12.
     text: String,
 }
 
 /// How an error is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// The handler returns the error, and what all handlers share writes it.
+    /// The handler returns the error to the code that all handlers share.
     Returned,
-    /// The same from the check for features of Consul Enterprise, which the log of every release names.
+    /// The handler returns the error of a feature of Consul Enterprise, which every release logs.
     Enterprise,
     /// The handler writes the error itself. Its text never gets the prefix of 1.12, and its type is guessed.
     Direct,
-    /// Consul has the endpoint and this server does not.
+    /// Consul has the endpoint, and this server does not emulate it.
     NotEmulated,
-    /// No answer: the connection is closed, as Consul's is when a handler panics.
+    /// No answer: the connection is closed, as Consul closes it when a handler panics.
     Dropped,
 }
 
-/// Declares errors, one per row: when it occurs, its name and the values in its text, its status, and its exact text.
+/// Declares errors, one per row: its cause, its name, the values in its text, its status, and its exact text.
 /// The status may be followed by a [`FailureKind`] other than [`FailureKind::Returned`].
 ///
 /// Each row becomes a function that returns the [`Failure`].
@@ -58,12 +58,12 @@ macro_rules! failures {
 
 pub(crate) use failures;
 
-/// The errors that several pages share. Consul answers with 500 whatever it has no status for (kv.md 6.4).
+/// The errors that several pages share. Consul answers 500 for every error without a status of its own (kv.md 6.4).
 impl Failure {
     failures! {
         /// `http_config.block_endpoints` names the path.
         endpoint_blocked() => 403, "Endpoint is blocked by agent configuration";
-        /// `http_config.allow_write_http_from` does not name the client.
+        /// `http_config.allow_write_http_from` does not contain the client.
         access_restricted() => 403, "Access is restricted";
         /// Both `?stale` and `?consistent` are present.
         stale_and_consistent() => 400 Direct,
@@ -80,11 +80,11 @@ impl Failure {
         invalid_wait() => 400 Direct, "Invalid wait time";
         /// `?index` is not a number.
         invalid_index() => 400 Direct, "Invalid index";
-        /// The request names another datacenter than the only one.
+        /// The request names a datacenter other than the server's.
         unknown_datacenter() => 500, "No path to datacenter";
         /// The path lacks its last part: `session`, `node name` and so on.
         missing(what: &str) => 400, format!("Missing {what}");
-        /// The body is not the expected JSON, in Go's words.
+        /// The body is not the expected JSON; `words` is Go's text.
         undecodable(words: &str) => 400, format!("Request decode failed: {words}");
         /// The body ends early, or violates the chunked encoding.
         unreadable_body(failure: &BodyFailure) => 500, failure.to_string();
@@ -92,14 +92,14 @@ impl Failure {
         dropped() => 500 Dropped, "";
     }
 
-    /// The endpoint does not take this method; `allow` is the header that lists those it takes.
+    /// The endpoint does not allow this method; `allow` is the header with the methods that it allows.
     pub(crate) fn method_not_allowed(method: &Method, allow: (HeaderName, HeaderValue)) -> Self {
         let failure = Self::new(405, format!("method {method} not allowed"));
         failure.with_header(allow)
     }
 
     /// The request uses a feature of Consul Enterprise: `place` is `query parameter` or `header`, `name` its name there,
-    /// `feature` is `Namespaces` or `Partitions`. The text has the prefix before 1.13, from 1.12 on as all of status 400.
+    /// `feature` is `Namespaces` or `Partitions`. Before 1.13 the text has the prefix; 1.12 adds it to every text of status 400.
     pub(crate) fn enterprise(place: &str, name: &str, feature: &str, version: Version) -> Self {
         let text =
             format!("Invalid {place}: \"{name}\" - {feature} are a Consul Enterprise feature");
@@ -108,7 +108,7 @@ impl Failure {
         Self::new(400, if newer { text } else { prefixed(&text) }).of_kind(FailureKind::Enterprise)
     }
 
-    /// Until 1.13 Consul does not recognize this error as the client's, and answers 500 with the prefix in the text.
+    /// An error that Consul before 1.13 does not recognize as the client's: it answers 500, with the prefix in the text.
     pub(crate) fn late_bad_request(text: &str, version: Version) -> Self {
         if version.has(Behaviour::HttpNamespaceErrorUnprefixed) {
             Self::new(400, text)
@@ -117,8 +117,8 @@ impl Failure {
         }
     }
 
-    /// The body is longer than `limit`, which `setting` configures. `length` is `None` where Go notices it only while
-    /// reading, which ends the connection.
+    /// The body is longer than `limit`, which `setting` configures. `length` is `None` if it was unknown before the
+    /// body was read; the connection ends then.
     pub(crate) fn body_too_large(
         length: Option<u64>,
         limit: u64,
@@ -137,17 +137,17 @@ impl Failure {
         failure.with_header((CONNECTION, HeaderValue::from_static("close")))
     }
 
-    /// An error with this status and text.
+    /// Returns an error with this status and text.
     pub(crate) fn new(status: u16, text: impl Into<String>) -> Self {
         Self {
-            status: StatusCode::from_u16(status).expect("errors have statuses of three digits"),
+            status: StatusCode::from_u16(status).expect("the status of an error has three digits"),
             headers: Vec::new(),
             kind: FailureKind::Returned,
             text: text.into(),
         }
     }
 
-    /// The same answered in another way.
+    /// Returns the error with another kind.
     pub(crate) fn of_kind(self, kind: FailureKind) -> Self {
         Self { kind, ..self }
     }
@@ -157,7 +157,7 @@ impl Failure {
         self
     }
 
-    /// The same with the name of the step that failed before its text, if `applies`.
+    /// Puts the name of the failed step before the text, if `applies`.
     pub(crate) fn at_step(mut self, step: &str, applies: bool) -> Self {
         if applies {
             self.text = format!("{step} failed: {}", self.text);
@@ -165,8 +165,8 @@ impl Failure {
         self
     }
 
-    /// Whether the log names the error: Consul's handler returns it and does not write it itself. Seen on 1.8.7, which
-    /// writes most answers of 400 and 404 itself; since 1.12 only a few are written so.
+    /// Whether Consul logs the error. It logs those that handlers return, not those that handlers write themselves.
+    /// Handlers of 1.8.7 write most answers of 400 and 404 themselves (seen on 1.8.7); since 1.12 only a few do.
     pub(crate) fn is_logged(&self, version: Version) -> bool {
         let returns_all = version.has(Behaviour::HttpBadRequestPrefix)
             || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
@@ -184,7 +184,7 @@ impl Failure {
         }
     }
 
-    /// The text of the answer, with the prefix that 1.12 puts before those of status 400.
+    /// Returns the text of the answer, with the prefix that 1.12 adds to texts of status 400.
     pub(crate) fn text(&self, version: Version) -> String {
         let prefixes = version.has(Behaviour::HttpBadRequestPrefix);
         if prefixes && self.status == StatusCode::BAD_REQUEST && self.kind != FailureKind::Direct {
@@ -199,7 +199,7 @@ fn prefixed(text: &str) -> String {
     format!("Bad request: {text}")
 }
 
-/// The page that an error about a size links to (`kv.413_link`).
+/// Returns the page that an error about a size links to (`kv.413_link`).
 fn limit_link(version: Version) -> &'static str {
     if version.has(Behaviour::KvLimitLinkDeveloperHost) {
         "https://developer.hashicorp.com/docs/agent/config/config-files"
@@ -210,7 +210,7 @@ fn limit_link(version: Version) -> &'static str {
     }
 }
 
-/// A text in quotes, as the Go of this release quotes it.
+/// Quotes a text as the Go of this release does.
 pub(crate) fn quoted<T: AsRef<[u8]> + ?Sized>(text: &T, version: Version) -> QuotedBy<'_> {
     QuotedBy(version.go().unicode, text.as_ref())
 }

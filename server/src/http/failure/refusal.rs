@@ -1,4 +1,4 @@
-//! What the store refuses, one row per refusal with its status and its exact text (kv.md 2.5, session.md 4.4).
+//! The status and exact text of each refusal of the store (kv.md 2.5, session.md 4.4).
 
 use super::{Failure, quoted};
 use crate::definition::node_id::invalid_hex_byte;
@@ -7,7 +7,7 @@ use crate::store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal};
 use crate::version::{Behaviour, Version};
 
 impl Failure {
-    /// The error for what the store refused.
+    /// Returns the error for a refusal of the store.
     pub(crate) fn refused(refusal: &Refusal, version: Version) -> Self {
         let has = |behaviour| version.has(behaviour);
         let (status, text) = match refusal {
@@ -69,7 +69,7 @@ impl Failure {
         Self::new(status, text)
     }
 
-    /// The error for a call about a prepared query that the store refused.
+    /// Returns the error for a refusal of a call about a prepared query.
     pub(crate) fn prepared_query_refused(refusal: &PreparedQueryRefusal, version: Version) -> Self {
         let lookup = |error| format!("failed prepared query lookup: {}", index_error(error));
         let text = match refusal {
@@ -142,7 +142,7 @@ fn not_ttl_text(id: &str, version: Version) -> String {
     format!("CheckID {id} does not have associated TTL")
 }
 
-/// What is wrong with an id that is not a UUID, in the words of the store's index.
+/// Describes an id that is not a UUID, in the words of Consul's index.
 fn index_error(error: IdError) -> String {
     let why = match error {
         IdError::Length => "UUID must be 36 characters".into(),
@@ -155,7 +155,7 @@ fn index_error(error: IdError) -> String {
     format!("index error: {why}")
 }
 
-/// Why a node cannot take the name of another one. The text contains the address of a node that had another name before.
+/// Explains why a node cannot take the name of another node. The text has the node's address if the node is being renamed.
 pub(crate) fn node_name_text(by: &NewNode, renamed: bool, holder: &NodeRow) -> String {
     let address = renamed.then(|| format!(" ({})", by.address));
     let holder = &holder.node;

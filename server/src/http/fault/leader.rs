@@ -1,4 +1,4 @@
-//! How long a request waits for a leader before it is answered with an error (kv.md 6.4, 1.22.md A6.4).
+//! How long a request waits for a leader before it fails (kv.md 6.4, 1.22.md A6.4).
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use crate::http::Context;
 use crate::timestamp::Timestamp;
 use crate::version::Behaviour;
 
-/// How long a request waits for a leader since 1.15 (`rpc_hold_timeout`), as far as whole waits allow.
+/// The time after which a request stops waiting for a leader since 1.15 (`rpc_hold_timeout`). A wait that has begun is finished.
 const LIMIT: Duration = Duration::from_secs(7);
-/// The first of the waits that grow is at most so long; each later one is at most twice as long as the one before.
+/// The longest first wait. The limit doubles with each wait.
 const FIRST: Duration = Duration::from_nanos(437_500_000);
 
-/// What is left of the patience of one request.
+/// The waits of one request for a leader.
 pub(crate) struct LeaderPatience {
-    /// The waits grow; before 1.15, there is only one.
+    /// Whether the waits grow. Before 1.15 there is only one.
     pub(crate) grows: bool,
     began: Timestamp,
     limit: Duration,
-    /// The next wait is at least so long, and at most twice that.
+    /// The shortest next wait; the longest is twice as long.
     shortest: Duration,
 }
 
 impl LeaderPatience {
-    /// That of a request which arrives now, and is ready to wait so long for news.
+    /// Returns the patience of a request that arrives now, with the `wait` of its blocking query.
     pub(crate) fn new(context: &Context, wait: Duration) -> Self {
         let grows = context.config.version.has(Behaviour::HttpNoLeaderHoldGrows);
         Self {
@@ -39,10 +39,10 @@ impl LeaderPatience {
         }
     }
 
-    /// How long it waits before it looks again whether there is a leader; none when its patience is over.
+    /// Returns how long to wait before the next look for a leader; `None` when the request fails.
     pub(crate) fn step(&mut self, engine: &Engine) -> Option<Duration> {
         let now = engine.clock().now();
-        // No time passes any more for a clock at its end, and nobody who waits would ever have waited long enough.
+        // At the end of the clock's range no time passes, and a wait would never end.
         if now.plus(Duration::from_nanos(1)) == now {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The one place before the handlers and before the replies where faults are asked for.
+//! Faults: the only place that asks for them, before a handler and before its reply.
 
 pub(crate) mod leader;
 
@@ -22,12 +22,12 @@ use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{Consistency, Request};
 use crate::http::route::Handler;
 
-/// What a request came to.
+/// The outcome of a request.
 pub(crate) struct Outcome {
     pub(crate) reply: Result<Reply, Failure>,
-    /// How its answer is cut short.
+    /// How the answer is cut short.
     pub(crate) cut: Option<Cut>,
-    /// A response that is sent as it is: not Consul's, and without what all of Consul's have.
+    /// A response of a rule, which is sent as it is, without the headers of Consul's answers.
     pub(crate) foreign: Option<ApiAnswer>,
 }
 
@@ -51,7 +51,7 @@ impl From<Result<Reply, Failure>> for Outcome {
     }
 }
 
-/// What outlives the handling of a request.
+/// What rules match of a request. It outlives the request, which the handler consumes.
 struct Seen<'a> {
     method: Method,
     path: &'a [u8],
@@ -70,7 +70,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What faults demand of a request now.
+/// Returns the faults that the rules plan for a request now.
 fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
     let header = |name: &str| {
         let value = request.headers.get(name)?;
@@ -97,7 +97,7 @@ fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
     faults.ask(&asked, request.context.engine.clock().now())
 }
 
-/// Handles a request, and does with it what faults demand.
+/// Handles a request, with the faults that the rules plan for it.
 pub(crate) async fn handle_with_faults(
     handler: Handler,
     mut request: Request,
@@ -115,7 +115,7 @@ pub(crate) async fn handle_with_faults(
     }
     let mut _stands = None;
     if let Some(past) = &plan.read_from {
-        // The request is handled by a server that has fallen behind. What it waits for there never comes.
+        // A server that has fallen behind handles the request. Its state never changes, so a blocking query never ends there.
         let past = control.engine().fallen_behind(past.store());
         request.context = Arc::new(context.of_another_server(past));
         _stands = request
@@ -123,7 +123,7 @@ pub(crate) async fn handle_with_faults(
             .map(|call| control.engine().stand_still(call, None));
     }
     let handled = {
-        // A future that is moved into another one would take its place twice.
+        // Pinned here, because moving the future into another one would double its size.
         let handling = pin!(handler.answer(request));
         unless_interrupted(control, &seen, handling).await
     };
@@ -144,7 +144,7 @@ pub(crate) async fn handle_with_faults(
     }
 }
 
-/// Holds a request for as long as faults demand, and returns what is left of their plan.
+/// Holds a request as long as its plan says, and returns the plan for the rest of the way.
 async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Plan {
     if !faults.has_any() {
         return Plan::default();
@@ -182,7 +182,7 @@ async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>)
                     return plan;
                 };
                 match plan.hold {
-                    // It looks again after its wait, and not when there is a leader.
+                    // Since 1.15 a request looks again only when its wait ends, even if a leader is elected earlier.
                     _ if patience.grows => held(Some(step)).await,
                     Hold::ForElection(lasts) if lasts < step => tokio::select! {
                         () = held(Some(lasts)) => {}
@@ -198,7 +198,10 @@ async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>)
     }
 }
 
-/// What `work` comes to, or the error with which the loss of the leader ends it.
+/// Runs `work`.
+///
+/// # Errors
+/// The error with which a loss of the leader interrupts it.
 async fn unless_interrupted<T>(
     control: &Control,
     seen: &Seen<'_>,
@@ -227,7 +230,7 @@ async fn unless_interrupted<T>(
     }
 }
 
-/// What a request comes to whose handler is not asked.
+/// The outcome of a request that never reaches its handler.
 fn stopped(request: &Request, seen: &Seen<'_>, stop: &Stop) -> Outcome {
     match stop {
         Stop::Error(error) => failed(&request.context, seen, error),
@@ -244,7 +247,7 @@ fn stopped(request: &Request, seen: &Seen<'_>, stop: &Stop) -> Outcome {
     }
 }
 
-/// A response of a rule on the wire. What cannot be sent was refused with its rule.
+/// Makes the answer of a rule's response. A rule with a response that cannot be sent is refused when it is installed.
 fn foreign(response: &Response) -> ApiAnswer {
     let header = |(name, value): &(String, String)| {
         let name = HeaderName::from_bytes(name.as_bytes()).ok()?;

@@ -1,4 +1,4 @@
-//! The form of a route, and Go's rules of matching. The tables of routes stand with their pages.
+//! Routes, and Go's rules of matching. Each page declares its own table of routes.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -10,20 +10,20 @@ use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::version::{Behaviour, Version};
 
-/// Answers a request, as a row of a page's table says.
+/// The handler of a route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Handler {
-    /// Needs neither the request's body nor a change of the state.
+    /// Answers without waiting: it needs neither the body nor a blocking query.
     AtOnce(fn(&Request) -> Result<Reply, Failure>),
-    /// May wait for either; made by [`waits`].
+    /// May wait for the body or for a change of the state.
     Waits(fn(Request) -> Answering),
 }
 
-/// A handler that is under way.
+/// The future of a handler.
 pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
 
 impl Handler {
-    /// Lets the handler answer a request.
+    /// Answers a request.
     pub(crate) async fn answer(self, request: Request) -> Result<Reply, Failure> {
         match self {
             Self::AtOnce(handler) => handler(&request),
@@ -60,19 +60,19 @@ macro_rules! routes {
 }
 pub(crate) use routes;
 
-/// A row of the table.
+/// A route: a row of a page's table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route {
-    /// The path; one that ends in a slash stands for all paths below it, as in Go's mux.
+    /// The path. One with a slash at its end stands for all paths below it, as in Go's mux.
     pub(crate) path: &'static str,
-    /// The methods, in the order of the `Allow` header; none where the endpoint looks at them itself.
+    /// The methods, in the order of the `Allow` header; empty if the endpoint checks the method itself.
     pub(crate) methods: &'static [Method],
-    /// Answers the request.
+    /// The handler.
     pub(crate) handler: Handler,
     span: Span,
 }
 
-/// Which releases have a route.
+/// The releases that have a route.
 #[derive(Clone, Copy, Debug)]
 enum Span {
     Always,
@@ -82,16 +82,16 @@ enum Span {
 
 /// The routes of an API.
 pub(crate) struct Table {
-    /// Those of a single path, by it.
+    /// The routes of a single path, by path.
     paths: HashMap<&'static [u8], &'static Route>,
-    /// Those of all paths below one, by that path without its slash.
+    /// The routes of all paths below a folder, by folder without its slash.
     subtrees: HashMap<&'static [u8], &'static Route>,
-    /// The length of the longest of these: a path is not looked at beyond it.
+    /// The length of the longest folder, which bounds the search.
     longest: usize,
 }
 
 impl Table {
-    /// The routes of these tables. A path stands in one row.
+    /// Makes one table of the tables of all pages. No path may be in two rows.
     pub(crate) fn of(pages: &[&'static [Route]]) -> Self {
         let mut table = Self {
             paths: HashMap::new(),
@@ -110,8 +110,8 @@ impl Table {
         table
     }
 
-    /// Finds the route of a cleaned path, as Go's mux does: a path itself, then a subtree without its slash, then the
-    /// subtree that a path lies in.
+    /// Finds the route of a cleaned path, as Go's mux does: the path itself, then a folder without its slash, then the
+    /// nearest folder around the path.
     pub(crate) fn find(&self, path: &[u8]) -> RouteMatch {
         let found = |route: &&'static Route| RouteMatch::Route(route, route.path.len());
         if let Some(route) = self.paths.get(path) {
@@ -166,18 +166,18 @@ impl Route {
     }
 }
 
-/// Where a cleaned path leads.
+/// The result of matching a cleaned path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RouteMatch {
-    /// To a route; the rest of the path starts at this byte.
+    /// A route, and the position of the rest of the path.
     Route(&'static Route, usize),
-    /// To the route below it: the path is redirected to itself with a slash.
+    /// A folder without its slash: the client is redirected to the path with the slash.
     Slash,
-    /// Nowhere.
+    /// No route.
     Unknown,
 }
 
-/// The value of the `Allow` header: no spaces, `OPTIONS` first (kv.md 6.6).
+/// Returns the value of the `Allow` header: `OPTIONS` first, no spaces (kv.md 6.6).
 pub(crate) fn allow(methods: &[Method]) -> String {
     let methods = methods.iter().map(Method::as_str);
     let all: Vec<&str> = std::iter::once("OPTIONS").chain(methods).collect();
