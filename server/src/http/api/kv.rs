@@ -30,7 +30,7 @@ routes! {
     "/v1/kv/" [GET PUT DELETE] => waits(kv);
 }
 
-/// Only where tests may control the server.
+/// Sent only by servers that tests may control.
 const REFUSED: HeaderName = HeaderName::from_static("x-proconsul-refused");
 const KV_WARNING: HeaderName = HeaderName::from_static("x-consul-kv-warning");
 
@@ -64,7 +64,7 @@ fn refused(refusal: &Refusal, version: Version) -> Failure {
 
 /// Answers a request for a key or a tree of keys.
 pub(crate) async fn kv(mut request: Request) -> Result<Reply, Failure> {
-    // Looked at for writes too (kv.md 0, step 10).
+    // Consul checks them for writes too (kv.md 0, step 10).
     let options = request.read_options()?;
     let key = clean_key(&request);
     let warning = validate_key(&request, &key)?;
@@ -80,7 +80,7 @@ pub(crate) async fn kv(mut request: Request) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-/// The key that a path names: since 1.21.5 it is cleaned as a path is (1.22.md A1.6).
+/// Returns the key that a path names. Since 1.21.5 it is cleaned like a path (1.22.md A1.6).
 fn clean_key(request: &Request) -> Cow<'_, [u8]> {
     let key = request.rest.as_slice();
     let decoded = request
@@ -97,7 +97,7 @@ fn clean_key(request: &Request) -> Cow<'_, [u8]> {
     }
 }
 
-/// Checks a key's name (1.22.md A1.6b). Where the check is switched off, the warning that goes with the answer.
+/// Checks a key's name (1.22.md A1.6b). Returns a warning for an invalid name if the check is disabled.
 fn validate_key(request: &Request, key: &[u8]) -> Result<Option<HeaderValue>, Failure> {
     let Some(failure) = broken_rule(request, key) else {
         return Ok(None);
@@ -140,7 +140,7 @@ fn broken_rule(request: &Request, key: &[u8]) -> Option<Failure> {
     {
         return Some(key_with_traversal());
     }
-    // A key that is still percent-encoded is judged by what it would become.
+    // A key that is still percent-encoded is also checked in its decoded form.
     let decoded = path_unescape(key)
         .ok()
         .filter(|decoded| **decoded != *key)?;
@@ -187,7 +187,7 @@ async fn read<R: Read<Refused = Infallible>>(
     Ok(answer)
 }
 
-/// A value as it is (kv.md 1.5).
+/// Answers with the bare value (kv.md 1.5).
 fn raw(request: &Request, value: Bytes) -> Reply {
     let mut reply = Reply::empty(StatusCode::OK);
     let gzip_empty = value.is_empty()
@@ -232,14 +232,14 @@ async fn list_keys(request: &Request, prefix: Key, options: ReadOptions) -> Resu
     Ok(reply.with_index(request, answer.index))
 }
 
-/// The separator; its historic misspelling counts where the right one is absent (kv.md 1.4).
+/// Returns the separator. Its historic misspelling counts if the correct name is missing (kv.md 1.4).
 fn separator(request: &Request) -> &[u8] {
     let query = &request.query;
     let separator = query.first("separator").or(query.first("seperator"));
     separator.unwrap_or_default()
 }
 
-/// Keys cut off after the first separator behind the prefix, each once.
+/// Cuts keys off after the first separator behind the prefix, and removes duplicates.
 fn up_to_separator<'a>(
     keys: impl Iterator<Item = &'a [u8]>,
     prefix: usize,
@@ -255,7 +255,7 @@ fn up_to_separator<'a>(
     };
     let mut found: Vec<&[u8]> = Vec::new();
     for key in keys.map(cut) {
-        // Keys come in order, so equal cuts come together.
+        // Keys are sorted, so equal cuts are adjacent.
         if found.last() != Some(&key) {
             found.push(key);
         }
@@ -319,13 +319,13 @@ fn write(request: &Request, key: Key, verb: KvVerb) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-/// Why an acquire was refused, for tests: `held by <session>` or `lock-delay, <n> ms left`.
+/// Returns the reason of a refused acquire, for tests: `held by <session>` or `lock-delay, <n> ms left`.
 fn refused_header(reason: &AcquireRefused) -> HeaderValue {
     let text = RefusedBecause::from(reason).to_string();
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("held"))
 }
 
-/// That at most one of these parameters is present.
+/// Checks that at most one of these parameters is present.
 fn check_conflicts(request: &Request, names: &[&str]) -> Result<(), Failure> {
     let present = names.iter().filter(|name| request.query.has(name));
     if present.count() > 1 {
@@ -337,14 +337,14 @@ fn check_conflicts(request: &Request, names: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A number; a bad one is Consul's 500 (kv.md trap 6). Present without a value is a bad number, too.
+/// Returns a numeric parameter. An invalid number is a 500 (kv.md trap 6), and so is a parameter without a value.
 fn number_parameter(request: &Request, name: &str) -> Result<Option<u64>, Failure> {
     let text = request.query.first(name);
     let number = text.map(number::parse_uint).transpose();
     number.map_err(|error| invalid_number(&error, request.version()))
 }
 
-/// The value of a PUT, within the limits of the version (kv.md 2.2, 1.22.md A2).
+/// Reads the value of a PUT, within the limits of the release (kv.md 2.2, 1.22.md A2).
 async fn read_value(request: &mut Request) -> Result<Bytes, Failure> {
     let limit = request.context.config.kv_max_value_size;
     if let Some(length) = request.content_length().filter(|length| *length > limit) {
@@ -356,7 +356,7 @@ async fn read_value(request: &mut Request) -> Result<Bytes, Failure> {
             version,
         ));
     }
-    // One byte more generous than it says, as Consul is.
+    // Consul allows one byte more than its error says.
     let read_limit = request
         .has(Behaviour::KvChunkedLimit)
         .then_some(limit.saturating_add(1));

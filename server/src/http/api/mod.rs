@@ -1,4 +1,4 @@
-//! One room for each page of Consul's API documentation: its routes, handlers, bodies and wire types.
+//! One file or folder for each page of Consul's API documentation: its routes, handlers, bodies and wire types.
 
 pub(crate) mod absent;
 pub(crate) mod acl;
@@ -18,7 +18,7 @@ pub(crate) mod txn;
 
 use super::route::Route;
 
-/// The tables of all pages. A path that is in none of them is answered as an unknown path is.
+/// The tables of routes of all pages.
 pub(super) const PAGES: &[&[Route]] = &[
     acl::ROUTES,
     agent::ROUTES,

@@ -32,7 +32,7 @@ routes! {
 
 /// The longest TTL that Consul takes.
 const LONGEST_TTL: Duration = Duration::from_secs(24 * 60 * 60);
-/// The check that every session is bound to unless it says otherwise.
+/// The check that sessions are bound to by default.
 const SERF_HEALTH: &str = "serfHealth";
 /// 15 s in nanoseconds.
 const DEFAULT_LOCK_DELAY: i64 = 15_000_000_000;
@@ -58,7 +58,7 @@ go_struct! {
 }
 
 go_struct! {
-    /// A check of a service that the session is bound to.
+    /// A service's check that the session is bound to.
     ServiceCheckFields as "structs.ServiceCheck" for check: ServiceCheck {
         "ID": String => check.id,
         "Namespace": String => check.namespace,
@@ -70,7 +70,7 @@ fn check_lock_delay(body: &mut CreateBody) -> Result<(), String> {
 }
 
 impl CreateBody {
-    /// What holds where the body says nothing.
+    /// Returns the values of missing fields.
     fn defaults(node: String) -> Self {
         Self {
             node,
@@ -92,7 +92,7 @@ impl CreateBody {
     }
 }
 
-/// Anything below a microsecond is taken for seconds (session.md trap 3), even `"999ns"` and negative values.
+/// Takes a number below a microsecond for seconds (session.md trap 3), even `"999ns"` and negative values.
 fn seconds_if_small(nanoseconds: i64) -> i64 {
     if nanoseconds < 1000 {
         nanoseconds.wrapping_mul(1_000_000_000)
@@ -126,7 +126,7 @@ table! {
 }
 
 table! {
-    /// A check of a service that a session is bound to.
+    /// A service's check that a session is bound to.
     BoundCheck of check: ServiceCheck {
         "ID" => json(check.id),
         "Namespace" => json(check.namespace),
@@ -138,16 +138,16 @@ failures! {
     missing_node() => 500, "Must provide Node";
     /// The behavior is neither `release` nor `delete`.
     unknown_behavior(behavior: &str) => 500, format!("Invalid Behavior setting '{behavior}'");
-    /// The TTL is not a duration; in Go's words.
+    /// The TTL is not a duration; `words` is Go's text.
     invalid_ttl(ttl: &str, words: &str) => 500, format!("Session TTL '{ttl}' invalid: {words}");
     /// The TTL, in nanoseconds, is outside the range; `minimum` is a Go duration.
     ttl_out_of_range(nanoseconds: i64, minimum: &str) => 500,
         format!("Invalid Session TTL '{nanoseconds}', must be between [{minimum}=24h0m0s]");
 }
 
-/// The error for a session call that the store refused.
+/// Returns the error for a refused call about a session.
 fn refused(refusal: &Refusal, version: Version) -> Failure {
-    // The others are refused before raft.
+    // The leader refuses the others, before raft.
     let by_raft = matches!(
         refusal,
         Refusal::MissingNode | Refusal::MissingCheck(_) | Refusal::CriticalCheck(_)
@@ -168,7 +168,7 @@ pub(crate) async fn create(mut request: Request) -> Result<Reply, Failure> {
     Ok(Reply::json(&request, &object! { "ID" => id, }))
 }
 
-/// The body, if its length is known: a chunked one is ignored without an error (session.md trap 8).
+/// Reads the body. Consul ignores a chunked one (session.md trap 8).
 async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
     let mut body = CreateBody::defaults(request.context.config.node_name.clone());
     if request.content_length().is_some_and(|length| length > 0) {
@@ -181,7 +181,7 @@ async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
     Ok(body)
 }
 
-/// What is checked before raft, in Consul's order: node, behavior, TTL (session.md 1.1).
+/// Checks the body in Consul's order: node, behavior, TTL (session.md 1.1).
 fn new_session(request: &Request, body: CreateBody) -> Result<NewSession, Failure> {
     if body.node.is_empty() {
         return Err(missing_node());
@@ -193,7 +193,7 @@ fn new_session(request: &Request, body: CreateBody) -> Result<NewSession, Failur
     };
     let ttl = ttl(request, &body.ttl)?;
     let lock_delay = body.lock_delay.nanoseconds();
-    let lock_delay = lock_delay.expect("the decoder has refused what is no duration");
+    let lock_delay = lock_delay.expect("the decoder refuses invalid durations");
     Ok(NewSession {
         id: request.context.engine.new_session_id(),
         name: body.name,
@@ -208,7 +208,7 @@ fn new_session(request: &Request, body: CreateBody) -> Result<NewSession, Failur
     })
 }
 
-/// The TTL: none, or within the range (session.md 1.3).
+/// Returns the TTL, zero or within the range (session.md 1.3).
 fn ttl(request: &Request, text: &str) -> Result<Duration, Failure> {
     if text.is_empty() {
         return Ok(Duration::ZERO);
@@ -228,7 +228,7 @@ fn ttl(request: &Request, text: &str) -> Result<Duration, Failure> {
     }
 }
 
-/// Destroys a session; one that does not exist is destroyed already (session.md trap 15).
+/// Destroys a session. Destroying a missing one succeeds (session.md trap 15).
 pub(crate) fn destroy(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let id = request.named("session")?;
@@ -238,7 +238,7 @@ pub(crate) fn destroy(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::boolean(request, true))
 }
 
-/// Starts the TTL of a session anew. The answer is a list of one, without an index (session.md trap 16).
+/// Renews a session. The answer is a list of one, without an index (session.md trap 16).
 pub(crate) fn renew(request: &Request) -> Result<Reply, Failure> {
     request.read_options()?;
     request.check_tenancy()?;
@@ -252,7 +252,7 @@ pub(crate) fn renew(request: &Request) -> Result<Reply, Failure> {
     ))
 }
 
-/// A session by its id: a list of one or none.
+/// Lists the session with an id: a list of one, or an empty one.
 pub(crate) async fn info(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_tenancy()?;
@@ -260,14 +260,14 @@ pub(crate) async fn info(request: &Request) -> Result<Reply, Failure> {
     read(request, &SessionInfo(id), options).await
 }
 
-/// All sessions.
+/// Lists all sessions.
 pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_tenancy()?;
     read(request, &SessionList, options).await
 }
 
-/// The sessions of a node.
+/// Lists the sessions of a node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_tenancy()?;

@@ -1,4 +1,4 @@
-//! The body of a prepared query, and what of it is checked before raft (session.md 5).
+//! The body of a prepared query, and its checks before raft (session.md 5).
 
 use crate::definition::meta;
 use crate::go::duration::{self, DurationQuotes};
@@ -10,7 +10,7 @@ use crate::http::failure::Failure;
 use crate::store::{Labels, NewPreparedQuery, ServiceSearch, Template};
 use crate::version::Behaviour;
 
-/// A prepared query as it is sent.
+/// The body of a prepared query.
 #[derive(Default)]
 pub(crate) struct QueryBody {
     id: String,
@@ -18,7 +18,7 @@ pub(crate) struct QueryBody {
 }
 
 impl QueryBody {
-    /// Whether the client wants to choose the id.
+    /// Whether the client has chosen an id.
     pub(crate) fn has_id(&self) -> bool {
         !self.id.is_empty()
     }
@@ -77,7 +77,7 @@ go_struct! {
     }
 }
 
-/// The query of a body, checked in Consul's order.
+/// Returns the query of a body, checked in Consul's order.
 pub(crate) fn checked(
     body: QueryBody,
     quotes: DurationQuotes,

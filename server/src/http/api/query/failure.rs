@@ -5,23 +5,23 @@ use crate::http::failure::failures;
 failures! {
     /// A new query has an id.
     has_id() => 500, "ID must be empty when creating a new prepared query";
-    /// `?limit` is not a number; in Go's words.
+    /// `?limit` is not a number; `words` is Go's text.
     invalid_limit(words: &str) => 500, format!("Bad limit: {words}");
-    /// `?connect` is not a boolean; in Go's words.
+    /// `?connect` is not a boolean; `words` is Go's text.
     invalid_connect(words: &str) => 500, format!("Error parsing 'connect' value: {words}");
     /// The query has neither a name nor a session.
     unbound() => 500, "Invalid prepared query: Must be bound to a session";
-    /// The query lacks the service.
+    /// The query lacks a service.
     missing_service() => 500, "Invalid prepared query: Must provide a Service name to query";
     /// The number of nearest datacenters is negative.
     negative_nearest(number: i64) => 500,
         format!("Invalid prepared query: Bad NearestN '{number}', must be >= 0");
-    /// The TTL of DNS answers is not a duration; in Go's words.
+    /// The TTL of DNS answers is not a duration; `words` is Go's text.
     invalid_dns_ttl(ttl: &str, words: &str) => 500,
         format!("Invalid prepared query: Bad DNS TTL '{ttl}': {words}");
     /// The TTL of DNS answers, in nanoseconds, is negative.
     negative_dns_ttl(nanoseconds: i64) => 500,
         format!("Invalid prepared query: DNS TTL '{nanoseconds}', must be >=0");
-    /// The nodes' metadata is invalid.
+    /// The required metadata of nodes is invalid.
     invalid_meta(problem: &str) => 500, format!("Invalid prepared query: {problem}");
 }

@@ -36,7 +36,7 @@ routes! {
     "/v1/query/" [] => waits(query);
 }
 
-/// `GET` and `POST` of `/v1/query`: all queries, and a new one.
+/// Lists all queries, or creates one.
 pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {
     if request.method == Method::POST {
         return create(request).await;
@@ -54,7 +54,7 @@ async fn create(mut request: Request) -> Result<Reply, Failure> {
         request.decoding(UnknownFields::Refused),
     );
     decoded.map_err(|words| Failure::undecodable(&words))?;
-    // Consul's handler dies of a query that is null, and the connection with it.
+    // Consul's handler panics on a null query, which closes the connection.
     let query = query.ok_or_else(Failure::dropped)?;
     request.check_datacenter()?;
     if query.has_id() {
@@ -66,10 +66,10 @@ async fn create(mut request: Request) -> Result<Reply, Failure> {
     Ok(Reply::json(&request, &object! { "ID" => id, }))
 }
 
-/// Everything below `/v1/query/`: a query by its id, or what it finds and how.
+/// Reads, replaces, deletes, executes or explains a query.
 pub(crate) async fn query(request: Request) -> Result<Reply, Failure> {
     let path = request.rest_text();
-    // A last segment of this name is a verb, even when no name of a query precedes it.
+    // A last segment with one of these names is a verb, even if no query precedes it.
     if let Some((name, verb @ ("execute" | "explain"))) = format!("/{path}").rsplit_once('/') {
         let name = name.strip_prefix('/').unwrap_or(name).to_owned();
         return match allowed(&request, "GET")? {
@@ -96,8 +96,8 @@ pub(crate) async fn query(request: Request) -> Result<Reply, Failure> {
     }
 }
 
-/// The methods below `/v1/query/` are looked at by the endpoint itself, which answers `OPTIONS` with an empty object
-/// and names the methods without it (seen on 1.8.7).
+/// Checks the method. Below `/v1/query/` Consul's endpoint does this itself: it answers `OPTIONS` with an empty object,
+/// and its 405 lists the methods without `OPTIONS` (seen on 1.8.7).
 fn allowed(request: &Request, methods: &str) -> Result<Option<Reply>, Failure> {
     if request.method == Method::OPTIONS {
         let mut reply = Reply::json(request, &json!({}));
@@ -114,7 +114,7 @@ fn allowed(request: &Request, methods: &str) -> Result<Option<Reply>, Failure> {
 
 async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     let mut query = QueryBody::default();
-    // As of a new session, a body of unknown length is not looked at.
+    // As with a new session, Consul ignores a chunked body.
     if request.content_length().is_some_and(|length| length > 0) {
         let body = request.read_whole().await;
         let decoded = request.decode::<QueryFields>(
@@ -125,7 +125,7 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
         decoded.map_err(|words| Failure::undecodable(&words))?;
     }
     request.check_datacenter()?;
-    // Consul looks for the query before it looks at the new one.
+    // Consul looks up the query before it checks the new one.
     let store = request.context.engine.snapshot();
     let found = store.prepared_query_target(&id);
     found.map_err(|refusal| refused(&request, &refusal))?;
@@ -171,7 +171,7 @@ async fn show<R: Read<Rows = Queries, Refused: Into<PreparedQueryRefusal>>>(
         .with_consistency(options.consistency))
 }
 
-/// Runs a read of queries.
+/// Runs a read of prepared queries.
 async fn read<R: Read<Refused: Into<PreparedQueryRefusal>>>(
     request: &Request,
     read: &R,
@@ -191,13 +191,13 @@ async fn read<R: Read<Refused: Into<PreparedQueryRefusal>>>(
     })
 }
 
-/// The query that serves a name, with what it searches for that name.
+/// Finds the query that serves a name, and renders its search for that name.
 async fn resolve(
     request: &Request,
     name: String,
     options: ReadOptions,
 ) -> Result<(Arc<PreparedQueryRow>, ServiceSearch), Failure> {
-    // Neither of the two waits.
+    // Neither `execute` nor `explain` waits.
     let options = ReadOptions {
         wait: None,
         ..options
@@ -205,7 +205,7 @@ async fn resolve(
     let read_for = PreparedQueryFor(name);
     let row = read(request, &read_for, options).await?.rows;
     let search = template::rendered(&row.query, &read_for.0);
-    // Rendered once before it was stored, but for a query of a state that a test has loaded.
+    // Fails only for a query of a loaded state: others were rendered before they were stored.
     let search =
         search.map_err(|flaw| refused(request, &PreparedQueryRefusal::TemplateFlaw(flaw)))?;
     Ok((row, search))
@@ -260,13 +260,13 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     Ok(found(request, &executed, options))
 }
 
-/// What Consul's servers say of the answer, which here is part of it.
+/// Returns the metadata of Consul's servers, which is part of these answers.
 fn query_meta(options: ReadOptions, version: Version) -> JsonObject<impl JsonMembers> {
     let index = u64::from(version.has(Behaviour::JsonQueryIndexOne));
     meta::query_meta(index, true, options.consistency.name(), version)
 }
 
-/// The answer of a query, whose index is always 1.
+/// Answers with a query's result, whose index is always 1.
 fn found(request: &Request, value: &impl serde::Serialize, options: ReadOptions) -> Reply {
     Reply::json(request, value)
         .with_index(request, crate::store::Index(1))
@@ -292,7 +292,7 @@ fn connect(request: &Request) -> Result<bool, Failure> {
     connect.map_err(|error| failure::invalid_connect(&error.to_string()))
 }
 
-/// Whether an instance is one that a search is for: not critical, and with all that it asks for.
+/// Whether a search finds an instance: it is healthy enough, and has the tags and metadata.
 fn fits(instance: &Instance, search: &ServiceSearch) -> bool {
     let service = &instance.service.service;
     let has_tag = |tag: &str| {

@@ -1,23 +1,20 @@
-//! Templates of prepared queries: what a name is made into (session.md 5).
-//!
-//! Of Consul's interpolation language this is what its documentation shows: `${name.full}`, `${name.prefix}`,
-//! `${name.suffix}`, `${match(N)}`, `${agent.segment}` and `$${` for a `${`. The arithmetic and the functions that the
-//! language has beside are refused as what cannot be parsed.
+//! Templates of prepared queries, which are rendered for a name (session.md 5).
+//! This is the documented part of Consul's interpolation language: `${name.full}`, `${name.prefix}`, `${name.suffix}`, `${match(N)}`, `${agent.segment}` and `$${` for a literal `${`. The language's arithmetic and other functions are refused as syntax errors.
 
 use std::cell::Cell;
 
 use crate::go::regexp::Regexp;
 use crate::store::{NewPreparedQuery, ServiceSearch};
 
-/// The only kind of template there is.
+/// The only kind of template.
 const NAME_PREFIX_MATCH: &str = "name_prefix_match";
 
-/// How many bytes all texts of a query may be rendered to. Each place for a name is as long as the name, which may be a
-/// megabyte long: with Consul, memory is the limit.
+/// The most bytes of all rendered values of a query. A name may have a megabyte, and a template may repeat it; in
+/// Consul, memory is the limit.
 const MAX_RENDERED: usize = 8 * 1024 * 1024;
 
-/// What is wrong with a template, in Consul's words behind `failed compiling template`; none for a query that is no
-/// template.
+/// Returns what is wrong with a template, which follows `failed compiling template` in Consul's text; `None` for a
+/// query without a template.
 pub(crate) fn flaw(query: &NewPreparedQuery) -> Option<String> {
     if !query.template.is_some() {
         return None;
@@ -32,10 +29,10 @@ pub(crate) fn flaw(query: &NewPreparedQuery) -> Option<String> {
     rendered(query, &query.name).err()
 }
 
-/// The query with everything put into it that depends on the name that it is asked for.
+/// Renders the search of a query for a name.
 ///
 /// # Errors
-/// A text that is no template.
+/// Consul's text about an invalid template.
 pub(crate) fn rendered(query: &NewPreparedQuery, name: &str) -> Result<ServiceSearch, String> {
     let mut search = query.service.clone();
     if !query.template.is_some() {
@@ -75,25 +72,25 @@ pub(crate) fn rendered(query: &NewPreparedQuery, name: &str) -> Result<ServiceSe
     Ok(search)
 }
 
-/// A name taken apart.
+/// A name and its parts.
 struct Name<'a> {
     full: &'a str,
     prefix: &'a str,
     suffix: &'a str,
     matches: Vec<String>,
-    /// How many bytes of [`MAX_RENDERED`] are left.
+    /// The rest of [`MAX_RENDERED`].
     left: Cell<usize>,
 }
 
 /// Why a text cannot be rendered.
 enum Problem {
-    /// It is no template.
+    /// A syntax error.
     Syntax,
-    /// It names what there is not; with the column.
+    /// An unknown variable or function at a column; with the text.
     Unknown(usize, String),
-    /// A wrong number of arguments; with the column.
+    /// A wrong number of arguments, at a column.
     Arguments(usize, usize),
-    /// It becomes too long; with the column.
+    /// The values are too long from a column on.
     TooLong(usize),
 }
 
@@ -137,7 +134,7 @@ impl<'a> Name<'a> {
         while let Some(at) = rest.find("${") {
             let (before, behind) = rest.split_at(at);
             if let Some(before) = before.strip_suffix('$') {
-                // An escaped one, and what follows is text.
+                // An escaped `${`.
                 out += before;
                 out += "${";
                 rest = &behind[2..];
@@ -156,7 +153,7 @@ impl<'a> Name<'a> {
         Ok(out + rest)
     }
 
-    /// What stands between the braces, which begins at this column.
+    /// Returns the value of an expression between braces, which begins at this column.
     fn value(&self, inner: &str, column: usize) -> Result<String, Problem> {
         match inner.trim() {
             "name.full" => Ok(self.full.to_owned()),

@@ -4,7 +4,7 @@ use crate::http::reply::table::{Look, table};
 use crate::store::{PreparedQueryRow, ServiceSearch, Template};
 use crate::version::{Behaviour, Version};
 
-/// What a query searches, which a template renders, and how it is shown.
+/// How a prepared query is shown: with the search that its template renders, and the fields of a release.
 #[derive(Clone, Copy)]
 pub(crate) struct Searched<'a> {
     pub(crate) search: &'a ServiceSearch,

@@ -1,4 +1,4 @@
-//! The operations of `/v1/txn` on nodes, services and checks, as their bodies have them (kv.md 7.5).
+//! The bodies of operations of `/v1/txn` on nodes, services and checks (kv.md 7.5).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::http::request::Request;
 use crate::store::{CatalogOperation, CatalogSubject, CatalogVerb, Index, Labels, NewNode};
 use crate::version::Behaviour;
 
-/// The verbs are case-sensitive.
+/// Returns a verb. Verbs are case-sensitive.
 fn verb(text: String) -> CatalogVerb {
     match text.as_str() {
         "get" => CatalogVerb::Get,
@@ -84,10 +84,10 @@ impl ServiceOperation {
         let index = Index(body.modify_index);
         let sent_id = body.service.id.clone();
         let service = body.into_service();
-        let mut service = service.expect("a transaction's body keeps no upstreams");
+        let mut service = service.expect("the body of a transaction keeps no upstreams");
         let verb = verb(self.verb);
         if verb == CatalogVerb::Get {
-            // What is read goes by the id alone, also by an empty one.
+            // A read uses the sent id, even an empty one.
             service.id = sent_id;
         }
         if !request.has(Behaviour::TxnServiceTaggedAddresses) {
@@ -157,12 +157,12 @@ go_struct! {
     }
 }
 
-// Consul decodes into a type of the moment (seen on 1.8.7).
+// Consul decodes into a type without a name (seen on 1.8.7).
 const DEFINITION_TYPE: &str = "struct { IntervalDuration interface {}; TimeoutDuration interface {}; DeregisterCriticalServiceAfterDuration interface {}; *api.Alias }";
 
 go_struct! {
-    /// A definition as the client's type has it: fewer fields than the catalog's, and two spellings of durations, of
-    /// which the deprecated one counts where the other says nothing.
+    /// The definition of a check in the client's type: fewer fields than the catalog's, and two spellings of durations.
+    /// The deprecated spelling counts if the other one is missing.
     DefinitionFields as DEFINITION_TYPE for body: CheckBody,
     own decoder: Accepted, then: CheckBody::settle_durations {
         "IntervalDuration": AnyDuration => body.interval,

@@ -10,7 +10,7 @@ use crate::store::{
 use crate::version::{Behaviour, Version};
 
 failures! {
-    /// The body is not a list of operations; in Go's words.
+    /// The body is not a list of operations; `words` is Go's text.
     unparsable(words: &str) => 400, format!("Failed to parse body: {words}");
     /// The transaction has too many operations.
     too_many_operations(count: usize, limit: usize) => 413,
@@ -21,7 +21,7 @@ failures! {
     );
 }
 
-/// The `What` of a failed operation.
+/// Returns the `What` of a failed operation.
 pub(crate) fn what(error: &TxnError, version: Version) -> String {
     let key = quoted(error.key.as_bytes(), version);
     match &error.refusal {
@@ -81,7 +81,7 @@ pub(crate) fn what(error: &TxnError, version: Version) -> String {
     }
 }
 
-/// What a transaction says of a write of a key that did not take place.
+/// Returns the text of a refused write of a key.
 fn write_text(key: &QuotedBy<'_>, refused: &KvRefused, version: Version) -> String {
     match refused {
         KvRefused::Acquire(AcquireRefused::LockDelay(_)) => {
@@ -101,7 +101,7 @@ fn write_text(key: &QuotedBy<'_>, refused: &KvRefused, version: Version) -> Stri
     }
 }
 
-/// What a transaction says of a refusal of the store: without what a registration says before it.
+/// Returns the text of a refusal of the store, without the prefix of registrations.
 fn refusal_text(refusal: &Refusal, version: Version) -> String {
     match refusal {
         Refusal::MissingService { .. } => "Missing service registration".into(),
@@ -114,13 +114,13 @@ fn refusal_text(refusal: &Refusal, version: Version) -> String {
     }
 }
 
-/// What a read in a transaction says of an invalid node id.
+/// Returns the text of a read with an invalid node id.
 fn node_lookup_text(id: &str, flaw: NodeIdFlaw) -> String {
     let flaw = node_id::text(flaw);
     format!("node lookup by ID failed, wrong UUID: {flaw} for '{id}'")
 }
 
-/// The text for a verb that is unknown for nodes, services or checks (kv.md 7.5, 1.22.md A7).
+/// Returns the text of an unknown verb for nodes, services or checks (kv.md 7.5, 1.22.md A7).
 fn unknown_verb_text(kind: &str, verb: &str, version: Version) -> String {
     if version.has(Behaviour::TxnUnknownVerbEarly) {
         return format!("unknown {kind} operation: {verb}");
@@ -133,7 +133,7 @@ fn unknown_verb_text(kind: &str, verb: &str, version: Version) -> String {
     )
 }
 
-/// How a transaction names what an operation is about.
+/// Names the node, service or check of an operation.
 fn subject_text(subject: &CatalogSubject, version: Version) -> String {
     let quoted = |text: &str| quoted(text, version).to_string();
     match subject {

@@ -32,7 +32,7 @@ routes! {
 }
 
 go_struct! {
-    /// An operation of the body: of several members the first in this order counts.
+    /// An operation of the body. Of several members, the first in this order counts.
     struct OperationBody as "api.TxnOp" {
         "KV": Option<KvBody> => kv,
         "Node": Option<NodeOperation> => node,
@@ -95,14 +95,14 @@ async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Fa
     let mut operations = Vec::new();
     let decoded = request.decode::<Vec<Option<OperationBody>>>(body, &mut operations, rules);
     decoded.map_err(|words| failure::unparsable(&words))?;
-    // Consul's handler dies of an operation that is null, and the connection with it (kv.md 7.1).
+    // Consul's handler panics on a null operation, which closes the connection (kv.md 7.1).
     operations
         .into_iter()
         .collect::<Option<Vec<_>>>()
         .ok_or_else(Failure::dropped)
 }
 
-/// One operation; `None` for an empty object, which Consul passes over.
+/// Returns the operation of a body; `None` for an empty object, which Consul skips.
 fn operation(request: &Request, body: OperationBody) -> Result<Option<TxnOperation>, Failure> {
     let Some(kv) = body.kv else {
         let catalog = if let Some(node) = body.node {
@@ -128,7 +128,7 @@ fn operation(request: &Request, body: OperationBody) -> Result<Option<TxnOperati
     }))
 }
 
-/// The verbs are case-sensitive (kv.md 7.3).
+/// Returns the verb of an operation on a key. Verbs are case-sensitive (kv.md 7.3).
 fn verb(request: &Request, kv: KvBody) -> TxnVerb {
     let content = Content {
         value: kv.value,
@@ -157,14 +157,14 @@ fn verb(request: &Request, kv: KvBody) -> TxnVerb {
     }
 }
 
-/// Of the parameters of the request only the datacenter counts (kv.md 7.2).
+/// Runs a transaction that writes. Of the parameters only the datacenter counts (kv.md 7.2).
 fn write(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failure> {
     request.check_datacenter()?;
     let outcome = request.context.engine.apply(Txn(operations));
     Ok(answer(request, &outcome, object! {}))
 }
 
-/// Validated as a GET is, but it never waits (kv.md trap 28).
+/// Runs a transaction that only reads. Its parameters are checked like those of a GET, but it never waits (kv.md trap 28).
 fn read(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failure> {
     request.read_options()?;
     request.check_datacenter()?;
@@ -176,7 +176,7 @@ fn read(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failu
             _ => false,
         })
     });
-    // Until 1.12 the fields are filled in before the check, with no index (1.22.md A7).
+    // Before 1.12 the index is 0, and the leader is known even if the check fails (1.22.md A7).
     let reports_index = request.has(Behaviour::TxnReadIndexOne);
     let known_leader = !(reports_index && pre_check_failed);
     let index = u64::from(reports_index && !pre_check_failed);
@@ -185,7 +185,7 @@ fn read(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failu
     Ok(reply.with_leader(known_leader))
 }
 
-/// A result as it is sent.
+/// Returns a result in its form on the wire.
 fn shown(result: &Shown, version: Version) -> ResultEntry<'_> {
     match result {
         Shown::Kv {

@@ -1,5 +1,5 @@
-//! A service as a transaction's body has it: in the client's types, all of which have names (kv.md 7.5). Consul copies no
-//! more of it than what has a place here, but minds the kinds of all (seen on 1.8.7).
+//! The service in the body of a transaction, in the types of Consul's client, all of which have names (kv.md 7.5).
+//! Consul checks the kinds of all fields, but keeps only those with a place here (seen on 1.8.7).
 
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ go_struct! {
 }
 
 go_struct! {
-    /// What the service says of Connect.
+    /// The service's settings of Connect.
     struct ConnectBody as "api.AgentServiceConnect" {
         "Native": bool,
         "SidecarService": Option<SidecarBody>,
@@ -121,7 +121,7 @@ go_struct! {
 }
 
 go_struct! {
-    /// A sidecar, which is a whole registration.
+    /// The registration of a sidecar.
     struct SidecarBody as "api.AgentServiceRegistration" {
         "Kind" is "api.ServiceKind": String,
         "ID": String,
@@ -146,7 +146,7 @@ go_struct! {
 }
 
 go_struct! {
-    /// A check of a sidecar, whose durations are texts that nobody reads.
+    /// A check of a sidecar. Its durations are not parsed.
     struct CheckBody as "api.AgentServiceCheck" {
         "CheckID": String,
         "Name": String,

@@ -1,11 +1,11 @@
-//! The JSON of what a transaction did (kv.md 7).
+//! The JSON of the results of a transaction (kv.md 7).
 
 use serde::Serialize;
 
 use crate::http::body::kv::KvEntry;
 use crate::http::body::wire::{Check, Node, NodeService};
 
-/// A result of a transaction; which member it has says what it is of.
+/// A result of a transaction: an object with one member, whose name is the kind.
 #[derive(Serialize)]
 pub(crate) enum ResultEntry<'a> {
     #[serde(rename = "KV")]
