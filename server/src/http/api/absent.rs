@@ -1,4 +1,4 @@
-//! Endpoints of Consul that are not emulated: they say so with 501.
+//! Endpoints of Consul that are not emulated, which answer 501.
 
 use http::Method;
 
@@ -19,17 +19,17 @@ routes! {
 }
 
 failures! {
-    /// Consul does what the request asks for, and this server does not.
+    /// Consul answers this request, and this server does not emulate it.
     not_emulated(method: &Method, path: &str) => 501 NotEmulated,
         format!("{method} {path} is not emulated by proconsul");
 }
 
-/// An endpoint of Consul that is not emulated.
+/// Answers an endpoint that is not emulated.
 pub(crate) fn endpoint(request: &Request) -> Result<Reply, Failure> {
     Err(failure(request))
 }
 
-/// The answer to what is not emulated of an endpoint that is.
+/// Returns the failure of a request that is not emulated.
 pub(crate) fn failure(request: &Request) -> Failure {
     not_emulated(&request.method, &request.path_text())
 }

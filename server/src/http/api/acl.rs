@@ -1,5 +1,4 @@
-//! The routes below `/v1/acl/`, with the methods that each takes (seen on 1.8.7, 1.22.md B6). ACLs are disabled, which
-//! all of them say.
+//! `/v1/acl/`: the routes and their methods (seen on 1.8.7, 1.22.md B6). Each answers that ACLs are disabled.
 
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;

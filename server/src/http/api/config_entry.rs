@@ -1,4 +1,4 @@
-//! `/v1/config/`: configuration entries. There are none, and none can be made; harnesses read and delete them.
+//! `/v1/config/`: configuration entries. There are none, and none can be created; test harnesses read and delete them.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ routes! {
     "/v1/config/" [GET DELETE] => at_once(entries);
 }
 
-/// The kinds of entries, and the release that brought each.
+/// The kinds of entries with their first releases.
 const KINDS: &[(&str, Version)] = &[
     ("service-defaults", Version::new(1, 5, 0)),
     ("proxy-defaults", Version::new(1, 5, 0)),
@@ -36,7 +36,7 @@ failures! {
     unknown_kind(kind: &str) => 500, format!("invalid config entry kind: {kind}");
     /// A deletion names an unknown kind.
     unknown_kind_to_delete(kind: &str) => 400, format!("invalid config entry kind: {kind}");
-    /// A deletion lacks the name.
+    /// A deletion lacks a name.
     missing_name() => 404, "Must provide both a kind and name to delete";
     /// The configuration entry does not exist.
     entry_not_found(kind: &str, name: &str, version: Version) => 404, format!(
@@ -44,12 +44,12 @@ failures! {
     );
 }
 
-/// `PUT /v1/config`: an entry cannot be made.
+/// Refuses to create an entry.
 pub(crate) fn apply(request: &Request) -> Result<Reply, Failure> {
     Err(absent::failure(request))
 }
 
-/// The entries of a kind, or the one of a kind and name.
+/// Reads the entries of a kind, or reads or deletes the one with a kind and name.
 pub(crate) fn entries(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let path = request.rest_text();

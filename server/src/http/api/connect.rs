@@ -1,6 +1,6 @@
-//! `/v1/connect/ca/` and `/v1/connect/intentions`: what harnesses look at while they wait for a Consul with Connect.
+//! `/v1/connect/ca/` and `/v1/connect/intentions`, which test harnesses read while they wait for a Consul with Connect.
 //!
-//! There is no Connect here. The root certificate is one whose key nobody has: it has signed nothing and never will.
+//! Connect is not emulated. The private key of the root certificate was thrown away, so it has signed nothing.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -24,12 +24,12 @@ routes! {
 const ROOT_ID: &str = "c4:33:7a:19:55:38:bb:b6:ed:71:7f:33:0b:c1:4b:b8:cd:aa:2a:56";
 /// The fingerprint of its key.
 const SIGNING_KEY_ID: &str = "f3:88:57:a5:14:90:eb:df:b3:d3:e5:ba:89:ec:23:f8:9f:66:15:b4";
-/// The certificate, good for the whole century.
+/// The certificate, valid until 2120.
 const ROOT_CERTIFICATE: &str = include_str!("ca_root.pem");
-/// The domain that all identities of the cluster stand in.
+/// The domain of all identities of the cluster.
 const TRUST_DOMAIN: &str = "11111111-2222-3333-4444-555555555555";
 
-/// The root certificates of the cluster: one, which is active.
+/// Lists the root certificates of the cluster: one, which is active.
 pub(crate) fn roots(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     let root = object! {
@@ -56,7 +56,7 @@ pub(crate) fn roots(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::json(request, &roots).with_index(request, Index(9)))
 }
 
-/// How the certificates are made that nobody makes here. It cannot be changed.
+/// Shows the configuration of the certificate authority. It cannot be changed.
 pub(crate) fn configuration(request: &Request) -> Result<Reply, Failure> {
     if request.method == Method::PUT {
         return Err(absent::failure(request));
@@ -77,7 +77,7 @@ pub(crate) fn configuration(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::json(request, &configuration))
 }
 
-/// All intentions: none, and none can be made.
+/// Lists the intentions. There are none, and none can be created.
 pub(crate) fn intentions(request: &Request) -> Result<Reply, Failure> {
     if request.method == Method::POST {
         return Err(absent::failure(request));

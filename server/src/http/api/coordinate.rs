@@ -1,4 +1,4 @@
-//! `/v1/coordinate/`: where nodes lie in the network: of the agent's own, where it begins; of others nobody knows.
+//! `/v1/coordinate/`: network coordinates. The agent's own node has the initial one, other nodes have none.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -16,7 +16,7 @@ routes! {
     "/v1/coordinate/node/" [GET] => at_once(node);
 }
 
-/// Where a node lies in the network that nobody has measured.
+/// Returns the coordinate of a node before its first measurement.
 pub(crate) fn unknown() -> impl Serialize {
     object! {
         "Vec" => [0; 8],
@@ -26,7 +26,7 @@ pub(crate) fn unknown() -> impl Serialize {
     }
 }
 
-/// The place of the agent's own node.
+/// Returns the coordinate of the agent's node.
 fn own(request: &Request) -> impl Serialize {
     object! {
         "Node" => &request.context.config.node_name,
@@ -35,14 +35,14 @@ fn own(request: &Request) -> impl Serialize {
     }
 }
 
-/// The places of all nodes that have one.
+/// Lists the coordinates of all nodes.
 pub(crate) fn nodes(request: &Request) -> Result<Reply, Failure> {
     request.read_options()?;
     request.check_datacenter_of_read()?;
     Ok(Reply::json(request, &[own(request)]).with_index(request, Index(1)))
 }
 
-/// The place of a node; 404 without a text for one that has none.
+/// Shows the coordinate of a node; 404 without a text if it has none.
 pub(crate) fn node(request: &Request) -> Result<Reply, Failure> {
     if request.rest_text() == request.context.config.node_name {
         return nodes(request);
@@ -51,7 +51,7 @@ pub(crate) fn node(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::empty(StatusCode::NOT_FOUND))
 }
 
-/// The places of the servers of all datacenters.
+/// Lists the coordinates of the servers of all datacenters.
 pub(crate) fn datacenters(request: &Request) -> Reply {
     let datacenter = object! {
         "Datacenter" => &request.context.config.datacenter,

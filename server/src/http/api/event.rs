@@ -18,23 +18,23 @@ routes! {
 
 /// The largest payload since 1.22.
 const LARGEST_PAYLOAD: u64 = 300;
-/// The most that is sent around for an event.
+/// The largest gossip message of an event.
 const LARGEST_MESSAGE: usize = 512;
-/// What an event takes beside name, payload and filters while few events have been fired (measured on 1.8.7).
+/// The bytes of a message beside name, payload and filters while few events have been fired (measured on 1.8.7).
 const MESSAGE_OVERHEAD: usize = 96;
-/// What a filter takes beside its text.
+/// The bytes of a filter beside its text.
 const FILTER_OVERHEAD: usize = 4;
-/// What stands before the name of an event when it is sent around.
+/// The prefix of the name of an event in its message.
 const NAME_PREFIX: usize = "consul:event:".len();
-/// From this length on it takes more bytes to say how long a text is.
+/// From this length on, the length of a text takes one more byte.
 const LONG_TEXT: usize = 32;
-/// The service that Consul's servers are, which no agent knows of.
+/// The service of Consul's servers, which no agent has registered.
 const CONSUL: &str = "consul";
 
 failures! {
-    /// A filter of an event is not a regular expression; in Go's words.
+    /// A filter of an event is not a regular expression; `words` is Go's text.
     invalid_event_filter(which: &str, words: &str) => 500, format!("Invalid {which} filter: {words}");
-    /// The event has a filter for tags and none for services.
+    /// The event has a filter for tags but none for services.
     tag_without_service() => 500, "Cannot provide tag filter without service filter";
     /// The event is larger than a gossip message.
     event_too_large() => 500, "1 error occurred:\n\t* error broadcasting event to segment \"\": \
@@ -49,7 +49,7 @@ failures! {
 }
 
 table! {
-    /// An event that was kept, or that was fired and has no place yet (session.md 4.6).
+    /// An event (session.md 4.6).
     Event of row: EventRow {
         "ID" => json(uuid::Uuid::from_bytes(row.event.id).hyphenated().to_string()),
         "Name" => json(Text(&row.event.name)),
@@ -62,7 +62,7 @@ table! {
     }
 }
 
-/// Fires an event. The answer shows it without its place among the others.
+/// Fires an event. The answer shows it without its logical time.
 pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
     let name: Box<[u8]> = request.rest.as_slice().into();
     if name.is_empty() {
@@ -83,7 +83,7 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
         return Err(Failure::unreadable_body(&failure));
     }
     let filters = Filters::new(&request)?;
-    // Filters are UTF-8, or they were refused.
+    // Filters that are not UTF-8 have been refused.
     let parameter = |name: &str| String::from_utf8_lossy(request.query.get(name)).into_owned();
     let event = NewEvent {
         id: request.context.engine.new_id(),
@@ -116,7 +116,7 @@ fn message_length(event: &NewEvent) -> usize {
     MESSAGE_OVERHEAD + name + event.payload.len() + filters
 }
 
-/// Whom an event is for.
+/// The filters of an event.
 struct Filters {
     node: Regexp,
     service: Option<Regexp>,
@@ -142,7 +142,7 @@ impl Filters {
         })
     }
 
-    /// Whether the agent is one of those: by its name, and by a service on it that fits both other filters.
+    /// Whether the filters match the agent: its name, and a service on it with its tags.
     fn concern_agent(&self, request: &Request) -> bool {
         let node = &request.context.config.node_name;
         if !self.node.matches(node) {
@@ -164,7 +164,7 @@ impl Filters {
     }
 }
 
-/// The events that were kept, oldest first, with the index that is made from the id of the last one.
+/// Lists the recent events, oldest first. The index is derived from the id of the last one.
 pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
     let wait = request.wait_options()?;
     let name = request.query.get("name");

@@ -31,29 +31,29 @@ failures! {
     invalid_passing() => 400, "Invalid value for ?passing";
 }
 
-/// The checks of a node.
+/// Lists the checks of a node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     checks(request, "node name", NodeChecks).await
 }
 
-/// The checks with a status; `any` means all.
+/// Lists the checks with a status; `any` means all.
 pub(crate) async fn state(request: &Request) -> Result<Reply, Failure> {
     let of = |state| ChecksInState(state, node_meta(request));
     checks(request, "check state", of).await
 }
 
-/// The checks of a service's instances.
+/// Lists the checks of a service's instances.
 pub(crate) async fn service_checks(request: &Request) -> Result<Reply, Failure> {
     let of = |service| ServiceChecks(service, node_meta(request));
     checks(request, "service name", of).await
 }
 
-/// The instances of a service, each with its node and the checks of both.
+/// Lists the instances of a service, each with its node and the checks of both.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     shown_instances(request, |name| ServiceInstances(ServiceView::Health, name)).await
 }
 
-/// The proxies of a service, and its instances that need none.
+/// Lists the proxies of a service, and its instances with native Connect.
 pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
     shown_instances(request, |name| ConnectInstances(ServiceView::Health, name)).await
 }
@@ -78,7 +78,7 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     })
 }
 
-/// Whether Consul answers a read from a stream of changes (1.22.md B4.5). Only its header shows it.
+/// Whether Consul answers a read from its streaming backend (1.22.md B4.5). Only a header shows it.
 fn is_streamed(request: &Request, options: ReadOptions) -> bool {
     request.has(Behaviour::HealthStreaming)
         && request.context.config.use_streaming_backend
@@ -87,7 +87,7 @@ fn is_streamed(request: &Request, options: ReadOptions) -> bool {
         && !request.query.has("merge-central-config")
 }
 
-/// The ingress gateways of a service: there are none, and never were.
+/// Lists the ingress gateways of a service. There are no gateways.
 pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     request.named("service name")?;
@@ -104,7 +104,7 @@ fn is_passing(instance: &Instance) -> bool {
     checks.all(|row| row.check.status == "passing")
 }
 
-/// `passing` without a value means yes; with one it is a boolean of Go.
+/// Returns `?passing`: true without a value, else a boolean of Go.
 fn only_passing(request: &Request) -> Result<bool, Failure> {
     match request.query.first("passing") {
         None => Ok(false),

@@ -1,4 +1,4 @@
-//! `/v1/operator/raft/configuration`: who has a say, which harnesses wait for.
+//! `/v1/operator/raft/configuration`: the voters, which test harnesses wait for.
 
 use crate::http::api::status;
 use crate::http::failure::Failure;
@@ -11,7 +11,7 @@ routes! {
     "/v1/operator/raft/configuration" [GET] => at_once(raft_configuration);
 }
 
-/// The servers of the cluster: this one, which leads and votes.
+/// Lists the servers of the cluster: this one, the leader and a voter.
 pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     let config = &request.context.config;

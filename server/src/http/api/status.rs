@@ -1,4 +1,4 @@
-//! `/v1/status/`: who leads, which is this agent (session.md 4.5).
+//! `/v1/status/`: the leader and its peers, which are this agent (session.md 4.5).
 
 use crate::config::Config;
 use crate::http::failure::Failure;
@@ -11,19 +11,20 @@ routes! {
     "/v1/status/peers" [GET] => at_once(peers);
 }
 
-/// The address of the leader: this agent's RPC address.
+/// Shows the address of the leader: this agent's RPC address.
 pub(crate) fn leader(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     Ok(Reply::json(request, &rpc_address(&request.context.config)))
 }
 
-/// The addresses of all servers.
+/// Lists the addresses of all servers.
 pub(crate) fn peers(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     let peers = [rpc_address(&request.context.config)];
     Ok(Reply::json(request, &peers))
 }
 
+/// Returns the address at which other servers would call this one.
 pub(crate) fn rpc_address(config: &Config) -> String {
     std::net::SocketAddr::new(config.advertise_address, config.server_port).to_string()
 }

@@ -1,4 +1,4 @@
-//! A check in the bodies of the catalog and of transactions.
+//! Checks in the bodies of the catalog and of transactions.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use crate::go::json::decode::Decode;
 use crate::go::json::value::Value;
 use crate::store::NewCheck;
 
-/// The status of a check that is registered without one (session.md trap 26).
+/// The default status of a check (session.md trap 26).
 const CRITICAL: &str = "critical";
 
-/// A check as it is decoded, whichever of Go's types the body has.
+/// A decoded check of a body, whichever of Go's types the body has.
 #[derive(Default)]
 pub(crate) struct CheckBody {
     pub(crate) node: String,
     pub(crate) check: NewCheck,
     pub(crate) peer_name: String,
     pub(crate) modify_index: u64,
-    /// The durations of its definition, until the whole definition was read.
+    /// The durations of the definition, until the whole definition has been decoded.
     pub(crate) interval: AnyDuration,
     pub(crate) timeout: AnyDuration,
     pub(crate) deregister_after: AnyDuration,
@@ -26,7 +26,10 @@ pub(crate) struct CheckBody {
 }
 
 impl CheckBody {
-    /// Puts the durations into the definition.
+    /// Moves the durations into the definition.
+    ///
+    /// # Errors
+    /// Go's text about an invalid duration.
     pub(crate) fn settle_durations(&mut self) -> Result<(), String> {
         let definition = &mut self.check.definition;
         self.interval.settle(&mut definition.interval_ns)?;
@@ -36,10 +39,8 @@ impl CheckBody {
         self.ttl.settle(&mut definition.ttl_ns)
     }
 
-    /// The check, with what holds where the body says nothing.
-    ///
-    /// Consul takes the name and the tags of a service from the service where it is given one, and keeps those of the
-    /// body for a check of the node (seen on 1.8.7).
+    /// Returns the check with defaults for missing fields.
+    /// A check of a service gets the name and tags of its service; a check of a node keeps those of the body (seen on 1.8.7).
     pub(crate) fn into_check(self) -> NewCheck {
         let mut check = self.check;
         if check.check_id.is_empty() {
@@ -56,7 +57,7 @@ impl CheckBody {
     }
 }
 
-/// The id of a check: Go's type for it has a name of its own, which type errors show.
+/// The id of a check. Its Go type has a name, which type errors show.
 pub(crate) struct CheckId;
 
 impl Decode for CheckId {

@@ -1,6 +1,6 @@
-//! Services and checks as users define them: in the bodies of the agent's registrations, and in what the catalog's say
-//! of Connect. Consul's alias types decode them (session.md 4.4): names in two spellings, durations as texts or as
-//! nanoseconds. An instance of a service is the same in the bodies of the agent, the catalog and transactions.
+//! Definitions of services and checks in bodies: in the agent's registrations, and in the catalog's settings of
+//! Connect. Consul decodes them into alias types (session.md 4.4): names in two spellings, durations as texts or as
+//! nanoseconds. The bodies of the agent, the catalog and transactions share the instance of a service.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::go::json::kinds::{Any, Int};
 use crate::store::{Labels, NewService, ServiceAddress, Weights};
 use crate::version::Behaviour;
 
-// The Go types that decode the bodies have no names: an error about a whole body prints all that is in them.
+// The Go types of these bodies have no names, so an error about a whole body prints their fields.
 const CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
 const SERVICE_CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceID string \"json:\\\"ServiceID\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
 const SERVICE_TYPE: &str = "struct { EnableTagOverrideSnake bool \"json:\\\"enable_tag_override\\\"\"; TaggedAddressesSnake map[string]structs.ServiceAddress \"json:\\\"tagged_addresses\\\"\"; *structs.Alias }";
@@ -28,12 +28,12 @@ pub(crate) struct AgentCheckBody {
     timeout: AnyDuration,
     ttl: AnyDuration,
     deregister_after: AnyDuration,
-    /// Read where the other spelling has nothing.
+    /// Counts if the other spelling is missing.
     deregister_snake: AnyDuration,
 }
 
 impl AgentCheckBody {
-    /// Unlike the catalog, the agent keeps durations that are negative.
+    /// Moves the durations into the definition. Unlike the catalog, the agent keeps negative ones.
     fn settle(&mut self) -> Result<(), String> {
         if !self.args.is_empty() {
             self.definition.script_args = std::mem::take(&mut self.args);
@@ -61,8 +61,8 @@ const OWN_FIELDS: &[Field<AgentCheckBody>] = fields!(check: AgentCheckBody {
     "deregister_critical_service_after": AnyDuration => check.deregister_snake,
 });
 
-/// The fields that both forms have. Checks that would need the shell or the ports of a proxy are not run, and redirects
-/// are always followed.
+/// The fields that both forms share. Checks that need a shell or the ports of a proxy are not run, and redirects are
+/// always followed.
 const COMMON_FIELDS: &[Field<AgentCheckBody>] = fields!(check: AgentCheckBody {
     "Name": String => check.definition.name,
     "Notes": String => check.definition.notes,
@@ -158,7 +158,7 @@ go_struct! {
     }
 }
 
-/// What a service says of Connect.
+/// A service's settings of Connect.
 #[derive(Default)]
 pub(crate) struct ConnectBody {
     pub(crate) native: bool,
@@ -166,7 +166,7 @@ pub(crate) struct ConnectBody {
 }
 
 go_struct! {
-    /// What a service says of Connect.
+    /// A service's settings of Connect.
     pub(crate) ConnectFields as CONNECT_TYPE for connect: ConnectBody, own decoder: Accepted {
         "Native": bool => connect.native,
         "SidecarService" | "sidecar_service": Option<Box<ServiceFields>> => connect.sidecar,
@@ -174,7 +174,7 @@ go_struct! {
 }
 
 impl DefinitionBody {
-    /// What was defined; `None` where Consul's handler dies of a check or an upstream that is null.
+    /// Returns the definition; `None` for a null check or upstream, on which Consul's handler panics.
     pub(crate) fn into_definition(mut self) -> Option<ServiceDefinition> {
         let sidecar = match self.given.connect.sidecar.take() {
             Some(sidecar) => Some(Box::new(sidecar.into_definition()?)),
@@ -191,7 +191,7 @@ impl DefinitionBody {
     }
 }
 
-/// A service instance as it is decoded, whichever of Go's types the body has.
+/// A decoded service instance, whichever of Go's types the body has.
 #[derive(Default)]
 pub(crate) struct ServiceBody {
     pub(crate) service: NewService,
@@ -203,7 +203,7 @@ pub(crate) struct ServiceBody {
 }
 
 impl ServiceBody {
-    /// The service as it was given; `None` where Consul's handler dies of an upstream that is null.
+    /// Returns the service as sent; `None` for a null upstream, on which Consul's handler panics.
     pub(crate) fn into_given(self) -> Option<NewService> {
         Some(NewService {
             weights: self.weights.map(Weights::from).unwrap_or_default(),
@@ -213,7 +213,7 @@ impl ServiceBody {
         })
     }
 
-    /// The service with what holds where the body says nothing, as the catalog and transactions keep it.
+    /// Returns the service with the defaults of the catalog and transactions; `None` as in [`Self::into_given`].
     pub(crate) fn into_service(self) -> Option<NewService> {
         let mut service = self.into_given()?;
         if service.id.is_empty() {
@@ -233,7 +233,7 @@ go_struct! {
 }
 
 go_struct! {
-    /// The weights of a service. Unlike those of [`Weights`], they are 0 where nothing is given.
+    /// The weights of a service, with 0 for missing ones, unlike the defaults of [`Weights`].
     pub(crate) struct WeightsBody as "structs.Weights" {
         "Passing": Int => passing,
         "Warning": Int => warning,

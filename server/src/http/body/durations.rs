@@ -1,4 +1,4 @@
-//! Durations in bodies, which may be texts of Go's or numbers of nanoseconds (session.md 1.2 and 4.2, kv.md 7.5).
+//! Durations in bodies: Go's texts, or numbers of nanoseconds (session.md 1.2 and 4.2, kv.md 7.5).
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ use crate::go::json::value::{Value, ValueKind};
 use crate::go::number;
 use crate::go::quote::Quoted;
 
-/// A duration in a field of Go's type `interface{}`: values of other kinds are no time at all. An empty text is minded, but
-/// not before the whole object was read.
+/// A duration in a field of Go's type `interface{}`. Values of other kinds are 0. An invalid text, even an empty one,
+/// fails only after the whole object has been decoded.
 #[derive(Default)]
 pub(crate) struct AnyDuration {
     nanoseconds: Option<i64>,
@@ -19,18 +19,18 @@ pub(crate) struct AnyDuration {
 }
 
 impl AnyDuration {
-    /// The nanoseconds; `None` for `null`, or nothing.
+    /// Returns the nanoseconds; `None` for a missing value or `null`.
     ///
     /// # Errors
-    /// Go's sentence about a text that is no duration.
+    /// Go's text about an invalid duration.
     pub(crate) fn nanoseconds(&self) -> Result<Option<i64>, String> {
         self.flaw.clone().map_or(Ok(self.nanoseconds), Err)
     }
 
-    /// Puts the nanoseconds, if there are any, in their place. Another object begins anew.
+    /// Moves the nanoseconds, if any, into `place`, and resets itself for the next object.
     ///
     /// # Errors
-    /// Go's sentence about a text that is no duration.
+    /// Go's text about an invalid duration.
     pub(crate) fn settle(&mut self, place: &mut i64) -> Result<(), String> {
         if let Some(nanoseconds) = std::mem::take(self).nanoseconds()? {
             *place = nanoseconds;
@@ -62,8 +62,7 @@ impl Decode for AnyDuration {
     }
 }
 
-/// A duration as the client's type has it, which decodes itself into nanoseconds: what is no text has to be a number,
-/// even `null`.
+/// A duration of the client's type, which decodes itself: a text or a number. Even `null` is refused.
 pub(crate) struct ReadableDuration;
 
 impl Decode for ReadableDuration {
@@ -71,7 +70,7 @@ impl Decode for ReadableDuration {
 
     fn decode(place: &mut i64, value: Value<'_>, context: &mut DecodeContext) {
         let parsed = match value.kind() {
-            // As it stands there: escapes are not undone (seen on 1.8.7).
+            // Escapes are not decoded (seen on 1.8.7).
             ValueKind::String(_) => duration::parse(&value.text()[1..value.text().len() - 1])
                 .map_err(|error| error.message(context.go().duration_quotes)),
             ValueKind::Number(text) => float(text).map(number::truncated),
@@ -90,7 +89,7 @@ impl Decode for ReadableDuration {
     }
 }
 
-/// A JSON number as a float.
+/// Parses a JSON number as a float.
 fn float(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| float_error(text.as_bytes(), "value out of range"))

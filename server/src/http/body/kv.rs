@@ -1,4 +1,4 @@
-//! A key in answers: of reads, and of transactions.
+//! Keys in answers of reads and transactions.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(crate) struct KvEntry<'a> {
 }
 
 impl<'a> KvEntry<'a> {
-    /// The entry of a key; results of most transaction verbs show no value (kv.md trap 27).
+    /// Returns the entry of a key. The results of most transaction verbs have no value (kv.md trap 27).
     pub(crate) fn new(key: &'a Key, row: &'a KvRow, with_value: bool) -> Self {
         Self {
             lock_index: row.lock_index,

@@ -1,4 +1,4 @@
-//! What a service's body says of proxies: in the agent's definitions and in the catalog's registrations.
+//! Settings of proxies in the bodies of services.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use crate::go::json::object::AnyObject;
 use crate::store::{ExposedPath, Proxy, Upstream};
 use crate::version::Behaviour;
 
-// The Go types that decode the bodies have no names: an error about a whole body prints all that is in them.
+// The Go types of these bodies have no names, so an error about a whole body prints their fields.
 const PROXY_TYPE: &str = "struct { DestinationServiceNameSnake string \"json:\\\"destination_service_name\\\"\"; DestinationServiceIDSnake string \"json:\\\"destination_service_id\\\"\"; LocalServiceAddressSnake string \"json:\\\"local_service_address\\\"\"; LocalServicePortSnake int \"json:\\\"local_service_port\\\"\"; *structs.Alias }";
 
 const UPSTREAM_TYPE: &str = "struct { DestinationTypeSnake string \"json:\\\"destination_type\\\"\"; DestinationNamespaceSnake string \"json:\\\"destination_namespace\\\"\"; DestinationNameSnake string \"json:\\\"destination_name\\\"\"; LocalBindPortSnake int \"json:\\\"local_bind_port\\\"\"; LocalBindAddressSnake string \"json:\\\"local_bind_address\\\"\"; *structs.Alias }";
 const PATH_TYPE: &str = "struct { LocalPathPortSnake int \"json:\\\"local_path_port\\\"\"; ListenerPortSnake int \"json:\\\"listener_port\\\"\"; *structs.Alias }";
 
-/// What an upstream is where it does not say.
+/// The default type of an upstream.
 const SERVICE: &str = "service";
 
-/// A proxy's settings as they are decoded.
+/// The decoded settings of a proxy.
 #[derive(Default)]
 pub(crate) struct ProxyBody {
     proxy: Proxy,
@@ -25,7 +25,7 @@ pub(crate) struct ProxyBody {
 }
 
 impl ProxyBody {
-    /// The settings; `None` where Consul's handler dies of an upstream that is null.
+    /// Returns the settings; `None` for a null upstream, on which Consul's handler panics.
     pub(crate) fn into_proxy(self) -> Option<Arc<Proxy>> {
         let upstreams = self.upstreams.into_iter().collect::<Option<_>>()?;
         Some(Arc::new(Proxy {
@@ -56,7 +56,7 @@ go_struct! {
 }
 
 go_struct! {
-    /// A service that is reached through a proxy.
+    /// An upstream: a service that a proxy reaches.
     UpstreamFields as UPSTREAM_TYPE for upstream: Upstream,
     own decoder: Refused, then: name_destination_type {
         "DestinationType" | "destination_type": String => upstream.destination_type,
@@ -74,7 +74,7 @@ go_struct! {
     }
 }
 
-/// Shown so where it was not given (seen on 1.8.7).
+/// Sets the default type (seen on 1.8.7).
 #[expect(clippy::unnecessary_wraps, reason = "decoders may refuse")]
 fn name_destination_type(upstream: &mut Upstream) -> Result<(), String> {
     if upstream.destination_type.is_empty() {
@@ -84,17 +84,17 @@ fn name_destination_type(upstream: &mut Upstream) -> Result<(), String> {
 }
 
 go_struct! {
-    /// Through which gateways other datacenters are reached.
+    /// The gateways to other datacenters.
     MeshGatewayFields as "structs.MeshGatewayConfig" for mode: String {
         "Mode" is "structs.MeshGatewayMode": String => *mode,
     }
 }
 
 go_struct! {
-    /// What can be reached without Connect.
+    /// Paths and checks that can be reached without Connect.
     ExposeFields as "structs.ExposeConfig" for proxy: Proxy {
         "Checks": bool => proxy.expose_checks,
-        // Its name, too, for what the list itself is.
+        // Errors name the list's type as well.
         "Paths" is "[]structs.ExposePath": Vec<PathFields> => proxy.exposed_paths,
     }
 }

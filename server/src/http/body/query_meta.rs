@@ -1,9 +1,9 @@
-//! What Consul's servers say of an answer.
+//! The metadata of an answer.
 
 use crate::http::reply::object::{JsonMembers, JsonObject, object};
 use crate::version::{Behaviour, Version};
 
-/// What Consul's servers say of an answer, where it is part of it. Its fields came with the versions (1.22.md A7).
+/// Returns the metadata of an answer, for bodies that contain it. Its fields depend on the release (1.22.md A7).
 pub(crate) fn query_meta(
     index: u64,
     known_leader: bool,

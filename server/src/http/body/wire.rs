@@ -1,5 +1,5 @@
-//! Nodes, services and checks in answers (session.md 4.5, 1.22.md B4.5), and the settings of proxies: the catalog's
-//! form, and the agent's, which leaves out what is empty (seen on 1.8.7).
+//! Nodes, services, checks and settings of proxies in answers (session.md 4.5, 1.22.md B4.5). The agent leaves out
+//! empty fields that the catalog shows (seen on 1.8.7).
 
 use crate::go::duration;
 use crate::go::json::encode::Json;
@@ -44,7 +44,7 @@ table! {
 }
 
 table! {
-    /// What a service weighs in DNS.
+    /// The weights of a service in DNS.
     pub(crate) Weights of weights: store::Weights {
         "Passing" => number(weights.passing),
         "Warning" => number(weights.warning),
@@ -60,7 +60,7 @@ table! {
 }
 
 table! {
-    /// What a service says of Connect.
+    /// A service's settings of Connect.
     pub(crate) Connect of service: NewService {
         "Native", omitempty => flag(service.connect_native),
     }
@@ -82,7 +82,7 @@ table! {
 }
 
 table! {
-    /// A service that is reached through a proxy.
+    /// An upstream: a service that a proxy reaches.
     Upstream of upstream: store::Upstream, look: Look {
         "DestinationType" => text(upstream.destination_type),
         "DestinationNamespace", omitempty => text(upstream.destination_namespace),
@@ -102,14 +102,14 @@ fn keeps_empty(look: Look) -> bool {
 }
 
 table! {
-    /// Through which gateways other datacenters are reached.
+    /// The gateways to other datacenters.
     MeshGateway of mode: String {
         "Mode", omitempty => text(*mode),
     }
 }
 
 table! {
-    /// What can be reached without Connect.
+    /// Paths and checks that can be reached without Connect.
     Expose of proxy: store::Proxy {
         "Checks", omitempty => flag(proxy.expose_checks),
         "Paths", omitempty => each(Path, proxy.exposed_paths.iter()),
@@ -150,7 +150,7 @@ table! {
 }
 
 table! {
-    /// How a check is run: what was given, durations as Go prints them and the TTL as a number (session.md 4.2).
+    /// The definition of a check: durations as Go prints them, and the TTL as a number (session.md 4.2).
     Definition of definition: store::HealthCheckDefinition {
         "Interval", omitempty => json(set(definition.interval_ns)),
         "Timeout", omitempty => json(set(definition.timeout_ns)),
@@ -168,7 +168,7 @@ table! {
     }
 }
 
-/// A duration that was set, as a text.
+/// Returns a duration as Go prints it; `None` for 0.
 fn set(nanoseconds: i64) -> Option<String> {
     (nanoseconds != 0).then(|| duration::format(nanoseconds))
 }
@@ -182,7 +182,7 @@ table! {
     }
 }
 
-/// The checks of an instance; `None` where no list is `null`.
+/// Returns the checks of an instance; `None` for an empty list of a transaction, which is shown as `null`.
 fn checks(instance: &Instance, look: Look) -> Option<Vec<Check<'_>>> {
     let rows = instance.checks.iter();
     let rows = rows.map(|row| Check::new(row, look)).collect();

@@ -1,4 +1,4 @@
-//! `/v1/agent/`: what clients tell the agent of its services and checks (session.md 4.4, 1.22.md B4.4).
+//! `/v1/agent/`: changes of the agent's services and checks (session.md 4.4, 1.22.md B4.4).
 
 use crate::go::json::decode::go_struct;
 use crate::go::number;
@@ -41,7 +41,7 @@ pub(crate) async fn register_check(mut request: Request) -> Result<Reply, Failur
     Ok(Reply::done(&request))
 }
 
-/// Takes a service off the agent.
+/// Deregisters a service.
 pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     request.check_tenancy()?;
@@ -53,7 +53,7 @@ pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
     ignoring_unknown(request, result, Behaviour::AgentUnknownService404)
 }
 
-/// Takes a check off the agent.
+/// Deregisters a check.
 pub(crate) fn deregister_check(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     request.check_tenancy()?;
@@ -65,21 +65,21 @@ pub(crate) fn deregister_check(request: &Request) -> Result<Reply, Failure> {
     ignoring_unknown(request, result, Behaviour::AgentUnknownCheck500)
 }
 
-/// What is not there was taken away successfully, until the versions began to mind.
+/// Answers a deregistration. Deregistering a missing service or check fails since `refused_since`.
 fn ignoring_unknown(
     request: &Request,
     result: Result<(), Refusal>,
-    minded_since: Behaviour,
+    refused_since: Behaviour,
 ) -> Result<Reply, Failure> {
     match result {
-        Err(refusal) if request.has(minded_since) => {
+        Err(refusal) if request.has(refused_since) => {
             Err(Failure::refused(&refusal, request.version()))
         }
         Ok(()) | Err(_) => Ok(Reply::done(request)),
     }
 }
 
-/// Takes the report of a client that a TTL check has this status; `note` says more.
+/// Sets the status of a TTL check, with `?note` as its output.
 pub(crate) fn report(request: &Request, status: &'static str) -> Result<Reply, Failure> {
     let note = request.query.get("note");
     let output = String::from_utf8_lossy(note).into_owned();
@@ -95,7 +95,7 @@ go_struct! {
     }
 }
 
-/// Takes the report of a client with status and output in the body.
+/// Sets the status and output of a TTL check from the body.
 pub(crate) async fn update(mut request: Request) -> Result<Reply, Failure> {
     let body = read_strictly::<UpdateBody>(&mut request).await?;
     let status = match body.status.as_str() {
@@ -114,7 +114,7 @@ fn report_of(request: &Request, status: &'static str, output: String) -> Result<
     Ok(Reply::done(request))
 }
 
-/// Puts a service in maintenance, or takes it out.
+/// Puts a service into maintenance, or ends it.
 pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
     let id = request.named("service ID")?;
     let reason = maintenance(request)?;
@@ -132,14 +132,14 @@ pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
     }
 }
 
-/// Puts the node in maintenance, or takes it out.
+/// Puts the node into maintenance, or ends it.
 pub(crate) fn node_maintenance(request: &Request) -> Result<Reply, Failure> {
     let reason = maintenance(request)?;
     apply(request, AgentCommand::NodeMaintenance { reason })?;
     Ok(Reply::done(request))
 }
 
-/// The reason for maintenance; none to end it.
+/// Returns the reason for maintenance; `None` ends it.
 fn maintenance(request: &Request) -> Result<Option<String>, Failure> {
     let Some(enable) = request.query.first("enable") else {
         return Err(failure::missing_enable());

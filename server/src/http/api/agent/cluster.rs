@@ -1,4 +1,4 @@
-//! `/v1/agent/`: what concerns the cluster, which is this one agent, and what it measures.
+//! `/v1/agent/`: the cluster, which is this one agent, and its metrics.
 
 use crate::http::api::acl::acl_disabled;
 use crate::http::api::agent::failure;
@@ -9,7 +9,7 @@ use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::version::BUILD_DATE;
 
-/// Makes a member leave. The only member is alive, and stays.
+/// Removes a member. The only member is alive and stays.
 pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
     let name = request.rest_text();
     if name == request.context.config.node_name {
@@ -18,12 +18,12 @@ pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
     Err(failure::unknown_member(&name))
 }
 
-/// Sets a token of the agent's, which needs ACLs.
+/// Sets a token of the agent, which needs ACLs.
 pub(crate) fn token() -> Result<Reply, Failure> {
     Err(acl_disabled())
 }
 
-/// What the agent measures: in shape; nothing is measured but the index.
+/// Shows metrics in Consul's form. Only the index is measured.
 pub(crate) fn metrics(request: &Request) -> Result<Reply, Failure> {
     if request.query.get("format") == b"prometheus" {
         return Err(failure::no_prometheus());
@@ -52,7 +52,7 @@ pub(crate) fn metrics(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::json(request, &answer))
 }
 
-/// The time in the form of Go's `Time.String`, in whole seconds.
+/// Returns the time in the form of Go's `Time.String`, in whole seconds.
 fn timestamp() -> String {
     let now = std::time::UNIX_EPOCH + crate::clock::wall_clock();
     let text = humantime::format_rfc3339_seconds(now).to_string();
@@ -60,7 +60,7 @@ fn timestamp() -> String {
     format!("{text} +0000 UTC")
 }
 
-/// What machine the agent runs on: in shape; little is looked up.
+/// Shows the agent's machine in Consul's form, with little content.
 pub(crate) fn host(request: &Request) -> Reply {
     let config = &request.context.config;
     let time = crate::clock::wall_clock().as_nanos();
@@ -81,7 +81,7 @@ pub(crate) fn host(request: &Request) -> Reply {
     Reply::json(request, &answer)
 }
 
-/// Which release the agent is, since 1.16.
+/// Shows the agent's release.
 pub(crate) fn version(request: &Request) -> Reply {
     let answer = object! {
         "SHA" => "",
@@ -92,7 +92,7 @@ pub(crate) fn version(request: &Request) -> Reply {
     Reply::json(request, &answer)
 }
 
-/// Makes the agent leave, which ends it.
+/// Makes the agent leave and exit.
 pub(crate) fn leave(request: &Request) -> Reply {
     request.context.left.notify_one();
     Reply::done(request)

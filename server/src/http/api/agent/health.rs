@@ -1,4 +1,4 @@
-//! `/v1/agent/health/service/`: how the agent's own services do, as status codes (session.md 4.4).
+//! `/v1/agent/health/service/`: the health of the agent's services as status codes (session.md 4.4).
 
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::store::{Agent, NewService};
 
 const REASON: HeaderName = HeaderName::from_static("x-consul-reason");
 
-/// How a service does, the better first.
+/// The health of a service, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Health {
     Passing,
@@ -39,7 +39,7 @@ impl Health {
         }
     }
 
-    /// What the checks of a service and its node come to.
+    /// Returns the worst status of the checks of a service and its node.
     fn of(agent: &Agent, service: &NewService) -> Self {
         let maintenance = format!("_service_maintenance:{}", service.id);
         let of_check = |id: &str, status: &str| {
@@ -60,7 +60,7 @@ impl Health {
     }
 }
 
-/// How the service with this id does.
+/// The health of the service with an id.
 pub(crate) fn by_id(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     if id.is_empty() {
@@ -88,7 +88,7 @@ pub(crate) fn by_id(request: &Request) -> Result<Reply, Failure> {
     Ok(reply(request, &entry, health))
 }
 
-/// How the services with this name do.
+/// The health of the services with a name.
 pub(crate) fn by_name(request: &Request) -> Result<Reply, Failure> {
     let name = request.rest_text();
     if name.is_empty() {
@@ -158,7 +158,7 @@ fn text(text: String) -> Reply {
 
 fn with_status(mut reply: Reply, status: StatusCode, reason: &str) -> Reply {
     reply.status = status;
-    // A name may hold what no header can: then the header is left out.
+    // The header is left out for a name that a header cannot contain.
     reply
         .headers
         .extend(HeaderValue::from_str(reason).map(|reason| (REASON, reason)));

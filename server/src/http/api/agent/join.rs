@@ -1,4 +1,4 @@
-//! `/v1/agent/join/`: the cluster that can be joined is the agent's own, at its own address; nobody else listens anywhere.
+//! `/v1/agent/join/`. The only cluster is the agent's own, so only its own address can be joined.
 
 use std::net::IpAddr;
 
@@ -9,8 +9,8 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 
-/// Joins a cluster. An address that is not the agent's own refuses the connection, as it does where no agent is
-/// (texts seen on 1.8.7); nothing is dialled and no name is looked up.
+/// Joins a cluster. Any address but the agent's own fails as if no agent listened there (texts seen on 1.8.7). Nothing
+/// is dialled, and no name is resolved.
 pub(crate) fn join(request: &Request) -> Result<Reply, Failure> {
     let config = &request.context.config;
     let of_area = if request.query.has("wan") {
@@ -25,8 +25,8 @@ pub(crate) fn join(request: &Request) -> Result<Reply, Failure> {
     }
 }
 
-/// Why nobody can be joined at an address, as Consul says it; none if it is the agent's own. The port of the area is none
-/// where the agent has none for it.
+/// Returns Consul's text about an address that cannot be joined; `None` for the agent's own. `of_area` is the agent's
+/// port for the LAN or WAN, if it has one.
 fn problem(asked: &str, config: &Config, of_area: Option<u16>) -> Option<String> {
     // The name of a node may stand before its address.
     let address = asked.split_once('/').map_or(asked, |(_, address)| address);
@@ -49,8 +49,7 @@ fn problem(asked: &str, config: &Config, of_area: Option<u16>) -> Option<String>
     ))
 }
 
-/// The host of an address, and the port if it has one. An address of the sixth version may stand in brackets, and has to
-/// where a port follows.
+/// Splits an address into host and port. An IPv6 address may have brackets, and needs them before a port.
 fn host_and_port(address: &str) -> (&str, Option<&str>) {
     let bracketed = address
         .strip_prefix('[')
@@ -64,7 +63,7 @@ fn host_and_port(address: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The address of a host; of names only the agent's own are known.
+/// Resolves a host. Of names, only `localhost` and the agent's own are known.
 fn resolved(host: &str, config: &Config) -> Option<IpAddr> {
     if host == "localhost" {
         return Some(IpAddr::from([127, 0, 0, 1]));

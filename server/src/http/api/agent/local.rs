@@ -1,4 +1,4 @@
-//! `/v1/agent/services`, `service/<id>` and `checks`: what the agent knows of its own (session.md 4.4).
+//! `/v1/agent/services`, `service/<id>` and `checks`: the agent's services and checks (session.md 4.4).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::store::{AgentServiceInfo, Answer, Index, NewService, Read};
 
 const CONTENT_HASH: HeaderName = HeaderName::from_static("x-consul-contenthash");
 
-/// All services, by their ids.
+/// Lists all services by id.
 pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let filter = filter(request, AgentService::FILTER)?;
@@ -30,7 +30,7 @@ pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::json(request, &services))
 }
 
-/// All checks, by their ids.
+/// Lists all checks by id.
 pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let filter = filter(request, Check::FILTER)?;
@@ -49,7 +49,7 @@ pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::json(request, &checks))
 }
 
-/// One service, with a hash of what is shown; a client that knows the hash waits for another one.
+/// Shows a service with a hash of its content. A client that sends the hash waits until the content changes.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let read = AgentServiceInfo(request.rest_text());
@@ -69,7 +69,7 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     Ok(shown(request, &local.service, &hash))
 }
 
-/// The hash that a client knows, and the wait for another one. An index must be one, though it means nothing here.
+/// Returns the hash that the client knows, and the wait for another one. `index` has no effect, but must be valid.
 fn hash_wait(request: &Request) -> Result<(Option<String>, Option<Wait>), Failure> {
     request.wait_options()?;
     let limit = request.wait()?;
@@ -96,7 +96,7 @@ fn shown(request: &Request, service: &NewService, hash: &str) -> Reply {
     reply
 }
 
-/// 64 bits that follow from what is shown, as Consul prints them; its own function is another one.
+/// Hashes the content of a service into 64 bits. Consul prints its hash in the same form, but computes another one.
 fn content_hash(request: &Request, service: &NewService) -> String {
     let style = Style {
         pretty: false,

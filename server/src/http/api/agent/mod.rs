@@ -1,4 +1,4 @@
-//! `/v1/agent/`: what the agent says of itself (session.md 4.1, 4.5; 1.22.md B4.4).
+//! `/v1/agent/`: the agent itself (session.md 4.1, 4.5; 1.22.md B4.4).
 
 pub(crate) mod change;
 pub(crate) mod cluster;
@@ -49,10 +49,10 @@ routes! {
     "/v1/agent/service/" [GET] => waits(&local::service);
 }
 
-/// Every segment that there is, in place of a segment's name.
+/// The value of `?segment` that means all segments.
 const ALL_SEGMENTS: &[u8] = b"_all";
 
-/// All members of the cluster, or of the pool of all datacenters: this agent.
+/// Lists the members of the cluster, or of the pool of all datacenters: this agent.
 pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     let named = |segment: &[u8]| !segment.is_empty() && segment != ALL_SEGMENTS;
     let segment = named(request.query.get("segment"));
@@ -68,7 +68,7 @@ pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::json(request, &Vec::from_iter(wan_member(request))))
 }
 
-/// What the agent is and how it was configured; of the statistics, those that tools look at.
+/// Shows the agent and its configuration, with the statistics that tools read.
 pub(crate) fn this_agent(request: &Request) -> Reply {
     let answer = object! {
         "Config" => own_config(request),
@@ -81,7 +81,7 @@ pub(crate) fn this_agent(request: &Request) -> Reply {
     Reply::json(request, &answer)
 }
 
-/// The part of agent/self that clients rely on; its fields came with the versions (`json.agent_self`).
+/// The part of agent/self that clients rely on. Its fields depend on the release (`json.agent_self`).
 fn own_config(request: &Request) -> impl Serialize {
     let config = &request.context.config;
     object! {
@@ -99,7 +99,7 @@ fn own_config(request: &Request) -> impl Serialize {
     }
 }
 
-/// Consul keeps these in maps, which are printed in the order of their names, as [`Value`] is.
+/// The statistics. Like Consul's maps, a [`Value`] is printed in the order of its names.
 fn statistics(request: &Request) -> Value {
     let config = &request.context.config;
     let applied = request.context.engine.snapshot().applied().to_string();
@@ -122,7 +122,7 @@ fn statistics(request: &Request) -> Value {
     })
 }
 
-/// The machine's architecture in the words of Go, where they are others.
+/// Returns Go's name for the machine's architecture.
 fn go_architecture() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",
@@ -131,7 +131,7 @@ fn go_architecture() -> &'static str {
     }
 }
 
-/// The settings that clients read from here and find nowhere else.
+/// The settings that clients find only here.
 fn debug_config(config: &Config) -> Value {
     let nanoseconds = crate::go::duration::format(
         i64::try_from(config.session_ttl_min.as_nanos()).unwrap_or(i64::MAX),
@@ -148,28 +148,28 @@ fn debug_config(config: &Config) -> Value {
     })
 }
 
-/// What the node says of itself.
+/// The node's metadata.
 fn own_meta(config: &Config) -> Value {
     let mut meta = config.node_meta.clone();
     meta.insert("consul-network-segment".into(), String::new());
     json!(meta)
 }
 
-/// This agent as the pool of all datacenters knows it; `None` when it has no port there.
+/// This agent as a member of the pool of all datacenters; `None` without a port for it.
 fn wan_member(request: &Request) -> Option<impl Serialize> {
     let config = &request.context.config;
     let name = format!("{}.{}", config.node_name, config.datacenter);
     Some(pool_member(request, name, config.serf_wan_port?, None))
 }
 
-/// This agent as its own datacenter knows it, with the port for the others (operator.md 8).
+/// This agent as a member of its datacenter, with its port for other datacenters (operator.md 8).
 fn member(request: &Request) -> impl Serialize {
     let config = &request.context.config;
     let name = config.node_name.clone();
     pool_member(request, name, config.serf_lan_port, config.serf_wan_port)
 }
 
-/// This agent, alive, with a port at which other datacenters join.
+/// This agent as a living member of a pool.
 fn pool_member(
     request: &Request,
     name: String,

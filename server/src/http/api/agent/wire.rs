@@ -16,7 +16,7 @@ static NO_LABELS: Labels = Labels::new();
 pub(crate) struct AgentLook<'a> {
     look: Look,
     datacenter: &'a str,
-    /// The hash of what is shown, where it is shown as well.
+    /// The hash of the content, if it is shown.
     pub(crate) content_hash: Option<&'a str>,
 }
 
@@ -40,7 +40,7 @@ impl From<AgentLook<'_>> for Look {
 }
 
 table! {
-    /// A service of the agent's.
+    /// A service of the agent.
     pub(crate) AgentService of service: NewService, agent: AgentLook<'a> {
         "Kind", omitempty => text(service.kind),
         "ID" => text(service.id),
@@ -68,7 +68,7 @@ fn has_proxy(service: &NewService) -> bool {
     )
 }
 
-/// A check of the agent's in the form of the catalog's, where it has no indexes.
+/// Returns a check of the agent as a row of the catalog, with zero indexes.
 pub(crate) fn as_row(local: &LocalCheck, node: &str) -> CheckRow {
     CheckRow {
         node: node.to_owned(),
@@ -80,7 +80,7 @@ pub(crate) fn as_row(local: &LocalCheck, node: &str) -> CheckRow {
     }
 }
 
-/// A service with its checks, and what they come to.
+/// A service with its checks and their worst status.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct ServiceHealth<'a> {
@@ -90,7 +90,7 @@ pub(crate) struct ServiceHealth<'a> {
 }
 
 table! {
-    /// A check as `agent/health/service` shows it: nothing of how it is run, but all the fields for it.
+    /// A check as `agent/health/service` shows it: with all fields of a definition, but without their values.
     pub(crate) HealthCheck of local: LocalCheck, node: &'a str {
         "Node" => json(node),
         "CheckID" => json(local.check.check_id),
@@ -109,7 +109,7 @@ table! {
 }
 
 table! {
-    /// How a check is run of which nothing is shown.
+    /// The fields of a definition without their values.
     NoDefinition of nothing: (), node: &'a str {
         "Interval" => json("0s"),
         "Timeout" => json("0s"),

@@ -82,7 +82,7 @@ go_struct! {
     }
 }
 
-/// The check of a body; its definition says of which kind it is where the body does not.
+/// Returns the check of a body. Without a type of its own, it has the type of its definition.
 pub(crate) fn new_check(body: CheckBody) -> NewCheck {
     let mut check = body.into_check();
     if check.kind.is_empty() {
@@ -91,7 +91,7 @@ pub(crate) fn new_check(body: CheckBody) -> NewCheck {
     check
 }
 
-/// The kind of check that a definition makes; empty where it makes none.
+/// Returns the type of check that a definition describes; empty if it describes none.
 fn kind_of(definition: &HealthCheckDefinition) -> &'static str {
     let runs = definition.interval_ns > 0;
     if runs && !definition.http.is_empty() {
@@ -107,11 +107,11 @@ fn kind_of(definition: &HealthCheckDefinition) -> &'static str {
     }
 }
 
-// Consul decodes into a type of the moment (seen on 1.8.7).
+// Consul decodes into a type without a name (seen on 1.8.7).
 const DEFINITION_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; DeregisterCriticalServiceAfter interface {}; TTL interface {}; *structs.Alias }";
 
 go_struct! {
-    /// How a check is run. Of what runs no check here, the kinds alone are minded.
+    /// The definition of a check. Fields without a place are only checked for their kinds.
     DefinitionFields as DEFINITION_TYPE for body: CheckBody,
     own decoder: Accepted, then: CheckBody::settle_durations {
         "Interval": AnyDuration => body.interval,
@@ -140,7 +140,7 @@ go_struct! {
     }
 }
 
-// Consul decodes into a type of the moment, which has an address that nobody looks at (seen on 1.8.7).
+// Consul decodes into a type without a name, and ignores its address (seen on 1.8.7).
 go_struct! {
     /// The body of `/v1/catalog/deregister`.
     pub(crate) struct DeregisterBody as "struct { Address string; *structs.Alias }" {

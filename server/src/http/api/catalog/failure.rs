@@ -12,7 +12,7 @@ failures! {
     missing_address() => 500, "Must provide address if SkipNodeUpdate is not set";
     /// The node's id is not a UUID.
     invalid_node_id(flaw: NodeIdFlaw) => 500, format!("Bad node ID: {}", node_id::text(flaw));
-    /// The registration names a peer, which only Consul itself may do.
+    /// The registration names a peer, which only Consul's own may do.
     peer_name() => 500, "cannot register requests with PeerName in them";
     /// The service has an id and no name.
     missing_service_name(version: Version) => 500,
@@ -27,7 +27,7 @@ failures! {
     /// The service has neither id nor name (before 1.21.2).
     service_without_key() => 500,
         "failed inserting service: failed inserting service: object missing primary index";
-    /// The check names another node than the one that is registered.
+    /// The check names a node other than the registered one.
     check_of_other_node(named: &str, check: &str, node: &str, version: Version) => 500,
         if version.has(Behaviour::CatalogRegisterTexts) {
             format!("Node '{named}' for check '{check}' doesn't match register request node '{node}'")
@@ -38,6 +38,6 @@ failures! {
     check_without_key(node: &str) => 500, format!(
         "failed inserting check: failed inserting check: object missing primary index on node \"{node}\""
     );
-    /// The proxy or gateway lacks something, or has something it must not have; in Consul's words.
+    /// The proxy or gateway is invalid; `words` is Consul's text.
     invalid_proxy(words: String) => 500, words;
 }

@@ -1,4 +1,4 @@
-//! `/v1/catalog/`: the nodes and services that there are (session.md 4.5).
+//! `/v1/catalog/`: nodes and services (session.md 4.5).
 
 pub(crate) mod bodies;
 pub(crate) mod failure;
@@ -37,8 +37,8 @@ routes! {
     "/v1/catalog/gateway-services/" [GET] => at_once(gateway_services);
 }
 
-/// The names of all datacenters: the one there is. Not a read that has an index. What is wrong with the parameters
-/// is said, and the answer follows all the same, as Consul's handler goes on.
+/// Lists the datacenters: the server's own. The answer has no index. Consul's handler goes on after an error about the
+/// parameters, so the list follows the error's text.
 pub(crate) fn datacenters(request: &Request) -> Reply {
     let reply = Reply::json(request, &[request.context.config.datacenter.as_str()]);
     let checked = request.consistency().map(|_| ());
@@ -48,9 +48,9 @@ pub(crate) fn datacenters(request: &Request) -> Reply {
     }
 }
 
-/// All nodes, in the order of their names.
+/// Lists all nodes by name.
 pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
-    // Nodes belong to no namespace.
+    // Nodes do not belong to namespaces.
     request.check_partition()?;
     let options = request.read_options()?;
     let (answer, filter) = read(request, &NodeList, options, Node::FILTER).await?;
@@ -64,7 +64,7 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
     Ok(reply(request, &nodes, answer.index, options))
 }
 
-/// The names of all services, with their tags.
+/// Lists the names of all services with their tags.
 pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let services = ServiceList(node_meta(request));
@@ -79,7 +79,7 @@ pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     Ok(reply(request, &tags, answer.index, options))
 }
 
-/// Each tag once, whichever instances have it.
+/// Collects the tags of all instances of each service, without duplicates.
 fn service_tags<'a>(rows: impl Iterator<Item = &'a Instance>) -> BTreeMap<&'a str, Vec<&'a str>> {
     let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for row in rows {
@@ -94,7 +94,7 @@ fn service_tags<'a>(rows: impl Iterator<Item = &'a Instance>) -> BTreeMap<&'a st
     names
 }
 
-/// A node with its services by their ids; `null` for one that does not exist.
+/// Shows a node with its services by id; `null` for a missing node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     let (answer, filter, options) = read_node(request).await?;
     let version = request.context.config.version;
@@ -108,13 +108,13 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     Ok(reply(request, &node, answer.index, options))
 }
 
-/// A node with the list of its services; both are `null` for one that does not exist, and the list where it is empty.
+/// Shows a node with the list of its services. Both are `null` for a missing node, and an empty list is `null`.
 pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
     let (answer, filter, options) = read_node(request).await?;
     let version = request.context.config.version;
     let (node, services) = node_and_services(&answer, &filter).unzip();
     let service = |row| NodeService::new(row, version);
-    // Go's list of nothing is `null` until a filter makes another one (seen on 1.8.7).
+    // Go prints its empty list as `null`, unless a filter has made a new one (seen on 1.8.7).
     let services =
         services.filter(|rows| !rows.is_empty() || !request.query.get("filter").is_empty());
     let list = NodeServiceList {
@@ -126,7 +126,7 @@ pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
 
 type NodeAnswer = Answer<<NodeInfo as Read>::Rows>;
 
-/// Reads the node that the path names; the filter is for its services.
+/// Reads the node of the path. The filter applies to its services.
 async fn read_node(
     request: &Request,
 ) -> Result<(NodeAnswer, Filter<ServiceRow>, ReadOptions), Failure> {
@@ -145,12 +145,12 @@ fn node_and_services<'a>(
     Some((node, services.filter(|row| filter.keeps(row)).collect()))
 }
 
-/// The instances of a service; those with all the tags that are asked for.
+/// Lists the instances of a service.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     shown_instances(request, |name| ServiceInstances(ServiceView::Catalog, name)).await
 }
 
-/// The proxies of a service, and its instances that need none.
+/// Lists the proxies of a service, and its instances with native Connect.
 pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
     shown_instances(request, |name| ConnectInstances(ServiceView::Catalog, name)).await
 }
@@ -171,7 +171,7 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     Ok(reply(request, &shown, answer.index, options))
 }
 
-/// The instances that the parameters of the request ask for, in the order that they ask for.
+/// Selects and sorts instances by the parameters `tag`, `node-meta`, `filter` and `near`.
 pub(crate) fn instances<'a>(
     request: &Request,
     rows: &'a [Instance],
@@ -185,7 +185,7 @@ pub(crate) fn instances<'a>(
     rows
 }
 
-/// The services behind a gateway: there are no gateways, and never were.
+/// Lists the services of a gateway. There are no gateways.
 pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     request.named("gateway name")?;
@@ -196,7 +196,7 @@ pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
 /// An empty list.
 pub(crate) const NOTHING: [(); 0] = [];
 
-/// Whether an instance has every `tag` of the query, whatever the case.
+/// Whether an instance has every `tag` of the query, ignoring case.
 fn has_tags(request: &Request, instance: &Instance) -> bool {
     let tags = instance.service.service.tags();
     let mut wanted = request.query.all("tag");
@@ -206,13 +206,13 @@ fn has_tags(request: &Request, instance: &Instance) -> bool {
     })
 }
 
-/// The parameters of a read of the catalog or of health.
+/// Returns the options of a read of the catalog or of health.
 pub(crate) fn read_options(request: &Request) -> Result<ReadOptions, Failure> {
     request.check_tenancy()?;
     request.read_options()
 }
 
-/// Runs a read whose rows may be filtered by these fields; or says what is wrong with the request.
+/// Runs a read, whose rows may be filtered by these fields.
 pub(crate) async fn read<R: Read<Refused = Infallible>, T: 'static>(
     request: &Request,
     read: &R,
@@ -226,7 +226,7 @@ pub(crate) async fn read<R: Read<Refused = Infallible>, T: 'static>(
     Ok((answer, filter))
 }
 
-/// The same without a filter.
+/// Runs a read without a filter.
 async fn read_unfiltered<R: Read<Refused = Infallible>>(
     request: &Request,
     read: &R,
@@ -237,7 +237,7 @@ async fn read_unfiltered<R: Read<Refused = Infallible>>(
     Ok(answer)
 }
 
-/// The answer of a read that reports its consistency.
+/// Answers a read with the headers of its index and consistency.
 pub(crate) fn reply(
     request: &Request,
     value: &impl serde::Serialize,

@@ -1,5 +1,4 @@
-//! `/v1/catalog/register` and `/v1/catalog/deregister`: what is put into the catalog and taken out of it
-//! (session.md 4.2, 4.3; 1.22.md B4.2).
+//! `/v1/catalog/register` and `/v1/catalog/deregister` (session.md 4.2, 4.3; 1.22.md B4.2).
 
 use crate::definition::proxy_problems;
 use crate::go::json::context::UnknownFields;
@@ -14,7 +13,7 @@ use crate::http::request::Request;
 use crate::store::{Deregistration, NewCheck, NewNode, NewService, Registration, check_node_id};
 use crate::version::Behaviour;
 
-/// Registers a node with what is on it.
+/// Registers a node with its service and checks.
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     let body = read_for_catalog::<RegisterBody>(&mut request).await?;
     request.check_datacenter_is(&body.datacenter)?;
@@ -24,7 +23,7 @@ pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     Ok(Reply::boolean(&request, true))
 }
 
-/// Takes a node, a service or a check out of the catalog; of a service and a check the service counts.
+/// Deregisters a node, a service or a check. If the body names a service and a check, the service counts.
 pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     let body = read_for_catalog::<DeregisterBody>(&mut request).await?;
     request.check_datacenter_is(&body.datacenter)?;
@@ -49,20 +48,20 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     Ok(Reply::boolean(&request, true))
 }
 
-/// Go's sentence about the field that only the other edition of Consul knows.
+/// Go's error about the field that only Consul Enterprise knows.
 const NAMESPACE_UNKNOWN: &str = "json: unknown field \"Namespace\"";
 
-/// Decodes a body that must not have fields that nobody knows.
+/// Decodes a body that must not have unknown fields.
 pub(crate) async fn read_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
 ) -> Result<T::Place, Failure> {
-    let minds = request.has(Behaviour::JsonNamespaceText);
+    let explains = request.has(Behaviour::JsonNamespaceText);
     decode_strictly::<T>(request)
         .await
-        .map_err(|error| Failure::undecodable(&if minds { with_edition(error) } else { error }))
+        .map_err(|error| Failure::undecodable(&if explains { with_edition(error) } else { error }))
 }
 
-/// The same for the catalog, which always says why there are no namespaces (seen on 1.8.7).
+/// Decodes a body of the catalog, whose error about namespaces names Consul Enterprise in every release (seen on 1.8.7).
 async fn read_for_catalog<T: Decode<Place: Default>>(
     request: &mut Request,
 ) -> Result<T::Place, Failure> {
@@ -87,7 +86,7 @@ async fn decode_strictly<T: Decode<Place: Default>>(
     Ok(place)
 }
 
-/// What is checked before raft (session.md 4.2).
+/// Checks a registration before raft (session.md 4.2).
 fn registration(request: &Request, body: RegisterBody) -> Result<Registration, Failure> {
     if body.node.is_empty() {
         return Err(failure::missing_node());
@@ -107,7 +106,7 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
     let service = service.transpose()?;
     let mut checks = Vec::new();
     for check in body.check.map(Some).into_iter().chain(body.checks) {
-        // Consul's handler dies of a check that is null, and the connection with it.
+        // Consul's handler panics on a null check, which closes the connection.
         let check = check.ok_or_else(Failure::dropped)?;
         checks.push(checked_check(request, &body.node, check)?);
     }

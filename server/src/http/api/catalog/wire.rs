@@ -1,4 +1,4 @@
-//! What the catalog's answers have of their own (session.md 4.5, 1.22.md B4.5).
+//! The JSON that only the catalog's answers have (session.md 4.5, 1.22.md B4.5).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::version::Behaviour;
 /// `{}`.
 static NO_LABELS: Labels = Labels::new();
 
-/// A node with its services, by their ids.
+/// A node with its services by id.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct NodeWithServices<'a> {
@@ -29,8 +29,8 @@ pub(crate) struct NodeServiceList<'a> {
 }
 
 table! {
-    /// A service instance with its node, as `catalog/service` shows it. Where the other reads show `null` for no meta
-    /// data, this one shows an empty object (seen on 1.8.7).
+    /// A service instance with its node, as `catalog/service` shows it. Missing metadata is an empty object here, and
+    /// `null` in other reads (seen on 1.8.7).
     pub(crate) CatalogService of instance: Instance, look: Look {
         "ID" => text(instance.node.node.id),
         "Node" => text(instance.node.node.node) as instance.service.node,
