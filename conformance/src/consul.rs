@@ -3,6 +3,7 @@
 mod binary;
 mod owner;
 mod process;
+mod release;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

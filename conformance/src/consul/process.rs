@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Agent;
-use super::binary::release_of;
 use super::owner::listens_at;
+use super::release::release_of;
 use crate::site::ToolError;
 use crate::time::{Deadline, pause};
 use crate::version::Version;
