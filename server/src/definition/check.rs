@@ -10,38 +10,38 @@ use crate::version::Behaviour;
 
 /// The shortest time between two runs.
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a run may take that does not say.
+/// The default timeout of a run.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a script may take that does not say.
+/// The default timeout of a script.
 const DEFAULT_SCRIPT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The shortest time after which a critical service is deregistered.
+/// The shortest time before a critical service is deregistered.
 const SHORTEST_DEREGISTER: Duration = Duration::from_secs(60);
 const CRITICAL: &str = "critical";
 
-/// A check as it was defined. Empty and zero fields were not given.
+/// The definition of a check. Empty and zero fields are unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckDefinition {
-    /// The id; empty for one made from the name or the service.
+    /// The id; if empty, it is made from the name or the service.
     pub id: String,
-    /// The name; a check of a service may do without.
+    /// The name; optional for a check of a service.
     pub name: String,
     /// Notes for people.
     pub notes: String,
-    /// The first status; critical if none is given.
+    /// The initial status; critical if empty.
     pub status: String,
-    /// The service that it is a check of; empty for the node. Of no account inside of a service's definition.
+    /// The id of the checked service; empty for the node. Ignored in the definition of a service.
     pub service_id: String,
-    /// A command to be run.
+    /// The command to run.
     pub script_args: Vec<String>,
-    /// A container in which the command is to be run. It never is.
+    /// A container in which Consul would run the command. Not emulated.
     pub docker_container_id: String,
-    /// An address for gRPC. It is never asked.
+    /// An address that Consul would check over gRPC. Not emulated.
     pub grpc: String,
-    /// A node in the catalog whose checks are to be followed; empty for this agent.
+    /// A node of the catalog whose checks are followed; empty for this agent.
     pub alias_node: String,
-    /// The id of a service whose checks are to be followed.
+    /// The id of a service whose checks are followed.
     pub alias_service: String,
-    /// A URL to be asked.
+    /// The URL to request.
     pub http: String,
     /// The method of the request.
     pub method: String,
@@ -49,47 +49,47 @@ pub struct CheckDefinition {
     pub header: BTreeMap<String, Vec<String>>,
     /// The body of the request.
     pub body: String,
-    /// Whether a server of HTTPS may show any certificate.
+    /// Whether any certificate of an HTTPS server is accepted.
     pub tls_skip_verify: bool,
-    /// What its certificate must be for; empty for the host of the URL.
+    /// The expected name in its certificate; empty for the host of the URL.
     pub tls_server_name: String,
-    /// An address to be connected to.
+    /// The address to connect to.
     pub tcp: String,
-    /// An address for pings of HTTP/2. It is never asked.
+    /// An address that Consul would ping over HTTP/2. Not emulated.
     pub h2ping: String,
-    /// An address for UDP. It is never asked.
+    /// An address that Consul would check over UDP. Not emulated.
     pub udp: String,
-    /// The name of a service of the operating system. It is never looked at.
+    /// A service of the operating system that Consul would check. Not emulated.
     pub os_service: String,
-    /// When things happen.
+    /// Intervals and timeouts.
     pub timing: Timing,
-    /// How often it has to pass before it is no longer critical.
+    /// The number of passing runs before a critical check passes.
     pub success_before_passing: i64,
-    /// How often it has to fail before it is critical.
+    /// The number of failed runs before the check is critical.
     pub failures_before_critical: i64,
     /// The longest output in bytes; 0 for the agent's setting.
     pub output_max_size: i64,
 }
 
-/// When things happen to a check, in nanoseconds; 0 for what was not given.
+/// The intervals and timeouts of a check in nanoseconds; 0 if unset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
     /// The time between two runs.
     pub interval_ns: i64,
-    /// How long a run may take.
+    /// The timeout of a run.
     pub timeout_ns: i64,
-    /// How long a reported status lasts.
+    /// The time for which a reported status is valid.
     pub ttl_ns: i64,
-    /// After how long in a critical state the service is deregistered.
+    /// The time in a critical state after which the service is deregistered.
     pub deregister_after_ns: i64,
 }
 
-/// What a check is registered with, or on: it decides about what a check may leave out.
+/// The owner of a check, which provides defaults for missing fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CheckOwner<'a> {
-    /// By itself.
+    /// None: the check is registered by itself.
     Alone,
-    /// With a service of this id and name, as the only one or as this one of several, from 1 on.
+    /// The service with this id and name; `number` counts its checks from 1, and is `None` for an only check.
     Service {
         id: &'a str,
         name: &'a str,
@@ -98,7 +98,7 @@ pub(crate) enum CheckOwner<'a> {
 }
 
 impl CheckDefinition {
-    /// Whether nothing at all was given, which a service's single check may be.
+    /// Whether all fields are unset, as a service's single check may be.
     pub(crate) fn is_empty(&self) -> bool {
         *self == CheckDefinition::default()
     }
@@ -119,7 +119,7 @@ impl CheckDefinition {
         !(self.alias_node.is_empty() && self.alias_service.is_empty())
     }
 
-    /// What has to be in order whatever the check belongs to, in Consul's order.
+    /// Checks what all checks need, in Consul's order.
     pub(super) fn validate(&self) -> Result<(), DefinitionError> {
         let Timing {
             interval_ns: interval,
@@ -151,7 +151,7 @@ impl CheckDefinition {
         )
     }
 
-    /// What becomes of a check that is registered by itself.
+    /// Returns the specification of a check that is registered by itself.
     pub(crate) fn alone(self, rules: DefinitionRules) -> Result<CheckSpec, DefinitionError> {
         if self.name.is_empty() {
             return Err(DefinitionError::CheckName);
@@ -164,7 +164,7 @@ impl CheckDefinition {
         Ok(self.into_spec(CheckOwner::Alone, rules))
     }
 
-    /// What becomes of a check of a service; it has been validated.
+    /// Returns the specification of a valid check of a service.
     pub(super) fn of_service(
         self,
         owner: CheckOwner<'_>,
@@ -183,7 +183,7 @@ impl CheckDefinition {
         Ok(())
     }
 
-    /// Which kind of check this is; of several the first counts (seen on 1.8.7).
+    /// Returns the type of the check; of several the first counts (seen on 1.8.7).
     fn kind(&self) -> &'static str {
         if !self.grpc.is_empty() {
             "grpc"
@@ -225,7 +225,7 @@ impl CheckDefinition {
         }
     }
 
-    /// 1.8 takes the thresholds and goes by the last run alone (seen on 1.8.7).
+    /// Returns the thresholds, which 1.8 accepts and ignores (seen on 1.8.7).
     fn thresholds(&self, rules: DefinitionRules) -> Thresholds {
         if !rules.version.has(Behaviour::AgentCheckThresholds) {
             return Thresholds::default();
@@ -276,7 +276,7 @@ impl CheckDefinition {
 
     fn into_check(self, owner: CheckOwner<'_>) -> NewCheck {
         let kind = self.kind().to_owned();
-        // Unset durations are shown as 0s, but for those of a service's definition (1.22.md B4.4).
+        // Unset durations are shown as 0s, except in the checks of a service's definition (1.22.md B4.4).
         let in_service = matches!(owner, CheckOwner::Service { .. });
         let shown = |nanoseconds: i64| match nanoseconds {
             0 if in_service => String::new(),
@@ -315,7 +315,7 @@ impl CheckDefinition {
     }
 }
 
-/// A duration that was given and is not negative.
+/// Returns a positive duration; `None` for any other.
 fn positive(nanoseconds: i64) -> Option<Duration> {
     let nanoseconds = u64::try_from(nanoseconds).ok()?;
     (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds))

@@ -1,11 +1,11 @@
-//! What a service and a sidecar have in common: their checks and the addresses that follow from theirs.
+//! Checks and tagged addresses, which services and sidecars share.
 
 use std::net::IpAddr;
 
 use super::{CheckDefinition, CheckOwner, DefinitionError, DefinitionRules};
 use crate::store::{CheckSpec, NewService, ServiceAddress};
 
-/// What becomes of the checks of a service.
+/// Returns the specifications of the checks of a service.
 pub(super) fn check_specs(
     checks: Vec<CheckDefinition>,
     service: &NewService,
@@ -24,7 +24,7 @@ pub(super) fn check_specs(
     checks.map(spec).collect()
 }
 
-/// Adds the tagged addresses that follow from an address that is a number; no tagged addresses are none at all.
+/// Adds the tagged addresses that follow from a numeric address. An empty map becomes `None`.
 pub(super) fn complete_addresses(service: &mut NewService) {
     let mut addresses = service.tagged_addresses.take().unwrap_or_default();
     let tags: &[&str] = match service.address.parse() {

@@ -1,4 +1,4 @@
-//! The limits that Consul sets to meta data: of nodes, of services, and of what a prepared query searches.
+//! Consul's limits of metadata: of nodes, of services, and of the searches of prepared queries.
 
 use crate::store::Labels;
 
@@ -8,15 +8,15 @@ const PAIRS: usize = 64;
 const KEY_LENGTH: usize = 128;
 /// The longest value, in bytes.
 const VALUE_LENGTH: usize = 512;
-/// Keys that begin so are Consul's own.
+/// The prefix of Consul's own keys.
 const RESERVED: &str = "consul-";
 
-/// What is wrong with meta data that is to be kept, in Consul's words.
+/// Returns Consul's text about invalid metadata; `None` if it is valid.
 pub(crate) fn flaw(meta: &Labels) -> Option<String> {
     flaw_but(meta, &[RESERVED])
 }
 
-/// What is wrong with meta data that is looked for: it may be Consul's own.
+/// Returns Consul's text about invalid metadata of a search, which may use Consul's own keys.
 pub(crate) fn flaw_of_wanted(meta: &Labels) -> Option<String> {
     flaw_but(meta, &[])
 }

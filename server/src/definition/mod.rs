@@ -1,5 +1,5 @@
-//! Definitions of services and checks, as clients send them and configuration files have them: what is wrong with
-//! them, and what becomes of them.
+//! Definitions of services and checks from clients and configuration files: their validation, and the specifications
+//! that the store registers.
 
 mod check;
 mod instance;
@@ -18,18 +18,18 @@ pub use crate::store::{
 };
 use crate::version::{Behaviour, Version};
 
-/// What holds for all definitions of one agent.
+/// The rules for all definitions of an agent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DefinitionRules {
     pub(crate) version: Version,
-    /// The longest output in bytes of a check that does not say (`check_output_max_size`).
+    /// The default of the longest output of a check in bytes (`check_output_max_size`).
     pub(crate) output_limit: usize,
     /// Whether checks may run scripts (`enable_script_checks`).
     pub(crate) scripts: bool,
 }
 
-/// What becomes of the definitions of a configuration, up to the first that cannot be registered: there Consul stops
-/// (seen on 1.8.7).
+/// The specifications of the definitions of a configuration, up to the first invalid one, where Consul stops (seen on
+/// 1.8.7).
 #[derive(Debug, Default)]
 pub(crate) struct Defined {
     pub(crate) services: Vec<ServiceSpec>,
@@ -42,11 +42,11 @@ pub(crate) struct Defined {
 pub(crate) struct WrongDefinition {
     /// `services` or `checks`.
     pub(crate) part: &'static str,
-    /// Consul's sentence.
+    /// Consul's text.
     pub(crate) text: String,
 }
 
-/// What becomes of all definitions of a configuration.
+/// Returns the specifications of all definitions of a configuration.
 pub(crate) fn defined(
     services: &[ServiceDefinition],
     checks: &[CheckDefinition],
@@ -112,37 +112,37 @@ fn of_service(name: &str, error: &DefinitionError, version: Version) -> String {
     }
 }
 
-/// Why a definition is refused. The texts are Consul's (seen on 1.8.7).
+/// Why a definition is invalid. The texts are Consul's (seen on 1.8.7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefinitionError {
     /// A service without a name.
     ServiceName,
     /// A check without a name.
     CheckName,
-    /// A service at an address that stands for all addresses.
+    /// A service with an unspecified address, such as `0.0.0.0`.
     ServiceAddress,
     /// Weights out of range.
     Weights(&'static str),
-    /// Meta data out of form: why.
+    /// Invalid metadata, with the reason.
     Meta(String),
-    /// A proxy or gateway without what it needs, or with what it must not have.
+    /// An invalid proxy or gateway, with all problems.
     Kind(Vec<String>),
-    /// A sidecar that cannot be: why.
+    /// An invalid sidecar, with the reason.
     Sidecar(SidecarError),
-    /// A check that says too much or too little of how it is run.
+    /// A check with too many or too few settings of how it is run, with the reason.
     Check(&'static str),
-    /// A check that is run says nothing of how often.
+    /// A check that is run has no interval.
     Interval,
     /// A check of the node with an unknown status.
     CheckStatus,
     /// A check of a service with an unknown status.
     ServiceCheckStatus,
-    /// A script, where scripts are not allowed.
+    /// A script check while scripts are disabled.
     Scripts,
 }
 
 impl DefinitionError {
-    /// The text of the answer.
+    /// Returns the text of the answer.
     pub(crate) fn text(&self, version: Version) -> String {
         match self {
             DefinitionError::ServiceName => "Missing service name".into(),
@@ -151,7 +151,7 @@ impl DefinitionError {
             DefinitionError::Weights(why) => format!("Invalid Weights: {why}"),
             DefinitionError::Meta(why) => format!("Invalid Service Meta: {why}"),
             DefinitionError::Kind(problems) => problems_text(problems),
-            // Until the errors of handlers were reworked this was not known as one of the client's.
+            // Before 1.13 Consul does not recognize this error as the client's.
             DefinitionError::Sidecar(error) if version.has(Behaviour::HttpNamespaceErrorUnprefixed) => {
                 error.text(version)
             }
@@ -173,7 +173,7 @@ impl DefinitionError {
         }
     }
 
-    /// The text without what an answer puts before it.
+    /// Returns the text without the prefix of an answer.
     fn bare(&self, version: Version) -> String {
         let text = self.text(version);
         match text.strip_prefix("Invalid check: ") {
@@ -183,12 +183,12 @@ impl DefinitionError {
     }
 }
 
-/// Why a sidecar cannot be.
+/// Why a sidecar is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SidecarError {
-    /// Its meta data are out of form: why.
+    /// Invalid metadata, with the reason.
     Meta(String),
-    /// One of its checks cannot be.
+    /// An invalid check.
     Check(Box<DefinitionError>),
 }
 
@@ -204,13 +204,13 @@ impl SidecarError {
     }
 }
 
-/// What is wrong with a service that calls itself a proxy or a gateway, if anything is.
+/// Returns the problems of a proxy or gateway in one text; `None` if there are none.
 pub(crate) fn proxy_problems(service: &NewService) -> Option<String> {
     let problems = proxy::problems(service, false);
     (!problems.is_empty()).then(|| problems_text(&problems))
 }
 
-/// Several problems in one text, as Consul's library for that prints them.
+/// Prints several problems in one text, as Consul's library does.
 fn problems_text(problems: &[String]) -> String {
     let head = match problems.len() {
         1 => "1 error occurred:".to_owned(),

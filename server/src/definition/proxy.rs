@@ -1,10 +1,10 @@
-//! What is wrong with proxies and gateways, in Consul's words and order (seen on 1.8.7).
+//! Validation of proxies and gateways, in Consul's words and order (seen on 1.8.7).
 
 use std::collections::BTreeSet;
 
 use crate::store::{ExposedPath, NewService, Proxy, Upstream};
 
-/// What is wrong with a service of its kind; nothing with one that is no proxy and no gateway.
+/// Returns the problems of a proxy or gateway; empty for any other service.
 pub(crate) fn problems(service: &NewService, has_sidecar: bool) -> Vec<String> {
     let kind = service.kind.as_str();
     match kind {

@@ -6,12 +6,12 @@ use super::instance::{check_specs, complete_addresses};
 use super::{CheckDefinition, DefinitionError, DefinitionRules, meta, proxy};
 use crate::store::{NewService, ServiceSpec, Weights};
 
-/// A service as it was defined.
+/// The definition of a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceDefinition {
-    /// The service itself. Empty and zero fields were not given; an empty id stands for the name.
+    /// The service itself. Empty and zero fields are unset; the id defaults to the name.
     pub service: NewService,
-    /// The proxy that is to be registered beside the service.
+    /// The proxy to register beside the service.
     pub sidecar: Option<Box<ServiceDefinition>>,
     /// A single check.
     pub check: CheckDefinition,
@@ -20,7 +20,7 @@ pub struct ServiceDefinition {
 }
 
 impl ServiceDefinition {
-    /// What becomes of the service and its checks.
+    /// Returns the specification of the service and its checks.
     pub(crate) fn into_spec(self, rules: DefinitionRules) -> Result<ServiceSpec, DefinitionError> {
         let given = &self.service;
         if given.name.is_empty() {
@@ -65,7 +65,7 @@ impl ServiceDefinition {
         })
     }
 
-    /// The service, its checks and its sidecar.
+    /// Splits the definition into the service, its checks and its sidecar.
     pub(super) fn into_parts(
         self,
     ) -> (

@@ -1,4 +1,4 @@
-//! Sidecars: proxies that are registered with the service that they stand for (seen on 1.8.7).
+//! Sidecars: proxies that are registered together with their service (seen on 1.8.7).
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use super::instance::{check_specs, complete_addresses};
 use super::{DefinitionError, DefinitionRules, ServiceDefinition, SidecarError, meta};
 use crate::store::{NewService, Proxy, Sidecar};
 
-/// Where a service is reached that does not say.
+/// The default address of the service behind a sidecar.
 const LOOPBACK: &str = "127.0.0.1";
 
 impl ServiceDefinition {
-    /// What a sidecar must not say of itself.
+    /// Returns the problems of a definition as a sidecar.
     pub(super) fn sidecar_problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         if !self.service.id.is_empty() {
@@ -23,8 +23,8 @@ impl ServiceDefinition {
         problems
     }
 
-    /// What becomes of the sidecar of a service. What it leaves out is the service's; a port is given to it when it
-    /// is registered.
+    /// Returns the specification of the sidecar of a service. Missing fields are those of the service; a missing port
+    /// is assigned at registration.
     pub(super) fn into_sidecar(
         self,
         of: &NewService,
@@ -34,7 +34,7 @@ impl ServiceDefinition {
             return Err(DefinitionError::Sidecar(SidecarError::Meta(flaw)));
         }
         let (given, checks, _) = self.into_parts();
-        // No tags are those of the service; where it has none either, an empty list stays one (seen on 1.8.7).
+        // Without tags it has those of the service. If the service has none either, an empty list stays an empty list (seen on 1.8.7).
         let tags = if given.tags().is_empty() && !of.tags().is_empty() {
             of.tags.clone()
         } else {
@@ -64,7 +64,7 @@ impl ServiceDefinition {
     }
 }
 
-/// The settings of a sidecar: it stands for the instance that it is registered with.
+/// Returns the settings of a sidecar, whose destination is the instance `of`.
 fn settings(given: &Proxy, of: &NewService) -> Proxy {
     let mut proxy = given.clone();
     proxy.destination_name = or(proxy.destination_name, || of.name.clone());

@@ -1,25 +1,21 @@
-//! The table: behaviour -> since which release, until which, how that is known.
-//!
-//! One row per threshold of the contract's merged version table (1.22.md part F; a row of it with several thresholds
-//! is several rows here, told apart by a last word in the id) that the server acts on, and a few that its parts A and B
-//! add. Where the contract leaves two candidates for a release, the later one stands here, because that one is certain.
-//! A row comes with the code that reads it (`tests/tidy/versions.rs`).
+//! The table of behaviours: the releases that have each, and the evidence.
+//! One row per threshold of the contract's version table (1.22.md F) that the server acts on, and a few from its parts A and B. A row of the contract with several thresholds is several rows here, whose ids differ in their last word. If the contract leaves two candidates for a release, the later one is here, because it is certain. Every row is read by code (`tests/tidy/versions.rs`).
 
 use super::Version;
 
-/// From which versions on a behaviour holds. A fix that was backported has one of these per release line.
+/// The versions with a behaviour. A backported fix has one entry per release line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     /// This version and every later one.
     Onward(Version),
-    /// This version and the later patches of its own release line only.
+    /// This version and the later patches of its release line.
     Line(Version),
-    /// This one version: a build of it carries a patch that its release line lacked.
+    /// Only this version: its build has a patch that its release line lacks.
     Only(Version),
 }
 
 impl Since {
-    /// Whether this entry alone gives `version` the behaviour.
+    /// Whether this entry covers `version`.
     pub fn covers(self, version: Version) -> bool {
         match self {
             Since::Onward(first) => version >= first,
@@ -32,15 +28,15 @@ impl Since {
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What the row is about.
+    /// The behaviour.
     pub behaviour: Behaviour,
     /// The id of the contract's row, such as `kv.path_clean`.
     pub id: &'static str,
-    /// A version behaves so if any of these covers it.
+    /// A version has the behaviour if any of these covers it.
     pub since: &'static [Since],
-    /// The first version that no longer behaves so.
+    /// The first later version that lacks the behaviour.
     pub until: Option<Version>,
-    /// How this is known, in the contract's letters: V = seen on a running 1.8.7, G = run on Go's own layers, D = changelog,
+    /// The evidence, in the contract's letters: V = seen on a running 1.8.7, G = run on Go's own layers, D = changelog,
     /// H = dated by commit, I = inferred, S = said by the contract alone.
     pub evidence: &'static str,
 }
@@ -57,19 +53,19 @@ const fn until(major: u16, minor: u16, patch: u16) -> Option<Version> {
     Some(Version::new(major, minor, patch))
 }
 
-/// Writes the enum and the table from one list, so that neither can lack what the other has.
+/// Makes the enum and the table from one list, so that they cannot differ.
 macro_rules! behaviours {
     ($($(#[doc = $doc:literal])+ $name:ident = $id:literal, [$($since:expr),+], $until:expr, $evidence:literal;)+) => {
-        /// Something that one release of Consul does and an earlier (or later) one does not.
+        /// A difference between releases of Consul.
         ///
-        /// Each variant describes the new behaviour, that of the versions which [`Version::has`] it.
+        /// Each variant describes the behaviour of the versions that have it ([`Version::has`]).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Behaviour {
             $($(#[doc = $doc])+ $name,)+
         }
 
         impl Behaviour {
-            /// All rows, in the order of the variants.
+            /// The rows, in the order of the variants.
             pub const TABLE: &'static [Row] = &[
                 $(Row {
                     behaviour: Behaviour::$name,
@@ -84,7 +80,7 @@ macro_rules! behaviours {
 }
 
 impl Behaviour {
-    /// The row of this behaviour.
+    /// Returns the row of this behaviour.
     pub fn row(self) -> &'static Row {
         &Behaviour::TABLE[self as usize]
     }

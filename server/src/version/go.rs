@@ -1,4 +1,4 @@
-//! Which Go a release was built with, as far as that shows, and what its bodies may have.
+//! The Go that a release was built with, as far as clients see it, and the fields of its bodies.
 
 use super::{Behaviour, Version};
 use crate::go::duration::DurationQuotes;
@@ -7,11 +7,11 @@ use crate::go::quote::printable::Unicode;
 use crate::go::{EmbeddedNames, Go};
 
 impl Version {
-    /// The Go that this version was built with, as far as it is told apart.
+    /// Returns the Go that this version was built with, as far as clients see it.
     pub(crate) fn go(self) -> Go {
         let is_new = self.has(Behaviour::HttpMuxEscaped);
         Go {
-            // That of 1.8 and 1.9 until the releases of Go 1.22.
+            // The tables of 1.8 and 1.9, up to the releases with Go 1.22.
             unicode: if is_new { Unicode::V15 } else { Unicode::V12 },
             // The newest releases name the embedded type in an error (1.22.md B0, 0.14).
             embedded_names: if is_new {
@@ -28,7 +28,7 @@ impl Version {
         }
     }
 
-    /// This version for those who decode its bodies.
+    /// Returns this version for decoders of its bodies.
     pub(crate) fn release(self) -> Release {
         Release {
             number: [self.major, self.minor, self.patch],

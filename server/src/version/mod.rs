@@ -1,7 +1,5 @@
-//! The emulated Consul version, and the one table that says which behaviour came with which release.
-//!
-//! Handlers ask [`Version::has`] by [`Behaviour`] and never compare numbers themselves, so that what a release
-//! changed can be read in one place: [`behaviour`].
+//! The emulated version of Consul, and the table of what each release does.
+//! Handlers call [`Version::has`] with a [`Behaviour`] and never compare numbers, so that the changes of a release are in one place: [`behaviour`].
 
 #[doc(hidden)]
 pub mod behaviour;
@@ -13,8 +11,8 @@ pub use behaviour::{Behaviour, Row, Since};
 use std::fmt;
 use std::str::FromStr;
 
-/// The build date where releases say theirs: the one that Consul's own builds from source say, because this is no build
-/// of any release.
+/// The build date that later releases show. It is the date of Consul's builds from source, because this is no release
+/// build.
 #[doc(hidden)]
 pub const BUILD_DATE: &str = "1970-01-01T00:00:01Z";
 
@@ -32,19 +30,19 @@ pub struct Version {
 }
 
 impl Version {
-    /// Debian's 1.8.7: the binary that the contract and the recordings come from. It differs from upstream's 1.8.7 in
-    /// one point, the headers of raw reads ([`Behaviour::KvRawHeaders`]), which Debian backported.
+    /// Debian's 1.8.7, the source of the contract and the recordings. It differs from upstream's 1.8.7 only in the
+    /// headers of raw reads ([`Behaviour::KvRawHeaders`]), which Debian backported.
     pub const V1_8_7: Version = Version::new(1, 8, 7);
-    /// The profile between the old and the new: refactored store, old HTTP layer.
+    /// A profile between old and new: the refactored store with the old HTTP layer.
     pub const V1_16_4: Version = Version::new(1, 16, 4);
-    /// The profile with the HTTP layer of Go 1.22, before keys were validated.
+    /// A profile with the HTTP layer of Go 1.22, before keys were validated.
     pub const V1_20_0: Version = Version::new(1, 20, 0);
-    /// The profile whose keys have to match a regular expression, which 1.22.0 took back.
+    /// A profile whose keys must match a regular expression, which 1.22.0 removed.
     pub const V1_21_5: Version = Version::new(1, 21, 5);
-    /// The newest release that is emulated, and the default.
+    /// The newest emulated release, and the default.
     pub const V1_22_0: Version = Version::new(1, 22, 0);
 
-    /// The releases that the contract describes in full; all others are put together from the table.
+    /// The releases that the contract describes in full. The others follow from the table.
     pub const PROFILES: [Version; 5] = [
         Version::V1_8_7,
         Version::V1_16_4,
@@ -53,7 +51,7 @@ impl Version {
         Version::V1_22_0,
     ];
 
-    /// The version with these three numbers. Nothing is checked: see [`Version::from_str`] for what is emulated.
+    /// Returns the version with these numbers, without a check: [`Version::from_str`] refuses versions that are not emulated.
     pub const fn new(major: u16, minor: u16, patch: u16) -> Version {
         Version {
             major,
@@ -62,7 +60,7 @@ impl Version {
         }
     }
 
-    /// Whether this version behaves in this way.
+    /// Whether this version has `behaviour`.
     #[doc(hidden)]
     pub fn has(self, behaviour: Behaviour) -> bool {
         let row = behaviour.row();
@@ -94,7 +92,7 @@ impl fmt::Display for Version {
 pub enum ParseVersionError {
     /// Neither `X.Y.Z` nor `X.Y`.
     Malformed(String),
-    /// A version, but older than 1.8.0 or newer than the 1.22 line: nothing is known about it here.
+    /// A version older than 1.8.0 or newer than the 1.22 line.
     NotEmulated(Version),
 }
 
@@ -149,7 +147,7 @@ impl FromStr for Version {
     }
 }
 
-/// Digits only: `u16::from_str` would also take a plus sign.
+/// Parses digits only. `u16::from_str` would also accept a plus sign.
 fn decimal(text: &str) -> Option<u16> {
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;

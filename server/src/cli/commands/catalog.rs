@@ -1,4 +1,4 @@
-//! `catalog`.
+//! The verbs `catalog datacenters`, `nodes` and `services`.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ async fn datacenters(given: Given) -> Outcome {
     Ok(listed.iter().map(|name| format!("{name}\n")).collect())
 }
 
-/// `key=value` as Consul's HTTP API takes it.
+/// Returns the arguments of `-node-meta` in the form of the HTTP API, `key:value`.
 fn metas(given: &Given) -> Vec<String> {
     let pairs = given.texts("node-meta").into_iter();
     pairs.map(|pair| pair.replacen('=', ":", 1)).collect()
@@ -78,7 +78,7 @@ async fn nodes(given: Given) -> Outcome {
     Ok(columns(heads, nodes.iter().map(row)))
 }
 
-/// `a=1, b=2`.
+/// Prints an object as `a=1, b=2`.
 fn pairs(object: &Value) -> String {
     let pairs: BTreeMap<String, String> =
         serde_json::from_value(object.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Programs that a verb runs.
+//! Child processes of verbs.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -11,7 +11,7 @@ use tokio::process::{Child, Command};
 use crate::cli::os_error;
 use crate::clock::machine_sleep;
 
-/// A program from the arguments of a verb: one line for a shell, or words.
+/// Returns the command of a verb's arguments: a line for a shell, or words.
 pub(super) fn command(words: &[String], shell: bool) -> Command {
     if shell {
         let mut command = Command::new("/bin/sh");
@@ -24,32 +24,32 @@ pub(super) fn command(words: &[String], shell: bool) -> Command {
     }
 }
 
-/// Starts it; it is killed when it is dropped.
+/// Starts a command. Dropping the child kills it.
 ///
 /// # Errors
-/// The operating system's sentence.
+/// The operating system's error.
 pub(super) fn start(mut command: Command, input: Stdio) -> Result<Child, String> {
     command.stdin(input).kill_on_drop(true);
     command.spawn().map_err(|error| os_error::text(&error))
 }
 
-/// A program that is ended together with everything that it has started.
+/// A program that is ended together with its children.
 pub(super) struct Program {
     child: Child,
     id: Pid,
-    /// It leads a group of processes, which what it starts belongs to.
+    /// Whether it leads a process group, which contains its children.
     leads: bool,
 }
 
-/// Between two looks at whether anything of a group is left.
+/// The interval between two checks whether a process group has ended.
 const LOOK: Duration = Duration::from_millis(10);
 
 impl Program {
-    /// Starts it, as the leader of a group of its own if it `leads`. A group of its own is not in the foreground of a
+    /// Starts a command, as the leader of a new process group if it `leads`. Such a group is not in the foreground of a
     /// terminal, so it cannot read from there.
     ///
     /// # Errors
-    /// The operating system's sentence.
+    /// The operating system's error.
     pub(super) fn start(mut command: Command, input: Stdio, leads: bool) -> Result<Self, String> {
         if leads {
             command.process_group(0);
@@ -60,17 +60,17 @@ impl Program {
         Ok(Self { child, id, leads })
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub(super) fn id(&self) -> i32 {
         self.id.as_raw_nonzero().get()
     }
 
-    /// Waits for the program itself: what it has put into the background may run on.
+    /// Waits for the program itself. Its background processes may still run.
     pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
-    /// Signals all of it. Who is gone already cannot be signalled, and need not be.
+    /// Signals the program and its process group. A program that has ended is ignored.
     pub(super) fn signal(&self, signal: Signal) {
         let _ = if self.leads {
             kill_process_group(self.id, signal)
@@ -81,7 +81,7 @@ impl Program {
         };
     }
 
-    /// Ends when the program and everything of its group has ended.
+    /// Waits for the program and its whole process group.
     pub(super) async fn wait_for_all(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await;
         while self.leads && test_kill_process_group(self.id).is_ok() {
@@ -91,7 +91,7 @@ impl Program {
     }
 }
 
-/// Go's sentence about a program that did not end well; `None` for one that did.
+/// Returns Go's text about a failed program; `None` for a successful one.
 pub(super) fn failure(status: ExitStatus) -> Option<String> {
     if status.success() {
         return None;
@@ -109,7 +109,7 @@ pub(super) fn failure(status: ExitStatus) -> Option<String> {
     })
 }
 
-/// Go's name for a signal.
+/// Returns Go's name for a signal.
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         1 => "hangup",

@@ -1,4 +1,4 @@
-//! Verbs about the agent and its cluster.
+//! The verbs about the agent and its cluster.
 
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ async fn info(given: Given) -> Outcome {
         return Err("Agent statistics are missing in the answer".into());
     };
     let mut text = String::new();
-    // serde_json keeps the names of objects in order, as Consul's tool sorts them.
+    // serde_json sorts the names of objects, as Consul's command does.
     for (section, values) in stats {
         text += &format!("{section}:\n");
         for (name, value) in values.as_object().into_iter().flatten() {
@@ -151,7 +151,7 @@ async fn maint(given: Given) -> Outcome {
     Ok(format!("Node maintenance is now {state}\n"))
 }
 
-/// What is out of service now.
+/// Lists the node and services in maintenance.
 async fn in_maintenance(given: &Given) -> Outcome {
     const SERVICE: &str = "_service_maintenance:";
     let checks = given.client()?.agent().checks().await;

@@ -1,4 +1,4 @@
-//! Flags of the verbs that are clients, and those that all of them take.
+//! Flags of the verbs that are clients, and the flags of all of them.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl FlagKind for ArgumentKind {
     }
 }
 
-/// Flags that every verb takes.
+/// The flags of every verb.
 pub(super) const COMMON: &[Flag<ArgumentKind>] = flags! {
     Text "ca-file" "A PEM file of certificates to trust, as CONSUL_CACERT";
     Text "client-cert" "A PEM file with a certificate to show, as CONSUL_CLIENT_CERT";
@@ -64,16 +64,16 @@ pub(super) const COMMON: &[Flag<ArgumentKind>] = flags! {
     Text "token-file" "A file with the ACL token, as CONSUL_HTTP_TOKEN_FILE";
 };
 
-/// What a verb was given.
+/// The flags and arguments of a verb.
 pub(super) struct Given(pub(super) ParsedFlags<ArgumentKind>);
 
 impl Given {
-    /// What follows the flags.
+    /// Returns the arguments behind the flags.
     pub(super) fn rest(&self) -> &[String] {
         &self.0.rest
     }
 
-    /// The last argument of a flag.
+    /// Returns the last argument of a flag.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         let mut given = self.0.flags.iter().rev();
         given
@@ -81,7 +81,7 @@ impl Given {
             .map(|(_, argument)| argument.as_str())
     }
 
-    /// All arguments of a flag, in their order.
+    /// Returns all arguments of a flag, in their order.
     pub(super) fn texts(&self, name: &str) -> Vec<&str> {
         let given = self.0.flags.iter().filter(|(flag, _)| flag.name == name);
         given.map(|(_, argument)| argument.as_str()).collect()
@@ -96,7 +96,7 @@ impl Given {
         self.text(name).and_then(|text| parse_uint(text).ok())
     }
 
-    /// The duration of a flag; 0 for a negative one.
+    /// Returns the duration of a flag; 0 for a negative one.
     pub(super) fn time(&self, name: &str) -> Option<Duration> {
         let nanoseconds = duration::parse(self.text(name)?).ok()?;
         Some(Duration::from_nanos(
@@ -104,7 +104,7 @@ impl Given {
         ))
     }
 
-    /// Fails unless so many arguments follow the flags.
+    /// Fails if more than `expected` arguments follow the flags.
     pub(super) fn only(&self, expected: usize) -> Result<(), Failure> {
         let got = self.rest().len();
         if got > expected {
@@ -113,7 +113,7 @@ impl Given {
         Ok(())
     }
 
-    /// The client that the flags and the environment describe.
+    /// Returns the client that the flags and the environment describe.
     pub(super) fn client(&self) -> Result<Client, Failure> {
         let wrong = |error: proconsul_client::Error| Failure::from(error.to_string());
         let mut builder = proconsul_client::Builder::from_env().map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! `kv`.
+//! The verbs `kv get`, `put`, `delete`, `export` and `import`.
 
 use std::io::Read;
 
@@ -43,7 +43,7 @@ fn asking(error: Error) -> Failure {
     because("Error querying Consul agent")(error)
 }
 
-/// The key or prefix: Consul's tool forgives a slash in front, except where it writes.
+/// Returns the key or prefix. Consul's command ignores a leading slash, except in `kv put`.
 fn first(given: &Given) -> &str {
     let key = given.rest().first().map_or("", String::as_str);
     key.strip_prefix('/').unwrap_or(key)
@@ -109,7 +109,7 @@ fn details(pair: &Pair, base64: bool) -> String {
     ])
 }
 
-/// `@file` is a file's content, `-` that of standard input.
+/// Returns the data of an argument: the content of `@file`, standard input for `-`, or the text itself.
 fn data(argument: &str) -> Result<Vec<u8>, String> {
     if argument == "-" {
         let mut bytes = Vec::new();
@@ -142,7 +142,7 @@ async fn put(given: Given) -> Outcome {
     if given.is_set("base64") {
         match STANDARD.decode(&bytes) {
             Ok(decoded) => bytes = decoded,
-            // Consul goes on, with nothing.
+            // Consul goes on with an empty value.
             Err(error) => {
                 output::err(&format!("Error! Cannot base 64 decode data: {error}\n"));
                 bytes.clear();

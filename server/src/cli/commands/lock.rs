@@ -1,4 +1,4 @@
-//! `lock`: runs a program while a lock or a slot of a semaphore is held.
+//! The verb `lock`: runs a program while it holds a lock or a slot of a semaphore.
 
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -29,10 +29,10 @@ commands! {
 
 /// Consul's TTL for the session of a lock.
 const TTL: Duration = Duration::from_secs(15);
-/// How long a program that was asked to end may take, as with Consul's `lock`.
+/// How long a terminated program may take to exit, as in Consul's `lock`.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What is held.
+/// A lock or a slot of a semaphore.
 enum Guard {
     Lock(Held),
     Slot(Slot),
@@ -95,7 +95,7 @@ async fn lock(given: Given) -> Outcome {
             return Ok(String::new());
         }
     };
-    // Whatever comes of it, the session is ended below: this process does not live to do it in the background.
+    // The session is destroyed below in any case, because the process exits before a background task could do it.
     let outcome = match guard {
         Ok(Some(guard)) => {
             let outcome = run(&given, words, guard, &mut signals, &say).await;
@@ -103,22 +103,22 @@ async fn lock(given: Given) -> Outcome {
             say("Cleanup succeeded");
             outcome
         }
-        // What was never held is not ours to clean up.
+        // A lock that was never acquired is not cleaned up.
         Ok(None) => Err("Shutdown triggered or timeout during lock acquisition".into()),
         Err(failure) => Err(failure),
     };
-    // What was released is not guarded by a lock-delay any more.
+    // After a release there is no lock-delay.
     let _ = session.close().await;
     outcome
 }
 
-/// How long to wait for the lock; `None` for ever.
+/// Returns how long to wait for the lock; `None` waits forever.
 fn patience(given: &Given) -> Option<Duration> {
     let patience = given.time("try").or_else(|| given.time("timeout"));
     patience.filter(|patience| !patience.is_zero())
 }
 
-/// `None`: it was not there in time.
+/// Acquires the lock or slot; `None` if it is not available in time.
 async fn acquire(
     client: &Client,
     session: &Keeper,
@@ -147,7 +147,7 @@ async fn acquire(
     }
 }
 
-/// Runs the program to its end, or to that of the lock.
+/// Runs the program until it exits or the lock is lost.
 async fn run(
     given: &Given,
     words: &[String],
@@ -194,7 +194,7 @@ async fn run(
         return Ok(String::new());
     };
     let text = format!("Error running handler: {why}");
-    // A program that was asked to end has not failed, whatever it says of it.
+    // The exit code of a terminated program is not a failure.
     if of_itself && given.is_set("child-exit-code") {
         return Err(Failure { text, code: 2 });
     }
@@ -202,7 +202,7 @@ async fn run(
     Ok(String::new())
 }
 
-/// Why a program does not run any more, or must not.
+/// Why a program has ended or must end.
 enum End {
     OfItself(std::io::Result<ExitStatus>),
     Lost,
@@ -213,8 +213,8 @@ fn start(given: &Given, words: &[String]) -> Result<Program, String> {
     let shell = given.text("shell").is_none() || given.is_set("shell");
     let mut command = child::command(words, shell);
     command.env("CONSUL_LOCK_HELD", "true");
-    // Consul's `lock` signals the shell alone, and what that has started works on without the lock. Ours is a group of
-    // its own, unless it has to be in the foreground to read what the person at the terminal types.
+    // Consul's `lock` signals only the shell, whose children go on without the lock. Here the program is a process
+    // group of its own, unless it must be in the foreground to read from the terminal.
     let reads = given.is_set("pass-stdin");
     let input = if reads {
         Stdio::inherit()
@@ -232,7 +232,7 @@ fn signal(caught: Caught) -> Signal {
     }
 }
 
-/// Asks the program to end, and ends it after a time of grace. Nothing of it works any more after that.
+/// Terminates the program with all its children, and kills them after [`GRACE`].
 async fn terminate(program: &mut Program, say: &impl Fn(&str)) -> std::io::Result<ExitStatus> {
     say(&format!("Terminating child pid {}", program.id()));
     program.signal(Signal::TERM);
@@ -248,12 +248,12 @@ async fn terminate(program: &mut Program, say: &impl Fn(&str)) -> std::io::Resul
     program.signal(Signal::KILL);
     tokio::select! {
         status = program.wait_for_all() => status,
-        // In a container without an init process, orphans that have ended stay for ever.
+        // In a container without an init process, orphans stay zombies forever.
         () = crate::clock::machine_sleep(GRACE) => program.wait().await,
     }
 }
 
-/// Deletes the lock's key where nothing holds or awaits it any more. A key that another process has taken stays.
+/// Deletes the lock's key if no other process holds or awaits it.
 async fn clean_up(client: &Client, session: &Keeper, prefix: &str, limit: u32) {
     let key = format!("{prefix}/.lock");
     let Ok(answer) = client.kv().get(&key).await else {
@@ -263,7 +263,7 @@ async fn clean_up(client: &Client, session: &Keeper, prefix: &str, limit: u32) {
     let free = if limit == 1 {
         pair.session.is_none()
     } else {
-        // Without other contenders there is only the table of holders.
+        // Without other contenders only the table of holders is left.
         let others = client.kv().keys(&format!("{prefix}/"), None).await;
         let own = format!("{prefix}/{}", session.id());
         others.is_ok_and(|keys| {

@@ -1,16 +1,16 @@
-//! The verbs that are clients of a running server, proconsul's or a real Consul's, with Consul's flags, output and
-//! exit codes.
+//! The verbs that are clients of a running server, proconsul or a real Consul, with Consul's flags, output and exit
+//! codes.
 //!
 //! | module | verbs |
 //! |---|---|
 //! | `kv` | `kv get`, `put`, `delete`, `export`, `import` |
-//! | `session` | `session list`, `info`, `create`, `renew`, `destroy`: ours, Consul has none |
-//! | `lock`, `watch` | programs that run while a lock is held, or whenever something changes |
+//! | `session` | `session list`, `info`, `create`, `renew`, `destroy`: not in Consul |
+//! | `lock`, `watch` | run programs while a lock is held, or whenever something changes |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
-//! | `services` | `services register`, `deregister`, of flags or of what configuration files define |
-//! | `flags`, `table`, `shown` | flags that all of them take; columns; JSON as Consul's client prints it |
+//! | `services` | `services register`, `deregister`, from flags or configuration files |
+//! | `flags`, `table`, `shown` | flags of all verbs; columns; JSON as Consul's client prints it |
 
-/// Flags, each a [`ArgumentKind`](flags::ArgumentKind), its name and a sentence for the help.
+/// Makes a table of flags: each an [`ArgumentKind`](flags::ArgumentKind), its name and a sentence for the help.
 macro_rules! flags {
     ($($kind:ident $name:literal $usage:literal;)*) => {
         &[$($crate::cli::settings::go_flags::Flag {
@@ -21,7 +21,7 @@ macro_rules! flags {
     };
 }
 
-/// The table of a file's verbs: each a name, what follows its flags, its function, a sentence for the help, and its flags.
+/// Makes the table of a file's verbs: each a name, its arguments behind the flags, its function, a sentence for the help, and its flags.
 macro_rules! commands {
     ($($name:literal $arguments:literal $run:ident $usage:literal { $($flags:tt)* })*) => {
         pub(super) const COMMANDS: &[$crate::cli::commands::Command] =
@@ -57,13 +57,13 @@ use self::flags::{ArgumentKind, COMMON, Given};
 use crate::cli::output;
 use crate::cli::settings::go_flags::{self, Flag, FlagError, ParsedFlags};
 
-/// What a verb prints on standard output at its end, or why it failed.
+/// The output of a verb at its end, or its failure.
 type Outcome = Result<String, Failure>;
 
 /// Why a verb failed.
 #[derive(Debug)]
 struct Failure {
-    /// For standard error, without the last line end.
+    /// The text for standard error, without the last line end.
     text: String,
     code: u8,
 }
@@ -80,13 +80,13 @@ impl From<&str> for Failure {
     }
 }
 
-/// A sentence of Consul's with the error behind it.
+/// Makes a failure of Consul's text and an error behind it.
 fn because(what: &str) -> impl Fn(Error) -> Failure + use<> {
     let what = what.to_owned();
     move |error| format!("{what}: {}", go_text(&error)).into()
 }
 
-/// An error in the words of Consul's own tools, where they have words for it.
+/// Returns the text of an error in the form of Consul's command, if it has one.
 fn go_text(error: &Error) -> String {
     match error {
         Error::Status { status, text } => format!("Unexpected response code: {status} ({text})"),
@@ -96,10 +96,10 @@ fn go_text(error: &Error) -> String {
 
 type Running = Pin<Box<dyn Future<Output = Outcome>>>;
 
-/// One verb, which may have two words.
+/// A verb of one or two words.
 struct Command {
     name: &'static str,
-    /// What follows the flags, for the help.
+    /// The arguments behind the flags, for the help.
     arguments: &'static str,
     usage: &'static str,
     flags: &'static [Flag<ArgumentKind>],
@@ -107,7 +107,7 @@ struct Command {
 }
 
 impl Command {
-    /// The first word of the name, and the second.
+    /// Returns the words of the name.
     fn words(&self) -> (&'static str, Option<&'static str>) {
         let mut words = self.name.split(' ');
         (words.next().unwrap_or_default(), words.next())
@@ -124,7 +124,7 @@ impl Command {
     }
 }
 
-/// All verbs, in the order of the help.
+/// Returns all verbs, in the order of the help.
 fn commands() -> impl Iterator<Item = &'static Command> {
     [
         catalog::COMMANDS,
@@ -139,13 +139,13 @@ fn commands() -> impl Iterator<Item = &'static Command> {
     .flatten()
 }
 
-/// One line for each verb, for the help of the whole command line.
+/// Returns one line per verb for the help of the whole command line.
 pub(super) fn summary() -> String {
     let line = |command: &Command| format!("    {:<24}{}\n", command.name, command.usage);
     commands().map(line).collect()
 }
 
-/// Runs a verb; `None` when there is no such one.
+/// Runs a verb; `None` for an unknown one.
 pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
     let verb = arguments.first()?;
     let matching: Vec<_> = commands()
@@ -168,7 +168,7 @@ pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
         let help = format!(
             "Usage: {program} {verb} <subcommand> [options] [args]\n\nSubcommands:\n{lines}"
         );
-        // Observed on 1.8.7: help that was asked for is no failure, wherever before `--` it was asked for.
+        // A request for help before `--` is no failure (seen on 1.8.7).
         let mut words = arguments.iter().take_while(|word| *word != "--");
         return Some(if words.any(|word| go_flags::asks_for_help(word)) {
             output::out(&help);

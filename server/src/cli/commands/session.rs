@@ -1,4 +1,4 @@
-//! `session`: ours. Consul's command line has no such verb.
+//! The verbs of `session`, which Consul does not have.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! JSON as Consul's own client would print it again: it reads an answer into its types, and prints those.
+//! JSON as Consul's client prints it: the client decodes an answer into its types and encodes these again.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::go::json::encode::reprint::{self, compact};
 use crate::go::json::encode::to_text;
 use crate::go::json::value::Value;
 
-/// The fields of an instance of a service, in the order of the client of 1.8.7. The server has another.
+/// The fields of a service instance, in the order of the client of 1.8.7. The server has another order.
 const SERVICE: &[&str] = &[
     "Kind",
     "ID",
@@ -25,7 +25,7 @@ const SERVICE: &[&str] = &[
     "Connect",
 ];
 
-/// The fields of a check's definition, of which the client prints also those that the server leaves out.
+/// The fields of a check's definition with their defaults. The client also prints fields that the server leaves out.
 const DEFINITION: &[(&str, &str)] = &[
     ("Interval", r#""0s""#),
     ("Timeout", r#""0s""#),
@@ -38,19 +38,19 @@ const DEFINITION: &[(&str, &str)] = &[
     ("TCP", r#""""#),
 ];
 
-/// An answer of a list of checks.
+/// Prints a list of checks.
 ///
 /// # Errors
-/// Go's sentence about what is not JSON.
+/// Go's text about invalid JSON.
 pub(super) fn checks(answer: &str) -> Result<String, String> {
     let answer = document(answer.as_bytes())?;
     Ok(list(answer.value().elements().map(check)))
 }
 
-/// An answer of a list of instances of a service, each with its node and checks.
+/// Prints a list of service instances, each with its node and checks.
 ///
 /// # Errors
-/// Go's sentence about what is not JSON.
+/// Go's text about invalid JSON.
 pub(super) fn instances(answer: &str) -> Result<String, String> {
     let answer = document(answer.as_bytes())?;
     let instance = |instance: Value<'_>| {
@@ -63,15 +63,15 @@ pub(super) fn instances(answer: &str) -> Result<String, String> {
     Ok(list(answer.value().elements().map(instance)))
 }
 
-/// An answer that is shown as it came.
+/// Prints an answer unchanged.
 ///
 /// # Errors
-/// None; it has the form of the others.
+/// None. The signature is that of the other functions.
 pub(super) fn whole(answer: &str) -> Result<String, String> {
     Ok(answer.to_owned())
 }
 
-/// JSON with four spaces for each level. What is not JSON is shown as it came.
+/// Indents JSON with four spaces per level. Invalid JSON stays unchanged.
 pub(super) fn indented(json: &str) -> String {
     let document = document(json.as_bytes());
     document.map_or_else(
@@ -87,7 +87,7 @@ fn check(check: Value<'_>) -> String {
     })
 }
 
-/// Fields that the client of 1.8.7 does not know come last.
+/// Prints a service. Fields that the client of 1.8.7 does not know come last.
 fn service(service: Value<'_>) -> String {
     let mut members: Vec<_> = service.members().collect();
     members.sort_by_key(|(name, _)| {

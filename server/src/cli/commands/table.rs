@@ -1,6 +1,6 @@
-//! Texts in columns, as Consul's tools print them.
+//! Texts in columns, as Consul's command prints them.
 
-/// Rows below their heads: two spaces between columns, nothing behind the last.
+/// Prints rows below their heads, with two spaces between columns.
 pub(super) fn columns<'h>(
     heads: impl IntoIterator<Item = &'h str>,
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -19,7 +19,7 @@ pub(super) fn columns<'h>(
     rows.iter().map(line).collect()
 }
 
-/// A line for each field of one thing.
+/// Prints one line per field.
 pub(super) fn fields<const N: usize>(fields: [(&str, String); N]) -> String {
     let line =
         |(name, value): (&str, String)| format!("{name:<17}{value}").trim_end().to_owned() + "\n";

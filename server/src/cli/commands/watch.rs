@@ -1,4 +1,4 @@
-//! `watch`: prints something, or runs a program whenever it changes.
+//! The verb `watch`: prints a view of the state, or runs a program whenever it changes.
 
 use std::process::Stdio;
 
@@ -28,13 +28,13 @@ commands! {
     }
 }
 
-/// What is watched.
+/// A watched part of the state.
 enum View {
     /// A key; `null` while it is missing.
     Key(String),
     /// The keys below a prefix.
     Prefix(String),
-    /// An answer, and what is made of it.
+    /// An answer, and how it is printed.
     Answer {
         path: String,
         parameters: Vec<(&'static str, String)>,
@@ -87,12 +87,12 @@ fn view(given: &Given) -> Result<View, Failure> {
     })
 }
 
-/// A flag that is given and not empty: Consul's verb knows no difference between the others.
+/// Returns the argument of a flag. Consul's command treats an empty one as missing.
 fn filled<'g>(given: &'g Given, flag: &str) -> Option<&'g str> {
     given.text(flag).filter(|text| !text.is_empty())
 }
 
-/// Refuses what belongs to another type, after all that a type asks for.
+/// Refuses flags of other types. Consul checks this after the flags of the type itself.
 fn refuse_strangers(given: &Given) -> Result<(), Failure> {
     let own: &[&str] = match given.text("type").unwrap_or_default() {
         "key" => &["key"],
@@ -143,7 +143,7 @@ async fn watch(given: Given) -> Outcome {
     }
 }
 
-/// Runs the program for the present state and for each that follows.
+/// Runs the program for the current state and after each change.
 async fn follow(given: &Given, client: &Client, view: &View) -> Outcome {
     let shell = given.text("shell").is_none() || given.is_set("shell");
     let (mut index, mut last) = (0, None);
@@ -160,7 +160,7 @@ async fn follow(given: &Given, client: &Client, view: &View) -> Outcome {
                 last = Some(text);
             }
             Err(error) => {
-                // As Consul's watches: 5 s times the square of the failures in a row, up to 3 minutes.
+                // As in Consul: 5 s times the square of the consecutive failures, up to 3 minutes.
                 failures = failures.saturating_add(1);
                 let pause = (5 * u64::from(failures) * u64::from(failures)).min(180);
                 output::err(&format!(
@@ -193,7 +193,7 @@ async fn handle(words: &[String], shell: bool, text: &str, index: u64) -> Result
     }
 }
 
-/// The state as it is printed, and its index.
+/// Reads the state, and returns its text and index.
 async fn read(client: &Client, view: &View, index: u64) -> Result<(String, u64), Error> {
     let options: QueryOptions = client.options().clone().index(index);
     let client = client.with(options);
@@ -229,7 +229,7 @@ async fn read(client: &Client, view: &View, index: u64) -> Result<(String, u64),
     Ok((shown::indented(&shown), index))
 }
 
-/// A key in the order of fields of Consul's Go client, which its watches print.
+/// Prints a key with the fields of Consul's Go client, in their order.
 fn pair(pair: &proconsul_client::Pair) -> String {
     let session = pair.session.as_ref().map_or("", |session| session.as_str());
     format!(

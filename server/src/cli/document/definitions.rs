@@ -12,11 +12,11 @@ use crate::definition::{
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::encode::to_text;
 
-/// The members of a definition, by their names in lower case without underscores: Consul takes both spellings.
+/// The members of a definition, by names in lower case without underscores, because Consul accepts both spellings.
 struct Members<'a>(BTreeMap<String, &'a Tree>);
 
-/// Makes a definition: fields that are members of their own names, by the method of [`Members`] that reads them, and then
-/// fields with their values.
+/// Makes a definition: first fields that are read from members of the same name, listed behind the method of
+/// [`Members`] that reads them, then fields with their values.
 macro_rules! read {
     ($type:ident from $members:ident: $($read:ident [$($field:ident)*])* $(, $own:ident: $value:expr)* $(,)?) => {
         $type {
@@ -40,7 +40,7 @@ impl<'a> Members<'a> {
         self.0.get(&simple(name)).copied()
     }
 
-    /// The members of a member; empty where it is missing.
+    /// Returns the members of a member; empty if it is missing.
     fn below(&self, name: &str) -> Members<'a> {
         self.get(name).map_or(Members(BTreeMap::new()), Members::of)
     }
@@ -69,7 +69,7 @@ impl<'a> Members<'a> {
         self.named(name, text_of)
     }
 
-    /// An object whose members have names of the user's own; `None` where there is no object.
+    /// Reads an object with names of the user; `None` for any other value.
     fn named<V>(&self, name: &str, value: impl Fn(&Tree) -> V) -> Option<BTreeMap<String, V>> {
         let Tree::Object(object) = self.get(name)?.unwrapped() else {
             return None;
@@ -78,18 +78,18 @@ impl<'a> Members<'a> {
         Some(object.iter().map(member).collect())
     }
 
-    /// The items of a list; any other value is its own only item.
+    /// Returns the items of a list; any other value is its own only item.
     fn items(&self, name: &str) -> impl Iterator<Item = &'a Tree> {
         self.get(name).map_or(&[][..], Tree::items).iter()
     }
 
-    /// An object as JSON.
+    /// Returns an object as JSON.
     fn json(&self, name: &str) -> Option<String> {
         let object = self.get(name)?.unwrapped();
         matches!(object, Tree::Object(_)).then(|| to_text(&object.to_json()))
     }
 
-    /// A duration of a check in nanoseconds.
+    /// Returns a duration of a check in nanoseconds.
     fn duration(&self, name: &str) -> Result<i64, String> {
         let text = self.text(name);
         if text.is_empty() {
@@ -120,10 +120,10 @@ fn text_of(tree: &Tree) -> String {
     }
 }
 
-/// A service.
+/// Reads the definition of a service.
 ///
 /// # Errors
-/// Consul's sentence about an invalid duration.
+/// Consul's text about an invalid duration.
 pub(crate) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
     let members = Members::of(tree);
     let connect = members.below("connect");
@@ -152,7 +152,7 @@ pub(crate) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
     })
 }
 
-/// The settings of a proxy.
+/// Reads the settings of a proxy.
 fn proxy(tree: &Tree) -> Proxy {
     let members = Members::of(tree);
     let expose = members.below("expose");
@@ -184,10 +184,10 @@ fn upstream(tree: &Tree) -> Upstream {
     )
 }
 
-/// A check, by itself or of a service.
+/// Reads the definition of a check, by itself or of a service.
 ///
 /// # Errors
-/// Consul's sentence about an invalid duration.
+/// Consul's text about an invalid duration.
 pub(crate) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
     let members = Members::of(tree);
     let id = Some(members.text("id")).filter(|id| !id.is_empty());

@@ -1,4 +1,4 @@
-//! Configuration documents: JSON and HCL, what may be in them, and the services and checks that they define.
+//! Configuration documents: JSON and HCL, their known names, and the services and checks that they define.
 
 pub(super) mod definitions;
 pub(super) mod hcl;

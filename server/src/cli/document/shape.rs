@@ -1,36 +1,34 @@
-//! Which names the objects below a configuration key have: Consul refuses all others.
-//!
-//! The names were tried on 1.8.7; those that later releases added are known in every version. Definitions of services and
-//! checks are read leniently by [`definitions`](crate::cli::document::definitions), and sent to an agent as they are by `services register`.
+//! The known names in the objects below a configuration key. Consul refuses all others.
+//! The names were tried on 1.8.7. Names of later releases are known in every version. Definitions of services and checks are read leniently by [`definitions`](crate::cli::document::definitions), and sent to an agent as they are by `services register`.
 
 use crate::cli::document::tree::Tree;
 
-/// The members of an object, by what their values are. Of the names that are a text, each word is one.
+/// The members of an object, by the kinds of their values. Each word of a text is a name.
 pub(crate) struct Shape {
-    /// A value, or an object of the user's own names.
+    /// Members with a value, or an object with names of the user.
     pub(crate) values: &'static str,
-    /// A list of values.
+    /// Members with a list of values.
     pub(crate) lists: &'static str,
-    /// Anything that the HTTP API is not told.
+    /// Members that are not sent to the HTTP API.
     pub(crate) untold: &'static str,
-    /// What has names of Consul's below it.
+    /// Members with objects of known names.
     pub(crate) objects: &'static [(&'static str, Below)],
 }
 
-/// What a value has below it.
+/// The objects in a value.
 #[derive(Clone, Copy)]
 pub(crate) enum Below {
-    /// An object, or a list of one.
+    /// One object, or a list of one.
     Object(&'static Shape),
     /// A list of objects.
     Objects(&'static Shape),
-    /// An object of objects, which may have any names.
+    /// An object with names of the user, whose values are objects.
     Named(&'static Shape),
 }
 
 use Below::{Named, Object, Objects};
 
-/// An object of which all members are values.
+/// Returns the shape of an object whose members are all values.
 const fn values(values: &'static str) -> Shape {
     Shape {
         values,
@@ -40,7 +38,7 @@ const fn values(values: &'static str) -> Shape {
     }
 }
 
-/// Five of these names have a second spelling, in one word.
+/// A check. Five of the names have a second spelling, in one word.
 pub(crate) static CHECK: Shape = Shape {
     values: "
         alias_node alias_service body deregister_critical_service_after deregistercriticalserviceafter docker_container_id
@@ -102,7 +100,7 @@ static UPSTREAM: Shape = Shape {
     objects: &[("mesh_gateway", Object(&MESH_GATEWAY))],
 };
 
-/// acl.md 1.3.
+/// The tokens of ACLs (acl.md 1.3).
 static ACL_TOKENS: Shape = values(
     "agent agent_master agent_recovery config_file_service_registration default dns initial_management master replication",
 );
@@ -142,7 +140,7 @@ fn look(path: &str, value: &Tree, below: Below, unknown: &mut Vec<String>) {
 }
 
 fn look_at_members(path: &str, value: &Tree, shape: &Shape, unknown: &mut Vec<String>) {
-    // What is no object has another type than is expected, which is said elsewhere.
+    // The error about a value that is not an object is made elsewhere.
     let Tree::Object(members) = value else { return };
     for (name, member) in members {
         let simple = name.to_lowercase();
@@ -157,7 +155,7 @@ fn look_at_members(path: &str, value: &Tree, shape: &Shape, unknown: &mut Vec<St
     }
 }
 
-/// Whether a text has the word.
+/// Whether a text contains a word.
 fn has(names: &str, wanted: &str) -> bool {
     names.split_whitespace().any(|name| name == wanted)
 }

@@ -7,10 +7,10 @@ use crate::cli::document::hcl;
 use crate::cli::document::tree::{JsonNumbers, Tree};
 use crate::cli::os_error;
 
-/// A piece of configuration that was read, but not understood yet.
+/// A piece of configuration that has been read, but not parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfigSource {
-    /// The name that an error shows.
+    /// The name in errors.
     pub(crate) name: String,
     pub(crate) language: Language,
     pub(crate) text: String,
@@ -45,10 +45,10 @@ impl Language {
     }
 }
 
-/// `CONSUL_LOCAL_CONFIG`: a file of this text that stands in the directory as `local.json`.
+/// The text of `CONSUL_LOCAL_CONFIG`, which counts as a file `local.json` in the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LocalConfig {
-    /// The directory; without one, the text is read before everything else.
+    /// The directory; if `None`, the text is read first of all.
     pub(crate) directory: Option<String>,
     pub(crate) text: String,
 }
@@ -61,24 +61,24 @@ impl LocalConfig {
         ConfigSource {
             language: Language::Json,
             text: self.text.clone(),
-            // What the user wrote, and not the file that the image's start script would make of it.
+            // The name that the user knows, not the file that the image's start script would write.
             name: "CONSUL_LOCAL_CONFIG".to_owned(),
         }
     }
 }
 
-/// What was found at the paths.
+/// The files at some paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FoundSources {
     pub(crate) sources: Vec<ConfigSource>,
-    /// Files of which the language is not known.
+    /// The files in an unknown language.
     pub(crate) skipped: Vec<String>,
 }
 
-/// Reads files, and directories in the order of their files' names, without what is in directories below.
+/// Reads files, and the files of directories by name, without subdirectories.
 ///
 /// # Errors
-/// Consul's text about what cannot be opened.
+/// Consul's text about a path that cannot be opened.
 pub(crate) fn find(
     paths: &[String],
     format: Option<Language>,
@@ -158,7 +158,7 @@ fn open_failed(path: &str, error: &std::io::Error) -> String {
 }
 
 impl ConfigSource {
-    /// Understands the text.
+    /// Parses the text.
     ///
     /// # Errors
     /// Consul's text, which names the source.
@@ -170,7 +170,7 @@ impl ConfigSource {
         tree.map_err(|error| self.failed(&error))
     }
 
-    /// The text of a source that is refused for this reason.
+    /// Returns Consul's text about a source that is refused for this reason.
     pub(crate) fn failed(&self, reason: &str) -> String {
         format!("failed to parse {}: {reason}", self.name)
     }

@@ -1,4 +1,4 @@
-//! A configuration document, whichever language it was written in.
+//! A configuration document in either language.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,13 +7,13 @@ use crate::go::json::document::document;
 use crate::go::json::value::{Value, ValueKind};
 use crate::go::number::truncated;
 
-/// What JSON and HCL both read into. HCL wraps each of its objects in a list, as Consul's reader does: the decoder in
-/// `slot` takes such wraps off again.
+/// A value of JSON or HCL. The HCL parser wraps each object in a list, as Consul's does; the decoder in `slot` unwraps
+/// it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Tree {
     Null,
     Bool(bool),
-    /// A whole number of HCL; those of JSON are all [`Tree::Float`].
+    /// A whole number of HCL. All numbers of JSON are [`Tree::Float`].
     Integer(i64),
     Float(f64),
     Text(String),
@@ -21,26 +21,26 @@ pub(crate) enum Tree {
     Object(BTreeMap<String, Tree>),
 }
 
-/// How deep a document may be nested, in either language: reading it takes stack for each level.
-/// Consul takes more of an HCL file, and 10,000 levels of a JSON file; none of its settings has a tenth of this.
+/// The deepest nesting of a document, because each level takes stack. Consul allows more levels in HCL, and 10,000 in
+/// JSON; none of its settings needs a tenth of this.
 pub(crate) const MAX_DEPTH: usize = 64;
-/// What is said of a deeper one, in the words of Go's JSON.
+/// The error about deeper nesting, in the words of Go's JSON.
 pub(crate) const TOO_DEEP: &str = "exceeded max depth";
 
 /// How the numbers of a JSON document are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonNumbers {
-    /// A `.json` file: Go's JSON knows floating-point numbers only.
+    /// As floating-point numbers, like Go's JSON: in a `.json` file.
     Floats,
-    /// JSON inside HCL, which knows whole numbers.
+    /// As whole numbers if possible: for JSON inside HCL.
     Integers,
 }
 
 impl Tree {
-    /// Reads a JSON document. An empty one is an empty object.
+    /// Parses a JSON document. An empty text is an empty object.
     ///
     /// # Errors
-    /// Go's sentence about what is not JSON, or is no object.
+    /// Go's text about invalid JSON, or a value that is not an object.
     pub(crate) fn from_json(text: &str, numbers: JsonNumbers) -> Result<Tree, String> {
         if text.is_empty() {
             return Ok(Tree::Object(BTreeMap::new()));
@@ -60,7 +60,7 @@ impl Tree {
         ))
     }
 
-    /// A value that stands in so many others.
+    /// Converts a value at a depth of nesting.
     fn of_json(value: Value<'_>, numbers: JsonNumbers, depth: usize) -> Result<Tree, String> {
         let inner = |value| Tree::of_json(value, numbers, depth + 1);
         Ok(match value.kind() {
@@ -85,7 +85,7 @@ impl Tree {
         })
     }
 
-    /// What is in this list of one (of one, ...): Consul's reader takes that for the thing itself.
+    /// Unwraps lists of one item, which Consul's decoder treats as the item.
     pub(crate) fn unwrapped(&self) -> &Tree {
         let mut tree = self;
         while let Tree::List(items) = tree
@@ -96,7 +96,7 @@ impl Tree {
         tree
     }
 
-    /// The items of a list; any other value is its own only item.
+    /// Returns the items of a list; any other value but `null` is its own only item.
     pub(crate) fn items(&self) -> &[Tree] {
         match self {
             Tree::List(items) => items,
@@ -105,7 +105,7 @@ impl Tree {
         }
     }
 
-    /// The same as JSON. Numbers without a fraction are whole, as Go prints them.
+    /// Converts the value to JSON. Numbers without a fraction become whole, as Go prints them.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         /// Up to here a float holds every whole number.
         const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -127,7 +127,7 @@ impl Tree {
         }
     }
 
-    /// The Go type of the value, as a refusal names it.
+    /// Returns the Go type of the value, as errors name it.
     pub(crate) fn go_type(&self) -> &'static str {
         match self {
             Tree::List(_) => "[]interface {}",
@@ -138,7 +138,7 @@ impl Tree {
         }
     }
 
-    /// The kind of that Go type.
+    /// Returns the kind of that Go type.
     pub(crate) fn go_kind(&self) -> &'static str {
         match self {
             Tree::Null => "nil",

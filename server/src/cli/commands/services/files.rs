@@ -1,4 +1,4 @@
-//! The services that configuration files define, as the HTTP API takes them.
+//! The services of configuration files, in the form of the HTTP API.
 
 use serde_json::{Map, Value};
 
@@ -12,18 +12,18 @@ use crate::cli::settings::Settings;
 use crate::cli::settings::keys::{self, Remarks};
 use crate::version::Version;
 
-/// A service of a file.
+/// A service of a configuration file.
 pub(super) struct Service {
     pub(super) id: String,
     pub(super) name: String,
-    /// What registers it.
+    /// The body of its registration.
     pub(super) body: String,
 }
 
-/// Reads files and directories. Of each file, those of `services` come before `service`, as with Consul's verb.
+/// Reads files and directories. In each file `services` comes before `service`, as in Consul's command.
 ///
 /// # Errors
-/// Consul's text about the first file that cannot be read or understood, or about all invalid durations.
+/// Consul's text about the first file that cannot be read or parsed, or about all invalid durations.
 pub(super) fn read(paths: &[String]) -> Result<Vec<Service>, String> {
     let found = sources::find(paths, None, None)?;
     for file in &found.skipped {
@@ -38,7 +38,7 @@ pub(super) fn read(paths: &[String]) -> Result<Vec<Service>, String> {
         services.extend(of_source(source, &tree)?);
         trees.push(tree);
     }
-    // All files are understood before their values are checked.
+    // All files are parsed before their values are checked.
     let mut errors = Errors::default();
     for tree in trees.iter().flat_map(services_of) {
         if let Err(error) = definitions::service(tree) {
@@ -71,7 +71,7 @@ fn of_source(source: &ConfigSource, tree: &Tree) -> Result<Vec<Service>, String>
     Ok(services)
 }
 
-/// The services of a document.
+/// Returns the services of a document.
 fn services_of(tree: &Tree) -> Vec<&Tree> {
     let Tree::Object(document) = tree.unwrapped() else {
         return Vec::new();
@@ -86,7 +86,7 @@ fn services_of(tree: &Tree) -> Vec<&Tree> {
     list.iter().chain(one).collect()
 }
 
-/// The members of an object as the API takes them: in any case, and without underscores.
+/// Returns the members of an object in the form of the API: names without underscores, in lower case.
 fn members(tree: &Tree, shape: &Shape) -> Map<String, Value> {
     let mut members = Map::new();
     let Tree::Object(object) = tree.unwrapped() else {
@@ -116,7 +116,7 @@ fn members(tree: &Tree, shape: &Shape) -> Map<String, Value> {
             None if has(shape.values) => tree.unwrapped().to_json(),
             None => continue,
         };
-        // The API knows the id of a check by another name.
+        // The API has another name for the id of a check.
         let is_check_id = std::ptr::eq(shape, &CHECK) && simple_name == "id";
         let name = if is_check_id {
             "CheckID".to_owned()

@@ -1,4 +1,4 @@
-//! `services`.
+//! The verbs `services register` and `services deregister`.
 
 mod files;
 
@@ -26,13 +26,13 @@ commands! {
     }
 }
 
-/// Files, or the flag that names one service.
+/// The services to register or deregister: files, or the flag that names one service.
 enum What<'g> {
     Files(&'g [String]),
     One(&'g str),
 }
 
-/// What is to be done, with the name of the deed and of the flag for what is wrong.
+/// Returns the services of a command. `deed` and `instead` are words of its errors.
 fn what<'g>(given: &'g Given, deed: &str, flag: &str, instead: &str) -> Result<What<'g>, Failure> {
     let one = given.text(flag).filter(|text| !text.is_empty());
     match (one, given.rest()) {
@@ -69,7 +69,7 @@ async fn register(given: Given) -> Outcome {
     Ok(String::new())
 }
 
-/// The service that the flags describe.
+/// Returns the body of a registration of the service that the flags describe.
 fn body(given: &Given, name: &str) -> Result<String, Failure> {
     let mut body = Map::new();
     body.insert("Name".to_owned(), name.into());
@@ -125,7 +125,7 @@ async fn deregister(given: Given) -> Outcome {
                     service.id
                 }
             });
-            // A service without id and name was never registered.
+            // A service without id and name cannot have been registered.
             ids.filter(|id| !id.is_empty()).collect()
         }
     };
@@ -138,7 +138,7 @@ async fn deregister(given: Given) -> Outcome {
 
 async fn deregister_one(client: &Client, id: &str) -> Outcome {
     let gone = client.agent().deregister_service(id).await;
-    // Consul's own words, observed from 1.8.7.
+    // Consul's text, seen on 1.8.7.
     gone.map_err(because("Error registering service \"\""))?;
     Ok(format!("Deregistered service: {id}\n"))
 }

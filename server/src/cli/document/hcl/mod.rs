@@ -1,8 +1,5 @@
 //! HCL 1, the language of Consul's configuration files.
-//!
-//! The `hcl` crates of today read HCL 2, another language: `acl { enabled = true default_policy = "deny" }` on one
-//! line and quoted names are what Consul's users write, and both are errors there. Grammar and error texts were taken
-//! down from a running 1.8.7.
+//! The `hcl` crates read HCL 2, another language: it refuses `acl { enabled = true default_policy = "deny" }` on one line and quoted names, both of which Consul's users write. Grammar and error texts were observed on 1.8.7.
 
 mod token;
 
@@ -12,10 +9,10 @@ use std::fmt;
 use self::token::{Scanner, Token, TokenKind};
 use crate::cli::document::tree::{JsonNumbers, MAX_DEPTH, TOO_DEEP, Tree};
 
-/// Why a text is not HCL.
+/// Why a text is not valid HCL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HclError {
-    /// Something at a place; both numbers count from 1.
+    /// An error at a position; both numbers count from 1.
     At {
         line: usize,
         column: usize,
@@ -23,7 +20,7 @@ pub(crate) enum HclError {
     },
     /// A number that is invalid or too large.
     Number(String),
-    /// The text starts as JSON does and is not.
+    /// The text begins like JSON, but is invalid.
     Json(String),
 }
 
@@ -40,10 +37,10 @@ impl fmt::Display for HclError {
     }
 }
 
-/// Reads a document.
+/// Parses a document.
 ///
 /// # Errors
-/// What and where, in the words of Consul's reader.
+/// The error and its position, in the words of Consul's parser.
 pub(crate) fn parse(text: &str) -> Result<Tree, HclError> {
     if text.trim_start().starts_with('{') {
         return Tree::from_json(text, JsonNumbers::Integers).map_err(HclError::Json);
@@ -57,7 +54,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, HclError> {
     Ok(Tree::Object(body))
 }
 
-/// Where a body ends.
+/// The end of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
     End,
@@ -66,9 +63,9 @@ enum Until {
 
 struct Parser {
     scanner: Scanner,
-    /// A word that was looked at and belongs to what follows.
+    /// A token that was read ahead.
     held_back: Option<Token>,
-    /// In how many objects and lists the next word stands.
+    /// The number of objects and lists around the next token.
     depth: usize,
 }
 
@@ -80,7 +77,7 @@ impl Parser {
         }
     }
 
-    /// Items up to the end; commas between them are allowed.
+    /// Parses items up to the end. Commas between them are allowed.
     fn body(&mut self, until: Until) -> Result<BTreeMap<String, Tree>, HclError> {
         let mut body = BTreeMap::new();
         loop {
@@ -90,14 +87,14 @@ impl Parser {
                     return Ok(body);
                 }
                 (TokenKind::End, Until::CloseBrace) => {
-                    // Consul's reader looks once more behind the end.
+                    // Consul's parser reports the position after the end.
                     let message = "object expected closing RBRACE got: EOF";
                     return Err(self.scanner.error_at(token.start + 1, message));
                 }
                 _ => self.held_back = Some(token),
             }
             let names = self.names()?;
-            // Every name but the first is one more object in a list.
+            // Every name but the first adds an object in a list.
             let levels = 2 * names.len().saturating_sub(1);
             self.descend(levels)?;
             let value = self.value()?;
@@ -112,7 +109,7 @@ impl Parser {
         }
     }
 
-    /// The names of an item, up to its `=`, which is taken, or its `{`, which is not.
+    /// Parses the names of an item. Consumes the `=` behind them, but not a `{`.
     fn names(&mut self) -> Result<Vec<String>, HclError> {
         let mut names: Vec<Token> = Vec::new();
         loop {
@@ -150,7 +147,7 @@ impl Parser {
         }
     }
 
-    /// A value; `None` where the document ends instead, which Consul's reader lets pass.
+    /// Parses a value; `None` if the document ends instead, which Consul's parser accepts.
     fn value(&mut self) -> Result<Option<Tree>, HclError> {
         let token = self.next()?;
         match token.kind {
@@ -172,7 +169,7 @@ impl Parser {
         }
     }
 
-    /// Goes into so many objects or lists.
+    /// Enters objects or lists.
     fn descend(&mut self, levels: usize) -> Result<(), HclError> {
         self.depth += levels;
         if self.depth > MAX_DEPTH {
@@ -181,7 +178,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The members of an object, after its brace.
+    /// Parses the members of an object, after its brace.
     fn members(&mut self) -> Result<Tree, HclError> {
         self.descend(1)?;
         let members = self.body(Until::CloseBrace)?;
@@ -189,7 +186,7 @@ impl Parser {
         Ok(Tree::Object(members))
     }
 
-    /// An object, after its brace: a list of one, to which blocks of the same name add.
+    /// Parses an object, after its brace, into a list of one, to which blocks of the same name are appended.
     fn object(&mut self) -> Result<Tree, HclError> {
         self.descend(1)?;
         let object = Tree::List(vec![self.members()?]);
@@ -197,7 +194,7 @@ impl Parser {
         Ok(object)
     }
 
-    /// A list, after its bracket.
+    /// Parses a list, after its bracket.
     fn list(&mut self) -> Result<Tree, HclError> {
         self.descend(1)?;
         let items = self.items()?;
@@ -242,7 +239,7 @@ impl Parser {
     }
 }
 
-/// A name as an error shows it: quoted if it was.
+/// Returns a name as written: with quotes if it had them.
 fn as_written(name: &Token) -> String {
     match name.kind {
         TokenKind::Text => format!("\"{}\"", name.text),
@@ -250,7 +247,7 @@ fn as_written(name: &Token) -> String {
     }
 }
 
-/// The value of a word, if it is one.
+/// Returns the value of a token; `None` if it is not a literal.
 fn literal(token: &Token) -> Result<Option<Tree>, HclError> {
     Ok(Some(match token.kind {
         TokenKind::Bool => Tree::Bool(token.text == "true"),
@@ -274,7 +271,7 @@ fn literal(token: &Token) -> Result<Option<Tree>, HclError> {
     }))
 }
 
-/// A whole number: hexadecimal after `0x`, octal after another `0`, decimal else.
+/// Parses a whole number: hexadecimal after `0x`, octal after another `0`, else decimal.
 fn integer(text: &str) -> Result<i64, HclError> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),
@@ -295,7 +292,7 @@ fn integer(text: &str) -> Result<i64, HclError> {
     })
 }
 
-/// Puts an item into a body: objects and lists of the same name add up, any other value takes the place of the former.
+/// Inserts an item into a body. Objects and lists of the same name are joined; any other value replaces the former.
 fn insert(body: &mut BTreeMap<String, Tree>, names: &[String], value: Tree) {
     let Some((first, labels)) = names.split_first() else {
         return;

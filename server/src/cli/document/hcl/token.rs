@@ -1,18 +1,18 @@
-//! The words of HCL 1.
+//! The tokens of HCL 1.
 
 use super::HclError;
 
-/// A word, where it starts and what it says.
+/// A token with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
-    /// Index of its first character.
+    /// The index of its first character.
     pub(super) start: usize,
-    /// As written; for strings, what they stand for.
+    /// The text as written; for strings, their value.
     pub(super) text: String,
 }
 
-/// What sort of word it is. The names that errors print are those of Consul's reader.
+/// The kind of a token. Errors print the names of Consul's parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     End,
@@ -54,7 +54,7 @@ impl TokenKind {
     }
 }
 
-/// Reads one word after the other.
+/// Splits a text into tokens.
 pub(super) struct Scanner {
     text: Vec<char>,
     next: usize,
@@ -68,12 +68,12 @@ impl Scanner {
         }
     }
 
-    /// The index of the last character that was read.
+    /// Returns the index of the last character that was read.
     pub(super) fn last(&self) -> usize {
         self.next.saturating_sub(1)
     }
 
-    /// The error that `message` describes, at the character with this index.
+    /// Returns an error at the character with this index.
     pub(super) fn error_at(&self, index: usize, message: impl Into<String>) -> HclError {
         let (line, column) = self.position(index);
         HclError::At {
@@ -83,7 +83,7 @@ impl Scanner {
         }
     }
 
-    /// Line and column of a character, or of one behind the end, both counted from 1.
+    /// Returns line and column of a character, both counted from 1. The index may be beyond the end.
     pub(super) fn position(&self, index: usize) -> (usize, usize) {
         let before = &self.text[..index.min(self.text.len())];
         let line = before
@@ -223,7 +223,7 @@ impl Scanner {
         Ok(self.token(kind, start))
     }
 
-    /// A string in double quotes. What stands between `${` and its `}` is taken as it is, quotes included.
+    /// Scans a string in double quotes. The text between `${` and its `}` is literal, quotes included.
     fn string(&mut self) -> Result<Token, HclError> {
         let start = self.next;
         self.next += 1;
@@ -264,7 +264,7 @@ impl Scanner {
         }
     }
 
-    /// One escape of Go's strings, from its backslash on.
+    /// Scans an escape of Go's strings, from its backslash on.
     fn escape(&mut self) -> Result<char, HclError> {
         self.next += 1;
         let letter = self.peek();
@@ -299,7 +299,7 @@ impl Scanner {
         char::from_u32(code).ok_or_else(|| self.error_at(self.next - 1, "illegal char escape"))
     }
 
-    /// `<<WORD`, lines, `WORD`; with `<<-WORD` the lines lose the indentation that all of them have.
+    /// Scans `<<WORD`, lines, `WORD`. With `<<-WORD` the lines lose their common indentation.
     fn heredoc(&mut self) -> Result<Token, HclError> {
         let start = self.next;
         self.next += 2;
