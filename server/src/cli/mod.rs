@@ -2,17 +2,15 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `settings` | the table of all settings; what flags, variables and files said, in their order |
-//! | `document` | JSON and HCL; finding files; what has a place in them; the services and checks that they define |
-//! | `resolve` | what holds: a [`Config`], the addresses of this machine; one configuration laid over another |
-//! | `agent` | running, with its banner, log and files |
-//! | `commands`, `version` | the other verbs: clients of a running server; what is emulated |
-//! | `output`, `signals`, `os_error` | all that is printed; what ends a program; errors of the operating system as Go says them |
+//! | `settings` | the table of all settings; flags, variables and files |
+//! | `document` | JSON and HCL; finding files; known names; definitions of services and checks |
+//! | `resolve` | from settings to a [`Config`]; the addresses of this machine; settings of servers on demand |
+//! | `agent` | the verb `agent`, with its banner, log and files |
+//! | `commands`, `version` | the verbs that are clients of a running server; the verb `version` |
+//! | `output`, `signals`, `os_error` | printing; signals; errors of the operating system in Go's words |
+//! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL, and no crate reads either.
 //!
-//! Flags are cut as Go's `flag` package cuts them, and HCL is the first version of the language: scripts and files that were
-//! written for Consul rely on both, and no crate reads either.
-//!
-//! Only here are the environment and files read.
+//! No other part reads the environment or files.
 
 mod agent;
 mod commands;
@@ -33,10 +31,10 @@ use self::settings::flags::{self, version_flags};
 use self::settings::go_flags::{self, FlagError};
 use crate::config::Config;
 
-/// Consul's exit code for a command line that it does not understand.
+/// Consul's exit code for an unknown verb.
 const NOT_UNDERSTOOD: u8 = 127;
 
-/// Verbs of Consul's that are not here.
+/// The verbs of Consul that proconsul lacks.
 const MISSING_VERBS: &str = "
     acl config connect debug exec intention keygen keyring login logout monitor operator peering resource
     rtt snapshot tls troubleshoot validate
@@ -67,8 +65,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The settings that `proconsul agent` would run with, given these arguments: for a server inside a test that is to be set
-/// up as one outside was. Files that they name are read, variables of the environment are not.
+/// Returns the configuration of `proconsul agent` with these arguments, so that a server inside a test can be
+/// configured like one outside. Reads the files that the arguments name, but no environment variables.
 ///
 /// ```
 /// use proconsul::{Server, config::Config};
@@ -80,12 +78,12 @@ pub fn main() -> ExitCode {
 /// ```
 ///
 /// # Errors
-/// What the agent would say instead of starting.
+/// The text of an agent that refuses to start.
 pub fn config(arguments: &[&str]) -> Result<Config, String> {
     agent::config(arguments)
 }
 
-/// Verbs that are clients of a running server.
+/// Runs a verb that is a client of a running server.
 fn run_command(program: &str, arguments: &[String]) -> ExitCode {
     if let Some(code) = commands::run(program, arguments) {
         return code;
@@ -126,7 +124,10 @@ fn print_version(program: &str, arguments: &[String]) -> ExitCode {
     }
 }
 
-/// What `version` prints, or why not.
+/// Returns the output of `version`.
+///
+/// # Errors
+/// The text about an invalid flag or setting.
 fn version_text(
     program: &str,
     arguments: &[String],

@@ -1,8 +1,8 @@
-//! What Go says when the operating system refuses something.
+//! Errors of the operating system in Go's words.
 
 use std::io;
 
-/// Go's text of an error of the operating system, e.g. `address already in use`.
+/// Returns Go's text of an error of the operating system, such as `address already in use`.
 pub(super) fn text(error: &io::Error) -> String {
     let text = error.to_string();
     // Rust prints `Address already in use (os error 98)`: the C library's text and a number.

@@ -1,10 +1,10 @@
-//! The signals that an agent answers.
+//! The signals that an agent handles.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// A signal that came.
+/// A caught signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caught {
     Hangup,
@@ -13,7 +13,7 @@ pub(super) enum Caught {
 }
 
 impl Caught {
-    /// Go's name for it, which stands in the log.
+    /// Returns Go's name of the signal, for the log.
     pub(super) fn name(self) -> &'static str {
         match self {
             Caught::Hangup => "hangup",
@@ -22,7 +22,7 @@ impl Caught {
         }
     }
 
-    /// Its number, which stands in the log's JSON form.
+    /// Returns the number of the signal, for the log in JSON.
     pub(super) fn number(self) -> u8 {
         match self {
             Caught::Hangup => 1,
@@ -32,7 +32,7 @@ impl Caught {
     }
 }
 
-/// The signals from the moment of listening on; before it, they end the process at once.
+/// Catches signals from [`Signals::listen`] on. Before, they end the process at once.
 pub(super) struct Signals {
     hangup: Signal,
     interrupt: Signal,
@@ -40,10 +40,10 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen.
+    /// Starts to catch signals.
     ///
     /// # Errors
-    /// The operating system takes no handler.
+    /// The operating system accepts no handler.
     pub(super) fn listen() -> io::Result<Signals> {
         Ok(Signals {
             hangup: signal(SignalKind::hangup())?,
@@ -52,7 +52,7 @@ impl Signals {
         })
     }
 
-    /// The next one.
+    /// Waits for the next signal.
     pub(super) async fn next(&mut self) -> Caught {
         tokio::select! {
             _ = self.hangup.recv() => Caught::Hangup,

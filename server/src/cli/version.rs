@@ -1,8 +1,8 @@
-//! `version`: which Consul this is taken for, and what it is.
+//! The verb `version`: the emulated version, and proconsul's own.
 
 use crate::version::{BUILD_DATE, Behaviour, Version};
 
-/// What `version` prints. Tools read the first line; the second says what really runs.
+/// Returns the output of `version`. Tools parse the first line; the second names proconsul.
 pub(super) fn pretty(version: Version) -> String {
     format!(
         "Consul v{version}\n\
@@ -13,7 +13,7 @@ pub(super) fn pretty(version: Version) -> String {
     )
 }
 
-/// What `version -format=json` prints, with the fields and the indentation of the version.
+/// Returns the output of `version -format=json`, with the fields of the emulated version.
 pub(super) fn json(version: Version) -> String {
     let build_date = if version.has(Behaviour::JsonAgentSelfBuildDate) {
         format!("   \"BuildDate\": \"{BUILD_DATE}\",\n")

@@ -1,4 +1,4 @@
-//! What an agent prints before its log.
+//! The text that an agent prints before its log.
 
 use crate::cli::resolve::Resolved;
 use crate::config::Config;
@@ -8,7 +8,7 @@ use crate::version::{BUILD_DATE, Behaviour};
 const NO_ENCRYPTION: &str =
     "Gossip: false, TLS-Outgoing: false, TLS-Incoming: false, Auto-Encrypt-TLS: false";
 
-/// The block from `==> Starting Consul agent...` to the announcement of the log.
+/// Returns the block from `==> Starting Consul agent...` to the announcement of the log.
 pub(super) fn text(resolved: &Resolved) -> String {
     let mut rows = common_rows(resolved);
     let width = if resolved.config.version.has(Behaviour::CliBannerLong) {

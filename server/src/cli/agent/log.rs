@@ -18,18 +18,18 @@ use crate::config::{Config, LogLevel};
 use crate::go::json::encode;
 use crate::version::Behaviour;
 
-/// Takes the events of this crate and prints each as a line. Their target is the name of Consul's logger, such as
-/// `agent.http`; what has another target is not part of the log.
+/// Prints the events of this crate as lines. The target of an event is the name of Consul's logger, such as
+/// `agent.http`; events with other targets are ignored.
 pub(super) struct Log {
     level: LevelFilter,
     form: Form,
 }
 
-/// What a line looks like.
+/// The form of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Form {
     json: bool,
-    /// What stands before every line: early versions print the log through the indenting printer of their commands.
+    /// The indentation of every line: early releases print the log like the output of commands.
     indentation: &'static str,
 }
 
@@ -56,7 +56,7 @@ impl Log {
         }
     }
 
-    /// Returns what makes a line of a number of lines that were dropped.
+    /// Returns a function that makes a line about a number of dropped lines.
     pub(super) fn line_about_dropped(&self) -> impl Fn(u64) -> String + Send + 'static {
         let form = self.form;
         move |number| {
@@ -99,7 +99,7 @@ impl Subscriber for Log {
     fn event(&self, event: &Event<'_>) {
         let metadata = event.metadata();
         let importance = if metadata.target() == "agent.http" && *metadata.level() != Level::WARN {
-            // One for each request.
+            // There is one such line per request.
             Importance::Droppable
         } else {
             Importance::Awaited
@@ -125,11 +125,11 @@ impl Subscriber for Log {
 }
 
 thread_local! {
-    /// A line is made for each request: its parts are written where those of the last one were.
+    /// The buffers of a line, which are reused because each request makes a line.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// A line and what it is made of.
+/// A line and its parts.
 #[derive(Debug, Default)]
 struct Scratch {
     line: String,
@@ -137,10 +137,10 @@ struct Scratch {
     date: Date,
 }
 
-/// The date and time that the last line had, but for the fraction of its second.
+/// The date and time of the last line, without the fraction of its second.
 #[derive(Debug, Default)]
 struct Date {
-    /// Since the Unix epoch; `None` before the first line.
+    /// The seconds since the Unix epoch; `None` before the first line.
     second: Option<u64>,
     text: String,
 }
@@ -159,7 +159,7 @@ impl Date {
 }
 
 impl Form {
-    /// Makes the line of an event.
+    /// Writes the line of an event.
     fn write(self, now: Duration, event: &Event<'_>, scratch: &mut Scratch) {
         let metadata = event.metadata();
         let (level, logger) = (*metadata.level(), metadata.target());
@@ -179,7 +179,7 @@ impl Form {
 
     fn write_text(self, now: Duration, level: Level, logger: &str, scratch: &mut Scratch) {
         let level = level.as_str();
-        // The names have four letters or five.
+        // The names of levels have four or five letters.
         let blank = if level.len() == 4 { " " } else { "" };
         let Scratch { line, words, date } = scratch;
         let colon = if words.values.is_empty() { "" } else { ":" };
@@ -222,7 +222,7 @@ impl Form {
     }
 }
 
-/// The message of an event and, behind it, the values that it names, in its order.
+/// The message of an event and its values, in their order.
 #[derive(Debug, Default)]
 struct Words {
     message: String,
@@ -230,7 +230,7 @@ struct Words {
 }
 
 impl Words {
-    /// Adds a value that `write` writes, in quotes if it is not one word.
+    /// Adds a value, which `write` writes, with quotes if it is not one word.
     fn push(&mut self, field: &Field, write: impl FnOnce(&mut String) -> fmt::Result) {
         const WRITTEN: &str = "a string takes any text";
         if field.name() == "message" {
@@ -244,7 +244,7 @@ impl Words {
         write(values).expect(WRITTEN);
         let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         let value = &values.as_bytes()[start..];
-        // Nearly all values have no byte of this kind, which is seen many bytes at once.
+        // The first test is vectorized, and nearly all values have no such byte.
         if value.iter().any(|byte| *byte <= b' ') && value.iter().any(is_space) {
             values.insert(start, '"');
             values.push('"');
@@ -262,7 +262,7 @@ impl Visit for Words {
     }
 }
 
-/// The same for JSON, in which numbers stay what they are.
+/// The message and values of an event for JSON, where numbers stay numbers.
 #[derive(Debug, Default)]
 struct Members {
     message: String,

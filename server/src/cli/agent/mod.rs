@@ -1,4 +1,4 @@
-//! `agent`: a server in this process, until a signal ends it.
+//! The verb `agent`: runs a server until a signal ends it.
 
 mod banner;
 mod log;
@@ -27,7 +27,7 @@ use crate::entropy::Entropy;
 use crate::server::{self, Reload};
 use crate::version::Behaviour;
 
-/// What the help says before the list of flags.
+/// The help before the list of flags.
 const SYNOPSIS: &str = "agent [options]\n\n  Starts a stand-in for a Consul agent, and runs until it is interrupted. \
                         It takes the flags\n  and the configuration files of Consul; what has no effect is named in \
                         its log.\n";
@@ -57,7 +57,7 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
             return ExitCode::FAILURE;
         }
     };
-    // Chosen here and not by the server, because the banner shows the node id that follows from it.
+    // The seed is chosen here, because the banner shows the node id, which is derived from it.
     let config = &mut prepared.resolved.config;
     *config = config.with_seed(config.seed.unwrap_or_else(Entropy::machine_seed));
     if let Some(line) = prepared.loaded.without_effect() {
@@ -90,10 +90,10 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
     ExitCode::from(code)
 }
 
-/// The settings of an agent with these arguments.
+/// Returns the configuration of an agent with these arguments.
 ///
 /// # Errors
-/// Why an agent would not start.
+/// The text of an agent that refuses to start.
 pub(super) fn config(arguments: &[&str]) -> Result<Config, String> {
     let arguments: Vec<String> = arguments.iter().copied().map(str::to_owned).collect();
     match prepare(&arguments, &Variables::default()) {
@@ -103,16 +103,16 @@ pub(super) fn config(arguments: &[&str]) -> Result<Config, String> {
     }
 }
 
-/// Why no agent is started.
+/// Why an agent does not start.
 enum Stop {
     Help,
-    /// Go's sentence about a flag, which the list of flags follows.
+    /// Go's text about a flag, which is printed with the list of flags.
     BadFlag(String),
-    /// A sentence about anything else.
+    /// The text of any other error.
     Refused(String),
 }
 
-/// All that is known before anything is done.
+/// The loaded and resolved configuration.
 struct Prepared {
     loaded: Loaded,
     resolved: Resolved,
@@ -120,7 +120,7 @@ struct Prepared {
 
 fn prepare(arguments: &[String], variables: &Variables) -> Result<Prepared, Stop> {
     let image = ImageSettings::read(variables).map_err(Stop::Refused)?;
-    // As the image's start script does: the user's arguments come later, and win.
+    // As in the image's start script, the user's arguments come later and win.
     let arguments = [&image.arguments[..], arguments].concat();
     let given: ParsedFlags<FlagEffect> =
         go_flags::cut(&arguments, &[flags()]).map_err(|refusal| match refusal {
@@ -139,7 +139,7 @@ fn prepare(arguments: &[String], variables: &Variables) -> Result<Prepared, Stop
 }
 
 impl Prepared {
-    /// Says in the log what Consul would warn of.
+    /// Logs Consul's warnings about the configuration.
     fn remark(&self) {
         for file in &self.loaded.skipped {
             warn!(
@@ -153,7 +153,7 @@ impl Prepared {
     }
 }
 
-/// Serves until a signal ends it, and returns the exit code.
+/// Serves until a signal arrives, and returns the exit code.
 ///
 /// # Errors
 /// Consul's text about a file that cannot be written or an address that cannot be listened on.
@@ -170,7 +170,7 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
         .build();
     let runtime = runtime.map_err(|error| os_error::text(&error))?;
     check_files(resolved)?;
-    // Both are written when the server can be reached, and go away with this function.
+    // Filled by `ready`, when the server can be reached.
     let own_files = RefCell::new(Vec::new());
     let addresses = RefCell::new(Vec::new());
     let unwritten = RefCell::new(None);
@@ -200,7 +200,7 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
             .await
             .map_err(|error| error.to_string())
     });
-    // Calls of the control plane that still wait are given up: their answers are not needed any more.
+    // Waiting calls of the control plane are abandoned: nobody needs their answers.
     runtime.shutdown_background();
     served?;
     if let Some(text) = unwritten.into_inner() {
@@ -215,8 +215,7 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
     Ok(u8::from(!leaves))
 }
 
-/// Waits for a signal that ends the agent. SIGHUP does not: services and checks are as the sources define them then;
-/// all else holds from the next start on.
+/// Waits for a signal that ends the agent. SIGHUP reloads services and checks; other settings need a restart.
 async fn wait(signals: &mut Signals, config: &Config, reload: Option<&Reload>) -> Caught {
     loop {
         let caught = signals.next().await;
@@ -236,7 +235,7 @@ async fn wait(signals: &mut Signals, config: &Config, reload: Option<&Reload>) -
     }
 }
 
-/// One line about what this is, and all that a tester wants to know of it.
+/// Logs one line about this server, with all that a tester needs.
 fn introduce(config: &Config, addresses: &[Address], control: Option<SocketAddr>) {
     let http = addresses.iter().find_map(|address| match address {
         Address::Tcp(address) => Some(server::reachable(*address)),
@@ -258,7 +257,7 @@ fn introduce(config: &Config, addresses: &[Address], control: Option<SocketAddr>
     info!(target: "agent", version, emulates, seed, page, control, "This is proconsul, a stand-in for Consul in tests");
 }
 
-/// The lines that harnesses wait for.
+/// Logs the lines that test harnesses wait for.
 fn announce(config: &Config, addresses: &[Address]) {
     for address in addresses {
         let (address, network) = described(address);
@@ -282,7 +281,7 @@ fn announce(config: &Config, addresses: &[Address]) {
     info!(target: "agent", "Synced node info");
 }
 
-/// The lines that Consul writes on its way out.
+/// Logs Consul's lines at its exit.
 fn say_goodbye(config: &Config, addresses: &[Address], leaves: bool) {
     if leaves {
         info!(target: "agent", "Gracefully shutting down agent...");
@@ -318,7 +317,7 @@ fn described(address: &Address) -> (String, &'static str) {
     }
 }
 
-/// Refuses files that cannot be written, before anything is done.
+/// Refuses files that cannot be written, before the server starts.
 fn check_files(resolved: &Resolved) -> Result<(), String> {
     if let Some(path) = &resolved.config.pid_file {
         own_file::check(path).map_err(|error| no_pid_file(path, &error))?;
@@ -329,7 +328,7 @@ fn check_files(resolved: &Resolved) -> Result<(), String> {
     Ok(())
 }
 
-/// Consul's text.
+/// Returns Consul's text about a pid file that cannot be written.
 fn no_pid_file(path: &Path, error: &io::Error) -> String {
     let (path, error) = (path.display(), os_error::text(error));
     format!("Could not open pid file: open {path}: {error}")
@@ -339,8 +338,8 @@ fn no_port_file(path: &Path, name: &str, error: &io::Error) -> String {
     format!("{name}: {}: {}", path.display(), os_error::text(error))
 }
 
-/// Writes the file with the process's id, and writes or prints the address of HTTP where that was asked for: one line of JSON,
-/// `{"http":"127.0.0.1:43211"}`. Where the control plane has a port of its own, that is `control`. Returns the files.
+/// Writes the pid file, and writes or prints the address of HTTP if configured: one line of JSON,
+/// `{"http":"127.0.0.1:43211"}`, with `control` if the control plane has its own port. Returns the files.
 fn announce_port(
     resolved: &Resolved,
     addresses: &[Address],

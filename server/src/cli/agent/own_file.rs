@@ -1,23 +1,22 @@
-//! Files that the agent writes for other programs: its process id, and where it can be reached.
+//! Files that the agent writes for other programs: its process id and its addresses.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// How many names are tried for the unfinished file, until one is free.
+/// The most names that are tried for the unfinished file.
 const NAMES_TRIED: u32 = 100;
 
-/// A file that was written, and goes away with the agent if it is still there. What somebody else has put in its place
-/// stays.
+/// A written file. Dropping it deletes the file, unless another process has replaced it.
 #[derive(Debug)]
 pub(super) struct OwnFile {
     path: PathBuf,
-    /// `None` for what was not created here.
+    /// `None` for a file that another program has created.
     identity: Option<Identity>,
 }
 
-/// What tells a file from another one at its path, and from itself after it was changed. The number alone does not: a
+/// Distinguishes a file from another one at its path, and from itself after a change. The inode alone is not enough: a
 /// new file may get that of a deleted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
@@ -38,31 +37,31 @@ impl Identity {
     }
 }
 
-/// Checks that something can be written at `path`, and touches nothing.
+/// Checks that `path` can be written, without touching it.
 ///
 /// # Errors
-/// What is there is neither a file nor something to write into.
+/// The path is neither a file nor a stream.
 pub(super) fn check(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(metadata) => kind_of(path, &metadata).map(drop),
-        // Whether one can be made is seen when it is.
+        // Creating the file may still fail.
         Err(_) => Ok(()),
     }
 }
 
-/// What is at a path.
+/// The kind of file at a path.
 enum Kind {
-    /// A file, which is replaced.
+    /// A regular file, which is replaced.
     File,
-    /// A terminal and the like, which is written into.
+    /// A terminal or similar, which is written to.
     Stream,
-    /// The same, and opening it takes until somebody reads it.
+    /// A FIFO, whose opening waits for a reader.
     Fifo,
 }
 
 fn kind_of(path: &Path, metadata: &Metadata) -> io::Result<Kind> {
     let kind: FileType = metadata.file_type();
-    // A file that a descriptor is open on, such as a redirected /dev/stdout, is another program's.
+    // A file behind a descriptor, such as a redirected /dev/stdout, belongs to another program.
     let descriptors = ["/dev/fd", "/dev/stderr", "/dev/stdout", "/proc"];
     let is_descriptor = descriptors.iter().any(|place| path.starts_with(place));
     let wrong = if kind.is_fifo() {
@@ -84,15 +83,15 @@ fn kind_of(path: &Path, metadata: &Metadata) -> io::Result<Kind> {
 }
 
 impl OwnFile {
-    /// Writes `text` at `path`: a file is replaced at once, so that no reader sees a part of it; anything else is
-    /// written into. A FIFO without a reader is written when one opens it.
+    /// Writes `text` to `path`. A regular file is replaced atomically; a stream is written to, and a FIFO when a reader
+    /// opens it.
     ///
     /// # Errors
-    /// See [`check`]; and what the operating system says. Then all is as it was.
+    /// Those of [`check`], and errors of the operating system. The path is unchanged then.
     pub(super) fn write(path: &Path, text: &str) -> io::Result<OwnFile> {
         match fs::metadata(path) {
             Ok(metadata) => match kind_of(path, &metadata)? {
-                // The end of a symbolic link: the link is somebody's.
+                // The target of a symbolic link is replaced, not the link.
                 Kind::File => replace(&fs::canonicalize(path)?, text),
                 Kind::Stream => {
                     pour(path, text)?;
@@ -100,7 +99,7 @@ impl OwnFile {
                 }
                 Kind::Fifo => {
                     let (fifo, text) = (path.to_owned(), text.to_owned());
-                    // A reader that has gone is no failure.
+                    // A reader that has gone is ignored.
                     let wait = move || drop(pour(&fifo, &text));
                     std::thread::Builder::new()
                         .name("fifo".to_owned())
@@ -113,7 +112,7 @@ impl OwnFile {
         }
     }
 
-    /// What was there before, and stays.
+    /// Returns a file of another program, which is not deleted.
     fn of_others(path: &Path) -> OwnFile {
         OwnFile {
             path: path.to_owned(),
@@ -127,7 +126,7 @@ impl Drop for OwnFile {
         let there = fs::metadata(&self.path).ok();
         let there = there.as_ref().map(Identity::of);
         if self.identity.is_some() && there == self.identity {
-            // Gone already is as good.
+            // The file may be gone already.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -146,14 +145,14 @@ fn replace(path: &Path, text: &str) -> io::Result<OwnFile> {
             identity: Some(Identity::of(&metadata)),
         }),
         Err(error) => {
-            // The first error is the one that says what to do.
+            // The first error matters, not one of the clean-up.
             let _ = fs::remove_file(&unfinished);
             Err(error)
         }
     }
 }
 
-/// Creates a file in the same folder under a free name.
+/// Creates a file with a free name in the same folder.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path
         .file_name()
@@ -177,7 +176,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// Writes into what is there.
+/// Appends to an existing stream.
 fn pour(path: &Path, text: &str) -> io::Result<()> {
     let mut stream = OpenOptions::new().append(true).open(path)?;
     stream.write_all(text.as_bytes())

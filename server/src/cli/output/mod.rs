@@ -1,4 +1,4 @@
-//! The one place that prints: everything else returns text.
+//! The only place that prints. Other code returns text.
 
 pub(super) mod writer;
 
@@ -11,14 +11,14 @@ use crate::cli::output::writer::{Importance, Writer};
 /// The writer of standard output, once an agent has started one.
 static WRITER: OnceLock<Writer> = OnceLock::new();
 
-/// How long the end of a process waits for what is not written yet. Who reads nothing then has gone or hangs.
+/// How long the process waits at its end for unwritten output. A reader that takes longer has gone or hangs.
 const WRITTEN_WITHIN: Duration = Duration::from_millis(500);
 
-/// From now on standard output is written by a thread of its own, so that printing never waits for the reader. `dropped` makes a
-/// line of the number of lines that were left out because they were not read in time.
+/// Writes standard output in a thread of its own from now on, so that printing never waits for the reader. `dropped`
+/// makes a line about a number of dropped lines.
 ///
 /// # Errors
-/// The operating system gives no thread.
+/// The operating system cannot start a thread.
 pub(super) fn write_in_background(
     dropped: impl Fn(u64) -> String + Send + 'static,
 ) -> io::Result<()> {
@@ -28,9 +28,9 @@ pub(super) fn write_in_background(
     Ok(())
 }
 
-/// Prints text to standard output, after all that was printed before.
+/// Prints text to standard output.
 ///
-/// A reader that has gone away is no reason to stop: Consul goes on as well.
+/// A reader that has gone is ignored, as in Consul.
 pub(super) fn out(text: &str) {
     line(text, Importance::Awaited);
 }
@@ -47,7 +47,7 @@ pub(super) fn line(text: &str, importance: Importance) {
         .and_then(|()| stdout.flush());
 }
 
-/// Waits for a moment until all that was printed is written: the process ends.
+/// Waits until the output is written, at most [`WRITTEN_WITHIN`], before the process exits.
 pub(super) fn finish() {
     if let Some(writer) = WRITER.get() {
         writer.drain(WRITTEN_WITHIN);

@@ -1,4 +1,4 @@
-//! Writing lines without waiting for their reader: a thread takes them from a queue.
+//! Writes lines without waiting for their reader: a thread takes them from a queue.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar};
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use crate::lock::{Mutex, unpoisoned};
 
-/// How many bytes may wait to be written before [droppable](Importance::Droppable) lines are dropped.
+/// The capacity of the queue in bytes for [droppable](Importance::Droppable) lines.
 const ROOM: usize = 1 << 20;
 
-/// For how long droppable lines are gathered. They are then written in one call, which costs as much as one line.
+/// How long droppable lines are gathered. They are then written in one call, which costs as much as one line.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
 
-/// What becomes of a line.
+/// The importance of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Importance {
-    /// Somebody may wait for it: it is written at once, and never dropped.
+    /// A reader may wait for it: it is written at once, and never dropped.
     Awaited,
-    /// It is one of very many: it is written soon, and dropped where there is no more room.
+    /// One of very many lines: it is written soon, and dropped if the queue is full.
     Droppable,
 }
 
@@ -28,22 +28,22 @@ pub(crate) struct Writer(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// Told when there is something to write.
+    /// Notified when there is something to write.
     filled: Condvar,
-    /// Told when all is written.
+    /// Notified when all is written.
     drained: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     text: Vec<u8>,
-    /// How many lines were dropped since the last that was written.
+    /// The number of lines dropped since the last written one.
     dropped: u64,
-    /// Whether somebody waits for a line in `text`.
+    /// Whether `text` has an awaited line.
     is_awaited: bool,
-    /// Whether the thread writes what it has taken.
+    /// Whether the thread is writing.
     is_writing: bool,
-    /// Whether nothing comes any more.
+    /// Whether the writer has been dropped.
     is_closed: bool,
 }
 
@@ -54,10 +54,10 @@ impl Queue {
 }
 
 impl Writer {
-    /// Starts the thread. `dropped` makes a line of the number of lines that were dropped.
+    /// Starts the thread. `dropped` makes a line about a number of dropped lines.
     ///
     /// # Errors
-    /// The operating system gives no thread.
+    /// The operating system cannot start a thread.
     pub(crate) fn start(
         to: impl Write + Send + 'static,
         dropped: impl Fn(u64) -> String + Send + 'static,
@@ -77,7 +77,7 @@ impl Writer {
             queue.dropped += 1;
             return;
         }
-        // The thread that gathers lines looks again by itself.
+        // A thread that is gathering lines wakes by itself.
         let is_told = queue.is_empty() || importance == Importance::Awaited;
         queue.is_awaited |= importance == Importance::Awaited;
         queue.text.extend_from_slice(text.as_bytes());
@@ -87,7 +87,7 @@ impl Writer {
         }
     }
 
-    /// Waits until all is written, for `limit` at most.
+    /// Waits until all is written, at most for `limit`.
     pub(crate) fn drain(&self, limit: Duration) {
         let mut queue = self.0.queue.lock();
         queue.is_awaited = true;
@@ -99,7 +99,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// What was added is still written.
+    /// Text in the queue is still written.
     fn drop(&mut self) {
         self.0.queue.lock().is_closed = true;
         self.0.filled.notify_one();
@@ -108,7 +108,7 @@ impl Drop for Writer {
 
 impl Shared {
     fn write(&self, mut to: impl Write, dropped: impl Fn(u64) -> String) {
-        // Two buffers, one of which is filled while the other is written.
+        // Two buffers: one is filled while the other is written.
         let mut text = Vec::new();
         loop {
             let missing = {
@@ -129,7 +129,7 @@ impl Shared {
             if missing > 0 {
                 text.extend_from_slice(dropped(missing).as_bytes());
             }
-            // A reader that has gone is no reason to stop.
+            // A reader that has gone is ignored.
             let _ = to.write_all(&text).and_then(|()| to.flush());
             self.queue.lock().is_writing = false;
             self.drained.notify_all();

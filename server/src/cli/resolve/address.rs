@@ -1,10 +1,10 @@
-//! The addresses of this machine, and the templates in which Consul's users ask for them.
+//! The addresses of this machine, and the templates of Consul's configuration that name them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use if_addrs::get_if_addrs;
 
-/// All addresses of the machine's interfaces with the interfaces' names, IPv4 first.
+/// Returns the addresses of all interfaces with the interfaces' names, IPv4 first.
 fn all() -> Vec<(String, IpAddr)> {
     let interfaces = get_if_addrs().unwrap_or_default();
     let mut addresses: Vec<_> = interfaces
@@ -15,7 +15,7 @@ fn all() -> Vec<(String, IpAddr)> {
     addresses
 }
 
-/// The first address of an interface.
+/// Returns the first address of an interface.
 pub(crate) fn of_interface(name: &str) -> Option<IpAddr> {
     all()
         .into_iter()
@@ -23,8 +23,8 @@ pub(crate) fn of_interface(name: &str) -> Option<IpAddr> {
         .map(|(_, address)| address)
 }
 
-/// The address under which other machines of the same network find this one; its own loopback address if there is
-/// none. Consul refuses to start where it finds several: here nothing depends on it.
+/// Returns the address of this machine in its network, or its loopback address. Of several addresses it returns the
+/// first, because nothing depends on it; Consul refuses to start.
 pub(crate) fn of_this_machine(version: IpVersion) -> IpAddr {
     let outward = |address: &IpAddr| match (version, address) {
         (IpVersion::Four, IpAddr::V4(address)) => {
@@ -42,7 +42,7 @@ pub(crate) fn of_this_machine(version: IpVersion) -> IpAddr {
     })
 }
 
-/// Which sort of address is wanted.
+/// A version of IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IpVersion {
     Four,
@@ -52,7 +52,7 @@ pub(crate) enum IpVersion {
 /// Replaces the templates in a list of addresses: `{{ GetPrivateIP }}` and `{{ GetInterfaceIP "eth0" }}`.
 ///
 /// # Errors
-/// A sentence about any other template.
+/// Our text about any other template.
 pub(crate) fn expand(text: &str) -> Result<String, String> {
     let mut expanded = String::new();
     let mut rest = text;
@@ -71,7 +71,7 @@ pub(crate) fn expand(text: &str) -> Result<String, String> {
                     .strip_prefix('"')
                     .and_then(|name| name.strip_suffix('"'))
                     .ok_or_else(unknown)?;
-                // An interface without address stands for nothing, as in Consul.
+                // An interface without address expands to nothing, as in Consul.
                 expanded.extend(of_interface(name).map(|address| address.to_string()));
             }
             _ => return Err(unknown()),

@@ -1,4 +1,4 @@
-//! A piece of configuration laid over a server's: what a server on demand has that its parent has not.
+//! Configuration of a server on demand: settings that replace those of its parent.
 
 use tracing::warn;
 
@@ -13,7 +13,7 @@ use crate::config::{Config, Listener};
 /// Returns `config` with the settings of `text`, an object of Consul's keys in JSON or HCL.
 ///
 /// # Errors
-/// The sentence with which an agent would refuse to start, or one about a key that a server on demand cannot have.
+/// The text of an agent that refuses to start, or one about a key that a server on demand cannot have.
 pub(crate) fn amended(config: Config, text: &str) -> Result<Config, String> {
     let source = ConfigSource {
         name: "settings".to_owned(),
@@ -43,7 +43,7 @@ pub(crate) fn amended(config: Config, text: &str) -> Result<Config, String> {
     take(&settings, config)
 }
 
-/// Refuses what the servers of a process share.
+/// Refuses settings that all servers of a process share.
 fn check_scope(settings: &Settings) -> Result<(), String> {
     let of_the_process = [
         ("log_json", settings.log_json.is_some()),
@@ -63,7 +63,7 @@ fn check_scope(settings: &Settings) -> Result<(), String> {
     }
 }
 
-/// Checks in the order of [`resolve::resolve`].
+/// Applies the settings, and checks them in the order of [`resolve::resolve`].
 fn take(settings: &Settings, mut config: Config) -> Result<Config, String> {
     resolve::check_acls(settings)?;
     let mut errors = Errors::default();

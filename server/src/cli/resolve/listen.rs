@@ -1,4 +1,4 @@
-//! Where HTTP is served: `client_addr`, `addresses.http` and `ports.http`, and our own flags for a free port.
+//! The addresses of HTTP: `client_addr`, `addresses.http`, `ports.http`, and our flags for a free port.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -10,21 +10,21 @@ use crate::cli::settings::Settings;
 use crate::cli::settings::flags::called;
 use crate::config::Listener;
 
-/// What HTTP is served at.
+/// The addresses of HTTP.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Http {
     pub(super) listeners: Vec<Listener>,
-    /// `client_addr`, which is where HTTP is served unless `addresses.http` says otherwise.
+    /// `client_addr`, the default of `addresses.http`.
     pub(super) client_addresses: Vec<IpAddr>,
 }
 
 /// Consul's port for HTTP.
 const DEFAULT_PORT: i64 = 8500;
 
-/// Resolves everything about HTTP but its [`port`].
+/// Resolves the addresses of HTTP.
 ///
 /// # Errors
-/// Templates that are not known, and two listeners at one address. All else goes to `errors`.
+/// Unknown templates, and two listeners at one address. Other problems go to `errors`.
 pub(super) fn http(
     settings: &Settings,
     port: Option<u16>,
@@ -63,7 +63,7 @@ pub(super) fn http(
     })
 }
 
-/// The port; 0 for a free one. Consul's 0 turns HTTP off, as every negative number does.
+/// Returns the port of HTTP, 0 for a free one, or `None` if HTTP is off: Consul's 0 and negative numbers disable it.
 pub(super) fn port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
     let given = settings.ports_http;
     if settings.http_port_ephemeral == Some(true)
@@ -80,10 +80,10 @@ pub(super) fn port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
         .ok()
 }
 
-/// The addresses of the control port: its own, or else those at which HTTP is served; empty where it has no port.
+/// Returns the addresses of the control port: its own, or else those of HTTP; empty without a control port.
 ///
 /// # Errors
-/// What is no list of addresses.
+/// Our text about an invalid list of addresses.
 pub(super) fn control_addresses(
     settings: &Settings,
     client_addresses: &[IpAddr],
@@ -137,7 +137,7 @@ fn http_hosts(addresses: &str, errors: &mut Errors) -> Result<Vec<Host>, String>
     hosts("addresses.http", addresses, host, errors)
 }
 
-/// The hosts of a list, of which Consul names the first that is wrong.
+/// Parses a list of hosts. As in Consul, `errors` gets only the first invalid one.
 fn hosts<H>(
     key: &str,
     list: &str,

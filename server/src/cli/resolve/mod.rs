@@ -1,4 +1,4 @@
-//! From what was said to what holds: defaults, checks in Consul's order, and the remarks of the start.
+//! From settings to a configuration: defaults, checks in Consul's order, and warnings.
 
 pub(super) mod address;
 pub(crate) mod amend;
@@ -18,20 +18,21 @@ use crate::definition::{meta, node_id};
 use crate::go::duration::{self, DurationQuotes};
 use crate::version::Version;
 
-/// What an agent is started with.
+/// The resolved configuration of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Resolved {
     pub(super) config: Config,
     /// `client_addr`, as the banner shows it.
     pub(super) client_addresses: Vec<IpAddr>,
-    /// The ports as the banner shows them; -1 for those that are off.
+    /// The ports, as the banner shows them; -1 for disabled ones.
     pub(super) ports: ShownPorts,
     /// Whether the server elects itself, as the banner shows it.
     pub(super) bootstrap: bool,
-    /// Whether SIGINT, and whether SIGTERM, lets the agent leave with exit code 0.
+    /// Whether the agent leaves with exit code 0 on SIGINT.
     pub(super) leave_on_interrupt: bool,
+    /// Whether the agent leaves with exit code 0 on SIGTERM.
     pub(super) leave_on_terminate: bool,
-    /// The file that gets the address of HTTP, and the name of the flag or variable that asked for it.
+    /// The file for the address of HTTP, and the name of the flag or variable that set it.
     pub(super) port_file: Option<(PathBuf, String)>,
     /// Whether that address is printed.
     pub(super) print_port: bool,
@@ -39,7 +40,7 @@ pub(super) struct Resolved {
     pub(super) warnings: Vec<String>,
 }
 
-/// The ports that the banner shows. Those for DNS, gRPC and HTTPS are off, whatever the settings say: nothing listens there.
+/// The ports that the banner shows. Those of DNS, gRPC and HTTPS are always off: nothing listens there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShownPorts {
     pub(super) http: i64,
@@ -47,10 +48,10 @@ pub(super) struct ShownPorts {
     pub(super) serf_wan: i64,
 }
 
-/// The emulated version.
+/// Returns the emulated version.
 ///
 /// # Errors
-/// A text that is no version, or one that is not emulated.
+/// Our text about an invalid version, or one that is not emulated.
 pub(super) fn version(settings: &Settings) -> Result<Version, String> {
     match &settings.as_version {
         Some(text) => text
@@ -60,10 +61,10 @@ pub(super) fn version(settings: &Settings) -> Result<Version, String> {
     }
 }
 
-/// Puts in the defaults and checks everything.
+/// Applies defaults and checks all settings.
 ///
 /// # Errors
-/// Consul's text about the first thing (in some cases all things) that cannot be.
+/// Consul's text about the first invalid setting, in some cases about all of them.
 pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     let dev = settings.dev.unwrap_or(false);
     let base = if dev {
@@ -85,7 +86,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     };
     let mut warnings = Vec::new();
 
-    // The order of Consul's checks, of which only the first that fails is seen.
+    // In the order of Consul's checks, because only the first failure is shown.
     if !dev {
         config.bind_address = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     }
@@ -129,9 +130,9 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     })
 }
 
-/// Refuses ACLs: a server on which everything is allowed is not what who asks for them tests with.
+/// Refuses ACLs: a server that allows everything would make tests of ACLs pass wrongly.
 pub(super) fn check_acls(settings: &Settings) -> Result<(), String> {
-    // acl.md 1.7: the old key switches them on by itself.
+    // The old key alone enables them (acl.md 1.7).
     let by_old_key = settings.acl_enabled.is_none() && settings.acl_datacenter.is_some();
     let key = match settings.acl_enabled {
         Some(true) => "acl.enabled",
@@ -144,7 +145,7 @@ pub(super) fn check_acls(settings: &Settings) -> Result<(), String> {
     ))
 }
 
-/// The names under which the control plane may be called; one argument may hold several.
+/// Returns the host names of the control plane. One argument may list several.
 fn allow_hosts(settings: &Settings) -> Result<Vec<String>, String> {
     let names = settings
         .allow_hosts
@@ -162,7 +163,7 @@ fn allow_hosts(settings: &Settings) -> Result<Vec<String>, String> {
     names.map(|text| name(text.trim())).collect()
 }
 
-/// The port of the control plane; an address without one asks for a free one.
+/// Returns the port of the control plane. An address without a port takes a free one.
 fn control_port(settings: &Settings) -> Result<Option<u16>, String> {
     let free = settings.control_addr.as_ref().map(|_| 0);
     let Some(port) = settings.control_port.or(free) else {
@@ -208,7 +209,7 @@ pub(super) fn take_primary_datacenter(
     check_datacenter("acl_datacenter", &config.primary_datacenter)
 }
 
-/// Everything else of which Consul collects the errors.
+/// Applies the settings whose errors Consul collects.
 pub(super) fn take_collected(
     settings: &Settings,
     mut errors: Errors,
@@ -224,7 +225,7 @@ pub(super) fn take_collected(
     if let Some(time) = duration("max_query_time", settings.max_query_time.as_deref()) {
         config.max_query_time = nanoseconds(time);
     }
-    // 0 is Go's "not set".
+    // 0 means unset in Go.
     let session_ttl_min = duration("session_ttl_min", settings.session_ttl_min.as_deref());
     if let Some(time) = session_ttl_min.filter(|time| *time != 0) {
         config.session_ttl_min = nanoseconds(time);
@@ -256,7 +257,7 @@ pub(super) fn take_node(settings: &Settings, config: &mut Config) -> Result<(), 
     Ok(())
 }
 
-/// The services and checks of the configuration, as far as they can be registered.
+/// Adds the services and checks of the configuration.
 pub(super) fn take_definitions(settings: &Settings, config: &mut Config) -> Result<(), String> {
     let mut errors = Errors::default();
     for tree in &settings.services {
@@ -274,7 +275,7 @@ pub(super) fn take_definitions(settings: &Settings, config: &mut Config) -> Resu
     errors.into_result()
 }
 
-/// What needs no check.
+/// Applies the settings that need no check.
 pub(super) fn take_values(settings: &Settings, config: &mut Config) {
     macro_rules! take {
         ($($field:ident)*) => { $(take!($field: settings.$field);)* };
@@ -287,7 +288,7 @@ pub(super) fn take_values(settings: &Settings, config: &mut Config) {
     let size = |given: Option<i64>| given.and_then(|size| usize::try_from(size).ok());
     take!(check_output_max_size: size(settings.check_output_max_size));
     take!(max_header_bytes: size(settings.max_header_bytes).filter(|bytes| *bytes > 0));
-    // Below 0 there is no limit, as with 0.
+    // A negative limit means no limit, as 0 does.
     let connections = settings.http_max_conns_per_client;
     take!(http_max_conns_per_client: connections.map(|limit| usize::try_from(limit).unwrap_or(0)));
     take!(server_port: port(settings.ports_server));
@@ -306,7 +307,7 @@ pub(super) fn take_values(settings: &Settings, config: &mut Config) {
     config.response_headers = headers.into_iter().collect();
 }
 
-/// What is wrong, as Consul collects it.
+/// A list of errors in Consul's form.
 #[derive(Default)]
 pub(super) struct Errors(Vec<String>);
 
@@ -345,7 +346,7 @@ fn check_datacenter(key: &str, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The limits that Consul sets to what a node says of itself.
+/// Checks the metadata of the node against Consul's limits.
 pub(super) fn check_node_meta(meta: &BTreeMap<String, String>) -> Result<(), String> {
     match meta::flaw(meta) {
         Some(flaw) => Err(format!("node_meta invalid: {flaw}")),
@@ -459,7 +460,7 @@ fn networks(texts: &[String], errors: &mut Errors) -> Vec<Network> {
     networks
 }
 
-/// Nanoseconds. A text that is no duration hides all errors before it, as it does in Consul.
+/// Parses a duration into nanoseconds. An invalid one replaces all errors before it, as in Consul.
 fn duration_of(key: &str, text: Option<&str>, errors: &mut Errors) -> Option<i64> {
     let text = text?;
     match duration::parse(text) {

@@ -1,4 +1,4 @@
-//! The variables that Consul's container image honours, so that proconsul can stand in that image without its start
+//! The variables of Consul's container image, so that proconsul can replace Consul there without the image's start
 //! script.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::cli::resolve::address;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables(BTreeMap<String, String>);
 
-/// Variables of ours that the agent does not read: other programs of this repository do.
+/// Variables of other programs of this repository, which the agent ignores.
 const OF_OTHERS: &[&str] = &[
     "PROCONSUL_CONTENTION_SECONDS",
     "PROCONSUL_CONTENTION_SEED",
@@ -26,11 +26,11 @@ const OF_OTHERS: &[&str] = &[
     "PROCONSUL_WRITERS_SEED",
 ];
 
-/// How alike two names are, from 0 to 1, so that one may be a misspelling of the other.
+/// The least likeness of two names, from 0 to 1, at which one may be a misspelling of the other.
 const ALIKE: f64 = 0.5;
 
 impl Variables {
-    /// Returns those of this process.
+    /// Returns the variables of this process.
     pub(crate) fn of_process() -> Self {
         let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
         let variables = std::env::vars_os();
@@ -47,10 +47,10 @@ impl Variables {
         (!value.is_empty()).then_some(value)
     }
 
-    /// Checks that each variable whose name begins with `PROCONSUL_` is one of `known` or belongs to somebody else.
+    /// Refuses unknown variables whose names begin with `PROCONSUL_`.
     ///
     /// # Errors
-    /// A sentence about the first that is not, with the nearest of `known`.
+    /// Our text about the first unknown one, with the most similar name of `known`.
     pub(crate) fn check_own(&self, known: &[String]) -> Result<(), String> {
         let unknown = self.0.iter().find(|(name, value)| {
             name.starts_with("PROCONSUL_")
@@ -61,7 +61,7 @@ impl Variables {
         let Some((name, _)) = unknown else {
             return Ok(());
         };
-        // What all of them begin with says nothing.
+        // The common prefix would make all names similar.
         let own = |name: &str| name.trim_start_matches("PROCONSUL_").to_owned();
         let likeness =
             |known: &&String| strsim::normalized_damerau_levenshtein(&own(known), &own(name));
@@ -76,7 +76,7 @@ impl Variables {
     }
 }
 
-/// Whether Kubernetes or Docker has set a variable because some service or container is called proconsul.
+/// Whether Kubernetes or Docker has set a variable for a service or container named proconsul.
 fn is_service_link(name: &str, value: &str) -> bool {
     let rest = name.trim_start_matches("PROCONSUL_");
     let is_url = ["tcp://", "udp://", "sctp://"]
@@ -93,7 +93,7 @@ fn is_service_link(name: &str, value: &str) -> bool {
     }
 }
 
-/// What the variables say: arguments that go before the user's, and a piece of configuration.
+/// The settings of the variables: arguments that precede the user's, and a piece of configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImageSettings {
     pub(crate) arguments: Vec<String>,
@@ -101,10 +101,10 @@ pub(crate) struct ImageSettings {
 }
 
 impl ImageSettings {
-    /// Reads the variables, of which an empty one counts as unset.
+    /// Reads the variables. An empty one counts as unset.
     ///
     /// # Errors
-    /// An interface that is asked for and has no address.
+    /// Our text about an interface without an address.
     pub(crate) fn read(variables: &Variables) -> Result<ImageSettings, String> {
         let variable = |name: &str| variables.get(name).map(str::to_owned);
         let mut image = ImageSettings::default();

@@ -1,6 +1,6 @@
 //! The flags of `agent` and `version`.
 //!
-//! What is not among them is refused with Go's text. `-x v`, `-x=v`, `--x v` and `--x=v` are the same: see
+//! Unknown flags are refused with Go's text. `-x v`, `-x=v`, `--x v` and `--x=v` are the same: see
 //! [`go_flags`](crate::cli::settings::go_flags).
 
 use std::sync::LazyLock;
@@ -10,22 +10,22 @@ use crate::cli::settings::go_flags::{Flag, FlagKind};
 use crate::cli::settings::slot::Slot;
 use crate::cli::settings::{IGNORED_FLAGS, MOOT_FLAGS, SETTINGS, SettingField, Settings};
 
-/// What is done with a flag.
+/// The effect of a flag.
 #[derive(Clone, Copy)]
 pub(crate) enum FlagEffect {
-    /// Honoured: its argument goes to this field.
+    /// The argument sets this field.
     Sets(SettingField),
-    /// The same, and Consul does not know it. `PROCONSUL_` and the name in capitals is an environment variable that
-    /// says the same, for harnesses that do not let their users choose the arguments.
+    /// The argument sets this field, and Consul does not have the flag. The variable `PROCONSUL_` with the name in
+    /// capitals also sets it, for harnesses without a choice of arguments.
     Own(SettingField),
-    /// Accepted, and not emulated. Its argument is looked at no further.
+    /// Accepted, but not emulated. The argument is not checked.
     Ignored { is_switch: bool },
-    /// Accepted, and without a difference here.
+    /// Accepted, and changes nothing here.
     Moot { is_switch: bool },
 }
 
 impl Flag<FlagEffect> {
-    /// The field that the flag sets, if it has an effect.
+    /// Returns the field that the flag sets, if any.
     fn field(&self) -> Option<SettingField> {
         match self.kind {
             FlagEffect::Sets(field) | FlagEffect::Own(field) => Some(field),
@@ -33,17 +33,17 @@ impl Flag<FlagEffect> {
         }
     }
 
-    /// The environment variable that stands in for the flag, if there is one.
+    /// Returns the environment variable that sets the same, if any.
     pub(crate) fn variable(&self) -> Option<String> {
         let is_own = matches!(self.kind, FlagEffect::Own(_));
         let name = || self.name.to_uppercase().replace('-', "_");
         is_own.then(|| format!("PROCONSUL_{}", name()))
     }
 
-    /// Takes the argument into its field.
+    /// Sets the field of the flag.
     ///
     /// # Errors
-    /// Go's text about an argument that does not fit.
+    /// Go's text about an invalid argument.
     pub(crate) fn take(&self, argument: &str, settings: &mut Settings) -> Result<(), String> {
         let Some(field) = self.field() else {
             return Ok(());
@@ -99,20 +99,20 @@ static VERSION_FLAGS: LazyLock<Vec<Flag<FlagEffect>>> = LazyLock::new(|| {
     shared.copied().into_iter().chain([format]).collect()
 });
 
-/// All flags of `agent`, in the order of their names.
+/// Returns all flags of `agent`, in the order of their names.
 pub(crate) fn flags() -> &'static [Flag<FlagEffect>] {
     &FLAGS
 }
 
-/// All flags of `version`.
+/// Returns all flags of `version`.
 pub(crate) fn version_flags() -> &'static [Flag<FlagEffect>] {
     &VERSION_FLAGS
 }
 
-/// Takes the environment variables that stand in for our own flags; an empty one counts as unset.
+/// Applies the environment variables of our own flags. An empty one counts as unset.
 ///
 /// # Errors
-/// A sentence about a value that does not fit.
+/// Our text about an invalid value.
 pub(crate) fn take_variables(
     table: &[Flag<FlagEffect>],
     variables: &Variables,
@@ -133,7 +133,7 @@ pub(crate) fn take_variables(
     Ok(())
 }
 
-/// Returns how the person who set one of our own flags has called it: by the flag, or by its variable.
+/// Returns the name under which the user has set one of our own flags: the flag or its variable.
 pub(crate) fn called(name: &str, settings: &Settings) -> String {
     let flag = flags().iter().find(|flag| flag.name == name);
     let variable = flag.and_then(Flag::variable);

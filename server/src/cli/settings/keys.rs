@@ -1,4 +1,4 @@
-//! Reading a configuration document by the table of settings.
+//! Reads configuration documents by the table of settings.
 
 use crate::cli::document::shape;
 use crate::cli::document::tree::Tree;
@@ -6,20 +6,19 @@ use crate::cli::resolve::Errors;
 use crate::cli::settings::{IGNORED_KEYS, LATER_KEYS, MOOT_KEYS, SETTINGS, SettingField, Settings};
 use crate::version::{Behaviour, Version};
 
-/// What a document had besides values that were taken.
+/// The keys of a document that have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Remarks {
-    /// Keys that Consul knows and proconsul does nothing about.
+    /// Keys of Consul that are not emulated.
     pub(crate) ignored: Vec<String>,
-    /// Keys that change nothing for clients here.
+    /// Keys that would change nothing for clients.
     pub(crate) moot: Vec<String>,
 }
 
-/// Takes all values of a document for a server of this version.
+/// Applies a document to the settings of a server of this version.
 ///
 /// # Errors
-/// Consul's text about all values of honoured keys that have another type, or else about all keys that the version
-/// does not know.
+/// Consul's text about all values of the wrong type, or else about all unknown keys.
 pub(crate) fn take_document(
     tree: &Tree,
     version: Version,
@@ -40,7 +39,7 @@ pub(crate) fn take_document(
         ..
     } = reading;
     if misfits.is_empty() {
-        // Consul names them in any order.
+        // Consul lists them in random order.
         unknown.sort();
         let mut errors = Errors::default();
         for key in unknown {
@@ -57,19 +56,19 @@ pub(crate) fn take_document(
     ))
 }
 
-/// A document that is being read.
+/// The state of reading a document.
 struct Reading<'a> {
     version: Version,
     settings: &'a mut Settings,
     remarks: &'a mut Remarks,
-    /// Sentences about values of another type.
+    /// Texts about values of the wrong type.
     misfits: Vec<String>,
-    /// Keys that the version does not know, as they are written.
+    /// The keys that the version does not know, as written.
     unknown: Vec<String>,
 }
 
 impl Reading<'_> {
-    /// Takes the members of a group, or of the document itself, whose name is empty.
+    /// Reads the members of a group, or of the document itself, whose name is empty.
     fn take_group(&mut self, group: &str, tree: &Tree) {
         let members = match tree.unwrapped() {
             Tree::Object(members) => members,
@@ -82,7 +81,7 @@ impl Reading<'_> {
             }
         };
         for (name, value) in members {
-            // Consul finds keys in any case, and names the unknown as they are written, in the group as it is called.
+            // Consul ignores the case of keys. Its errors name a key as written, but its group in lower case.
             let (path, written) = if group.is_empty() {
                 (name.to_lowercase(), name.clone())
             } else {
@@ -99,46 +98,46 @@ impl Reading<'_> {
         let is_later = lists(LATER_KEYS, &path) && !self.version.has(Behaviour::CliLaterKeys);
         let found = find(&path);
         match found {
-            Found::Nothing => return self.unknown.push(written),
+            KeyKind::Unknown => return self.unknown.push(written),
             _ if is_later => return self.unknown.push(written),
-            Found::Group => return self.take_group(&path, value),
-            Found::Setting(_) | Found::Ignored | Found::Moot => {}
+            KeyKind::Group => return self.take_group(&path, value),
+            KeyKind::Setting(_) | KeyKind::Ignored | KeyKind::Moot => {}
         }
         shape::find_unknown(&path, value, &mut self.unknown);
         match found {
-            Found::Setting(field) => {
+            KeyKind::Setting(field) => {
                 field(self.settings).take_tree(&path, value, &mut self.misfits);
             }
-            _ if says_nothing(value) => {}
-            Found::Ignored => self.remarks.ignored.push(path),
-            Found::Moot => self.remarks.moot.push(path),
-            Found::Group | Found::Nothing => {}
+            _ if is_without_effect(value) => {}
+            KeyKind::Ignored => self.remarks.ignored.push(path),
+            KeyKind::Moot => self.remarks.moot.push(path),
+            KeyKind::Group | KeyKind::Unknown => {}
         }
     }
 }
 
-/// Whether a value asks for nothing: it is empty, or switches off what is not there.
-fn says_nothing(value: &Tree) -> bool {
+/// Whether a value has no effect in Consul either: it is empty or false.
+fn is_without_effect(value: &Tree) -> bool {
     match value {
         Tree::Null | Tree::Bool(false) => true,
         Tree::Text(text) => text.is_empty(),
-        Tree::List(items) => items.iter().all(says_nothing),
-        Tree::Object(members) => members.values().all(says_nothing),
+        Tree::List(items) => items.iter().all(is_without_effect),
+        Tree::Object(members) => members.values().all(is_without_effect),
         Tree::Bool(true) | Tree::Integer(_) | Tree::Float(_) => false,
     }
 }
 
-/// What a key is. One that is nothing ends the start, as it does in Consul.
-enum Found {
+/// The kind of a key. Unknown keys end the start, as in Consul.
+enum KeyKind {
     Setting(SettingField),
     Ignored,
     Moot,
-    /// No key, but the group of some.
+    /// A group of keys.
     Group,
-    Nothing,
+    Unknown,
 }
 
-fn find(path: &str) -> Found {
+fn find(path: &str) -> KeyKind {
     let below = |key: &str| {
         let rest = key.strip_prefix(path);
         rest.is_some_and(|rest| rest.starts_with('.'))
@@ -148,15 +147,15 @@ fn find(path: &str) -> Found {
     let others = [IGNORED_KEYS, MOOT_KEYS];
     let mut all = settings.chain(others.into_iter().flat_map(str::split_whitespace));
     match setting {
-        Some(setting) => Found::Setting(setting.field),
-        None if lists(IGNORED_KEYS, path) => Found::Ignored,
-        None if lists(MOOT_KEYS, path) => Found::Moot,
-        None if all.any(below) => Found::Group,
-        None => Found::Nothing,
+        Some(setting) => KeyKind::Setting(setting.field),
+        None if lists(IGNORED_KEYS, path) => KeyKind::Ignored,
+        None if lists(MOOT_KEYS, path) => KeyKind::Moot,
+        None if all.any(below) => KeyKind::Group,
+        None => KeyKind::Unknown,
     }
 }
 
-/// Whether a list has the key.
+/// Whether a list contains a key.
 fn lists(keys: &str, path: &str) -> bool {
     keys.split_whitespace().any(|key| key == path)
 }
@@ -184,7 +183,10 @@ mod tests {
         let mut seen = BTreeSet::new();
         for key in settings.chain(others) {
             assert!(seen.insert(key), "{key} is there twice");
-            assert!(!matches!(find(key), Found::Group | Found::Nothing), "{key}");
+            assert!(
+                !matches!(find(key), KeyKind::Group | KeyKind::Unknown),
+                "{key}"
+            );
         }
     }
 
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_effect_is_named_unless_it_says_nothing() {
+    fn what_has_no_effect_is_named_unless_it_is_without_effect() {
         let document = r#"
             data_dir = 5 performance { raft_multiplier = 1 } ports { grpc = 1 } encrypt = "x" dns_config { zork = 1 }
             connect = { enabled = false } retry_join = [] domain = "" acl { tokens { agent = "x" } }
@@ -281,7 +283,10 @@ mod tests {
         let expected = "2 errors occurred:\n\t* invalid config key limits.request_limits\n\t* invalid config key tls\n\n";
         assert_eq!(refused, Err(expected.to_owned()));
         for later in LATER_KEYS.split_whitespace() {
-            assert!(!matches!(find(later), Found::Nothing), "{later} has a row");
+            assert!(
+                !matches!(find(later), KeyKind::Unknown),
+                "{later} has a row"
+            );
         }
     }
 

@@ -1,4 +1,4 @@
-//! All sources of configuration, laid over each other in Consul's order.
+//! Loads all sources of configuration in Consul's order.
 
 use crate::cli::settings::environment::{ImageSettings, Variables};
 use crate::cli::settings::flags::{self, FlagEffect};
@@ -10,17 +10,17 @@ use crate::cli::settings::Settings;
 use crate::cli::settings::keys::{self, Remarks};
 use crate::version::Version;
 
-/// What was said, and what about it is worth a remark.
+/// The settings of all sources, with remarks about them.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) settings: Settings,
     pub(crate) remarks: Remarks,
-    /// Files that were not read, because nothing says in which language they are.
+    /// Files that were skipped because their language is unknown.
     pub(crate) skipped: Vec<String>,
 }
 
 impl Loaded {
-    /// Refuses what is not emulated where `--strict` says so.
+    /// Refuses settings that are not emulated if `--strict` is set.
     fn check_strict(&self) -> Result<(), String> {
         let ignored = &self.remarks.ignored;
         if self.settings.strict != Some(true) || ignored.is_empty() {
@@ -35,7 +35,7 @@ impl Loaded {
         ))
     }
 
-    /// One line about what was said and has no effect; `None` when all has.
+    /// Returns one line about the settings without effect; `None` if there are none.
     pub(crate) fn without_effect(&self) -> Option<String> {
         let Remarks { ignored, moot } = &self.remarks;
         let mut names = [&ignored[..], &moot[..]].concat();
@@ -58,7 +58,7 @@ impl Loaded {
     }
 }
 
-/// The ports that are asked for and that nothing listens at.
+/// Returns the configured ports that are not served.
 pub(crate) fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String> {
     let asked = [
         ("dns", settings.ports_dns),
@@ -72,10 +72,10 @@ pub(crate) fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String
     asked.map(|(name, _)| format!("ports.{name}"))
 }
 
-/// Reads our own variables, then files, then flags, then the pieces of `-hcl`: the later wins.
+/// Reads our own variables, files, flags and `-hcl`, in this order. Later values win.
 ///
 /// # Errors
-/// Consul's text about the first source that cannot be opened or understood.
+/// Consul's text about the first source that cannot be read or parsed.
 pub(crate) fn load(
     given: &ParsedFlags<FlagEffect>,
     image: &ImageSettings,

@@ -1,7 +1,5 @@
-//! What can be said to an agent, and what was said so far: one row for each setting.
-//!
-//! From a row come the field of [`Settings`], its configuration keys, its flags and what the help says of them. What has no
-//! effect here is in the lists below the table.
+//! The settings of an agent: one table row per setting.
+//! A row makes the field of [`Settings`], its configuration keys, its flags and their help. Keys and flags without effect are in the lists below the table.
 
 pub(super) mod environment;
 pub(super) mod flags;
@@ -17,18 +15,18 @@ use crate::cli::settings::flags::FlagEffect;
 use crate::cli::settings::go_flags::Flag;
 use crate::cli::settings::slot::Slot;
 
-/// The field of [`Settings`] that a value goes to.
+/// Returns the field of [`Settings`] for a value.
 pub(super) type SettingField = fn(&mut Settings) -> Slot<'_>;
 
-/// How a setting is said.
+/// A setting with its keys and flags.
 pub(super) struct Setting {
     pub(super) field: SettingField,
-    /// Configuration keys, `group.key` where they are in a group. Several are names of one thing.
+    /// The configuration keys, `group.key` within a group. Several keys are synonyms.
     pub(super) keys: &'static [&'static str],
     pub(super) flags: &'static [Flag<FlagEffect>],
 }
 
-/// The type of the fields that a kind of [`Slot`] writes to.
+/// The type of the fields of a kind of [`Slot`].
 macro_rules! field_type {
     (Text) => { Option<String> };
     (Bool) => { Option<bool> };
@@ -39,20 +37,19 @@ macro_rules! field_type {
     (Tree) => { Vec<Tree> };
 }
 
-/// Each row is a kind of [`Slot`], a field, its keys in brackets, and for each flag its [`FlagEffect`], its name and a sentence for
-/// the help. The rows of `also` write to fields of the rows above them.
+/// Makes [`Settings`] and [`SETTINGS`]. Each row is a kind of [`Slot`], a field, its keys in brackets, and for each
+/// flag its [`FlagEffect`], its name and a sentence for the help. The rows of `also` add keys of another kind to a
+/// field.
 macro_rules! settings {
     ({ $($kind:ident $field:ident $keys:tt $($effect:ident $flag:literal $usage:literal)*;)* }
      also { $($also_kind:ident $also_field:ident $also_keys:tt;)* }) => {
-        /// What flags and configuration files have said so far, before it is resolved; what nobody said is `None` or empty.
-        ///
-        /// Sources are laid over each other by writing into the same `Settings` in Consul's order (files, flags, `-hcl`): a
-        /// later value takes the place of the former, lists are appended to, maps are merged.
+        /// The settings of flags and configuration files before they are resolved. Unset ones are `None` or empty.
+                /// Sources write into the same `Settings` in Consul's order (files, flags, `-hcl`): a later value replaces the former, lists are appended, maps are merged.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub(super) struct Settings {
-            /// The format in which the verb `version` prints.
+            /// The format of the verb `version`.
             pub(super) format: Option<String>,
-            /// Which of our own flags a variable has set, and no flag has set again.
+            /// The flags of ours that a variable has set, and no flag has set again.
             pub(super) by_variable: BTreeSet<&'static str>,
             $(pub(super) $field: field_type!($kind),)*
         }
@@ -150,8 +147,8 @@ settings! {
         Map node_meta ["node_meta"] Sets "node-meta" "A key:value that the node says of itself. May be repeated.";
         Text node_name ["node_name"] Sets "node" "The name of the node.";
         Text pid_file ["pid_file"] Sets "pid-file" "A file for the id of the process.";
-        // Only HTTP is served. The ports of servers among each other are shown where Consul shows them; the others are
-        // named as without effect.
+        // Only HTTP is served. The ports between servers are shown where Consul shows them; the log names the others as
+        // without effect.
         Integer ports_dns ["ports.dns"] Sets "dns-port" "Accepted; DNS is not served.";
         Integer ports_grpc ["ports.grpc"] Sets "grpc-port" "Accepted; gRPC is not served.";
         Integer ports_grpc_tls ["ports.grpc_tls"] Sets "grpc-tls-port" "Accepted; gRPC is not served.";
@@ -178,14 +175,14 @@ settings! {
     }
 }
 
-/// Flags that Consul knows, and that ask for what is not emulated: named at the start, and refused by `--strict`. Behind those
-/// that take an argument is an equals sign.
+/// Flags of Consul that are not emulated: the log names them at the start, and `--strict` refuses them. An equals sign
+/// marks those with an argument.
 pub(super) const IGNORED_FLAGS: &str = "
     advertise-wan= alt-domain= auto-reload-config check_output_max_size= domain= encrypt= log-file=
     non-voting-server read-replica recursor= segment= syslog ui-content-path= ui-dir=
 ";
 
-/// Flags that would change nothing for clients of a server that has no disk and no peers: named at the start.
+/// Flags that change nothing for clients of a server without disk and peers. The log names them at the start.
 pub(super) const MOOT_FLAGS: &str = "
     data-dir= disable-host-node-id disable-keyring-file join-wan= join= log-rotate-bytes= log-rotate-duration=
     log-rotate-max-files= primary-gateway= protocol= raft-protocol= rejoin retry-interval-wan= retry-interval=
@@ -193,7 +190,7 @@ pub(super) const MOOT_FLAGS: &str = "
     serf-wan-allowed-cidrs= serf-wan-bind=
 ";
 
-/// Keys that Consul knows, and that ask for what is not emulated. Their values may be anything.
+/// Keys of Consul that are not emulated. Their values are not checked.
 pub(super) const IGNORED_KEYS: &str = "
     addresses.dns addresses.grpc addresses.grpc_tls addresses.https advertise_addr_ipv4 advertise_addr_ipv6
     advertise_addr_wan advertise_addr_wan_ipv4 advertise_addr_wan_ipv6 alt_domain audit auto_config auto_encrypt
@@ -209,7 +206,7 @@ pub(super) const IGNORED_KEYS: &str = "
     verify_incoming_rpc verify_outgoing verify_server_hostname watches xds
 ";
 
-/// Keys that would change nothing for clients of a server that has no disk, no peers and no ACLs. Their values may be anything.
+/// Keys that change nothing for clients of a server without disk, peers and ACLs. Their values are not checked.
 pub(super) const MOOT_KEYS: &str = "
     acl.disabled_ttl acl.down_policy acl.enable_key_list_policy acl.enable_token_persistence
     acl.enable_token_replication acl.policy_ttl acl.role_ttl acl.token_ttl acl.tokens acl_agent_master_token
@@ -226,8 +223,8 @@ pub(super) const MOOT_KEYS: &str = "
     server_rejoin_age_max start_join start_join_wan version
 ";
 
-/// Keys that 1.8.7 refuses: they came with releases after it. Since which one each is known is not in the contract; all
-/// releases from 1.9 on take all of them here.
+/// Keys of releases after 1.8.7, which refuses them. The contract does not say which release added which key, so all
+/// releases from 1.9 on accept all of them.
 pub(super) const LATER_KEYS: &str = "
     addresses.grpc_tls advertise_addr_wan_ipv6 advertise_reconnect_timeout auto_reload_config cloud
     default_intention_policy disable_kv_key_validation experiments http_config.max_header_bytes license_path

@@ -1,35 +1,35 @@
-//! Writing one value into [`Settings`](crate::cli::settings::Settings): from a flag's text or from a document.
+//! Writes a value into [`Settings`](crate::cli::settings::Settings): from a flag's text or from a document.
 //!
-//! What does not fit is refused with the texts of Go's flag package and of Consul's decoder.
+//! Invalid values are refused with the texts of Go's flag package and of Consul's decoder.
 
 use std::collections::BTreeMap;
 
 use crate::cli::document::tree::Tree;
 use crate::go::number;
 
-/// The field that a value goes to, and with it the type that the value has to have.
+/// The field of a setting, whose variant is the type of the values.
 pub(crate) enum Slot<'a> {
     Text(&'a mut Option<String>),
     Bool(&'a mut Option<bool>),
     Integer(&'a mut Option<i64>),
     Unsigned(&'a mut Option<u64>),
-    /// Each value is one more item.
+    /// Each value adds an item.
     List(&'a mut Vec<String>),
-    /// Each value is one more member.
+    /// Each value adds a member.
     Map(&'a mut BTreeMap<String, String>),
-    /// Each value is one more definition; no flag is.
+    /// Each value adds a definition. Flags cannot set it.
     Tree(&'a mut Vec<Tree>),
-    /// Each value is a list of more definitions; no flag is.
+    /// Each value adds a list of definitions. Flags cannot set it.
     Trees(&'a mut Vec<Tree>),
 }
 
 impl Slot<'_> {
-    /// Whether the flag of this field takes no argument (`-dev`) or one behind `=` only (`-dev=false`).
+    /// Whether the flag of this field takes no argument (`-dev`), or one only behind `=` (`-dev=false`).
     pub(crate) fn is_switch(&self) -> bool {
         matches!(self, Slot::Bool(_))
     }
 
-    /// What a text has to be, for who sets a variable.
+    /// Describes the expected text, for errors about variables.
     pub(crate) fn expected(&self) -> &'static str {
         match self {
             Slot::Bool(_) => "true or false",
@@ -40,10 +40,10 @@ impl Slot<'_> {
         }
     }
 
-    /// Takes the text of the flag `name`.
+    /// Sets the field from the argument of the flag `name`.
     ///
     /// # Errors
-    /// Go's sentence about a text that does not fit.
+    /// Go's text about an invalid argument.
     pub(crate) fn take_text(self, name: &str, text: &str) -> Result<(), String> {
         let misfit = |error| format!("invalid value {text:?} for flag -{name}: {error}");
         match self {
@@ -72,9 +72,9 @@ impl Slot<'_> {
         Ok(())
     }
 
-    /// Takes the value of the key at `path` of a document. `null` says nothing.
+    /// Sets the field from the value of the key at `path` of a document. `null` changes nothing.
     ///
-    /// `errors` gets Consul's sentence about each value that does not fit.
+    /// `errors` gets Consul's text about each invalid value.
     pub(crate) fn take_tree(self, path: &str, tree: &Tree, errors: &mut Vec<String>) {
         let value = tree.unwrapped();
         if *value == Tree::Null {
@@ -140,7 +140,7 @@ fn take_list(items: &mut Vec<String>, path: &str, tree: &Tree, errors: &mut Vec<
     }
 }
 
-/// The text of an item or a member; a `null` is an empty one.
+/// Returns the text of an item or a member; empty for `null`.
 fn text_of(path: &str, tree: &Tree, errors: &mut Vec<String>) -> Option<String> {
     match tree.unwrapped() {
         Tree::Text(text) => Some(text.clone()),
@@ -157,7 +157,7 @@ fn unconvertible(path: &str, expected: &str, found: &Tree) -> String {
     format!("'{path}' expected type '{expected}', got unconvertible type '{found}'")
 }
 
-/// The whole part of a number, as Consul's decoder takes it.
+/// Returns the whole part of a number, as Consul's decoder does.
 pub(crate) fn whole(number: f64) -> i64 {
     #[expect(
         clippy::cast_possible_truncation,
