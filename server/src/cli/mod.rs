@@ -8,7 +8,9 @@
 //! | `agent` | the verb `agent`, with its banner, log and files |
 //! | `commands`, `version` | the verbs that are clients of a running server; the verb `version` |
 //! | `output`, `signals`, `os_error` | printing; signals; errors of the operating system in Go's words |
-//! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL, and no crate reads either.
+//!
+//! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL, and no crate reads
+//! either.
 //!
 //! No other part reads the environment or files.
 

@@ -34,7 +34,8 @@ impl ServiceDefinition {
             return Err(DefinitionError::Sidecar(SidecarError::Meta(flaw)));
         }
         let (given, checks, _) = self.into_parts();
-        // Without tags it has those of the service. If the service has none either, an empty list stays an empty list (seen on 1.8.7).
+        // Without tags it has those of the service. If the service has none either, an empty list stays an empty list
+        // (seen on 1.8.7).
         let tags = if given.tags().is_empty() && !of.tags().is_empty() {
             of.tags.clone()
         } else {

@@ -22,7 +22,8 @@ use crate::version::Behaviour;
 /// The bytes that Go allows above the configured size of a request's head.
 const HEAD_SLACK: usize = 4096;
 
-/// The capacity of the queue of unaccepted connections, as in Consul. A client that finds the queue full retries after a second.
+/// The capacity of the queue of unaccepted connections, as in Consul. A client that finds the queue full retries after
+/// a second.
 pub(crate) const BACKLOG: u16 = 4096;
 
 /// The pause after the first failure to accept. It doubles with each further failure, as in Go.

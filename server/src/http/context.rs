@@ -69,7 +69,8 @@ impl std::fmt::Debug for Reload {
 const UNKNOWN_PATHS_NAMED: usize = 100;
 
 impl Context {
-    /// Returns the context of a server with this configuration. Configured headers with an invalid name or value are left out.
+    /// Returns the context of a server with this configuration. Configured headers with an invalid name or value are
+    /// left out.
     pub(crate) fn new(
         engine: Arc<Engine>,
         config: Config,

@@ -1,4 +1,5 @@
-//! Answers outside of Consul's API: the root, the inspection page, redirects, unknown paths, and targets that are not paths.
+//! Answers outside of Consul's API: the root, the inspection page, redirects, unknown paths, and targets that are not
+//! paths.
 
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, StatusCode};

@@ -1,5 +1,9 @@
 //! The table of behaviours: the releases that have each, and the evidence.
-//! One row per threshold of the contract's version table (1.22.md F) that the server acts on, and a few from its parts A and B. A row of the contract with several thresholds is several rows here, whose ids differ in their last word. If the contract leaves two candidates for a release, the later one is here, because it is certain. Every row is read by code (`tests/tidy/versions.rs`).
+//!
+//! One row per threshold of the contract's version table (1.22.md F) that the server acts on, and a few from its parts
+//! A and B. A row of the contract with several thresholds is several rows here, whose ids differ in their last word. If
+//! the contract leaves two candidates for a release, the later one is here, because it is certain. Every row is read by
+//! code (`tests/tidy/versions.rs`).
 
 use super::Version;
 

@@ -1,5 +1,7 @@
 //! The emulated version of Consul, and the table of what each release does.
-//! Handlers call [`Version::has`] with a [`Behaviour`] and never compare numbers, so that the changes of a release are in one place: [`behaviour`].
+//!
+//! Handlers call [`Version::has`] with a [`Behaviour`] and never compare numbers, so that the changes of a release are
+//! in one place: [`behaviour`].
 
 #[doc(hidden)]
 pub mod behaviour;
@@ -51,7 +53,8 @@ impl Version {
         Version::V1_22_0,
     ];
 
-    /// Returns the version with these numbers, without a check: [`Version::from_str`] refuses versions that are not emulated.
+    /// Returns the version with these numbers, without a check: [`Version::from_str`] refuses versions that are not
+    /// emulated.
     pub const fn new(major: u16, minor: u16, patch: u16) -> Version {
         Version {
             major,

@@ -21,7 +21,8 @@ macro_rules! flags {
     };
 }
 
-/// Makes the table of a file's verbs: each a name, its arguments behind the flags, its function, a sentence for the help, and its flags.
+/// Makes the table of a file's verbs: each a name, its arguments behind the flags, its function, a sentence for the
+/// help, and its flags.
 macro_rules! commands {
     ($($name:literal $arguments:literal $run:ident $usage:literal { $($flags:tt)* })*) => {
         pub(super) const COMMANDS: &[$crate::cli::commands::Command] =

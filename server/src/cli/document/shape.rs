@@ -1,5 +1,8 @@
 //! The known names in the objects below a configuration key. Consul refuses all others.
-//! The names were tried on 1.8.7. Names of later releases are known in every version. Definitions of services and checks are read leniently by [`definitions`](crate::cli::document::definitions), and sent to an agent as they are by `services register`.
+//!
+//! The names were tried on 1.8.7. Names of later releases are known in every version. Definitions of services and
+//! checks are read leniently by [`definitions`](crate::cli::document::definitions), and sent to an agent as they are by
+//! `services register`.
 
 use crate::cli::document::tree::Tree;
 

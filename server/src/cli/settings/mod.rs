@@ -1,5 +1,7 @@
 //! The settings of an agent: one table row per setting.
-//! A row makes the field of [`Settings`], its configuration keys, its flags and their help. Keys and flags without effect are in the lists below the table.
+//!
+//! A row makes the field of [`Settings`], its configuration keys, its flags and their help. Keys and flags without
+//! effect are in the lists below the table.
 
 pub(super) mod environment;
 pub(super) mod flags;
@@ -44,7 +46,9 @@ macro_rules! settings {
     ({ $($kind:ident $field:ident $keys:tt $($effect:ident $flag:literal $usage:literal)*;)* }
      also { $($also_kind:ident $also_field:ident $also_keys:tt;)* }) => {
         /// The settings of flags and configuration files before they are resolved. Unset ones are `None` or empty.
-                /// Sources write into the same `Settings` in Consul's order (files, flags, `-hcl`): a later value replaces the former, lists are appended, maps are merged.
+                ///
+        /// Sources write into the same `Settings` in Consul's order (files, flags, `-hcl`): a later value replaces the
+        /// former, lists are appended, maps are merged.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub(super) struct Settings {
             /// The format of the verb `version`.

@@ -40,7 +40,9 @@ impl CheckBody {
     }
 
     /// Returns the check with defaults for missing fields.
-    /// A check of a service gets the name and tags of its service; a check of a node keeps those of the body (seen on 1.8.7).
+    ///
+    /// A check of a service gets the name and tags of its service; a check of a node keeps those of the body (seen on
+    /// 1.8.7).
     pub(crate) fn into_check(self) -> NewCheck {
         let mut check = self.check;
         if check.check_id.is_empty() {

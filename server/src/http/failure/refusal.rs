@@ -155,7 +155,8 @@ fn index_error(error: IdError) -> String {
     format!("index error: {why}")
 }
 
-/// Explains why a node cannot take the name of another node. The text has the node's address if the node is being renamed.
+/// Explains why a node cannot take the name of another node. The text has the node's address if the node is being
+/// renamed.
 pub(crate) fn node_name_text(by: &NewNode, renamed: bool, holder: &NodeRow) -> String {
     let address = renamed.then(|| format!(" ({})", by.address));
     let holder = &holder.node;

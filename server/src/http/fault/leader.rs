@@ -8,7 +8,8 @@ use crate::http::Context;
 use crate::timestamp::Timestamp;
 use crate::version::Behaviour;
 
-/// The time after which a request stops waiting for a leader since 1.15 (`rpc_hold_timeout`). A wait that has begun is finished.
+/// The time after which a request stops waiting for a leader since 1.15 (`rpc_hold_timeout`). A wait that has begun is
+/// finished.
 const LIMIT: Duration = Duration::from_secs(7);
 /// The longest first wait. The limit doubles with each wait.
 const FIRST: Duration = Duration::from_nanos(437_500_000);

@@ -115,7 +115,8 @@ pub(crate) async fn handle_with_faults(
     }
     let mut _stands = None;
     if let Some(past) = &plan.read_from {
-        // A server that has fallen behind handles the request. Its state never changes, so a blocking query never ends there.
+        // A server that has fallen behind handles the request. Its state never changes, so a blocking query never ends
+        // there.
         let past = control.engine().fallen_behind(past.store());
         request.context = Arc::new(context.of_another_server(past));
         _stands = request

@@ -93,7 +93,8 @@ empty! {
     [K, V] BTreeMap<K, V>, map => map.is_empty();
 }
 
-/// Declares the fields of a row in JSON: `Name of row: Row { "Field" => kind(value), }`. Values may use `look`, a [`Look`].
+/// Declares the fields of a row in JSON: `Name of row: Row { "Field" => kind(value), }`. Values may use `look`, a
+/// [`Look`].
 ///
 /// * `text`, `number`, `flag`, `texts`, `labels`: a field that filters may name.
 /// * `within(Table, value)`, `each(Table, iterator)`, `keyed(Table, map)`: rows with a table of their own, whose fields

@@ -1,5 +1,7 @@
 //! HCL 1, the language of Consul's configuration files.
-//! The `hcl` crates read HCL 2, another language: it refuses `acl { enabled = true default_policy = "deny" }` on one line and quoted names, both of which Consul's users write. Grammar and error texts were observed on 1.8.7.
+//!
+//! The `hcl` crates read HCL 2, another language: it refuses `acl { enabled = true default_policy = "deny" }` on one
+//! line and quoted names, both of which Consul's users write. Grammar and error texts were observed on 1.8.7.
 
 mod token;
 

@@ -1,5 +1,8 @@
 //! Templates of prepared queries, which are rendered for a name (session.md 5).
-//! This is the documented part of Consul's interpolation language: `${name.full}`, `${name.prefix}`, `${name.suffix}`, `${match(N)}`, `${agent.segment}` and `$${` for a literal `${`. The language's arithmetic and other functions are refused as syntax errors.
+//!
+//! This is the documented part of Consul's interpolation language: `${name.full}`, `${name.prefix}`, `${name.suffix}`,
+//! `${match(N)}`, `${agent.segment}` and `$${` for a literal `${`. The language's arithmetic and other functions are
+//! refused as syntax errors.
 
 use std::cell::Cell;
 

@@ -164,7 +164,8 @@ fn write(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Fail
     Ok(answer(request, &outcome, object! {}))
 }
 
-/// Runs a transaction that only reads. Its parameters are checked like those of a GET, but it never waits (kv.md trap 28).
+/// Runs a transaction that only reads. Its parameters are checked like those of a GET, but it never waits
+/// (kv.md trap 28).
 fn read(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failure> {
     request.read_options()?;
     request.check_datacenter()?;
