@@ -293,12 +293,12 @@ fn a_variable_that_does_not_fit_or_is_unknown_is_named() {
         (
             "PROCONSUL_SEDE",
             "1",
-            "PROCONSUL_SEDE: unknown variable; PROCONSUL_SEED is meant?",
+            "PROCONSUL_SEDE: unknown variable; did you mean PROCONSUL_SEED?",
         ),
         (
             "PROCONSUL_VERSION",
             "1.8.7",
-            "PROCONSUL_VERSION: unknown variable; PROCONSUL_AS_VERSION is meant?",
+            "PROCONSUL_VERSION: unknown variable; did you mean PROCONSUL_AS_VERSION?",
         ),
         (
             "CONSUL_LOCAL_CONFIG",

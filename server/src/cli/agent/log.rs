@@ -313,7 +313,7 @@ mod tests {
         Form { json, indentation }
     }
 
-    /// What a subscriber prints of the events of `work`, behind the time.
+    /// Returns the lines of the events of `work`, without the time.
     fn lines(form: Form, work: impl FnOnce()) -> Vec<String> {
         struct Keeping(Form, Mutex<Vec<String>>);
 

@@ -190,7 +190,7 @@ mod tests {
     fn folder(name: &str) -> PathBuf {
         let name = format!("proconsul-own-file-{}-{name}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        // What an earlier run left.
+        // An earlier run may have left it.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("the machine has a folder for this");
         folder
@@ -249,7 +249,7 @@ mod tests {
         );
         drop(listener);
         assert_eq!(names(&folder), ["folder", "socket"]);
-        // What is renamed onto a folder fails after it was written.
+        // A rename onto a folder fails after the file was written.
         replace(&path, "x").expect_err("it is a folder");
         assert_eq!(names(&folder), ["folder", "socket"]);
     }

@@ -143,10 +143,10 @@ mod tests {
 
     use super::*;
 
-    /// Longer than anything takes on the slowest machine.
+    /// Longer than any step takes on the slowest machine.
     const BOUND: Duration = Duration::from_secs(30);
 
-    /// A reader that takes one piece each time when it is asked for one, as a pipe does that is full.
+    /// A reader that takes one piece at a time, like a full pipe.
     struct Pipe(SyncSender<String>);
 
     impl Write for Pipe {
@@ -200,7 +200,7 @@ mod tests {
         let found: String = read.iter().collect();
         assert!(found.contains("awaited\n"));
         let written = found.matches(&long).count();
-        // What is being written makes room once.
+        // The text that is being written has left the queue.
         assert!(written <= 2 * ROOM / long.len(), "{written} lines are kept");
         let said: usize = found
             .lines()

@@ -6,7 +6,7 @@ use crate::cli::settings::keys::{Remarks, take_document};
 use crate::config::Listener;
 use crate::definition::{CheckDefinition, NewService, ServiceDefinition, Timing};
 
-/// What an HCL document resolves to, on top of `-dev`.
+/// Resolves an HCL document on top of `-dev`.
 fn dev(document: &str) -> Result<Resolved, String> {
     resolved(
         Settings {
@@ -320,7 +320,7 @@ fn what_cannot_be_is_refused_in_consuls_words() {
 
 #[test]
 fn of_several_errors_the_one_that_consul_finds_first_is_told() {
-    // Each document is refused for its first reason and, without it, for its second, and so on.
+    // A document is refused for the first of these reasons that it has.
     let reasons = [
         "bind_addr = \"\"",
         "advertise_addr = \"::\"",

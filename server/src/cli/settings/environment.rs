@@ -70,7 +70,7 @@ impl Variables {
             .max_by(|left, right| likeness(left).total_cmp(&likeness(right)))
             .filter(|nearest| likeness(nearest) >= ALIKE);
         Err(match nearest {
-            Some(nearest) => format!("{name}: unknown variable; {nearest} is meant?"),
+            Some(nearest) => format!("{name}: unknown variable; did you mean {nearest}?"),
             None => format!("{name}: unknown variable; known are {}", known.join(", ")),
         })
     }
@@ -165,11 +165,11 @@ mod tests {
         let rows = [
             (
                 "PROCONSUL_SEDE",
-                "unknown variable; PROCONSUL_SEED is meant?",
+                "unknown variable; did you mean PROCONSUL_SEED?",
             ),
             (
                 "PROCONSUL_VERSION",
-                "unknown variable; PROCONSUL_AS_VERSION is meant?",
+                "unknown variable; did you mean PROCONSUL_AS_VERSION?",
             ),
             (
                 "PROCONSUL_WHATEVER_ELSE",

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::cli::settings::flags::flags;
 
-    /// Flags as `name=argument`, then the rest after a bar; or the refusal.
+    /// Returns flags as `name=argument`, then the rest after a bar; or the error.
     fn cut_line(line: &str) -> String {
         let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         match cut(&arguments, &[flags()]) {

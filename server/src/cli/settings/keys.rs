@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use crate::cli::document::hcl;
 
-    /// Settings and remarks after one HCL document, or its refusal.
+    /// Returns the settings and remarks of an HCL document, or its error.
     fn taken(document: &str) -> Result<(Settings, Remarks), String> {
         let tree = hcl::parse(document).expect("the test gives HCL");
         let (mut settings, mut remarks) = (Settings::default(), Remarks::default());
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(remarks.moot, ["acl.tokens", "data_dir", "performance"]);
     }
 
-    /// Observed on 1.8.7; it names them in any order.
+    /// Observed on 1.8.7, which lists them in random order.
     #[test]
     fn keys_that_consul_does_not_know_are_refused() {
         let rows = [

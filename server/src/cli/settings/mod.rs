@@ -179,14 +179,14 @@ settings! {
     }
 }
 
-/// Flags of Consul that are not emulated: the log names them at the start, and `--strict` refuses them. An equals sign
+/// Flags of Consul that are not emulated: the start names them, and `--strict` refuses them. An equals sign
 /// marks those with an argument.
 pub(super) const IGNORED_FLAGS: &str = "
     advertise-wan= alt-domain= auto-reload-config check_output_max_size= domain= encrypt= log-file=
     non-voting-server read-replica recursor= segment= syslog ui-content-path= ui-dir=
 ";
 
-/// Flags that change nothing for clients of a server without disk and peers. The log names them at the start.
+/// Flags that change nothing for clients of a server without disk and peers. The start names them.
 pub(super) const MOOT_FLAGS: &str = "
     data-dir= disable-host-node-id disable-keyring-file join-wan= join= log-rotate-bytes= log-rotate-duration=
     log-rotate-max-files= primary-gateway= protocol= raft-protocol= rejoin retry-interval-wan= retry-interval=

@@ -171,7 +171,7 @@ pub(crate) fn whole(number: f64) -> i64 {
 mod tests {
     use super::*;
 
-    /// What a slot of each kind makes of `tree`, as its `Debug` form or its error.
+    /// Returns the field of each kind of slot after `tree`, in its `Debug` form, or the error.
     fn taken(kind: &str, tree: &Tree) -> String {
         let mut errors = Vec::new();
         let (mut text, mut flag, mut integer, mut unsigned) = (None, None, None, None);

@@ -70,7 +70,7 @@ mod tests {
     use crate::store::Index;
     use crate::version::Version;
 
-    /// How long a request of this version waits that nobody helps.
+    /// Returns how long a request waits if no leader is elected.
     fn waited(version: Version, seed: u64, wait: Duration) -> Vec<Duration> {
         waited_from(Timestamp::ZERO, version, seed, wait)
     }

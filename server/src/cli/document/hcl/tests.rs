@@ -1,7 +1,7 @@
 use super::*;
 use proconsul_testing::{DEPTHS, on_small_stack};
 
-/// What a document says, in one line: the objects' wraps taken off.
+/// Prints a document in one line, with unwrapped objects.
 fn shown(text: &str) -> String {
     fn show(tree: &Tree) -> String {
         match tree {
@@ -189,7 +189,7 @@ fn deep_documents_take_no_stack() {
     on_small_stack(|| {
         for depth in DEPTHS {
             for (open, close) in [("a {", "}"), ("a = [", "]"), ("a = {", "}")] {
-                // In a list there are no names.
+                // Lists contain no names.
                 let inner = open.strip_prefix("a = ").filter(|open| *open == "[");
                 let opening = open.to_owned() + &inner.unwrap_or(open).repeat(depth);
                 refused_if_deep(depth, &(opening + &close.repeat(depth + 1)));
