@@ -151,7 +151,7 @@ settings! {
         Map node_meta ["node_meta"] Sets "node-meta" "A key:value that the node says of itself. May be repeated.";
         Text node_name ["node_name"] Sets "node" "The name of the node.";
         Text pid_file ["pid_file"] Sets "pid-file" "A file for the id of the process.";
-        // Only HTTP is served. The ports between servers are shown where Consul shows them; the log names the others as
+        // Only HTTP is served. The ports between servers are shown where Consul shows them; the start names the others as
         // without effect.
         Integer ports_dns ["ports.dns"] Sets "dns-port" "Accepted; DNS is not served.";
         Integer ports_grpc ["ports.grpc"] Sets "grpc-port" "Accepted; gRPC is not served.";

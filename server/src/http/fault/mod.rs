@@ -31,6 +31,16 @@ pub(crate) struct Outcome {
     pub(crate) foreign: Option<ApiAnswer>,
 }
 
+impl Outcome {
+    /// Returns the outcome of a request without a reply, whose connection is cut.
+    fn cut(cut: Cut) -> Self {
+        Self {
+            cut: Some(cut),
+            ..Ok(Reply::empty(StatusCode::OK)).into()
+        }
+    }
+}
+
 impl From<Cut> for Ending {
     fn from(cut: Cut) -> Self {
         match cut {
@@ -57,17 +67,6 @@ struct Seen<'a> {
     path: &'a [u8],
     is_stale: bool,
     call: Option<CallId>,
-}
-
-impl<'a> Seen<'a> {
-    fn of(request: &Request, path: &'a [u8]) -> Self {
-        Self {
-            method: request.method.clone(),
-            path,
-            is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
-            call: request.call,
-        }
-    }
 }
 
 /// Returns the faults that the rules plan for a request now.
@@ -108,7 +107,12 @@ pub(crate) async fn handle_with_faults(
         return handler.answer(request).await.into();
     };
     let faults = control.fault_table();
-    let seen = Seen::of(&request, path);
+    let seen = Seen {
+        method: request.method.clone(),
+        path,
+        is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
+        call: request.call,
+    };
     let plan = until_it_may_go_on(faults, &request, &seen).await;
     if let Some(stop) = &plan.stop {
         return stopped(&request, &seen, stop);
@@ -241,10 +245,7 @@ fn stopped(request: &Request, seen: &Seen<'_>, stop: &Stop) -> Outcome {
             foreign: Some(foreign(response)),
             ..Ok(Reply::empty(StatusCode::OK)).into()
         },
-        Stop::Cut(cut) => Outcome {
-            cut: Some(*cut),
-            ..Ok(Reply::empty(StatusCode::OK)).into()
-        },
+        Stop::Cut(cut) => Outcome::cut(*cut),
     }
 }
 
@@ -268,10 +269,7 @@ fn foreign(response: &Response) -> ApiAnswer {
 fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
     let config = &context.config;
     if error.is_silent(config.version) {
-        return Outcome {
-            cut: Some(Cut::Close),
-            ..Ok(Reply::empty(StatusCode::OK)).into()
-        };
+        return Outcome::cut(Cut::Close);
     }
     let server = format!("{}:{}", config.advertise_address, config.server_port);
     let is_write = !matches!(seen.method, Method::GET | Method::HEAD);
@@ -294,15 +292,11 @@ fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
         failure
     };
     let mut reply = Reply::failure(&failure, config.version);
-    if failure_text_is_empty(&reply) {
+    if matches!(&reply.content, ReplyContent::Whole(text) if text.is_empty()) {
         reply.content_type = None;
     }
     if *error == ConsulError::TooManyConnections {
         reply.content_type = Some(HeaderValue::from_static("text/plain"));
     }
     Ok(reply).into()
-}
-
-fn failure_text_is_empty(reply: &Reply) -> bool {
-    matches!(&reply.content, ReplyContent::Whole(text) if text.is_empty())
 }
