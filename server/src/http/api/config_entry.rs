@@ -1,9 +1,10 @@
 //! `/v1/config/`: configuration entries. There are none, and none can be created; test harnesses read and delete them.
 
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::http::api::absent;
+use crate::http::api::catalog::NOTHING;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -71,8 +72,7 @@ pub(crate) fn entries(request: &Request) -> Result<Reply, Failure> {
         return Err(unknown_kind(kind));
     }
     if name.is_empty() {
-        let none: [Value; 0] = [];
-        return Ok(Reply::json(request, &none).with_index(request, Index(1)));
+        return Ok(Reply::json(request, &NOTHING).with_index(request, Index(1)));
     }
     let missing = entry_not_found(kind, name, version);
     Ok(Reply::failure(&missing, version).with_index(request, Index(1)))

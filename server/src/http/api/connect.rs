@@ -3,9 +3,10 @@
 //! Connect is not emulated. The private key of the root certificate was thrown away, so it has signed nothing.
 
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::http::api::absent;
+use crate::http::api::catalog::NOTHING;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
@@ -84,6 +85,5 @@ pub(crate) fn intentions(request: &Request) -> Result<Reply, Failure> {
     }
     request.read_options()?;
     request.check_datacenter_of_read()?;
-    let none: [Value; 0] = [];
-    Ok(Reply::json(request, &none).with_index(request, Index(1)))
+    Ok(Reply::json(request, &NOTHING).with_index(request, Index(1)))
 }

@@ -4,8 +4,13 @@
 use crate::go::duration;
 use crate::go::json::encode::Json;
 use crate::http::reply::table::{Empty, Look, Surface, table};
-use crate::store::{self, CheckRow, Instance, NewService, NodeRow, ServiceAddress, ServiceRow};
+use crate::store::{
+    self, CheckRow, Instance, Labels, NewService, NodeRow, ServiceAddress, ServiceRow,
+};
 use crate::version::Behaviour;
+
+/// Missing metadata, shown as `{}`.
+pub(crate) static NO_LABELS: Labels = Labels::new();
 
 table! {
     /// A node.

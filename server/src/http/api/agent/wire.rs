@@ -2,14 +2,11 @@
 
 use serde::Serialize;
 
-use crate::http::body::wire::{Address, Connect, Proxy, Weights};
+use crate::http::body::wire::{Address, Connect, NO_LABELS, Proxy, Weights};
 use crate::http::reply::table::{Look, Surface, table};
 use crate::http::request::Request;
-use crate::store::{CheckRow, Index, Labels, LocalCheck, NewService};
+use crate::store::{CheckRow, Index, LocalCheck, NewService};
 use crate::version::Behaviour;
-
-/// `{}`.
-static NO_LABELS: Labels = Labels::new();
 
 /// How the agent shows its services.
 #[derive(Clone, Copy)]

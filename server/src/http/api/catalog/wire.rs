@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::http::body::wire::{Address, Connect, Node, NodeService, Proxy, Weights};
+use crate::http::body::wire::{Address, Connect, NO_LABELS, Node, NodeService, Proxy, Weights};
 use crate::http::reply::table::{Look, table};
-use crate::store::{Instance, Labels};
+use crate::store::Instance;
 use crate::version::Behaviour;
-
-/// `{}`.
-static NO_LABELS: Labels = Labels::new();
 
 /// A node with its services by id.
 #[derive(Serialize)]
