@@ -1,4 +1,4 @@
-//! What one server is told at its start: resolved values only. Files, flags and the environment are read in `cli`.
+//! The configuration of a server, resolved: files, flags and the environment are read in `cli`.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -9,7 +9,7 @@ use crate::definition::{self, CheckDefinition, Defined, DefinitionRules, Service
 use crate::history::DEFAULT_CAPACITY;
 use crate::version::Version;
 
-/// Everything that a server can be told at its start.
+/// The configuration of a server.
 ///
 /// [`Config::default`] is a server inside a test; [`Config::dev`] is one as `consul agent -dev` starts it. The names
 /// follow Consul's configuration keys where there is one.
@@ -191,9 +191,9 @@ impl Config {
         config
     }
 
-    /// Returns what a server on demand of a server with this configuration inherits: everything, but for what two servers
-    /// cannot share. It has no seed, its node's id follows from the one that it gets, its ports are free ones, and the
-    /// pid file stays the process's. `addresses` are those at which its parent serves HTTP.
+    /// Returns what a server on demand of a server with this configuration inherits: everything, but for what two
+    /// servers cannot share. It has no seed, its node's id follows from the one that it gets, its ports are free ones,
+    /// and the pid file stays the process's. `addresses` are those at which its parent serves HTTP.
     pub(crate) fn for_server_on_demand(&self, addresses: &[IpAddr]) -> Config {
         let seed = self.seed.unwrap_or_default();
         let node_id = if self.node_id == Config::node_id_from_seed(seed) {
@@ -212,7 +212,8 @@ impl Config {
         }
     }
 
-    /// Returns the addresses, without ports, at which HTTP is served over TCP, each once; 127.0.0.1 if there are no such addresses.
+    /// Returns the addresses, without ports, at which HTTP is served over TCP, each once; 127.0.0.1 if there are no
+    /// such addresses.
     pub(crate) fn http_addresses(&self) -> Vec<IpAddr> {
         let mut addresses = Vec::new();
         for listener in &self.listeners {
@@ -344,7 +345,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// The addresses that share their first `prefix` bits with `address`; none if there are fewer bits than that.
+    /// Returns the addresses that share their first `prefix` bits with `address`; `None` if `address` has fewer bits.
     pub fn new(address: IpAddr, prefix: u8) -> Option<Network> {
         let bits = match address {
             IpAddr::V4(_) => 32,
@@ -353,7 +354,7 @@ impl Network {
         (prefix <= bits).then_some(Network { address, prefix })
     }
 
-    /// Whether `address` is in the range. An IPv4 address that arrived in IPv6 form counts as the IPv4 address.
+    /// Returns whether `address` is in the range. An IPv4 address in IPv6 form counts as the IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {

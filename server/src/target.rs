@@ -14,11 +14,11 @@ pub const VARIABLE: &str = "PROCONSUL_TARGET";
 #[derive(Debug)]
 pub struct Target {
     url: String,
-    /// None for a real Consul.
+    /// `None` for a real Consul.
     server: Option<TestServer>,
 }
 
-/// A frozen server in this process, or the Consul that `PROCONSUL_TARGET` names.
+/// Returns a frozen server in this process, or the Consul that `PROCONSUL_TARGET` names.
 ///
 /// ```
 /// use std::time::Duration;
@@ -54,19 +54,19 @@ fn from(url: Option<String>) -> Target {
 }
 
 impl Target {
-    /// The URL, without a slash at its end.
+    /// Returns the URL, without a slash at its end.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The server in this process with its controls; `None` for a real Consul, where a test does without them.
+    /// Returns the server in this process with its controls; `None` for a real Consul.
     #[must_use]
     pub fn control(&self) -> Option<&Server> {
         self.server.as_deref()
     }
 
-    /// Lets time pass: at once where the clock can be moved, for real where not.
+    /// Lets time pass: moves the clock of a server in this process, and really waits for a real Consul.
     ///
     /// # Panics
     /// As [`Server::advance`].

@@ -1,8 +1,8 @@
 //! Helpers around Rust tests: servers that tell what happened on them when their test fails.
 //!
 //! There are three servers, [`server`], [`frozen`] and [`server_with`] for everything that a [`Builder`] can set, and
-//! each notices on its own that its test panics, in whichever of the test's threads the panic began. A test that returns
-//! an error does not panic. It runs its body on the server, by [`TestServer::run`] or, when it is `async`, by
+//! each notices on its own that its test panics, in whichever of the test's threads the panic began. A test that
+//! returns an error does not panic. It runs its body on the server, by [`TestServer::run`] or, when it is `async`, by
 //! [`TestServer::run_async`], which look at what it returns. There is no attribute, since functions do all of this in
 //! tests of any runtime, and with no macro between a test and its error messages.
 
@@ -44,7 +44,7 @@ impl TestServer {
         );
     }
 
-    /// What a test came to, after its server has told what happened if that was a failure.
+    /// Returns the result of a test, and prints the history first if the test failed.
     fn judged<T: Verdict>(&self, verdict: T) -> T {
         if verdict.is_failure() {
             self.tell();
@@ -70,7 +70,7 @@ impl TestServer {
     /// ```
     ///
     /// # Panics
-    /// When the test does.
+    /// If the test panics.
     pub fn run<T: Verdict>(self, test: impl FnOnce(&Server) -> T) -> T {
         let verdict = test(&self);
         self.judged(verdict)
@@ -95,7 +95,7 @@ impl TestServer {
     /// ```
     ///
     /// # Panics
-    /// When the test does.
+    /// If the test panics.
     pub async fn run_async<T: Verdict>(self, test: impl AsyncFnOnce(&Server) -> T) -> T {
         let verdict = test(&self).await;
         self.judged(verdict)
@@ -128,7 +128,7 @@ impl<T, E> Verdict for Result<T, E> {
     }
 }
 
-/// A server with the default settings.
+/// Starts a server with the default settings.
 ///
 /// # Panics
 /// As [`Server::start`].
@@ -136,10 +136,10 @@ pub fn server() -> TestServer {
     TestServer(Server::start())
 }
 
-/// A server whose clock stands still until the test moves it.
+/// Starts a server whose clock stands still until the test moves it.
 ///
-/// Only what hangs on the server's clock stands still: TTLs, lock-delays, waits, checks. A client's own timers do not. What
-/// to do about a loop that renews a session is said at [`advance`](crate::Server::advance).
+/// Only what hangs on the server's clock stands still: TTLs, lock-delays, waits, checks. A client's own timers do not.
+/// What to do about a loop that renews a session is said at [`advance`](crate::Server::advance).
 ///
 /// # Panics
 /// As [`Server::start`].
@@ -147,7 +147,7 @@ pub fn frozen() -> TestServer {
     server_with(Server::builder().frozen())
 }
 
-/// A server with these settings: version, seed, a frozen clock, and whatever else a [`Builder`] can set.
+/// Starts a server with these settings: version, seed, a frozen clock, and whatever else a [`Builder`] can set.
 ///
 /// # Panics
 /// When it does not start; says why.

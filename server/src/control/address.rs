@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::Server;
 
-/// Where a server can be reached.
+/// An address at which a server can be reached.
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -26,7 +26,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Where a server listens.
+/// The addresses at which a server listens.
 #[derive(Debug)]
 pub(crate) struct Addresses {
     /// For the API.
@@ -37,10 +37,10 @@ pub(crate) struct Addresses {
 
 /// # Where it is
 impl Server {
-    /// The address of the server.
+    /// Returns the address of the server.
     ///
     /// # Panics
-    /// When the server was configured to listen on Unix sockets only; see [`Server::addresses`].
+    /// If the server was configured to listen on Unix sockets only; see [`Server::addresses`].
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         let tcp = self.addresses.api.iter().find_map(|address| match address {
@@ -50,8 +50,8 @@ impl Server {
         tcp.expect("the server listens on TCP unless its configuration says otherwise")
     }
 
-    /// The URL of the server, without a slash at its end: `http://127.0.0.1:40123`. A server that listens at all
-    /// addresses is asked at the loopback one.
+    /// Returns the URL of the server, without a slash at its end: `http://127.0.0.1:40123`. For a server that listens
+    /// at all addresses it has the loopback address.
     ///
     /// # Panics
     /// As [`Server::addr`].
@@ -60,7 +60,7 @@ impl Server {
         format!("http://{}", reachable(self.addr()))
     }
 
-    /// All addresses of the server.
+    /// Returns all addresses of the server.
     #[must_use]
     pub fn addresses(&self) -> &[Address] {
         &self.addresses.api

@@ -11,10 +11,10 @@ use crate::clock::Patience;
 use crate::engine::parked;
 use crate::lock::Mutex;
 
-/// How long the sockets may take to close or to listen again, in the machine's time.
+/// How long the sockets may take to close or listen again, in the machine's time.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-/// Whether the sockets of a server are to listen, and whether they do.
+/// Whether the sockets of a server should listen, and whether they do.
 #[derive(Debug)]
 pub(crate) struct Doors {
     wanted: watch::Sender<bool>,
@@ -28,9 +28,9 @@ struct Standing {
     sockets: usize,
     /// How many of them do not listen.
     closed: usize,
-    /// Why one of them cannot listen again.
+    /// Why one of them could not listen again.
     failure: Option<String>,
-    /// Whether they are to open as soon as they have closed: whoever wanted them closed has gone.
+    /// Whether they should open as soon as they have closed: the call that closed them was given up.
     reopen: bool,
 }
 
@@ -50,7 +50,7 @@ impl Doors {
         self.standing.lock().sockets += 1;
     }
 
-    /// Until the doors are closed, or open, as `open` says.
+    /// Waits until the doors should be open, or closed, as `open` says.
     pub(crate) async fn are(&self, open: bool) {
         let mut wanted = self.wanted.subscribe();
         if wanted.wait_for(|wanted| *wanted == open).await.is_err() {
@@ -58,7 +58,7 @@ impl Doors {
         }
     }
 
-    /// A socket does not listen any more.
+    /// Notes that a socket has stopped listening.
     pub(crate) fn has_closed(&self) {
         let mut standing = self.standing.lock();
         standing.closed += 1;
@@ -70,7 +70,7 @@ impl Doors {
         self.changed.notify_waiters();
     }
 
-    /// A socket listens again, or says why it cannot.
+    /// Notes that a socket listens again, or why it cannot.
     pub(crate) fn has_opened(&self, address: SocketAddr, opened: Result<(), std::io::Error>) {
         let mut standing = self.standing.lock();
         standing.closed -= 1;
@@ -83,15 +83,15 @@ impl Doors {
         self.wanted.send_replace(open);
     }
 
-    /// Closes or opens them, and waits until all sockets have followed. A change that is under way is completed first:
-    /// a socket that is about to close looks as one that is open.
+    /// Closes or opens the doors, and waits until all sockets have followed. An earlier change is completed first: a
+    /// socket that is about to close looks like an open one.
     async fn set(&self, open: bool) -> Result<(), DoorError> {
         self.followed().await?;
         self.want(open);
         self.followed().await
     }
 
-    /// Waits until all sockets are as they are wanted.
+    /// Waits until all sockets are as wanted.
     async fn followed(&self) -> Result<(), DoorError> {
         let patience = Patience::of(AT_ONCE);
         let mut over = pin!(patience.over());
@@ -107,7 +107,7 @@ impl Doors {
         }
     }
 
-    /// What closing or opening has come to; `None` while sockets have not followed.
+    /// Returns the outcome of closing or opening; `None` while some sockets have not followed.
     fn outcome(&self) -> Option<Result<(), DoorError>> {
         let mut standing = self.standing.lock();
         if let Some(failure) = standing.failure.take() {
@@ -118,7 +118,7 @@ impl Doors {
         (standing.closed == closed && !standing.reopen).then_some(Ok(()))
     }
 
-    /// Opens them, as soon as those that are about to close have closed.
+    /// Opens the sockets, once those that are closing have closed.
     fn reopen(&self) {
         let mut standing = self.standing.lock();
         if standing.closed == standing.sockets {
@@ -141,7 +141,7 @@ impl std::fmt::Display for DoorError {
 
 impl std::error::Error for DoorError {}
 
-/// Opens the doors when it is dropped: a restart that fails or is given up leaves no server that refuses everybody.
+/// Opens the doors when dropped: a restart that fails or is given up must not leave a server that refuses connections.
 struct Reopening<'a>(&'a Doors);
 
 impl Drop for Reopening<'_> {
@@ -163,8 +163,8 @@ pub enum Restart {
 
 /// # Connections
 impl Server {
-    /// Closes all connections and refuses new ones, as a server that is down does. The port stays this server's. Works on
-    /// the thread of any runtime, since it waits for the server alone.
+    /// Closes all connections and refuses new ones, as a server that is down does. The port stays this server's. Works
+    /// on the thread of any runtime, since it waits for the server alone.
     ///
     /// # Errors
     /// A socket does not close, or the server has stopped.
@@ -229,7 +229,7 @@ impl Server {
         }
     }
 
-    /// The doors, for the wire.
+    /// Returns the doors, for the listening sockets.
     pub(crate) fn doors(&self) -> &Doors {
         &self.doors
     }

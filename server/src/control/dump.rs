@@ -15,11 +15,10 @@ use crate::store::{
 };
 use crate::timestamp::Timestamp;
 
-/// What the format of a state is called. It is another number whenever a state of before cannot be loaded any more.
+/// The version of the format. It changes whenever an older state can no longer be loaded.
 const FORMAT: u64 = 1;
 
-/// What the description of the control plane shows of a row: what it holds is the format's matter and is not written by
-/// hand.
+/// How the description of the control plane shows a row: as an object, whose fields it leaves to the format.
 #[cfg(feature = "control-http")]
 type Row = serde_json::Map<String, serde_json::Value>;
 
@@ -87,7 +86,7 @@ pub(super) struct StateDump {
     agent: AgentImage,
 }
 
-/// What is looked at first: of another format nothing else may be known.
+/// The part that is read first: nothing else is known about another format.
 #[derive(Deserialize)]
 struct Head {
     format: u64,
@@ -97,20 +96,20 @@ struct Head {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The text is no state; with what is wrong with it.
+    /// The text is not a state; says what is wrong with it.
     Malformed(String),
-    /// The format is not the one that this release of proconsul knows.
+    /// Unknown format: not the one that this release of proconsul writes.
     Format(u64),
     /// The state is of a server that is set up differently.
     OtherServer {
         /// What differs: `version`, `node` or `datacenter`.
         what: &'static str,
-        /// As the state has it.
+        /// The value in the state.
         of_state: String,
-        /// As this server has it.
+        /// The value of this server.
         of_server: String,
     },
-    /// No server can be in this state; with a sentence.
+    /// The state contradicts itself; says where.
     Impossible(Flaw),
 }
 
@@ -140,7 +139,7 @@ impl std::error::Error for LoadError {}
 /// # State as JSON
 impl Server {
     /// The whole state as JSON: keys, sessions, catalog, prepared queries, events, all indexes, and what is left of
-    /// every TTL and lock-delay. History, checkpoints, faults and the source of chance are not of it. The same state
+    /// every TTL and lock-delay. History, checkpoints, faults and the random generator are left out. The same state
     /// gives the same bytes.
     ///
     /// ```
@@ -183,10 +182,10 @@ impl Server {
 
     /// Goes over to a state that [`Server::dump`] gave, of this server or of another one with the same version, node
     /// and datacenter: every read is answered as it was there, and what was to happen will happen, as long after this
-    /// as it would have after the dump. Whoever is blocked is answered with what is there now.
+    /// as it would have after the dump. Blocked requests are answered with the new state.
     ///
     /// # Errors
-    /// The text is not such a state. Nothing of it has been loaded.
+    /// The text is invalid, or is the state of a different server. Nothing has been loaded.
     pub fn load(&self, state: &str) -> Result<(), LoadError> {
         let malformed = |error: serde_json::Error| LoadError::Malformed(error.to_string());
         let Head { format } = serde_json::from_str(state).map_err(malformed)?;

@@ -30,7 +30,7 @@ pub(super) struct Exported {
     partition: Option<String>,
 }
 
-/// A text that is no export of keys. Nothing was imported.
+/// Why a text is not an export of keys. Nothing was imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError(String);
 
@@ -43,7 +43,7 @@ impl fmt::Display for ImportError {
 impl std::error::Error for ImportError {}
 
 impl Keys<'_> {
-    /// The keys with this prefix in the format of `consul kv export`, which `consul kv import` reads, too.
+    /// Returns the keys with this prefix in the format of `consul kv export`, which `consul kv import` reads.
     #[must_use]
     pub fn export(self, prefix: impl AsRef<[u8]>) -> String {
         let entries = self.list(prefix);
@@ -65,10 +65,10 @@ impl Keys<'_> {
         String::from_utf8(bytes).expect("JSON is text")
     }
 
-    /// Writes the keys of an export: all of them, or, when it is none, nothing. How many those were.
+    /// Writes the keys of an export, and returns how many they are.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The text is not an export; says why. Nothing was written.
     pub fn import(self, export: &str) -> Result<usize, ImportError> {
         let error = |text: String| ImportError(format!("not an export of keys: {text}"));
         let exported: Vec<Exported> =

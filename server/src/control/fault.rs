@@ -9,11 +9,11 @@ use crate::faults::{
 
 /// # Faults
 impl Server {
-    /// Installs a rule behind those that there are; of several that match a request the first wins. The rule is gone
-    /// when the guard is dropped, unless it is told to [`keep`](FaultGuard::keep) it.
+    /// Installs a rule behind the existing ones; the first rule that matches a request wins. Dropping the guard removes
+    /// the rule, unless the guard is told to [`keep`](FaultGuard::keep) it.
     ///
     /// # Errors
-    /// The rule can never match. Nothing is installed.
+    /// The rule is invalid or can never match. Nothing is installed.
     pub fn fault(&self, rule: Rule) -> Result<FaultGuard, RuleError> {
         let past = match rule.effect() {
             Effect::ReadFrom { checkpoint, .. } => {
@@ -29,18 +29,18 @@ impl Server {
         Ok(guard)
     }
 
-    /// The rules that are installed, in the order in which they are tried, with how often they have hit.
+    /// Returns the installed rules, in the order in which they are tried, with their hits.
     #[must_use]
     pub fn faults(&self) -> Vec<Installed> {
         self.faults.list()
     }
 
-    /// Takes a rule away. Whether it was there.
+    /// Removes a rule. Returns whether it was installed.
     pub fn remove_fault(&self, id: RuleId) -> bool {
         self.faults.remove(id)
     }
 
-    /// Takes all rules away, wakes come in time again, and there is a leader.
+    /// Removes all rules and delays of wakes, and gives the cluster its leader back.
     pub fn clear_faults(&self) {
         self.note("faults cleared");
         self.engine.clear_wake_delays();
@@ -61,26 +61,26 @@ impl Server {
         self.faults.lose_leader(loss, self.now());
     }
 
-    /// There is a leader again: calls that are held for one go on.
+    /// Gives the cluster its leader back: requests that wait for one go on.
     pub fn find_leader(&self) {
         self.note("leader found");
         self.faults.find_leader();
     }
 
-    /// Lowers every index by `by`, but to 1 at the least, as after a restore: keys and sessions stay. Whoever is
-    /// blocked is answered at once, with an index that may be lower than the one that it sent.
+    /// Lowers every index by `by`, but to 1 at the least, as after a restore: keys and sessions stay. Blocked requests
+    /// are answered at once, with an index that may be lower than the one that they sent.
     pub fn lower_indexes(&self, by: u64) {
         self.engine.lower_indexes(by);
     }
 
-    /// Answers everybody who is blocked on keys under `prefix`, though nothing has changed: same index, same data. How
-    /// many those were.
+    /// Answers the requests that are blocked on keys under `prefix`, though nothing has changed: same index, same data.
+    /// Returns their number.
     pub fn wake(&self, prefix: impl AsRef<[u8]>) -> usize {
         self.engine.wake_spuriously(prefix.as_ref())
     }
 
-    /// The next `times` wakes (none: all) of those who are blocked on keys under `prefix` come late by `by` on the
-    /// server's clock. What else changes meanwhile comes with the same wake.
+    /// Delays wakes of requests that are blocked on keys under `prefix` by `by` on the server's clock: the next `times`
+    /// ones, or all for `None`. Further changes meanwhile come with the same wake.
     pub fn delay_wakes(&self, prefix: impl AsRef<[u8]>, by: Duration, times: Option<u64>) {
         let prefix = prefix.as_ref();
         self.note(&format!(
@@ -90,7 +90,7 @@ impl Server {
         self.engine.delay_wakes(prefix, by, times);
     }
 
-    /// The rules, for the wire.
+    /// Returns the faults, for the HTTP server.
     pub(crate) fn fault_table(&self) -> &Faults {
         &self.faults
     }

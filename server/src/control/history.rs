@@ -9,7 +9,7 @@ use crate::store::Key;
 
 /// # History
 impl Server {
-    /// The records of the history that are meant, oldest first.
+    /// Returns the records that match `filter`, oldest first.
     #[must_use]
     pub fn history(&self, filter: &Filter) -> Vec<Record> {
         self.engine.history(filter)
@@ -22,7 +22,7 @@ impl Server {
         self.engine.lost_records()
     }
 
-    /// What a text that is made of the history begins with when its own beginning is missing.
+    /// Returns the first line of a text made of the history: says how many records are missing, or is empty.
     pub(super) fn lost_in_words(&self) -> String {
         match self.lost_records() {
             0 => String::new(),
@@ -54,8 +54,8 @@ impl Server {
         self.engine.last_record()
     }
 
-    /// The life of one key as text: its writes, its holders, why they lost it, who was refused and why. A first line
-    /// says so when the beginning is missing.
+    /// Returns the life of one key as text: writes, holders, and why an acquire failed or a lock was lost. A first
+    /// line says so if the beginning is missing.
     #[must_use]
     pub fn timeline(&self, key: impl AsRef<[u8]>) -> String {
         let mut text = self.lost_in_words();
@@ -63,16 +63,16 @@ impl Server {
         text
     }
 
-    /// Who holds a key, since when, what is in the way of others, and who waits.
+    /// Explains the lock of a key: its holder and since when, its lock-delay, and the requests that wait for it.
     #[must_use]
     pub fn explain(&self, key: impl AsRef<[u8]>) -> Explanation {
         self.engine.explain(&Key::new(key))
     }
 
-    /// Whether the lock `key` was safe: in what the server did, and in what programs say that they believed.
+    /// Checks that the lock `key` was safe: in the history of the server, and in what programs believed.
     ///
     /// # Errors
-    /// Everything that was not safe.
+    /// Every violation.
     pub fn check_lock_safety(
         &self,
         key: impl AsRef<[u8]>,

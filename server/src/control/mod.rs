@@ -1,7 +1,7 @@
 //! A running server, and what a test can do to it and learn about it that no client of Consul can.
 //!
-//! Everything is here once, as methods of [`Server`]. Over HTTP the same is offered under `/proconsul/v1/`, for tests in
-//! other languages.
+//! Everything is here once, as methods of [`Server`]. Over HTTP the same is offered under `/proconsul/v1/`, for tests
+//! in other languages.
 
 mod address;
 mod doors;
@@ -46,7 +46,7 @@ pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoin
 
 /// A Consul inside this process, on a thread and a runtime of its own, for as long as the value lives.
 ///
-/// It can be used from tests with any runtime or none. Every server has its own state and its own port; there
+/// It can be used from tests with or without a runtime. Every server has its own state and its own port; there
 /// are no globals, so a process can hold as many as it likes.
 ///
 /// ```
@@ -88,11 +88,11 @@ pub struct Server {
     running: Running,
 }
 
-/// What a test that was written for it calls a [`Server`].
+/// The former name of [`Server`], for tests that use it.
 #[doc(hidden)]
 pub type Control = Server;
 
-/// What keeps a server running, in the value that was started alone: a clone of it is empty.
+/// The thread that runs the server. Only the value that started it owns it: a clone is empty.
 #[derive(Debug, Default)]
 struct Running(
     #[expect(dead_code, reason = "dropping it stops the server")]
@@ -107,7 +107,7 @@ impl Clone for Running {
 
 /// # Who it is
 impl Server {
-    /// A handle of a server that has just been made.
+    /// Returns a handle of a new server.
     pub(crate) fn new(
         engine: &Arc<Engine>,
         config: &Config,
@@ -133,7 +133,7 @@ impl Server {
         }
     }
 
-    /// The server, which now ends when this value does.
+    /// Returns the server, which now stops when this value is dropped.
     pub(crate) fn kept_running_by(mut self, owner: impl Any + Send + Sync) -> Self {
         self.running = Running(Some(Box::new(owner)));
         self
@@ -146,14 +146,14 @@ impl Server {
     }
 
     /// The seed from which the server draws session ids, its node's id and jitter. Another server that is started with
-    /// it, by [`Builder::seed`](crate::Builder::seed), `--seed` or `PROCONSUL_SEED`, and is asked the same draws the
-    /// same.
+    /// it, by [`Builder::seed`](crate::Builder::seed), `--seed` or `PROCONSUL_SEED`, and gets the same requests draws
+    /// the same.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Whether the control plane is served at a port of its own.
+    /// Returns whether the control plane has a port of its own.
     pub(crate) fn has_own_port(&self) -> bool {
         self.has_own_port
     }
@@ -162,13 +162,13 @@ impl Server {
         Arc::clone(&self.engine)
     }
 
-    /// The server itself, for who asks [`target`](crate::target) and servers alike.
+    /// Returns the server itself, for code that is written for [`target`](crate::target) and servers alike.
     #[doc(hidden)]
     pub fn control(&self) -> &Self {
         self
     }
 
-    /// What the server does, without HTTP.
+    /// Returns the engine: the server without HTTP.
     #[doc(hidden)]
     #[must_use]
     pub fn engine(&self) -> &Engine {

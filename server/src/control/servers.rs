@@ -17,27 +17,27 @@ pub(crate) struct Launched {
     /// Where its control plane is served.
     pub(crate) control: String,
     pub(crate) seed: u64,
-    /// What keeps it running.
+    /// Keeps it running.
     pub(crate) server: Box<dyn Any + Send>,
 }
 
-/// How servers are started on demand, which another part knows.
+/// How servers are started on demand. The functions are those of `server` and `cli`, which this part does not know.
 #[derive(Debug)]
 pub(crate) struct OnDemand {
-    /// What each of them inherits: see [`Config::for_server_on_demand`].
+    /// The configuration that each of them inherits: see [`Config::for_server_on_demand`].
     pub(crate) config: Config,
-    /// Starts a server, with a clock that stands still if the flag says so.
+    /// Starts a server, whose clock is frozen if the flag is set.
     pub(crate) launch: fn(Config, bool) -> Result<Launched, String>,
-    /// Lays a piece of configuration, JSON or HCL of Consul's keys, over a configuration; or says what is wrong with it.
+    /// Merges settings, JSON or HCL with Consul's keys, into a configuration; or says what is wrong with them.
     pub(crate) amend: fn(Config, &str) -> Result<Config, String>,
 }
 
-/// What a server on demand has that its parent has not; everything that is left unset is inherited.
+/// The settings in which a server on demand differs from its parent; everything unset is inherited.
 ///
-/// The parent's version, node name, datacenter, addresses, limits, services, checks, strictness and all other settings are
-/// inherited. Its seed, its ports, its pid file and its state are not: a server on demand has a seed that follows from
-/// its parent's and its own number, and listens at a free port of all addresses at which its parent serves HTTP. If
-/// the parent has a port for its control plane, so has the new server, a free one.
+/// The parent's version, node name, datacenter, addresses, limits, services, checks, strictness and all other settings
+/// are inherited. Its seed, its ports, its pid file and its state are not: a server on demand has a seed that follows
+/// from its parent's and its own number, and listens at a free port of all addresses at which its parent serves HTTP.
+/// If the parent has a port for its control plane, so has the new server, a free one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewServer {
     /// Settings as a configuration file gives them: an object of Consul's keys, in JSON or HCL, such as
@@ -49,9 +49,9 @@ pub(crate) struct NewServer {
     pub(crate) version: Option<Version>,
     /// The seed.
     pub(crate) seed: Option<u64>,
-    /// Whether its clock stands still from the start on.
+    /// Whether its clock is frozen from the start.
     pub(crate) frozen: bool,
-    /// Whether what is not emulated is answered as an unknown path.
+    /// Whether endpoints that are not emulated are answered as unknown paths.
     pub(crate) strict: Option<bool>,
     /// How many records its history keeps, at least 1.
     pub(crate) history_capacity: Option<usize>,
@@ -59,7 +59,7 @@ pub(crate) struct NewServer {
     pub(crate) address: Option<IpAddr>,
     /// The port at which it serves HTTP; 0 takes a free one.
     pub(crate) http_port: Option<u16>,
-    /// The port of its control plane, also where its parent has none; 0 takes a free one.
+    /// The port of its control plane, even if its parent has no such port; 0 takes a free one.
     pub(crate) control_port: Option<u16>,
 }
 
@@ -84,12 +84,12 @@ pub(crate) struct Started {
     pub(crate) seed: u64,
 }
 
-/// Why a server was not started on demand.
+/// Why a server on demand was not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NotStarted {
-    /// The settings are wrong; a sentence says what.
+    /// Invalid settings; a sentence says why.
     Settings(String),
-    /// The machine did not let it listen, or had no thread to give; with the error's text.
+    /// The server could not listen or get a thread; with the error's text.
     Start(String),
 }
 
@@ -120,7 +120,7 @@ impl Server {
     /// Starts another server in this process.
     ///
     /// # Errors
-    /// See [`NotStarted`]; then nothing was started.
+    /// See [`NotStarted`]. Nothing was started.
     pub(crate) fn start_server(&self, new: &NewServer) -> Result<Started, NotStarted> {
         let mut config = self.config_of(new).map_err(NotStarted::Settings)?;
         let id = {
@@ -144,10 +144,10 @@ impl Server {
         Ok(started)
     }
 
-    /// The configuration of a new server, but for its seed.
+    /// Returns the configuration of a new server, except its seed.
     fn config_of(&self, new: &NewServer) -> Result<Config, String> {
         let mut config = self.on_demand.config.clone();
-        // First, since they decide which keys are taken.
+        // First, since they decide which keys are accepted.
         config.version = new.version.unwrap_or(config.version);
         config.strict = new.strict.unwrap_or(config.strict);
         if let Some(settings) = &new.settings {
@@ -170,14 +170,14 @@ impl Server {
         Ok(config)
     }
 
-    /// The servers that were started on demand and still run.
+    /// Returns the running servers that were started on demand.
     pub(crate) fn servers(&self) -> Vec<Started> {
         let servers = self.servers.lock();
         let running = servers.running.values();
         running.map(|(started, _)| started.clone()).collect()
     }
 
-    /// Stops one of them. Whether there was one.
+    /// Stops a server that was started on demand. Returns whether it was running.
     pub(crate) fn stop_server(&self, id: u64) -> bool {
         // Not under the lock: stopping waits for the server's thread.
         let stopped = self.servers.lock().running.remove(&id);

@@ -47,7 +47,7 @@ impl Default for Session {
 }
 
 impl Session {
-    /// A session that lapses when it is not renewed for twice `ttl`. No minimum is enforced here.
+    /// Returns a session that lapses unless it is renewed within twice `ttl`. No minimum is enforced here.
     pub fn ttl(ttl: Duration) -> Self {
         Self {
             ttl,
@@ -55,19 +55,19 @@ impl Session {
         }
     }
 
-    /// With this name.
+    /// Sets the name.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// With this lock-delay.
+    /// Sets the lock-delay.
     pub fn lock_delay(mut self, lock_delay: Duration) -> Self {
         self.lock_delay = lock_delay;
         self
     }
 
-    /// Its keys are deleted when it ends.
+    /// Deletes the session's keys when it ends.
     pub fn deletes_its_keys(mut self) -> Self {
         self.behavior = Behavior::Delete;
         self
@@ -101,7 +101,7 @@ impl Server {
     }
 
     /// Goes back to the state in which the server was started, and forgets all checkpoints: a server that the tests of
-    /// a run share does not grow. Blocked requests are answered with what is there now. Indexes go back, too; clock,
+    /// a run share does not grow. Blocked requests are answered with that state. Indexes go back, too; clock,
     /// history and faults stay as they are.
     pub fn reset(&self) {
         self.engine.reset(&self.initial);
@@ -121,7 +121,7 @@ impl Server {
     /// Deletes a checkpoint, and frees what only it still holds.
     ///
     /// # Errors
-    /// There is no such checkpoint.
+    /// Unknown checkpoint.
     pub fn delete_checkpoint(&self, name: &str) -> Result<(), UnknownCheckpoint> {
         if self.engine.delete_checkpoint(name) {
             return Ok(());
@@ -137,10 +137,10 @@ impl Server {
     }
 
     /// Goes back to a checkpoint: keys, sessions, catalog and indexes; deadlines are as far away as they were then.
-    /// Whoever is blocked is answered with what is there now, with an index that may be lower than the client's.
+    /// Blocked requests are answered with the new state, whose index may be lower than the client's.
     ///
     /// # Errors
-    /// There is no such checkpoint.
+    /// Unknown checkpoint.
     pub fn rollback(&self, name: &str) -> Result<(), UnknownCheckpoint> {
         if self.engine.rollback(name) {
             return Ok(());
@@ -149,13 +149,13 @@ impl Server {
     }
 }
 
-/// There is no checkpoint of this name.
+/// Unknown name of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownCheckpoint {
     /// The name.
     pub name: String,
-    /// The names that there are.
+    /// The names of the existing checkpoints.
     pub known: Vec<String>,
 }
 
@@ -169,14 +169,14 @@ impl std::fmt::Display for UnknownCheckpoint {
 impl std::error::Error for UnknownCheckpoint {}
 
 impl Keys<'_> {
-    /// The row of a key; none when it does not exist.
+    /// Returns the row of a key; `None` if it does not exist.
     #[must_use]
     pub fn get(self, key: impl AsRef<[u8]>) -> Option<Arc<KvRow>> {
         let store = self.0.engine.snapshot();
         store.row(&Key::new(key)).map(Arc::clone)
     }
 
-    /// All keys with this prefix and their rows, in byte order.
+    /// Returns all keys with this prefix and their rows, in byte order.
     #[must_use]
     pub fn list(self, prefix: impl AsRef<[u8]>) -> Vec<Entry> {
         self.0.rows(&KvList(Key::new(prefix)))
@@ -200,10 +200,10 @@ impl Keys<'_> {
         deleted.expect("an unconditional delete is not refused");
     }
 
-    /// Acquires a key for a session. Whether it did; [`Server::explain`] says why not.
+    /// Acquires a key for a session. Returns whether it did; [`Server::explain`] says why not.
     ///
     /// # Errors
-    /// There is no such session.
+    /// Unknown session.
     pub fn acquire(
         self,
         key: impl AsRef<[u8]>,
@@ -213,10 +213,10 @@ impl Keys<'_> {
         self.write(key, KvVerb::Acquire(content(value), session.to_owned()))
     }
 
-    /// Releases a key that a session holds. Whether it did.
+    /// Releases a key that a session holds. Returns whether it did.
     ///
     /// # Errors
-    /// The session has no name.
+    /// The session id is empty.
     pub fn release(
         self,
         key: impl AsRef<[u8]>,
@@ -243,7 +243,7 @@ fn content(value: impl AsRef<[u8]>) -> Content {
 }
 
 impl Sessions<'_> {
-    /// All sessions, in the order of their ids.
+    /// Returns all sessions, in the order of their ids.
     #[must_use]
     pub fn list(self) -> Vec<Arc<SessionRow>> {
         self.0.rows(&SessionList)
@@ -279,13 +279,13 @@ impl Sessions<'_> {
     /// Starts the TTL of a session anew.
     ///
     /// # Errors
-    /// There is no such session.
+    /// Unknown session.
     pub fn renew(self, id: &str) -> Result<(), Refusal> {
         let renewed = self.0.engine.apply(SessionRenew(id.to_owned()));
         renewed.map(|_| ())
     }
 
-    /// Destroys a session, if it is there.
+    /// Destroys a session, if it exists.
     ///
     /// # Errors
     /// The id is malformed, where Consul minds.
@@ -296,27 +296,27 @@ impl Sessions<'_> {
     /// Lets a session lapse now, whatever is left of its TTL: its keys are released or deleted, and guarded.
     ///
     /// # Errors
-    /// There is no such session.
+    /// Unknown session.
     pub fn expire(self, id: &str) -> Result<(), Refusal> {
         self.0.engine.expire_session(id)
     }
 }
 
 impl Catalog<'_> {
-    /// All nodes, in the order of their names.
+    /// Returns all nodes, in the order of their names.
     #[must_use]
     pub fn nodes(self) -> Vec<Arc<NodeRow>> {
         self.0.rows(&NodeList)
     }
 
-    /// The services of a node, in the order of their ids; none when there is no such node.
+    /// Returns the services of a node, in the order of their ids; empty for an unknown node.
     #[must_use]
     pub fn services_of(self, node: &str) -> Vec<Arc<ServiceRow>> {
         let found = self.0.rows(&NodeInfo(node.to_owned()));
         found.map(|(_, services)| services).unwrap_or_default()
     }
 
-    /// All checks, in the order of node and id.
+    /// Returns all checks, in the order of node and id.
     #[must_use]
     pub fn checks(self) -> Vec<Arc<CheckRow>> {
         let all = ChecksInState("any".to_owned(), Labels::new());
@@ -356,7 +356,7 @@ impl Catalog<'_> {
     }
 }
 
-/// There is no such check.
+/// Unknown check of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownCheck {
@@ -381,7 +381,7 @@ impl Server {
         answer.rows
     }
 
-    /// Says in the history what the test does.
+    /// Records in the history what the test does.
     pub(super) fn note(&self, action: &str) {
         self.engine.record(crate::history::Happened::Control {
             action: action.to_owned(),

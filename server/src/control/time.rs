@@ -10,19 +10,19 @@ use crate::timestamp::Timestamp;
 
 /// # Time
 impl Server {
-    /// The time on the server's clock, which began when the server was made.
+    /// Returns the time on the server's clock, which began when the server was made.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.engine.clock().now()
     }
 
     /// Moves the clock on by `duration`, frozen or not: sessions lapse, lock-delays end, waits time out and tombstones
-    /// go, in the order in which they would have. Those who wait for any of it have been answered when this returns.
+    /// go, in their order. The requests that wait for any of it have been answered when this returns.
     ///
-    /// Checks that are run at intervals, and clients that wait again and again, make new deadlines on the way. After 10,000
-    /// of these the clock goes the rest of the way at once: what is due still happens in its order and at its own time, but
-    /// waiters are answered, and checks run, at the end. So `Duration::MAX` is no endless loop. Time ends 292 years after
-    /// the start of the clock; what would happen then or later never does.
+    /// Checks that are run at intervals, and clients that wait again and again, make new deadlines on the way. After
+    /// 10,000 of these the clock goes the rest of the way at once: what is due still happens in its order and at its
+    /// own time, but waiters are answered, and checks run, at the end. So `Duration::MAX` is no endless loop. Time ends
+    /// 292 years after the start of the clock; what would happen then or later never does.
     ///
     /// Returns what it caused, in order.
     ///
@@ -46,13 +46,13 @@ impl Server {
     ///
     /// Checks that become due are run, and are waited for as long as they make progress: in vain for half a second at
     /// the most, and for clients that do not read their answers for 5 s, in all. One advance begins when the one before
-    /// has ended; none goes on when the server has stopped.
+    /// has ended; all of them end when the server stops.
     ///
     /// # Panics
-    /// When the calling thread runs all tasks of a tokio current-thread runtime, as the body of a plain `#[tokio::test]`
-    /// does, and what was waited for did not come: a check whose target lives on that runtime, a client on it that has
-    /// to read a long answer, or another advance. [`Server::advance_async`] waits for them. Anything else works there,
-    /// too, since a server has a thread of its own.
+    /// When the calling thread runs all tasks of a tokio current-thread runtime, as the body of a plain
+    /// `#[tokio::test]` does, and what was waited for did not come: a check whose target lives on that runtime, a
+    /// client on it that has to read a long answer, or another advance. [`Server::advance_async`] waits for them.
+    /// Anything else works there, too, since a server has a thread of its own.
     #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {
         self.engine.travel_here(Travel::By(duration), "advance")
@@ -64,8 +64,8 @@ impl Server {
         self.engine.travel(Travel::By(duration)).await
     }
 
-    /// Moves the clock to the next moment at which something happens by itself, and returns what did; nothing when
-    /// nothing is due ever.
+    /// Moves the clock to the next moment at which something happens by itself, and returns what did; nothing if
+    /// nothing will ever be due.
     ///
     /// # Panics
     /// As [`Server::advance`].
@@ -79,14 +79,14 @@ impl Server {
         self.engine.travel(Travel::ToNext).await
     }
 
-    /// How far away the next moment is at which something happens by itself; none when nothing ever will.
+    /// Returns the time until something next happens by itself; `None` if nothing ever will.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let deadline = self.engine.next_deadline()?;
         Some(deadline.since(self.now()))
     }
 
-    /// Stops the clock: nothing happens by itself until the test says so.
+    /// Stops the clock: nothing happens by itself until the test moves it.
     pub fn freeze(&self) {
         self.engine.set_rate(Rate::FROZEN);
     }
@@ -101,7 +101,7 @@ impl Server {
         self.engine.set_rate(rate);
     }
 
-    /// How fast the clock runs.
+    /// Returns how fast the clock runs.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.engine.clock().rate()

@@ -10,14 +10,14 @@ use crate::history::{Filter, Record};
 
 /// # Waiting
 impl Server {
-    /// The blocking queries that wait now, oldest first.
+    /// Returns the blocking queries that wait now, oldest first.
     #[must_use]
     pub fn blocked(&self) -> Vec<Blocked> {
         self.engine.blocked()
     }
 
-    /// How many requests have come and are not answered: worked on, blocked, or held by a fault. A request that a
-    /// program has sent and that is not among them is still on its way.
+    /// Returns the number of open requests: worked on, blocked, or held by a fault. A request that was sent and is not
+    /// among them has not arrived yet.
     #[must_use]
     pub fn open_requests(&self) -> usize {
         self.engine.open_requests()
@@ -41,8 +41,8 @@ impl Server {
             .wait_here(barrier, patience, "wait_blocked_async")
     }
 
-    /// Waits as [`Server::wait_blocked`] does, on any runtime, without holding a thread. Patience is the machine's time,
-    /// even where a test has paused tokio's.
+    /// Waits as [`Server::wait_blocked`] does, on any runtime, without holding a thread. Patience is the machine's
+    /// time, even where a test has paused tokio's.
     ///
     /// # Errors
     /// That did not happen within `patience`, or the server stopped.
@@ -57,11 +57,11 @@ impl Server {
             .await
     }
 
-    /// Waits until the history has a record that is meant, and returns the first. One that is there already counts,
-    /// so nothing is missed between an action and the wait; [`Filter::after`] leaves older ones out.
+    /// Waits until the history has a record that matches `filter`, and returns the first. Existing records count, so
+    /// nothing is missed between an action and the wait; [`Filter::after`] leaves older ones out.
     ///
     /// # Errors
-    /// None came within `patience`. Otherwise as [`Server::wait_blocked`].
+    /// No such record came within `patience`. Otherwise as [`Server::wait_blocked`].
     pub fn wait_for(&self, filter: &Filter, patience: Duration) -> Result<Record, Unmet> {
         self.engine
             .wait_here(barrier::recorded(filter), patience, "wait_for_async")
@@ -70,7 +70,7 @@ impl Server {
     /// Waits as [`Server::wait_for`] does, on any runtime, without holding a thread.
     ///
     /// # Errors
-    /// None came within `patience`, or the server stopped.
+    /// No such record came within `patience`, or the server stopped.
     pub async fn wait_for_async(
         &self,
         filter: &Filter,

@@ -1,5 +1,5 @@
-//! The blocking query: look, and look again whenever something that was read has changed, until the index
-//! has passed the one that the client knows or the time is up (kv.md 5).
+//! The loop of a blocking query: reads, and reads again whenever something of its read set has changed, until the index
+//! has passed the client's or the time is up (kv.md 5).
 
 use std::time::Duration;
 
@@ -7,32 +7,32 @@ use crate::engine::{Engine, Wakened};
 use crate::history::CallId;
 use crate::store::{Answer, Index, News, Read, ReadResult};
 
-/// How long a client is ready to wait, and for what.
+/// The wait that a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The index that the client knows: a higher one ends the wait. 0 for a wait that is for something else.
+    /// The client's index: a higher one ends the wait. 0 if the wait does not depend on the index.
     pub min_index: Index,
-    /// How long to wait at most, after default and cap; jitter comes on top.
+    /// The longest wait, after default and cap; jitter comes on top.
     pub limit: Duration,
-    /// The request that waits, for those who observe it.
+    /// The request, if the engine is observed.
     pub call: Option<CallId>,
 }
 
-/// Up to this part of the limit is added at random to every wait, so that clients that began together do not
-/// come back together (kv.md 5.1).
+/// The jitter of a wait is at most its limit divided by this, so that clients that began together do not come back
+/// together (kv.md 5.1).
 const JITTER_DIVISOR: u32 = 16;
 
-/// What the looks of one wait have come to so far.
+/// The state of one wait between its reads.
 #[derive(Debug)]
 pub(crate) struct Looks {
-    /// The index that a look has to pass.
+    /// The index that a read has to pass.
     known: Index,
-    /// A look has found nothing, and the wait is for that to change.
+    /// Whether a read has found nothing, so that the wait is for existence.
     found_nothing: bool,
 }
 
 impl Looks {
-    /// The looks of a client that knows `min_index`.
+    /// Returns the state before the first read, for a client that knows `min_index`.
     pub(crate) fn new(min_index: Index) -> Self {
         Self {
             known: min_index,
@@ -40,15 +40,15 @@ impl Looks {
         }
     }
 
-    /// Whether the look that gave `answer` is the last one.
+    /// Returns whether `answer` satisfies the wait.
     pub(crate) fn are_over_with<T>(&mut self, answer: &Answer<T>) -> bool {
         match answer.news {
             News::Other => return answer.index != self.known,
             News::Higher => {}
             News::Existence => {
                 if self.found_nothing {
-                    // Still nothing: unrelated writes have moved the index on, and the wait with it. The first look
-                    // that finds nothing is an answer as any other: what was there is gone (1.22.md A5).
+                    // Still nothing: unrelated writes have moved the index on, and the wait with it. The first read
+                    // that finds nothing is an answer like any other: the entry was deleted (1.22.md A5).
                     self.known = self.known.max(answer.index);
                 }
                 self.found_nothing = true;
@@ -58,8 +58,8 @@ impl Looks {
     }
 }
 
-/// Answers a read; with `wait`, when its index has passed the client's or the time is up, with whatever the
-/// last look found (kv.md trap 14).
+/// Answers a read. With `wait` it does so when the index has passed the client's or the time is up, with the result of
+/// the last read (kv.md trap 14).
 ///
 /// # Errors
 /// The read is refused, which ends the wait.
@@ -68,7 +68,7 @@ pub async fn answer<R: Read>(engine: &Engine, read: &R, wait: Option<Wait>) -> R
     answer_when(engine, read, wait, |answer| looks.are_over_with(answer)).await
 }
 
-/// The same for a wait that is over with the look of which `is_over` says so.
+/// Answers a read as [`answer`] does, but `is_over` decides which answer ends the wait.
 ///
 /// # Errors
 /// The read is refused, which ends the wait.
@@ -91,7 +91,7 @@ pub async fn answer_when<R: Read>(
     let mut waiter = engine.waiter(wait.call, read, wait.min_index, deadline, since);
     loop {
         let mut at_once = false;
-        // Registered, and looked at again since: nothing can fall between the look and the wait.
+        // Registered before the latest read: nothing can fall between the read and the wait.
         if waiter.waits_for(&latest.reads) {
             match waiter.wait().await {
                 Wakened::LookAgain => {}

@@ -1,7 +1,7 @@
 //! The only file that reads the machine's time or sleeps (design rule 1).
 //!
-//! A [`Clock`] is the machine's time plus an offset, at a rate: at rate 1 it runs as that does, at rate 0 it is frozen and
-//! only [`Clock::advance_to`] moves it. Its epoch is its own creation, so a frozen clock starts at the same
+//! A [`Clock`] is the machine's time plus an offset, at a rate: at rate 1 it runs like the machine's, at rate 0 it is
+//! frozen and only [`Clock::advance_to`] moves it. Its epoch is its own creation, so a frozen clock starts at the same
 //! [`Timestamp`] in every run. It never goes back, and reading it changes nothing.
 
 #![expect(
@@ -22,11 +22,11 @@ use crate::timestamp::Timestamp;
 #[derive(Debug)]
 pub struct Clock {
     setting: Mutex<Setting>,
-    /// Told whenever the setting changes, so that sleepers look again.
+    /// Notified whenever the setting changes, so that sleepers look again.
     changed: Notify,
 }
 
-/// Where the clock stood at a moment of the machine's time, and how it goes from there.
+/// The clock's time at a moment of the machine's time, and its rate since.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     machine: Instant,
@@ -34,25 +34,25 @@ struct Setting {
     rate: Rate,
 }
 
-/// How fast a clock runs: as a multiple of the machine's time.
+/// The speed of a clock, as a multiple of the machine's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate(f64);
 
 impl Rate {
-    /// It stands still.
+    /// The clock stands still.
     pub const FROZEN: Self = Self(0.0);
-    /// As the machine's clock.
+    /// The speed of the machine's clock.
     pub const REAL: Self = Self(1.0);
-    /// The fastest.
+    /// The highest rate.
     pub const MAX: Self = Self(1_000_000.0);
 
-    /// The slowest that is not frozen: with less, a wait would be longer than time can be told.
+    /// The lowest rate above 0: with less, the machine's time could not express a wait.
     pub const MIN: Self = Self(0.001);
 
-    /// A rate: 0, which is frozen, or from a thousandth to a million.
+    /// Returns a rate: 0, which is frozen, or from a thousandth to a million.
     ///
     /// # Errors
-    /// A sentence about a number out of that range.
+    /// The number is out of range; a sentence says so.
     pub fn new(rate: f64) -> Result<Self, String> {
         if rate == 0.0 || (Self::MIN.0..=Self::MAX.0).contains(&rate) {
             return Ok(Self(rate));
@@ -60,7 +60,7 @@ impl Rate {
         Err(format!("a rate is 0 or from 0.001 to 1000000, not {rate}"))
     }
 
-    /// The multiple.
+    /// Returns the multiple.
     #[must_use]
     pub fn factor(self) -> f64 {
         self.0
@@ -85,13 +85,13 @@ impl Setting {
 }
 
 impl Clock {
-    /// A clock that runs as the machine's does, from its own epoch on.
+    /// Returns a clock that runs like the machine's, from its own epoch on.
     #[must_use]
     pub fn running() -> Self {
         Self::new(Rate::REAL)
     }
 
-    /// A clock that stands at its epoch until it is advanced.
+    /// Returns a clock that stands at its epoch until it is advanced.
     #[must_use]
     pub fn frozen() -> Self {
         Self::new(Rate::FROZEN)
@@ -108,7 +108,7 @@ impl Clock {
         }
     }
 
-    /// The time.
+    /// Returns the time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.setting.lock().now()
@@ -137,7 +137,7 @@ impl Clock {
         self.changed.notify_waiters();
     }
 
-    /// How fast the clock runs.
+    /// Returns how fast the clock runs.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.setting.lock().rate
@@ -146,7 +146,7 @@ impl Clock {
     /// Sleeps until the clock stands at `deadline` or later.
     pub async fn sleep_until(&self, deadline: Timestamp) {
         loop {
-            // Armed before the look, or a change in between would be slept through.
+            // Armed before the look, or a change in between would be missed.
             let changed = self.changed.notified();
             let setting = *self.setting.lock();
             let now = setting.now();
@@ -166,14 +166,14 @@ impl Clock {
     }
 }
 
-/// How long somebody in this process is ready to wait, in the machine's time.
+/// A time limit of a wait in this process, in the machine's time.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     until: Instant,
 }
 
 impl Patience {
-    /// Patience that ends after `duration`, or after a day if that is longer.
+    /// Returns a limit of `duration`, at most a day.
     #[must_use]
     pub fn of(duration: Duration) -> Self {
         const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -182,20 +182,20 @@ impl Patience {
         }
     }
 
-    /// What is left of it.
+    /// Returns the time that is left.
     #[must_use]
     pub fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// Waits until it is over, on any runtime or none: the timer is not the runtime's, which may have none or may have
-    /// paused its time.
+    /// Waits until the time is over, with or without a runtime: the timer is not the runtime's, which may be disabled
+    /// or paused.
     pub async fn over(&self) {
         futures_timer::Delay::new(self.left()).await;
     }
 }
 
-/// How long something takes in the machine's time.
+/// Measures a duration in the machine's time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -211,18 +211,18 @@ impl Stopwatch {
     }
 }
 
-/// Lets the machine's time pass, for tests against a Consul whose clock nobody can move.
+/// Lets the machine's time pass, for tests against a real Consul, whose clock cannot be moved.
 pub(crate) fn pass_for_real(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// The same without holding a thread, on any runtime.
+/// Lets the machine's time pass as [`pass_for_real`] does, on any runtime, without holding a thread.
 pub(crate) async fn pass_for_real_async(duration: Duration) {
     futures_timer::Delay::new(duration).await;
 }
 
-/// The machine's wall clock, for log lines and the `Date` header: time since the Unix epoch, or zero on a machine whose
-/// clock is set to before it.
+/// Returns the machine's wall clock, for log lines and the `Date` header: the time since the Unix epoch, or zero on a
+/// machine whose clock is set to before it.
 #[must_use]
 pub fn wall_clock() -> Duration {
     since_epoch(SystemTime::now())
@@ -232,13 +232,13 @@ fn since_epoch(now: SystemTime) -> Duration {
     now.duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// What `work` comes to, unless it takes longer than `limit` by the machine's clock.
+/// Returns the result of `work`; `None` if it takes longer than `limit` by the machine's clock.
 #[cfg(test)]
 pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, work).await.ok()
 }
 
-/// The machine's time as the `Date` header has it. Printed once a second and thread.
+/// Returns the machine's time as the `Date` header has it. Formatted once a second and thread.
 #[must_use]
 pub fn http_date() -> HeaderValue {
     thread_local! {
@@ -256,7 +256,7 @@ pub fn http_date() -> HeaderValue {
     })
 }
 
-/// Sleeps in the machine's time: for what no server's clock drives.
+/// Sleeps in the machine's time, for what a server's clock does not drive.
 pub(crate) async fn machine_sleep(duration: Duration) {
     tokio::time::sleep(duration).await;
 }

@@ -1,16 +1,16 @@
-//! The only source of chance: session ids and jitter, from a seed.
+//! The only source of randomness: ids and jitter, from a seed.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-/// A generator whose seed decides everything that it will ever give.
+/// A random generator whose seed decides all that it draws.
 #[derive(Debug)]
 pub struct Entropy {
     generator: fastrand::Rng,
 }
 
 impl Entropy {
-    /// The generator of this seed.
+    /// Returns the generator of this seed.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self {
@@ -18,10 +18,10 @@ impl Entropy {
         }
     }
 
-    /// Returns a fresh seed from the operating system, for a run that was given none.
+    /// Returns a fresh seed from the operating system, for a run without a given seed.
     ///
-    /// It has 53 bits: JSON readers that keep numbers as doubles can then read it and send it back, and two of a million
-    /// servers share one with a probability of 1 in 18,000.
+    /// It has 53 bits: JSON readers that keep numbers as doubles can then read it and send it back, and two of a
+    /// million servers share one with a probability of 1 in 18,000.
     #[must_use]
     pub fn machine_seed() -> u64 {
         // The keys of each state are the operating system's random bytes, or follow from them.
@@ -36,17 +36,17 @@ impl Entropy {
         generator.u64(..) >> 11
     }
 
-    /// Sixteen random bytes, with no version in them: Consul's ids have none (session.md 1).
+    /// Draws sixteen random bytes. They have no UUID version, as Consul's ids (session.md 1).
     pub fn id(&mut self) -> [u8; 16] {
         self.generator.u128(..).to_be_bytes()
     }
 
-    /// Puts things into a random order.
+    /// Puts a slice into a random order.
     pub fn shuffle<T>(&mut self, things: &mut [T]) {
         self.generator.shuffle(things);
     }
 
-    /// A random duration from zero up to, not including, `limit`; zero when `limit` is.
+    /// Draws a duration from zero up to, not including, `limit`; zero if `limit` is zero.
     pub fn below(&mut self, limit: Duration) -> Duration {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         if limit == 0 {
@@ -57,7 +57,7 @@ impl Entropy {
 }
 
 impl Entropy {
-    /// Whether something of this probability happens.
+    /// Draws whether an event of this probability happens.
     pub fn happens(&mut self, probability: f64) -> bool {
         self.generator.f64() < probability
     }

@@ -1,4 +1,4 @@
-//! A lock that does not break with its holder: a panic ends one request, and the others go on.
+//! A mutex without poisoning: a panic ends one request, and the others go on.
 
 use std::sync::{LockResult, MutexGuard, PoisonError};
 
@@ -16,7 +16,7 @@ impl<T> Mutex<T> {
     }
 }
 
-/// The guard, whatever became of those who held it before.
+/// Returns the guard, even if an earlier holder panicked.
 pub(crate) fn unpoisoned<Guard>(locked: LockResult<Guard>) -> Guard {
     locked.unwrap_or_else(PoisonError::into_inner)
 }

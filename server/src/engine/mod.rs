@@ -1,11 +1,11 @@
 //! The one owner of store, clock, chance and waiters: every request ends here.
 //!
-//! State has one door, `Engine::mutate`: whatever changes the store, a test's controls included, takes the lock, applies
-//! first what is due, then its change; the index is fixed, the lock is dropped, and the waiters whose reads were touched are
-//! woken. Nothing takes a copy of the store, changes that, and puts it back: what others wrote meanwhile would be lost.
-//! A read is answered from the store under the lock, or, when it may be large, from a snapshot outside it.
+//! State has one door, `Engine::mutate`: whatever changes the store, a test's controls included, takes the lock,
+//! applies what is due, then its change; the index is fixed, the lock is dropped, and the waiters whose reads were
+//! touched are woken. Nothing copies the store, changes the copy, and puts it back: concurrent writes would be lost. A
+//! read is answered from the store under the lock, or, when it may be large, from a snapshot outside it.
 //!
-//! An engine may be observed: then it keeps a history, and knows of every request whether it is blocked.
+//! An observed engine keeps a history, and knows of every request whether it is blocked.
 
 pub mod blocking;
 pub mod clock;
@@ -47,25 +47,24 @@ pub use waiter::{Waiter, Wakened};
 pub struct Engine {
     state: Mutex<State>,
     clock: Arc<Clock>,
-    /// Told when the next deadline may have changed, for [`Engine::run`].
+    /// Notified when the next deadline may have changed, for [`Engine::run`].
     deadlines: Notify,
     /// Whether a history is kept and requests are followed.
     observed: bool,
-    /// Notified when anything happened, for barriers in this process. Only where the engine is observed.
+    /// Notified when anything happened, for barriers in this process. Only if the engine is observed.
     happened: Notify,
-    /// Its one permit is held while the clock is moved, which takes a while: one advance begins when the one before has
-    /// ended.
+    /// Its one permit is held while the clock is moved: one advance begins when the one before has ended.
     travels: Semaphore,
 }
 
 impl Engine {
-    /// An engine over an empty store whose first command gets the index after `applied`. Nobody observes it.
+    /// Returns an engine over an empty store whose first command gets the index after `applied`. It is not observed.
     #[must_use]
     pub fn new(rules: VersionRules, applied: Index, clock: Clock, entropy: Entropy) -> Self {
         Self::over(Store::new(rules, applied), clock, entropy, History::off())
     }
 
-    /// An engine over a store, observed if the history is on. Several may go by the same clock.
+    /// Returns an engine over a store, observed if the history is on. Several engines may share a clock.
     #[must_use]
     pub fn over(
         store: Store,
@@ -83,7 +82,7 @@ impl Engine {
         }
     }
 
-    /// The time that this engine goes by.
+    /// Returns the clock of this engine.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
@@ -94,7 +93,7 @@ impl Engine {
         self.state.lock()
     }
 
-    /// After something happened: those who wait for it look again.
+    /// Wakes the barriers after something happened.
     fn announce(&self) {
         if self.observed {
             self.happened.notify_waiters();
@@ -104,7 +103,7 @@ impl Engine {
     /// Applies a command now.
     ///
     /// # Errors
-    /// The command is refused as a whole; what it changed nevertheless is the index of the last entry.
+    /// The command is refused as a whole. It has changed nothing but the index of the last entry.
     pub fn apply<C: Command>(&self, command: C) -> Result<C::Reply, C::Refused> {
         self.mutate(|mutation| mutation.apply(command))
     }
@@ -130,7 +129,7 @@ impl Engine {
         store.read_transaction(now, operations)
     }
 
-    /// The store as it is now. Taking it copies nothing.
+    /// Returns the store as it is now. This copies nothing.
     #[must_use]
     pub fn snapshot(&self) -> Store {
         self.with_store(|store, _| store.clone())
@@ -140,7 +139,7 @@ impl Engine {
         self.with_state(|state, now| look(state.store(), now))
     }
 
-    /// Looks at the state as it is now, everything that is due applied.
+    /// Looks at the state, after applying everything that is due.
     fn with_state<T>(&self, look: impl FnOnce(&mut State, Timestamp) -> T) -> T {
         self.mutate(|mutation| {
             let now = mutation.now();
@@ -148,37 +147,37 @@ impl Engine {
         })
     }
 
-    /// A new session id.
+    /// Draws a new session id.
     #[must_use]
     pub fn new_session_id(&self) -> SessionId {
         SessionId::from_bytes(self.state.lock().entropy.id())
     }
 
-    /// The id of a new prepared query.
+    /// Draws the id of a new prepared query.
     #[must_use]
     pub fn new_prepared_query_id(&self) -> PreparedQueryId {
         PreparedQueryId::from_bytes(self.new_id())
     }
 
-    /// A random id.
+    /// Draws a random id.
     #[must_use]
     pub fn new_id(&self) -> [u8; 16] {
         self.state.lock().entropy.id()
     }
 
-    /// Puts things into a random order.
+    /// Puts a slice into a random order.
     pub fn shuffle<T>(&self, things: &mut [T]) {
         self.state.lock().entropy.shuffle(things);
     }
 
-    /// A random duration below `limit`: what Consul adds to a wait.
+    /// Draws a random duration below `limit`, such as Consul adds to a wait.
     #[must_use]
     pub fn jitter(&self, limit: Duration) -> Duration {
         self.state.lock().entropy.below(limit)
     }
 
-    /// Applies what is due, when it is due, for ever. Without it nothing is late for those who ask, since
-    /// every request applies what is due first; but nobody who waits would be told.
+    /// Applies what is due, when it is due, for ever. Requests do not depend on it, since each applies what is due
+    /// first; waiters do.
     pub async fn run(&self) {
         loop {
             let changed = self.deadlines.notified();
@@ -205,7 +204,7 @@ impl Engine {
     }
 }
 
-/// A point at which another thread may come in. Tests run every order of these.
+/// A point at which another thread may interleave. Tests run every order of these.
 #[cfg(not(test))]
 fn between_steps() {}
 

@@ -27,19 +27,19 @@ pub(crate) struct State {
     pub(super) calls: Calls,
     pub(super) wake_delays: Vec<WakeDelay>,
     pub(super) checkpoints: BTreeMap<String, Checkpoint>,
-    /// The clock jumps whenever this many requests are open and none is at work; None for never.
+    /// The clock jumps whenever at least this many requests are open and all of them are blocked; `None` for never.
     pub(super) jumps_with: Option<usize>,
-    /// The server has stopped: nobody waits any more.
+    /// Whether the server has stopped, which ends all waits.
     pub(super) closed: bool,
-    /// What is to be done about runs of checks, for [`Engine::next_run`].
+    /// Orders to start and stop runs of checks, for [`Engine::next_run`].
     pub(super) runs: VecDeque<RunOrder>,
-    /// How many checks are to be run or are being run.
+    /// The number of runs that are ordered or under way.
     pub(super) runs_open: usize,
-    /// Told when a check is to be run.
+    /// Notified when there is an order.
     pub(super) runs_due: Arc<Notify>,
 }
 
-/// The state as it was, and when that was.
+/// A state, and the time at which it was kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint {
     pub(super) at: Timestamp,
@@ -55,9 +55,9 @@ pub(super) struct Mutation<'a> {
     state: &'a mut State,
     clock: &'a Clock,
     now: Timestamp,
-    /// Told when the lock was dropped.
+    /// The waiters to wake after the lock is dropped.
     woken: Vec<Arc<Told>>,
-    /// A wake comes late: there is another deadline.
+    /// Whether a wake was delayed, which makes a new deadline.
     has_put_off: bool,
 }
 
@@ -84,7 +84,7 @@ impl Engine {
             (result, woken)
         };
         for told in &woken {
-            // One told twice looks once.
+            // A waiter that is woken twice looks once.
             between_steps();
             told.tell();
         }
@@ -94,7 +94,7 @@ impl Engine {
 }
 
 impl State {
-    /// Keeps the runs that a command made due for those who run them.
+    /// Queues the runs that a command has ordered or stopped.
     fn take_runs(&mut self, effects: &Effects) {
         if effects.runs.is_empty() && effects.runs_unwanted.is_empty() {
             return;
@@ -133,10 +133,10 @@ impl State {
         self.era
     }
 
-    /// The next point in time at which something happens by itself.
+    /// Returns the next point in time at which something happens by itself.
     pub(super) fn next_deadline(&self) -> Option<Timestamp> {
         let calls = self.calls.next_deadline();
-        // Those that have an end beyond that of time wait again and again, and are answered at once.
+        // A wait that would end after the end of time is no deadline: such requests wait again and again.
         let calls = calls.filter(|at| *at < Timestamp::END);
         self.store.next_deadline().into_iter().chain(calls).min()
     }
@@ -147,7 +147,7 @@ impl Mutation<'_> {
         self.now
     }
 
-    /// All of the state but for the store, which can be looked at.
+    /// Returns the state. The store in it can be read only.
     pub(super) fn state(&mut self) -> &mut State {
         self.state
     }
@@ -175,8 +175,8 @@ impl Mutation<'_> {
         self.record(Happened::Control { action });
     }
 
-    /// Changes the store as no command can. Blocked requests are answered with what is there now: its index may be
-    /// lower than the one that the client knows.
+    /// Changes the store as no command can. Blocked requests are answered with the new state, whose index may be lower
+    /// than the client's.
     pub(super) fn replace(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
         change(&mut self.state.store, self.now);
         self.state.era.0 += 1;
@@ -218,7 +218,7 @@ impl Mutation<'_> {
     }
 
     /// Moves the clock on to `target` as if the server had been stopped meanwhile: what is due on the way happens at
-    /// its end. `action` is what the history says of it.
+    /// its end. `action` is the text for the history.
     pub(super) fn sleep_to(&mut self, target: Timestamp, action: String) {
         self.clock.advance_to(target);
         self.now = self.clock.now();

@@ -9,8 +9,8 @@ use std::thread::{self, Thread};
 
 use tokio::runtime::{Handle, RuntimeFlavor, worker_index};
 
-/// Returns whether this thread runs the tasks of a tokio current-thread runtime, so that none of them goes on while it
-/// is parked. False on the threads of `spawn_blocking`.
+/// Returns whether this thread runs the tasks of a tokio current-thread runtime, so that all of them stop while it is
+/// parked. False on the threads of `spawn_blocking`.
 pub(crate) fn stops_its_runtime() -> bool {
     runs_tasks_of(&RuntimeFlavor::CurrentThread)
 }
@@ -55,8 +55,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Returns once to whoever polls. tokio's own `yield_now` waits for the runtime to go on, which it does not while its
-/// thread is parked.
+/// Yields once to the poller. tokio's own `yield_now` waits for the runtime, which does not go on while its thread is
+/// parked.
 pub(crate) async fn yield_once() {
     let mut has_yielded = false;
     std::future::poll_fn(|context| {

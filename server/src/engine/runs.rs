@@ -1,21 +1,21 @@
-//! The checks that are to be run: the store says which and when, somebody else runs them.
+//! Runs of checks: the store says which checks run and when, and `probe` runs them.
 
 use std::sync::Arc;
 
 use super::Engine;
 use crate::store::ProbeRun;
 
-/// What is to be done about runs.
+/// An order to start or stop a run of a check.
 #[derive(Clone, Debug)]
 pub enum RunOrder {
-    /// Run a check, come back with [`crate::store::AgentCommand::Ran`], and say so with [`Engine::run_ended`].
+    /// Run a check, apply its result as [`crate::store::AgentCommand::Ran`], and call [`Engine::run_ended`].
     Start(ProbeRun),
-    /// Nobody wants the result of this registration any more.
+    /// Stop the runs of this registration: its result is no longer wanted.
     Stop(u64),
 }
 
 impl Engine {
-    /// The next order, when there is one.
+    /// Waits for the next order.
     pub async fn next_run(&self) -> RunOrder {
         loop {
             let due = {
@@ -29,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// A run that was taken is over, or was stopped.
+    /// Notes that a run has ended or was stopped.
     pub fn run_ended(&self) {
         let mut state = self.lock();
         state.runs_open = state.runs_open.saturating_sub(1);

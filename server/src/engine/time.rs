@@ -1,4 +1,4 @@
-//! Time travel: the clock moves through every deadline on the way, and those whom it wakes are answered first.
+//! Time travel: the clock moves through every deadline on the way, and waits at each for the waiters that it wakes.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use crate::clock::{Patience, Rate};
 use crate::history::{Filter, Record};
 use crate::timestamp::Timestamp;
 
-/// How long an advance waits in vain for the waiters that it woke, in the machine's time, for all its deadlines together. A
-/// client that does not read its answer must not hold up a test for ever.
+/// How long an advance waits in vain for the waiters that it woke, in the machine's time, for all its deadlines
+/// together. A client that does not read its answer must not hold up a test for ever.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long an advance waits in vain for the checks that it let run, for all its deadlines together. Whoever they ask may
+/// How long an advance waits in vain for the checks that it let run, for all its deadlines together. Their targets may
 /// never answer.
 const RUN_WITHIN: Duration = Duration::from_millis(500);
 
-/// At how many deadlines an advance stops beside those that there are when it begins, and what follows from each of them
-/// (a session that lapses leaves a lock-delay). Checks that are run at intervals and clients that wait again and again
-/// make new ones for as long as the clock moves: a century of them would take days.
+/// The number of new deadlines at which an advance stops, beside those that exist when it begins and what follows from
+/// each of them (a session that lapses leaves a lock-delay). Periodic checks and clients that wait in a loop make new
+/// ones for as long as the clock moves: a century of them would take days.
 const STOPS: usize = 10_000;
 
 /// How the clock is to be moved.
@@ -41,7 +41,7 @@ pub(crate) enum Travel {
 struct Travelled {
     /// What it caused.
     caused: Vec<Record>,
-    /// Whom it waited for in vain.
+    /// What it waited for in vain, in words.
     in_vain: Option<&'static str>,
 }
 
@@ -52,7 +52,7 @@ struct Settling {
     in_vain: Option<&'static str>,
 }
 
-/// Whom an advance waits for.
+/// What an advance waits for.
 #[derive(Clone, Copy, Debug)]
 enum Unsettled {
     Answers,
@@ -70,7 +70,7 @@ impl Default for Settling {
 }
 
 impl Settling {
-    /// Gives up on somebody for the rest of the advance.
+    /// Stops waiting for these for the rest of the advance.
     fn give_up(&mut self, whom: Unsettled) {
         let (left, words) = match whom {
             Unsettled::Answers => (&mut self.for_answers, "clients that read their answers"),
@@ -90,7 +90,7 @@ struct Travelling<'a> {
 impl Drop for Travelling<'_> {
     fn drop(&mut self) {
         drop(self.permit.take());
-        // The clock jumps by itself only while nobody moves it.
+        // The clock jumps by itself only while no call moves it.
         self.engine.deadlines.notify_one();
     }
 }
@@ -99,8 +99,8 @@ impl Engine {
     /// Moves the clock, and parks this thread meanwhile. Returns what that caused.
     ///
     /// # Panics
-    /// The calling thread runs all tasks of a current-thread runtime, and the clock would wait for one of them, in vain:
-    /// that must not look like an advance that went well. `name` is the method that the caller used.
+    /// The calling thread runs all tasks of a current-thread runtime, and the clock would wait for one of them, in
+    /// vain: that must not look like an advance that went well. `name` is the method that the caller used.
     #[track_caller]
     pub(crate) fn travel_here(&self, travel: Travel, name: &str) -> Vec<Record> {
         let stops_others = parked::stops_its_runtime();
@@ -119,13 +119,13 @@ impl Engine {
         caused
     }
 
-    /// Returns whether somebody moves the clock.
+    /// Returns whether a call is moving the clock.
     fn is_moved(&self) -> bool {
         self.travels.available_permits() == 0
     }
 
-    /// Moves the clock, and returns what that caused. Ends early when the engine is closed. Dropping the future leaves the
-    /// clock at the deadline that it has reached.
+    /// Moves the clock, and returns what that caused. Ends early when the engine is closed. Dropping the future leaves
+    /// the clock at the deadline that it has reached.
     pub(crate) async fn travel(&self, travel: Travel) -> Vec<Record> {
         self.travel_settling(travel).await.caused
     }
@@ -168,7 +168,7 @@ impl Engine {
                 break;
             }
             self.settle(settling).await;
-            // Others go on, and a caller that has gone is noticed.
+            // Other tasks go on, and a dropped future is noticed.
             parked::yield_once().await;
         }
         self.mutate(|mutation| mutation.pass_to(target));
@@ -176,7 +176,7 @@ impl Engine {
         self.settle(settling).await;
     }
 
-    /// How often an advance stops at the most.
+    /// Returns the maximal number of stops of an advance.
     fn stops(&self) -> usize {
         self.with_store(|store, _| STOPS.saturating_add(2 * store.deadlines()))
     }
@@ -202,8 +202,8 @@ impl Engine {
         self.deadlines.notify_one();
     }
 
-    /// The next point in time at which something happens by itself: a TTL, a lock-delay, a tombstone, a wait, a
-    /// request that a fault holds.
+    /// Returns the next point in time at which something happens by itself: a TTL, a lock-delay, a tombstone, a wait,
+    /// or a request that a fault holds.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.with_state(|state, _| state.next_deadline())
@@ -216,15 +216,15 @@ impl Engine {
     }
 
     /// Lets the clock jump to the next deadline whenever at least `clients` requests are open and all of them are
-    /// blocked; none switches that off.
+    /// blocked; `None` switches that off.
     pub fn jump_with(&self, clients: Option<usize>) {
         self.lock().jumps_with = clients;
         self.deadlines.notify_one();
     }
 
-    /// Jumps if it is time to. Whether it did.
+    /// Lets the clock jump if it is time to. Returns whether it did.
     pub(super) fn jump_if_all_stand(&self) -> bool {
-        // Whoever moves the clock goes on to where it is to go first.
+        // A call that moves the clock comes first.
         if self.is_moved() {
             return false;
         }
@@ -242,14 +242,14 @@ impl Engine {
         })
     }
 
-    /// After a request stands: it may be the last one that did not.
+    /// Notes that a request is blocked or has ended: now all open requests may be blocked, and the clock may jump.
     pub(super) fn stands(&self) {
         if self.lock().jumps_with.is_some() {
             self.deadlines.notify_one();
         }
     }
 
-    /// Tells those whose wake was put off until now.
+    /// Wakes the waiters whose wake was delayed until now.
     pub(super) fn tell_delayed(&self) {
         self.mutate(|mutation| {
             let now = mutation.now();
@@ -260,15 +260,15 @@ impl Engine {
         });
     }
 
-    /// Until everybody who was woken has been answered, or waits again; and until the checks that were run have
-    /// a result, unless who they ask takes its time.
+    /// Waits until every woken request has been answered or is blocked again, and until the checks that were run have a
+    /// result; each for a limited time.
     async fn settle(&self, settling: &mut Settling) {
         let for_answers = Patience::of(settling.for_answers);
         let for_runs = Patience::of(settling.for_runs);
         let mut answers_over = pin!(for_answers.over());
         let mut runs_over = pin!(for_runs.over());
         loop {
-            // Armed before the look, or what happens in between would be missed.
+            // Armed before the look, or a change in between would be missed.
             let happened = self.happened.notified();
             let Some(unsettled) = self.unsettled(settling) else {
                 return;
@@ -287,7 +287,7 @@ impl Engine {
         }
     }
 
-    /// Whom there is to wait for, as far as anything is left of the patience with them.
+    /// Returns what there is to wait for, unless the time for it is used up.
     fn unsettled(&self, settling: &Settling) -> Option<Unsettled> {
         let state = self.lock();
         if state.closed {

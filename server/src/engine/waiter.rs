@@ -1,4 +1,4 @@
-//! Those who wait for a change of what they read.
+//! Waiters: requests that wait for a change of what they read.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::store::{Index, Read, ReadSet, Subject};
 use crate::timestamp::Timestamp;
 use crate::watch::WaiterId;
 
-/// Someone who waits until what they read is touched. Dropping it takes the registration back.
+/// A request that waits until something it read is touched. Dropping it removes the registration.
 #[derive(Debug)]
 #[must_use = "a waiter that is dropped waits for nothing"]
 pub struct Waiter<'a> {
@@ -20,11 +20,11 @@ pub struct Waiter<'a> {
     since: Era,
     reads: ReadSet,
     until: Timestamp,
-    /// What is shown of the wait, if anybody observes.
+    /// The wait as the controls show it, if the engine is observed.
     shown: Option<(CallId, Subject, Index)>,
 }
 
-/// How a wait went on.
+/// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wakened {
     /// Something was touched: the next look may be the answer.
@@ -42,9 +42,9 @@ impl Engine {
         self.state.lock().era()
     }
 
-    /// A waiter that waits for nothing yet, and for nothing after `until`. `call` is the request for which it waits
-    /// for `read` to pass `min_index`. `since` is the era in which the request began: if the state is replaced as a
-    /// whole before the waiter is registered, it is answered as if it had been.
+    /// Returns a waiter, not yet registered, whose time is up at `until`. `call` is the request, which waits for `read`
+    /// to pass `min_index`. `since` is the era in which the request began: if the whole state is replaced before the
+    /// waiter is registered, the waiter is answered as if it had been registered.
     pub fn waiter(
         &self,
         call: Option<CallId>,
@@ -66,8 +66,8 @@ impl Engine {
 }
 
 impl Waiter<'_> {
-    /// Waits from now on for a touch of `reads`, and of nothing else. Whether that is what it waited for
-    /// already, so that nothing can have been missed since the read that gave `reads`.
+    /// Registers the waiter for touches of `reads`, in place of its earlier read set. Returns whether it was registered
+    /// for these already: only then nothing can have been missed since the read that gave `reads`.
     pub fn waits_for(&mut self, reads: &ReadSet) -> bool {
         if self.reads == *reads {
             return true;
@@ -86,7 +86,7 @@ impl Waiter<'_> {
         false
     }
 
-    /// Until something that it waits for was touched since the last call, or its time is up.
+    /// Waits until something of its read set was touched since the last call, or its time is up.
     pub async fn wait(&self) -> Wakened {
         between_steps();
         self.park();
@@ -109,7 +109,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// Shows that it waits, unless it can go on already.
+    /// Shows the request as blocked, unless it can go on already.
     fn park(&self) {
         let Some((call, read, min_index)) = &self.shown else {
             return;

@@ -1,4 +1,4 @@
-//! The catalogue of what Consul says when something is wrong: texts to the byte, and how long it takes to say them.
+//! The errors that Consul answers when something is wrong: their exact texts, and how long Consul takes to give them.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ named! {
 }
 
 impl ConsulError {
-    /// The status of the answer.
+    /// Returns the status of the answer.
     #[must_use]
     pub fn status(&self) -> u16 {
         match self {
@@ -38,8 +38,8 @@ impl ConsulError {
         }
     }
 
-    /// The text that `version` answers with. `key` and `is_write` are those of the request, `server` is the address
-    /// of the agent's RPC port.
+    /// Returns the text that `version` answers with. `key` and `is_write` are those of the request, `server` is the
+    /// address of the agent's RPC port.
     #[must_use]
     pub fn text(
         &self,
@@ -75,8 +75,8 @@ impl ConsulError {
         }
     }
 
-    /// How long Consul takes to say it, on the server's clock (measured on 1.8.7: 7.0 to 7.3 s, and 0.5 s). From 1.15 on
-    /// that there is no leader takes up to 13.5 s: it looks again after waits that grow.
+    /// Returns how long Consul takes to answer it, on the server's clock (measured on 1.8.7: 7.0 to 7.3 s, and 0.5 s).
+    /// From 1.15 on, no leader takes up to 13.5 s: Consul looks again after growing waits.
     #[must_use]
     pub fn hold(&self) -> Duration {
         match self {
@@ -93,7 +93,7 @@ impl ConsulError {
         }
     }
 
-    /// Whether `version` closes the connection without a word instead of saying it.
+    /// Returns whether `version` closes the connection without an answer instead.
     #[must_use]
     pub fn is_silent(&self, version: Version) -> bool {
         *self == Self::TooManyConnections && !version.has(Behaviour::HttpConnectionLimitAnswer)

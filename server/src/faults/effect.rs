@@ -11,7 +11,7 @@ use super::response::Response;
 pub enum Effect {
     /// Consul's own error, after the time that Consul takes to say it. Nothing is applied.
     Error(ConsulError),
-    /// The same after another time of the server's clock.
+    /// An error of Consul's after this time on the server's clock, in place of Consul's own.
     ErrorAfter(ConsulError, Duration),
     /// Any response at all, as a proxy between client and Consul gives it. Nothing is applied.
     Respond(Response),
@@ -28,7 +28,8 @@ pub enum Effect {
     /// `X-Consul-Index` is not the true one.
     ReportIndex(ReportedIndex),
     /// Reads that take what any server knows (`?stale`) see the state that a checkpoint stood for when the rule was
-    /// installed. That never changes, not by itself as time passes, and not when the checkpoint is deleted or taken anew.
+    /// installed. That never changes, not by itself as time passes, and not when the checkpoint is deleted or taken
+    /// anew.
     ReadFrom {
         /// Its name.
         checkpoint: String,
@@ -53,14 +54,14 @@ pub enum Cut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReportedIndex {
-    /// This one, which may be 0.
+    /// This index, which may be 0.
     Exactly(u64),
-    /// This much lower than the true one, but at least 1.
+    /// An index lower than the true one by this much, but at least 1.
     Back(u64),
 }
 
 impl ReportedIndex {
-    /// What is reported in place of `index`.
+    /// Returns the index to report in place of `index`.
     #[must_use]
     pub fn in_place_of(self, index: u64) -> u64 {
         match self {
@@ -71,7 +72,7 @@ impl ReportedIndex {
 }
 
 impl Effect {
-    /// The effect in words.
+    /// Returns the effect in words.
     pub(super) fn in_words(&self) -> String {
         match self {
             Effect::Error(error) => error.name().to_owned(),

@@ -1,5 +1,5 @@
-//! Losing the leader, as it was measured on clusters of real Consuls of 1.8.7: what each phase answers, with which text, and after
-//! how long.
+//! Losing the leader, as it was measured on clusters of real Consuls of 1.8.7: what each phase answers, with which
+//! text, and after how long.
 
 use std::time::Duration;
 
@@ -52,39 +52,39 @@ impl LeaderLoss {
         Self::begins(Phase::Electing, Duration::from_millis(250))
     }
 
-    /// One phase, until the test ends it.
+    /// Returns a loss of one phase, until the test ends it.
     pub fn in_phase(phase: Phase) -> Self {
         Self {
             phases: vec![(phase, None)],
         }
     }
 
-    /// A phase of this length, to begin with.
+    /// Returns a loss that begins with a phase of this length.
     pub fn begins(phase: Phase, lasts: Duration) -> Self {
         Self {
             phases: vec![(phase, Some(lasts))],
         }
     }
 
-    /// Then another one.
+    /// Adds a phase of this length.
     pub fn then(mut self, phase: Phase, lasts: Duration) -> Self {
         self.phases.push((phase, Some(lasts)));
         self
     }
 
-    /// Then another one, until the test ends it.
+    /// Adds a last phase, until the test ends it.
     pub fn then_for_good(mut self, phase: Phase) -> Self {
         self.phases.push((phase, None));
         self
     }
 
-    /// The phases, and how long each lasts.
+    /// Returns the phases, and how long each lasts.
     #[must_use]
     pub fn phases(&self) -> &[(Phase, Option<Duration>)] {
         &self.phases
     }
 
-    /// The phase at `now`, and how long it goes on; none when the loss is over.
+    /// Returns the phase at `now`, and how long it goes on; `None` when the loss is over.
     fn phase_at(&self, since: Timestamp, now: Timestamp) -> Option<(Phase, Option<Duration>)> {
         let mut passed = now.since(since);
         for (phase, lasts) in &self.phases {
@@ -97,7 +97,7 @@ impl LeaderLoss {
         None
     }
 
-    /// What is done with a request; none for what is always done.
+    /// Returns what to do with a request; `None` to handle it as always.
     pub(super) fn plan(
         &self,
         asked: &Asked<'_>,
@@ -148,7 +148,7 @@ impl LeaderLoss {
         }
     }
 
-    /// What a request that waits is told when the loss begins.
+    /// Returns the answer to a blocked request when the loss begins; `None` if it waits on.
     pub(super) fn interrupts(
         &self,
         is_stale: bool,
@@ -156,12 +156,12 @@ impl LeaderLoss {
         now: Timestamp,
     ) -> Option<Plan> {
         let (phase, _) = self.phase_at(since, now)?;
-        // A follower's waits are the leader's, and end with it; those of a leader that is none any more run on.
+        // A follower's waits are the leader's, and end with it; waits on the former leader keep running.
         (phase == Phase::Unreachable && !is_stale).then(|| at_once(ConsulError::RpcEof))
     }
 }
 
-/// `status/leader` still names a dead leader for as long as nobody knows better.
+/// Returns the plan for `/v1/status/`. `status/leader` names a dead leader until its death is noticed.
 fn status(phase: Phase, about: &[u8]) -> Option<Plan> {
     let stop = match (phase, about) {
         (Phase::NeverElected, b"peers") => Stop::NoPeers,

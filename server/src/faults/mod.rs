@@ -1,9 +1,9 @@
 //! Faults: what goes wrong on demand, as it goes wrong on a real Consul.
 //!
-//! A [`Rule`] says which requests are hit, and how. The wire asks in one place before the handler, and acts on the
-//! same [`Plan`] in one place before the reply; nothing inside knows of faults. Of several rules the first that
-//! matches wins. What Consul says and how long it takes to say it is in [`ConsulError`], the phases of a lost leader
-//! are in [`LeaderLoss`].
+//! A [`Rule`] says which requests are hit, and how. The HTTP server asks for a [`Plan`] in one place before the
+//! handler, and acts on it there and in one place before the reply; no handler knows of faults. The first rule that
+//! matches wins. [`ConsulError`] has the errors of a real Consul with their delays, [`LeaderLoss`] the phases of a lost
+//! leader.
 
 mod consul_error;
 mod effect;
@@ -41,11 +41,11 @@ pub struct Asked<'a> {
     pub path: &'a [u8],
     /// The sessions that path or parameters name.
     pub session: Option<&'a str>,
-    /// Where the request came from; none for a Unix socket.
+    /// The client's address; `None` for a Unix socket.
     pub client: Option<std::net::IpAddr>,
-    /// The values of a header.
+    /// Returns the values of a header.
     pub header: &'a dyn Fn(&str) -> Option<String>,
-    /// The client takes what any server knows (`?stale`).
+    /// Whether the client accepts an answer of any server (`?stale`).
     pub is_stale: bool,
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Asked<'_> {
 }
 
 impl<'a> Asked<'a> {
-    /// The key that the path names; none for paths that name none.
+    /// Returns the key that the path names; `None` for paths outside of `/v1/kv/`.
     #[must_use]
     pub fn key(&self) -> Option<&'a [u8]> {
         self.path.strip_prefix(b"/v1/kv/")
@@ -84,10 +84,10 @@ pub struct Installed {
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Faults {
-    /// Whether there is anything to look for: a server without faults asks for no lock.
+    /// Whether there are any faults: a server without faults takes no lock.
     any: AtomicBool,
     table: Mutex<Table>,
-    /// Told when a leader is lost or found.
+    /// Notified when a leader is lost or found.
     leadership_changed: Notify,
 }
 
@@ -96,7 +96,7 @@ struct Table {
     last: u64,
     rules: Vec<Entry>,
     loss: Option<(LeaderLoss, Timestamp)>,
-    /// A request has been told that its connection to the old leader ended.
+    /// Whether a request was answered that its connection to the old leader ended: only the first one is.
     told_of_loss: bool,
 }
 
@@ -104,9 +104,9 @@ struct Table {
 struct Entry {
     id: RuleId,
     rule: Rule,
-    /// What it reads from, if it does.
+    /// The state that it reads from, for [`Effect::ReadFrom`].
     past: Option<Past>,
-    /// How many requests the rest of its conditions has met: what `nth` counts.
+    /// The number of requests that have met its other conditions, for `nth`.
     met: u64,
     hits: u64,
     chance: Option<Entropy>,
@@ -119,10 +119,10 @@ impl Entry {
 }
 
 impl Faults {
-    /// Installs a rule behind those that there are. `past` is the state of the checkpoint that it names.
+    /// Installs a rule behind the existing ones. `past` is the state of the checkpoint that it names.
     ///
     /// # Errors
-    /// The rule can never match; nothing is installed.
+    /// The rule is invalid or can never match. Nothing is installed.
     pub fn install(
         self: &Arc<Self>,
         rule: Rule,
@@ -153,7 +153,7 @@ impl Faults {
         })
     }
 
-    /// The rules that are installed, in the order in which they are tried.
+    /// Returns the installed rules, in the order in which they are tried.
     #[must_use]
     pub fn list(&self) -> Vec<Installed> {
         let table = self.table.lock();
@@ -165,7 +165,7 @@ impl Faults {
         table.rules.iter().map(installed).collect()
     }
 
-    /// Takes a rule away. Whether it was there.
+    /// Removes a rule. Returns whether it was installed.
     pub fn remove(&self, id: RuleId) -> bool {
         let mut table = self.table.lock();
         let before = table.rules.len();
@@ -208,13 +208,13 @@ impl Faults {
         self.any.store(any, Ordering::Relaxed);
     }
 
-    /// Whether there is any fault. Without one, nobody needs to say what they ask for.
+    /// Returns whether there are any faults. Without them no [`Asked`] has to be made.
     #[must_use]
     pub fn has_any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }
 
-    /// What is to be done with a request; none for what is always done.
+    /// Returns what to do with a request; `None` to handle it as always.
     #[must_use]
     pub fn ask(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
         if !self.has_any() {
@@ -236,12 +236,13 @@ impl Faults {
         loss.plan(asked, *since, now, &mut table.told_of_loss)
     }
 
-    /// Until the leader is lost or found. Armed when this returns, not when it is first polled.
+    /// Waits until the leader is lost or found. Armed when this returns, not when it is first polled.
     pub fn leadership_changes(&self) -> impl Future<Output = ()> + '_ {
         self.leadership_changed.notified()
     }
 
-    /// What a request that waits is told when the leader changes; none when it waits on. `is_stale` is as in [`Asked`].
+    /// Returns the answer to a blocked request when the leader changes; `None` if it waits on. `is_stale` is as in
+    /// [`Asked`].
     #[must_use]
     pub fn interrupts(&self, is_stale: bool, now: Timestamp) -> Option<Plan> {
         let table = self.table.lock();
@@ -251,7 +252,7 @@ impl Faults {
 }
 
 impl Entry {
-    /// Whether a request is hit. Counts it.
+    /// Returns whether a request is hit, and counts it.
     fn hit(&mut self, asked: &Asked<'_>, now: Timestamp) -> bool {
         if self.is_spent() || !self.rule.meets(asked, now) {
             return false;
@@ -273,7 +274,7 @@ impl Entry {
     }
 }
 
-/// A rule that is installed for as long as this lives.
+/// Keeps a rule installed until it is dropped.
 #[derive(Debug)]
 #[must_use = "dropping the guard takes the rule away; `keep` leaves it"]
 pub struct FaultGuard {

@@ -1,4 +1,4 @@
-//! What is done with a request that a fault hits.
+//! The plan for a request that a fault hits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use super::response::Response;
 
 use crate::store::Store;
 
-/// The steps of a request that is hit, in their order. The default is what is always done.
+/// The steps of a request that is hit, in their order. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// Which fault this is, in words.
+    /// The fault in words.
     pub name: String,
-    /// How long the request is held before anything is done with it.
+    /// How long the request is held first.
     pub hold: Hold,
-    /// What is done in place of asking the handler.
+    /// What is done in place of the handler.
     pub stop: Option<Stop>,
     /// The state that a stale read is answered from.
     pub read_from: Option<Past>,
@@ -29,7 +29,7 @@ pub struct Plan {
     pub shown: Shown,
 }
 
-/// A state that nothing changes any more.
+/// A state that no longer changes.
 #[derive(Clone, Debug)]
 pub struct Past(Arc<Store>);
 
@@ -56,27 +56,27 @@ pub enum Hold {
     /// Not at all.
     #[default]
     None,
-    /// So long.
+    /// For this duration.
     For(Duration),
     /// As long as the emulated release waits for a leader, whether there is one or not.
     AsForLeader,
     /// As long as the emulated release waits for a leader, or until there is one: then the request goes on as if
-    /// nothing had been.
+    /// there had always been one.
     ForLeader,
-    /// The same, where there is one after so long.
+    /// As [`Hold::ForLeader`], if there will be a leader after this duration.
     ForElection(Duration),
     /// Until the client gives up.
     Forever,
 }
 
-/// What is done in place of asking the handler.
+/// What is done in place of the handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// An error of Consul's.
     Error(ConsulError),
-    /// Nobody leads: the answer of `status/leader`.
+    /// The answer of `status/leader` without a leader.
     NoLeaderName,
-    /// There are no servers: the answer of `status/peers`.
+    /// The answer of `status/peers` without servers.
     NoPeers,
     /// Any response.
     Respond(Response),
@@ -96,7 +96,7 @@ pub struct Shown {
 }
 
 impl Plan {
-    /// What an effect of a rule means.
+    /// Returns the plan of a rule's effect.
     pub(super) fn of(effect: &Effect, rule: RuleId) -> Self {
         let mut plan = Self {
             name: format!("rule {}: {}", rule.0, effect.in_words()),
@@ -122,7 +122,7 @@ impl Plan {
             Effect::Cut(cut) => plan.stop = Some(Stop::Cut(*cut)),
             Effect::AppliedThen(cut) => plan.cut = Some(*cut),
             Effect::ReportIndex(index) => plan.shown.index = Some(*index),
-            // What it reads was looked up when the rule was installed.
+            // The state was looked up when the rule was installed.
             Effect::ReadFrom { last_contact, .. } => {
                 plan.shown.last_contact = Some(*last_contact);
             }

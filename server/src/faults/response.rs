@@ -1,4 +1,4 @@
-//! Any response at all, as a proxy between client and Consul gives it.
+//! Arbitrary responses, as a proxy between client and Consul gives them.
 
 use super::error::RuleError;
 
@@ -26,7 +26,7 @@ pub struct Response {
 const OWN_HEADERS: &[&str] = &["content-length", "transfer-encoding", "date"];
 
 impl Response {
-    /// A response with this status, from 200 to 999, without headers and body.
+    /// Returns a response with this status, from 200 to 999, without headers and body.
     pub fn new(status: u16) -> Self {
         Self {
             status,
@@ -65,7 +65,7 @@ impl Response {
         &self.body
     }
 
-    /// That the response can be sent.
+    /// Checks that the response can be sent.
     pub(super) fn check(&self) -> Result<(), RuleError> {
         if !(200..=999).contains(&self.status) {
             return Err(RuleError::Status(self.status));

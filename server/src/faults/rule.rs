@@ -37,7 +37,7 @@ pub struct Rule {
 const METHODS: &[&str] = &["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"];
 
 impl Rule {
-    /// A rule that hits every request.
+    /// Returns a rule that hits every request.
     pub fn new(effect: Effect) -> Self {
         Self {
             effect,
@@ -54,73 +54,73 @@ impl Rule {
         }
     }
 
-    /// Of this method.
+    /// Only requests with this method.
     pub fn method(mut self, method: impl Into<String>) -> Self {
         self.method = Some(method.into());
         self
     }
 
-    /// Whose decoded path starts with this, such as `/v1/session/`.
+    /// Only requests whose decoded path starts with `prefix`, such as `/v1/session/`.
     pub fn path(mut self, prefix: impl Into<String>) -> Self {
         self.path = Some(prefix.into());
         self
     }
 
-    /// For a key with this prefix, or for a tree of keys whose prefix starts with it.
+    /// Only requests for a key with this prefix, or for a tree of keys whose prefix starts with it.
     pub fn key_prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
         self.key_prefix = Some(prefix.as_ref().to_vec());
         self
     }
 
-    /// That name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`.
+    /// Only requests that name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`.
     pub fn session(mut self, id: impl Into<String>) -> Self {
         self.session = Some(id.into());
         self
     }
 
-    /// From this address.
+    /// Only requests from this address.
     pub fn client(mut self, address: IpAddr) -> Self {
         self.client = Some(address);
         self
     }
 
-    /// With this header: how clients on one machine are told apart.
+    /// Only requests with this header, which tells clients on one machine apart.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.header = Some((name.into(), value.into()));
         self
     }
 
-    /// That arrive at `from` or later and before `to`, on the server's clock.
+    /// Only requests that arrive at `from` or later and before `to`, on the server's clock.
     pub fn between(mut self, from: Timestamp, to: Timestamp) -> Self {
         self.window = Some((from, to));
         self
     }
 
-    /// Only the nth, counted from 1, of those that meet the other conditions.
+    /// Only the nth request, counted from 1, that meets the other conditions.
     pub fn nth(mut self, nth: u64) -> Self {
         self.nth = Some(nth);
         self
     }
 
-    /// With this probability. The same seed hits the same requests.
+    /// Hits with this probability. The same seed hits the same requests.
     pub fn chance(mut self, probability: f64, seed: u64) -> Self {
         self.chance = Some((probability, seed));
         self
     }
 
-    /// At most this many times.
+    /// Hits at most this many requests.
     pub fn times(mut self, times: u64) -> Self {
         self.times = Some(times);
         self
     }
 
-    /// What happens to the requests.
+    /// Returns what happens to the requests.
     #[must_use]
     pub fn effect(&self) -> &Effect {
         &self.effect
     }
 
-    /// The rule in words.
+    /// Returns the rule in words.
     #[must_use]
     pub fn in_words(&self) -> String {
         self.effect.in_words()
@@ -142,10 +142,10 @@ impl Rule {
         self.chance.map_or(1.0, |(probability, _)| probability)
     }
 
-    /// That the rule can match.
+    /// Checks that the rule is valid and can match.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// Why it is invalid or can never match.
     pub(super) fn check(&self, now: Timestamp) -> Result<(), RuleError> {
         let method = self.method.as_deref();
         if let Some(method) = method.filter(|method| !METHODS.contains(method)) {
@@ -212,7 +212,7 @@ impl Rule {
         Ok(())
     }
 
-    /// Whether this rule, tried first, leaves nothing to `later`.
+    /// Returns whether this rule, tried first, leaves no request to `later`.
     pub(super) fn hides(&self, later: &Self) -> bool {
         fn covers<T: PartialEq>(own: Option<&T>, later: Option<&T>) -> bool {
             own.is_none() || own == later
@@ -235,7 +235,7 @@ impl Rule {
             && !matches!(self.effect, Effect::ReadFrom { .. })
     }
 
-    /// Whether a request meets the conditions that do not count requests.
+    /// Returns whether a request meets the conditions that do not count requests.
     pub(super) fn meets(&self, asked: &Asked<'_>, now: Timestamp) -> bool {
         let is_read = matches!(asked.method, "GET" | "HEAD");
         let fits = match self.effect {

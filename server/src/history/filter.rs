@@ -34,7 +34,7 @@ named! {
     }
 }
 
-/// Which records are meant: those that meet everything that is said. The default means all.
+/// A choice of records: those that meet all conditions. The default has no condition.
 ///
 /// ```
 /// use proconsul::history::{Filter, Kind};

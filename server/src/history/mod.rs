@@ -22,8 +22,7 @@ pub use safety::{Interval, Unsafe};
 #[doc(hidden)]
 pub use text::timeline;
 
-/// How many records a history keeps unless it is told otherwise. When there are more the oldest go, and whoever reads the
-/// history is told how many went.
+/// The default capacity of a history, in records. A full history drops its oldest records and says how many.
 pub const DEFAULT_CAPACITY: usize = 100_000;
 
 /// The number of a request to a server, counted from 1 in the order of arrival.
@@ -34,7 +33,7 @@ pub struct CallId(pub u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Record {
-    /// Its place in the history, counted from 1. Numbers are never used twice, also after older records are gone.
+    /// The record's place in the history, counted from 1. Numbers are never reused.
     pub number: u64,
     /// When it happened, on the server's own clock.
     pub at: Timestamp,
@@ -52,7 +51,7 @@ pub enum Happened {
     Request {
         /// Its number.
         call: CallId,
-        /// Where it came from; none for a Unix socket.
+        /// The client's address; `None` for a Unix socket.
         client: Option<IpAddr>,
         /// The method.
         method: String,
@@ -63,7 +62,7 @@ pub enum Happened {
     Answer {
         /// Its number.
         call: CallId,
-        /// The status; none when the connection ended without one.
+        /// The status; `None` if the connection ended without an answer.
         status: Option<u16>,
         /// The fault that hit the request, in words.
         fault: Option<String>,
@@ -74,7 +73,7 @@ pub enum Happened {
         call: CallId,
         /// What it reads, in words.
         read: String,
-        /// The index that it has to pass.
+        /// The index that the read has to pass.
         min_index: Index,
     },
     /// A blocking query looks again.
@@ -94,7 +93,7 @@ pub enum Happened {
         /// The key.
         key: Key,
     },
-    /// A conditional write or delete did not take place: another index than it named.
+    /// A conditional write or delete did not take place: the key has another index.
     WriteRefused {
         /// The key.
         key: Key,
@@ -105,7 +104,7 @@ pub enum Happened {
         key: Key,
         /// The session, as the client spelled it.
         session: String,
-        /// The session held the key already; its content may have changed.
+        /// Whether the session held the key already; the value may have changed.
         again: bool,
     },
     /// A session did not acquire a key.
@@ -121,12 +120,12 @@ pub enum Happened {
     Released {
         /// The key.
         key: Key,
-        /// Who held it.
+        /// The session that held it.
         session: String,
-        /// Why it does not any more.
+        /// Why it lost the key.
         cause: ReleasedBy,
     },
-    /// A release by somebody who does not hold the key.
+    /// A release by a session that does not hold the key.
     ReleaseRefused {
         /// The key.
         key: Key,
@@ -153,7 +152,7 @@ pub enum Happened {
         name: String,
         /// Its node.
         node: String,
-        /// Its TTL; zero for none. It lapses after twice as long.
+        /// Its TTL; zero for a session without one. The session lapses after twice as long.
         ttl: Duration,
         /// What happens to its keys when it ends.
         behavior: Behavior,
@@ -165,7 +164,7 @@ pub enum Happened {
     },
     /// A session could not be created, renewed or destroyed.
     SessionRefused {
-        /// Its id, as far as there is one.
+        /// Its id, or an empty text.
         session: String,
         /// Why.
         reason: String,
@@ -184,7 +183,7 @@ pub enum Happened {
     },
     /// The memory of deleted keys was cleared up to an index.
     TombstonesReaped {
-        /// The newest that went.
+        /// The highest index that was cleared.
         up_to: Index,
     },
     /// The test did something to the server.
@@ -200,9 +199,9 @@ pub enum Happened {
 pub enum RefusedBecause {
     /// Another session, or another spelling of the same, holds the key.
     HeldBy(String),
-    /// The lock-delay still runs for this long.
+    /// The lock-delay runs for this much longer.
     LockDelay(Duration),
-    /// There is no such session.
+    /// Unknown session.
     UnknownSession,
     /// The acquire named no session.
     NoSession,
@@ -212,9 +211,9 @@ pub enum RefusedBecause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReleasedBy {
-    /// The holder let go.
+    /// The holder released it.
     Holder,
-    /// The key was deleted by somebody.
+    /// The key was deleted.
     Delete,
     /// The holder's session ended.
     SessionEnd(Cause),
@@ -224,34 +223,34 @@ pub enum ReleasedBy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WokenBy {
-    /// Something that it reads was touched.
+    /// Something of its read set was touched.
     Change,
-    /// Its time was up.
+    /// The wait timed out.
     Timeout,
     /// The test woke it, or replaced all state under it.
     Control,
 }
 
-/// The log.
+/// A bounded log of records.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct History {
-    /// How many records are kept; 0 is off.
+    /// The number of records to keep; 0 switches the history off.
     capacity: usize,
     last: u64,
-    /// How many records have gone because there were more than are kept.
+    /// The number of dropped records.
     lost: u64,
     records: VecDeque<Record>,
 }
 
 impl History {
-    /// A history that records nothing.
+    /// Returns a history that records nothing.
     #[must_use]
     pub fn off() -> Self {
         Self::keeping(0)
     }
 
-    /// A history of the last `capacity` records.
+    /// Returns a history of the last `capacity` records.
     #[must_use]
     pub fn keeping(capacity: usize) -> Self {
         Self {
@@ -262,13 +261,13 @@ impl History {
         }
     }
 
-    /// Whether anything is recorded.
+    /// Returns whether anything is recorded.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.capacity > 0
     }
 
-    /// The number of the last record; 0 before the first.
+    /// Returns the number of the last record; 0 before the first.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.last
@@ -292,7 +291,7 @@ impl History {
         });
     }
 
-    /// The records after the one with this number, oldest first.
+    /// Returns the records after the one with this number, oldest first.
     pub fn after(&self, number: u64) -> impl Iterator<Item = &Record> {
         let known = self.records.front().map_or(0, |first| {
             number.saturating_sub(first.number.saturating_sub(1))
@@ -301,7 +300,7 @@ impl History {
         self.records.range(known.min(self.records.len())..)
     }
 
-    /// How many records have gone because there were more than are kept: the beginning is missing.
+    /// Returns the number of dropped records: those at the beginning.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost

@@ -1,4 +1,4 @@
-//! From what a command did to records: what happened, with its cause.
+//! Makes records of the effects of a command.
 
 use super::{Happened, History, RefusedBecause, ReleasedBy};
 use crate::store::{
@@ -54,7 +54,7 @@ fn note_key(touched: &Touched, store: &Store, push: &mut impl FnMut(Happened)) {
     });
 }
 
-/// A session that was touched and is there has been created: nothing else changes its row.
+/// A touched session that exists has been created: nothing else touches its row.
 fn note_created(touched: &Touched, store: &Store, push: &mut impl FnMut(Happened)) {
     let Touched::Session { id, .. } = touched else {
         return;

@@ -9,11 +9,11 @@ use crate::timestamp::Timestamp;
 /// A time during which a program believed that it held a lock: from before its first work to after its last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// The session with which it had acquired the lock.
+    /// The session with which the program had acquired the lock.
     pub session: String,
-    /// When it began to believe so, on the server's clock.
+    /// When the belief began, on the server's clock.
     pub from: Timestamp,
-    /// When it stopped.
+    /// When it ended.
     pub to: Timestamp,
 }
 
@@ -32,34 +32,34 @@ fn seconds(at: Timestamp) -> f64 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsafe {
-    /// The server gave the lock to somebody while somebody else had it.
+    /// A session acquired the lock while another held it.
     TwoHolders {
-        /// Who had it.
+        /// The session that held it.
         first: String,
-        /// Who got it, too.
+        /// The session that acquired it.
         second: String,
         /// When.
         at: Timestamp,
     },
-    /// The server gave the lock to somebody during its lock-delay.
+    /// A session acquired the lock during its lock-delay.
     AcquiredInLockDelay {
-        /// Who got it.
+        /// The session that acquired it.
         session: String,
         /// When.
         at: Timestamp,
     },
     /// Two programs believed that they held the lock at the same time.
     TwoBelievers {
-        /// Who began first.
+        /// The belief that began first.
         first: Interval,
-        /// Who began before the first had stopped.
+        /// The belief that began before the first ended.
         second: Interval,
     },
     /// A program believed that it held the lock while its session did not.
     BelievedWithoutHolding {
         /// What it believed.
         belief: Interval,
-        /// From when on it was wrong: it worked after the loss of the lock, or before it had it.
+        /// When it began to be wrong: after the lock was lost, or before it was acquired.
         wrong_from: Timestamp,
     },
 }
@@ -89,14 +89,14 @@ impl fmt::Display for Unsafe {
     }
 }
 
-/// A time during which a session really held the lock; without an end while it still does.
+/// A time during which a session really held the lock; `to` is `None` while it still does.
 struct Hold {
     session: String,
     from: Timestamp,
     to: Option<Timestamp>,
 }
 
-/// Everything that was not safe about the lock `key`: in the records, and in what programs believed.
+/// Returns the violations of the safety of the lock `key`: in the records, and in what programs believed.
 pub(crate) fn violations<'a>(
     records: impl Iterator<Item = &'a Record>,
     key: &Key,
@@ -174,10 +174,10 @@ fn holds<'a>(
     holds
 }
 
-/// From when on a belief was wrong, if it was.
+/// Returns when a belief began to be wrong; `None` if it was right.
 fn wrong_from(belief: &Interval, holds: &[Hold]) -> Option<Timestamp> {
     let own = holds.iter().filter(|hold| hold.session == belief.session);
-    // The last: on a clock that stands still, a session can let go and acquire again at one moment.
+    // The last hold: on a frozen clock, a session can release and acquire again at one moment.
     let started_in = own
         .filter(|hold| hold.from <= belief.from)
         .rfind(|hold| hold.to.is_none_or(|to| belief.from <= to));

@@ -1,4 +1,4 @@
-//! The history for people: one line a record, and the timeline of a key.
+//! The history as text: one line for each record, and the timeline of a key.
 
 use std::fmt::{self, Write};
 use std::time::Duration;
@@ -175,7 +175,7 @@ impl fmt::Display for WokenBy {
     }
 }
 
-/// The life of one key, a line for each thing that happened to it or to a session that held or wanted it.
+/// Returns the life of one key: a line for each record about it, or about a session that held or wanted it.
 #[must_use]
 pub fn timeline<'a>(records: impl IntoIterator<Item = &'a Record> + Clone, key: &Key) -> String {
     let concerned = |record: &&Record| record.what.key() == Some(key);

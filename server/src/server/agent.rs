@@ -17,11 +17,12 @@ use crate::store::{
 use crate::version::{Behaviour, Version};
 
 /// The index of the last entry that a Consul writes before it registers itself; raft's own entries come first.
-/// The first write of a user then gets the index that it gets there (kv.md 4.1); nobody should count on it.
+/// A user's first write then gets the same index as on Consul (kv.md 4.1); tests should not rely on it.
 const FIRST_INDEX_DEV: Index = Index(10);
 const FIRST_INDEX: Index = Index(5);
 
-/// An engine in which the agent's own node is registered, so that sessions can be created. `config` has its node id.
+/// Returns an engine in which the agent's own node is registered, so that sessions can be created. `config` has its
+/// node id.
 pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock) -> Arc<Engine> {
     let before = if config.dev {
         FIRST_INDEX_DEV
@@ -43,8 +44,8 @@ pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock) -> Arc<Engine
     Arc::new(engine)
 }
 
-/// Registers the services and checks of the configuration. What cannot be registered is left out: the command line
-/// has refused it, and who gives a [`Config`] is told by [`super::Builder::start`].
+/// Registers the services and checks of the configuration. Invalid ones are left out: the command line and
+/// [`super::Builder::start`] have refused them.
 fn register_definitions(config: &Config, engine: &Engine) {
     let Defined {
         services, checks, ..
@@ -62,8 +63,7 @@ fn register_definitions(config: &Config, engine: &Engine) {
         .expect("a configuration is taken as far as it can be");
 }
 
-/// What a reload does: reads the configuration with `reread`, where there is anything to read, and lets the agent have
-/// what it defines.
+/// Returns what a reload does: it reads the configuration with `reread`, if given, and registers what that defines.
 pub(super) fn reload_of(engine: &Arc<Engine>, config: &Config, reread: Option<Reread>) -> Reload {
     let (engine, config) = (Arc::clone(engine), config.clone());
     Reload::new(move || {
@@ -81,14 +81,14 @@ pub(super) fn reload_of(engine: &Arc<Engine>, config: &Config, reread: Option<Re
         engine
             .apply(command)
             .expect("a configuration is taken as far as it can be");
-        // As 1.8.7 does: all up to what is wrong has been taken.
+        // As 1.8.7 does: everything before the invalid definition is registered.
         wrong.map_or(Ok(()), |wrong| {
             Err(format!("Failed reloading {}: {}", wrong.part, wrong.text))
         })
     })
 }
 
-/// The agent of a server with this configuration comes up.
+/// Returns the command that starts the agent of a server with this configuration.
 fn agent_start(config: &Config, seed: u64) -> AgentCommand {
     let [by_leader, by_agent] = own_registrations(config);
     let start = Start {
@@ -100,8 +100,8 @@ fn agent_start(config: &Config, seed: u64) -> AgentCommand {
     AgentCommand::Start(Box::new(start))
 }
 
-/// How an agent gets into the catalog: the leader enters it, then the agent adds what the leader does not know
-/// (session.md 4.1).
+/// Returns the two registrations of an agent's node: the leader enters it, then the agent adds what the leader does not
+/// know (session.md 4.1).
 fn own_registrations(config: &Config) -> [Registration; 2] {
     let node = NewNode {
         node: config.node_name.clone(),
@@ -182,7 +182,7 @@ fn labels(pairs: &[(&str, &str)]) -> Labels {
     pairs.iter().map(owned).collect()
 }
 
-/// What the store does in a version.
+/// Returns the store's rules in a version.
 pub(crate) fn rules_of(version: Version) -> VersionRules {
     VersionRules {
         session_ids_are_uuids: !version.has(Behaviour::SessionMalformedIdIsUnknown),

@@ -26,8 +26,8 @@ use crate::version::Version;
 use agent::{new_engine, reload_of};
 use sockets::{Sockets, adopt, bind, bind_control, http_addresses, remove_socket};
 
-/// How many ready connections a server in a test takes from the operating system at once. The runtime keeps a place for
-/// each of them: with its own choice of 1024, that is 12 kB, a quarter of what a server has on the heap.
+/// The number of I/O events that a server in a test takes from the operating system at once. The runtime allocates a
+/// slot for each of them: its default of 1024 takes 12 kB, a quarter of a server's heap.
 const EVENTS_AT_ONCE: usize = 128;
 
 /// Why a server did not start.
@@ -38,12 +38,12 @@ pub enum StartError {
     Listen {
         /// The address.
         address: Address,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// The operating system gave no thread or no event queue.
+    /// The operating system has no thread or event queue left.
     Runtime(io::Error),
-    /// A service or check of the configuration cannot be registered; with Consul's sentence.
+    /// A service or check of the configuration is invalid; with Consul's sentence.
     Definition(String),
 }
 
@@ -87,7 +87,7 @@ fn reason(error: &io::Error) -> String {
     text.to_lowercase()
 }
 
-/// What a server in this process is started with. Everything has a default; see [`Config::default`].
+/// The settings of a new server in this process. Everything has a default; see [`Config::default`].
 ///
 /// ```
 /// let version = "1.8.7".parse()?;
@@ -104,13 +104,13 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Everything at once, for settings that have no method of their own.
+    /// Sets the whole configuration, for settings that have no method of their own.
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Serves on this socket, which the caller has bound: no port can be lost between asking and using.
+    /// Serves on this socket, which the caller has bound: no other process can take the port meanwhile.
     pub fn listener(mut self, listener: StdTcpListener) -> Self {
         self.listener = Some(listener);
         self
@@ -122,21 +122,21 @@ impl Builder {
         self
     }
 
-    /// The name of the agent's node. Default: `proconsul`.
+    /// Sets the name of the agent's node. Default: `proconsul`.
     pub fn node_name(mut self, name: impl Into<String>) -> Self {
         self.config.node_name = name.into();
         self
     }
 
-    /// The name of the datacenter. Default: `dc1`.
+    /// Sets the name of the datacenter. Default: `dc1`.
     pub fn datacenter(mut self, name: impl Into<String>) -> Self {
         self.config.datacenter = name.into();
         self.config.primary_datacenter = self.config.datacenter.clone();
         self
     }
 
-    /// What session ids, the node's id and jitter are made from: the same seed gives the same bytes. Default: a fresh
-    /// seed for every server, which [`Server::seed`] tells.
+    /// Sets the seed of session ids, the node's id and jitter: the same seed gives the same bytes. Default: a fresh
+    /// seed for every server, which [`Server::seed`] returns.
     pub fn seed(mut self, seed: u64) -> Self {
         self.config.seed = Some(seed);
         self
@@ -148,20 +148,20 @@ impl Builder {
         self
     }
 
-    /// The shortest TTL that a session may have. Default: 10 s.
+    /// Sets the shortest TTL that a session may have. Default: 10 s.
     pub fn session_ttl_min(mut self, minimum: std::time::Duration) -> Self {
         self.config.session_ttl_min = minimum;
         self
     }
 
-    /// How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told how
-    /// many. Default: [`DEFAULT_CAPACITY`](crate::history::DEFAULT_CAPACITY), 100,000.
+    /// Sets how many records the history keeps, at least 1. A full history drops its oldest records and says how many.
+    /// Default: [`DEFAULT_CAPACITY`](crate::history::DEFAULT_CAPACITY), 100,000.
     pub fn history_capacity(mut self, records: usize) -> Self {
         self.config.history_capacity = records;
         self
     }
 
-    /// Starts with a clock that stands still: no TTL, lock-delay or wait ends by itself.
+    /// Starts with a frozen clock: no TTL, lock-delay or wait ends by itself.
     pub fn frozen(mut self) -> Self {
         self.frozen = true;
         self
@@ -170,7 +170,7 @@ impl Builder {
     /// Starts the server. It is usable when this returns.
     ///
     /// # Errors
-    /// An address cannot be listened on, or the operating system has no thread to give.
+    /// The server cannot listen on an address, the operating system has no thread left, or a definition is invalid.
     pub fn start(self) -> Result<Server, StartError> {
         let checked = self.config.check_definitions();
         checked.map_err(StartError::Definition)?;
@@ -204,7 +204,7 @@ impl Builder {
         let stopping = Arc::clone(&engine);
         let serving = async move {
             serve(config, served, sockets, reload, stopped).await;
-            // A client may have told the server to leave: nobody waits for it any more.
+            // If a client told the server to leave, this ends what still waits for it.
             engine.close();
         };
         let thread = own_thread::run(runtime, serving).map_err(StartError::Runtime)?;
@@ -222,13 +222,13 @@ impl Server {
     /// Starts a server with the default settings on a free port of 127.0.0.1.
     ///
     /// # Panics
-    /// When the machine has no port or no thread left; [`Builder::start`] says so without panicking.
+    /// If the machine has no port or thread left; [`Builder::start`] returns that as an error.
     pub fn start() -> Self {
         let started = Self::builder().start();
         started.expect("a machine that runs tests has a free port and a thread")
     }
 
-    /// A server that is not quite the default one.
+    /// Returns a builder, for a server with other settings than the default.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -249,7 +249,7 @@ impl Drop for OwnThread {
         self.engine.close();
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic in there was printed by its own thread; another one here would end the whole test run.
+            // That thread has printed its panic; another one here would end the whole test run.
             let _ = thread.join();
         }
         self.addresses.iter().for_each(remove_socket);
@@ -259,11 +259,11 @@ impl Drop for OwnThread {
 /// Reads a configuration again.
 pub(crate) type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
 
-/// Runs a server in the current process until `stop` is ready: what `proconsul agent` does. `ready` is called
-/// when the first request would succeed, with what a reload does.
+/// Runs a server in the current process until `stop` is ready, as `proconsul agent` does. Calls `ready` with the
+/// addresses and the reload when the first request would succeed.
 ///
 /// # Errors
-/// An address cannot be listened on.
+/// The server cannot listen on an address.
 pub(crate) async fn run(
     config: Config,
     reread: Reread,
@@ -286,9 +286,9 @@ pub(crate) async fn run(
         () = serve(config, server.clone(), sockets, reload, stopped) => {}
         () = stop => drop(keep),
     }
-    // The waits of the control plane end now; each would keep the process for as long as its patience is.
+    // Ends the waits of the control plane, which would keep the process running.
     engine.close();
-    // Servers on demand end with the process. Stopping them one after the other would wait for what they do.
+    // Servers on demand end with the process. Stopping them one after the other would take longer.
     std::mem::forget(server);
     addresses.iter().for_each(remove_socket);
     Ok(())
@@ -311,7 +311,7 @@ fn new_handle(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Socket
     Server::new(engine, config, seed, addresses, on_demand)
 }
 
-/// Why a server on demand takes no settings in a build that reads no configuration files.
+/// The error for settings of a server on demand in a build without configuration files.
 #[cfg(not(feature = "cli"))]
 const NO_SETTINGS: &str = "this build of proconsul reads no settings: its feature `cli` is off";
 

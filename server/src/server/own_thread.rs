@@ -8,8 +8,8 @@ use tokio::runtime::Runtime;
 
 /// Runs `serving` on a thread of its own, which ends with it.
 ///
-/// The runtime's blocking threads are not waited for: one that looks up the host of a check may take half a minute, and
-/// nothing can interrupt it. They hold no socket, so the port is free all the same.
+/// Does not wait for the runtime's blocking threads: a look-up of a check's host may take half a minute and cannot be
+/// interrupted. They hold no socket, so the port is free all the same.
 pub(super) fn run(
     runtime: Runtime,
     serving: impl Future<Output = ()> + Send + 'static,

@@ -1,4 +1,4 @@
-//! The sockets of a server: where they listen, and how.
+//! The listening sockets of a server.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as StdTcpListener};
@@ -27,7 +27,7 @@ impl Sockets {
         addresses.collect()
     }
 
-    /// Announces those that close and open as the test says, before it can say so.
+    /// Announces the sockets that tests can close and open, before a test can do so.
     pub(super) fn follow(&self, server: &Server) {
         for (_, socket) in &self.data {
             if matches!(socket, Socket::Tcp(_)) {
@@ -44,7 +44,7 @@ impl Sockets {
     }
 }
 
-/// Returns the addresses of these sockets, without ports, each once; 127.0.0.1 if none is a TCP socket.
+/// Returns the addresses of these sockets, without ports, each once; 127.0.0.1 without a TCP socket.
 pub(super) fn http_addresses(data: &[Bound]) -> Vec<IpAddr> {
     let listeners = data.iter().map(|(address, _)| match address {
         Address::Tcp(address) => Listener::Tcp(*address),
@@ -77,10 +77,10 @@ pub(super) fn bind_control(config: &Config, data: &[Bound]) -> Result<Vec<Bound>
     bind(&listeners)
 }
 
-/// How often a free port of one address is looked for that is free at the others, too.
+/// The number of attempts to find a port that is free at all addresses.
 const PORTS_TRIED: usize = 20;
 
-/// Listens everywhere. Listeners at free ports of different addresses get the same port.
+/// Binds all listeners. Those with port 0 at different addresses get the same free port.
 pub(super) fn bind(listeners: &[Listener]) -> Result<Vec<Bound>, StartError> {
     let mut tried = 1;
     loop {
@@ -132,7 +132,7 @@ pub(super) fn bind_one(listener: &Listener) -> Result<Bound, StartError> {
     }
 }
 
-/// A socket of the standard library, for the runtime. However short its backlog was, it listens anew with Consul's.
+/// Hands a bound socket over to the runtime. Its backlog becomes Consul's.
 pub(super) fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
     let address = listener.local_addr().map_err(StartError::Runtime)?;
     let backlog = SockRef::from(&listener).listen(http::BACKLOG.into());
@@ -144,7 +144,7 @@ pub(super) fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
     Ok((Address::Tcp(address), Socket::Tcp(listener)))
 }
 
-/// A Unix socket; one that a dead process left behind is taken over, as Consul does.
+/// Binds a Unix socket. Replaces one that a dead process left behind, as Consul does.
 fn bind_unix(path: &Path) -> Result<Bound, StartError> {
     let address = Address::Unix(path.to_owned());
     remove_socket(&address);
@@ -160,7 +160,7 @@ fn bind_unix(path: &Path) -> Result<Bound, StartError> {
 
 pub(super) fn remove_socket(address: &Address) {
     if let Address::Unix(path) = address {
-        // Gone already is as good.
+        // It may be gone already.
         let _ = std::fs::remove_file(path);
     }
 }

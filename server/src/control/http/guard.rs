@@ -1,5 +1,5 @@
-//! Who may call: programs, and pages of this server. Pages from elsewhere, which any browser on the machine may show,
-//! are refused.
+//! The guard against foreign web pages: programs and this server's own pages may call. Pages from elsewhere, which any
+//! browser on the machine may show, are refused.
 //!
 //! A page can send simple requests to any address (then its browser says where it is from in `Origin`), and can have
 //! its own host's name lead to this machine (then `Host` has that name). No CORS header is ever sent.
@@ -19,9 +19,9 @@ use super::Refused;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalSocket;
 
-/// Endings of names that nobody can register, so that no stranger's page is under them: RFC 6761, and `.internal`,
-/// which ICANN keeps for private use. Names without a dot are of this kind, too: they are found in the machine's own
-/// network only, as the containers of a composition are.
+/// Endings of names that cannot be registered, so that no foreign page is under them: RFC 6761, and `.internal`, which
+/// ICANN reserves for private use. Names without a dot are safe, too: they resolve in the machine's own network only,
+/// as those of containers do.
 const PRIVATE: &[&str] = &["localhost", "test", "internal"];
 
 /// The names under which the control plane may be called.
@@ -53,7 +53,7 @@ impl Guard {
             || self.is_listed(name)
     }
 
-    /// Refuses what a page from elsewhere could have sent.
+    /// Refuses requests that a foreign page could have sent.
     fn check(&self, request: &Request) -> Result<(), Refused> {
         let headers = request.headers();
         let text = |name: HeaderName| {
@@ -98,7 +98,7 @@ fn foreign(what: &str, name: &str) -> Refused {
     Refused::with(StatusCode::FORBIDDEN, sentence)
 }
 
-/// A host without its port.
+/// Returns a host without its port.
 fn name_of(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

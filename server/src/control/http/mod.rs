@@ -2,7 +2,8 @@
 //!
 //! An axum router whose calls have types: what they take is read and checked before anything is done, and what is wrong
 //! is a 400 with a sentence that says what was expected. The description of the calls is generated from the same types.
-//! At a port of its own the router is served by axum; beside Consul's API it is called by `http::control_plane`.
+//! At a port of its own the router is served by axum; at the port of Consul's API it is called by
+//! `http::control_plane`.
 //!
 //! One file for each page of calls. A call is a row in its page's `calls`, with its handler and its types below.
 
@@ -60,8 +61,7 @@ fn calls() -> Vec<Call> {
     pages.into_iter().flatten().collect()
 }
 
-/// The control plane of one server, as a service. Pages of a browser may call it under the hosts `allowed` beside its
-/// own.
+/// Returns the control plane of one server. Web pages may call it under its own names and the hosts `allowed`.
 pub(crate) fn router(control: Control, allowed: &[String]) -> Router {
     let to_reference = get(|| async { Redirect::permanent(PREFIX) });
     let mut routed = Router::new()
@@ -70,7 +70,7 @@ pub(crate) fn router(control: Control, allowed: &[String]) -> Router {
     for (path, route) in routes() {
         routed = routed.route(&format!("{}{}", PREFIX.trim_end_matches('/'), path), route);
     }
-    // What a middleware changes of a path counts only for a router within.
+    // A path that a middleware changes counts only for a router within.
     Router::new()
         .fallback_service(routed.with_state(control))
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
@@ -82,14 +82,14 @@ pub(crate) fn router(control: Control, allowed: &[String]) -> Router {
 /// Serves the control plane at a port of its own, for ever.
 pub(crate) async fn serve(listener: TcpListener, router: Router) {
     let listener = listener.tap_io(|stream| {
-        // Latency matters more than packets. A connection without it serves as well.
+        // Latency matters more than packets. A failure does no harm.
         let _ = stream.set_nodelay(true);
     });
-    // It has no error: an accept that fails is tried again.
+    // It never fails: it retries an accept that fails.
     let _ = axum::serve(listener, router).await;
 }
 
-/// The paths with their methods, each of which is called what [`calls`] say.
+/// Returns the paths with the handlers of their methods, from the rows of [`calls`].
 fn routes() -> Vec<(&'static str, MethodRouter<Control>)> {
     let mut paths: Vec<(&'static str, Vec<Call>)> = Vec::new();
     for call in calls() {
@@ -131,12 +131,12 @@ fn path_of(uri: &Uri) -> String {
     String::from_utf8_lossy(&path).into_owned()
 }
 
-/// What of a path follows [`PREFIX`].
+/// Returns the part of a path after [`PREFIX`].
 fn below_prefix(path: &str) -> &str {
     path.strip_prefix(PREFIX).unwrap_or(path)
 }
 
-/// A request whose path is encoded in the one way in which routes are written: `%63lock` is `clock`.
+/// Normalizes the encoding of a path, so that routes match: `%63lock` is `clock`.
 async fn decoded(mut request: Request) -> Request {
     let uri = request.uri();
     if let Ok(path) = url::path_unescape(uri.path().as_bytes())
@@ -147,7 +147,7 @@ async fn decoded(mut request: Request) -> Request {
     request
 }
 
-/// A URI with this decoded path and this query as sent.
+/// Returns a URI with this decoded path and this raw query.
 pub(crate) fn uri_of(path: &[u8], query: &[u8]) -> Result<Uri, HttpError> {
     let mut text = url::path_escape(path);
     if !query.is_empty() {
@@ -161,7 +161,7 @@ pub(crate) fn uri_of(path: &[u8], query: &[u8]) -> Result<Uri, HttpError> {
     Uri::builder().path_and_query(text).build()
 }
 
-/// A handler that panics is answered for, as its connection serves on.
+/// Answers with an error if the handler panics, so that the connection serves on.
 async fn without_panic(request: Request, next: Next) -> Response {
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     answered.unwrap_or_else(|_| panicked().into_response())
@@ -171,7 +171,7 @@ fn panicked() -> Refused {
     Refused::failed("the call panicked; the server's log says why")
 }
 
-/// Carries out work that takes its time in a thread of its own. It goes on when the caller is gone.
+/// Runs blocking work on a thread of its own. It goes on when the caller is gone.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refused> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|_| panicked())

@@ -77,7 +77,7 @@ struct OneNode {
     node: String,
 }
 
-/// Refuses calls that would close the connection on which they came.
+/// Refuses calls that would close their own connection.
 fn has_own_port(control: &Control) -> Result<(), Refused> {
     if control.has_own_port() {
         return Ok(());

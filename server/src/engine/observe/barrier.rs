@@ -54,7 +54,7 @@ impl fmt::Display for BlockedOn {
     }
 }
 
-/// What was waited for did not come; with what there was instead.
+/// A wait that was not met, and what there was instead.
 ///
 /// Its `Debug` form is the sentence of its `Display` form: that is what a test prints that returns it with `?` or
 /// unwraps it.
@@ -75,12 +75,12 @@ pub struct Unmet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhyUnmet {
-    /// The time that the caller gave it was over.
+    /// The caller's time limit was over.
     TimedOut(Duration),
     /// The server stopped.
     ServerStopped,
-    /// It never began: the calling thread runs all tasks of a tokio current-thread runtime, so the client that is
-    /// waited for could not go on. The method of this name is to be used, which is `async`.
+    /// The wait never began: the calling thread runs all tasks of a tokio current-thread runtime, so the awaited client
+    /// could not go on. Names the `async` method to use instead.
     BlocksItsRuntime(&'static str),
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn idle() -> Barrier<impl FnMut(&State) -> Option<()>> {
     }
 }
 
-/// The records that a wait has not looked at: it looks at each once, however much happens while it waits.
+/// The records that a wait has not seen: it looks at each once, however much happens meanwhile.
 pub(in crate::engine) struct Unseen {
     last_seen: u64,
 }
@@ -204,19 +204,19 @@ impl Unseen {
 }
 
 impl Engine {
-    /// The requests that are blocked now, oldest first.
+    /// Returns the blocked requests, oldest first.
     #[must_use]
     pub fn blocked(&self) -> Vec<Blocked> {
         self.with_state(|state, _| state.calls.blocked().collect())
     }
 
-    /// How many requests have come and are not answered.
+    /// Returns the number of open requests.
     #[must_use]
     pub fn open_requests(&self) -> usize {
         self.lock().calls.all_stand().0
     }
 
-    /// Ends all waits of this kind, and every advance: the server stops.
+    /// Ends all barriers and advances, because the server stops.
     pub fn close(&self) {
         self.lock().closed = true;
         self.happened.notify_waiters();
@@ -265,10 +265,10 @@ impl Engine {
     ) -> Result<T, Unmet> {
         let patience = Patience::of(duration);
         let mut over = pin!(patience.over());
-        // What is due by now is part of what there is.
+        // Apply what is due by now.
         self.with_state(|_, _| ());
         loop {
-            // Armed before the look, or what happens in between would be missed.
+            // Armed before the look, or a change in between would be missed.
             let happened = self.happened.notified();
             {
                 let state = self.lock();

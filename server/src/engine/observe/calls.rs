@@ -1,5 +1,5 @@
-//! The requests that are being answered, as far as somebody observes them: who is blocked on what, and who was
-//! woken and has not been answered yet.
+//! The open requests of an observed engine: which of them are blocked and on what, and which were woken and have not
+//! been answered yet.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,15 +13,15 @@ use crate::history::CallId;
 use crate::store::{Index, Subject};
 use crate::timestamp::Timestamp;
 
-/// How a waiter is told.
+/// The signal that wakes a waiter.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Told {
     notify: Notify,
-    /// Told since the last look. Changed under the engine's lock only.
+    /// Whether the waiter was woken since its last read. Changed under the engine's lock only.
     pending: AtomicBool,
-    /// The next look is the answer, whatever it finds.
+    /// Whether the next read is the answer, whatever it finds.
     at_once: AtomicBool,
-    /// Whose request it is, if anybody observes.
+    /// The request, if the engine is observed.
     pub(in crate::engine) call: Option<CallId>,
 }
 
@@ -33,7 +33,7 @@ impl Told {
         }
     }
 
-    /// Lets the waiter go on. Called after the lock was dropped.
+    /// Wakes the waiter. Called after the lock is dropped.
     pub(in crate::engine) fn tell(&self) {
         self.notify.notify_one();
     }
@@ -59,21 +59,21 @@ impl Told {
     }
 }
 
-/// What a blocking query waits for.
+/// A request that is blocked.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Blocked {
     /// The request.
     pub call: CallId,
-    /// Where it came from; none for a Unix socket.
+    /// The client's address; `None` for a Unix socket.
     pub client: Option<IpAddr>,
     /// Path and query of the request, as sent.
     pub target: String,
     /// What it reads.
     pub read: Subject,
-    /// The index that it has to pass.
+    /// The index that the read has to pass.
     pub min_index: Index,
-    /// When its time is up.
+    /// When the wait times out.
     pub until: Timestamp,
 }
 
@@ -84,19 +84,19 @@ pub(in crate::engine) struct Parked {
     pub(in crate::engine) min_index: Index,
     pub(in crate::engine) until: Timestamp,
     pub(in crate::engine) told: Arc<Told>,
-    /// It was told, and looks only when this point in time is reached.
+    /// The waiter was woken, and reads again only at this point in time.
     pub(in crate::engine) delayed_to: Option<Timestamp>,
 }
 
 #[derive(Debug)]
 enum CallState {
-    /// Being worked on.
+    /// Being handled.
     Running,
-    /// Nothing happens to it before something is written, or time passes.
+    /// Waits for a write or a timeout.
     Blocked(Parked),
-    /// A fault holds it; without an end, until the client gives up.
+    /// Held by a fault until this point in time; `None` until the client gives up.
     Held(Option<Timestamp>),
-    /// It was blocked or held and can go on.
+    /// Was blocked or held, and can go on.
     Woken,
 }
 
@@ -158,7 +158,7 @@ impl Calls {
         self.set(id, CallState::Held(until));
     }
 
-    /// Marks a blocked or held request as able to go on. Whether it was blocked or held.
+    /// Marks a blocked or held request as able to go on. Returns whether it was blocked or held.
     pub(in crate::engine) fn wake(&mut self, id: CallId) -> bool {
         let Some(call) = self.open.get_mut(&id) else {
             return false;
@@ -170,7 +170,7 @@ impl Calls {
         stood
     }
 
-    /// Puts off the wake of a blocked request. Whether it was blocked.
+    /// Delays the wake of a blocked request. Returns whether it was blocked.
     pub(in crate::engine) fn delay(&mut self, id: CallId, to: Timestamp) -> bool {
         match self.open.get_mut(&id).map(|call| &mut call.state) {
             Some(CallState::Blocked(parked)) => {
@@ -181,13 +181,13 @@ impl Calls {
         }
     }
 
-    /// Whether the wake of a request was put off and is not due yet.
+    /// Returns whether the wake of a request is delayed and not due yet.
     pub(in crate::engine) fn is_delayed(&self, id: CallId) -> bool {
         let state = self.open.get(&id).map(|call| &call.state);
         matches!(state, Some(CallState::Blocked(parked)) if parked.delayed_to.is_some())
     }
 
-    /// The blocked requests, oldest first.
+    /// Returns the blocked requests, oldest first.
     pub(in crate::engine) fn blocked(&self) -> impl Iterator<Item = Blocked> {
         self.parked().map(|(call, parked)| Blocked {
             call,
@@ -199,7 +199,7 @@ impl Calls {
         })
     }
 
-    /// The waits of all blocked requests, oldest first.
+    /// Returns the waits of all blocked requests, oldest first.
     pub(in crate::engine) fn parked(&self) -> impl Iterator<Item = (CallId, &Parked)> {
         self.open.iter().filter_map(|(id, call)| match &call.state {
             CallState::Blocked(parked) => Some((*id, parked)),
@@ -207,7 +207,7 @@ impl Calls {
         })
     }
 
-    /// What the requests that are neither blocked nor held ask for.
+    /// Returns the targets of the requests that are neither blocked nor held.
     pub(in crate::engine) fn at_work(&self) -> Vec<String> {
         let calls = self.open.values();
         let at_work =
@@ -215,13 +215,13 @@ impl Calls {
         at_work.map(|call| call.target.clone()).collect()
     }
 
-    /// How many requests are open, and whether all of them are blocked or held.
+    /// Returns the number of open requests, and whether all of them are blocked or held.
     pub(in crate::engine) fn all_stand(&self) -> (usize, bool) {
         let stand = |call: &Call| matches!(call.state, CallState::Blocked(_) | CallState::Held(_));
         (self.open.len(), self.open.values().all(stand))
     }
 
-    /// Whether a request was woken and has neither been answered nor blocked again.
+    /// Returns whether a request was woken and has neither been answered nor blocked again.
     pub(in crate::engine) fn any_woken(&self) -> bool {
         let mut calls = self.open.values();
         calls.any(|call| matches!(call.state, CallState::Woken))
@@ -272,6 +272,6 @@ impl Calls {
 pub(in crate::engine) struct WakeDelay {
     pub(in crate::engine) prefix: Vec<u8>,
     pub(in crate::engine) by: Duration,
-    /// How many more wakes come late; none for all.
+    /// The number of wakes that still come late; `None` for all.
     pub(in crate::engine) left: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Observing: the history, and what every request is at.
+//! Observing: the history, and the state of every request.
 
 pub(crate) mod barrier;
 pub(super) mod calls;
@@ -19,7 +19,7 @@ pub use barrier::{BlockedOn, Unmet, WhyUnmet};
 pub use calls::Blocked;
 pub use scene::Explanation;
 
-/// A request that is being answered. Dropping it says that its answer has been written, or never will be.
+/// An open request. Dropping it says that its answer has been written, or never will be.
 #[derive(Debug)]
 #[must_use = "a request that is dropped is over"]
 pub struct OpenCall {
@@ -29,13 +29,14 @@ pub struct OpenCall {
 }
 
 impl OpenCall {
-    /// Its number.
+    /// Returns the number of the request.
     #[must_use]
     pub fn id(&self) -> CallId {
         self.id
     }
 
-    /// Records its answer: the status, or none for none. The fault that had a part in it is known already.
+    /// Records the answer: its status, or `None` if the connection ended without one. The fault that hit the request is
+    /// noted already.
     pub fn answered(&mut self, status: Option<u16>) {
         self.answered = true;
         self.engine
@@ -59,7 +60,7 @@ impl Drop for Holding<'_> {
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        // In one step: who sees that it has ended finds it neither blocked nor at work.
+        // In one step: whoever sees the record finds the request closed.
         self.engine.with_state(|state, now| {
             if !self.answered {
                 state.answer_call(now, self.id, None);
@@ -71,13 +72,13 @@ impl Drop for OpenCall {
 }
 
 impl Engine {
-    /// Whether a history is kept and requests are followed.
+    /// Returns whether a history is kept and requests are followed.
     #[must_use]
     pub fn is_observed(&self) -> bool {
         self.observed
     }
 
-    /// Notes that a request has arrived; none when nobody observes.
+    /// Notes that a request has arrived; `None` if the engine is not observed.
     pub fn begin_call(
         self: &Arc<Self>,
         client: Option<IpAddr>,
@@ -105,7 +106,7 @@ impl Engine {
         })
     }
 
-    /// Holds a request for a time of the engine's clock; without one, until it is dropped.
+    /// Holds a request for a duration on the engine's clock; for `None`, until the future is dropped.
     pub async fn hold(&self, call: Option<CallId>, duration: Option<Duration>) {
         let until = duration.map(|duration| self.clock.now().plus(duration));
         let _holding = call.map(|call| self.stand_still(call, until));
@@ -133,13 +134,13 @@ impl Engine {
         self.mutate(|mutation| mutation.record(what));
     }
 
-    /// The records that are meant, oldest first.
+    /// Returns the records that match `filter`, oldest first.
     #[must_use]
     pub fn history(&self, filter: &Filter) -> Vec<Record> {
         self.with_state(|state, _| state.history.matching(filter))
     }
 
-    /// How many records have gone from the history because there were more than it keeps.
+    /// Returns the number of old records that the history has dropped because it was full.
     #[must_use]
     pub fn lost_records(&self) -> u64 {
         self.lock().history.lost()
@@ -150,20 +151,20 @@ impl Engine {
         self.lock().history.clear();
     }
 
-    /// The number of the last record.
+    /// Returns the number of the last record.
     #[must_use]
     pub fn last_record(&self) -> u64 {
         self.with_state(|state, _| state.history.last())
     }
 
-    /// What was not safe about a lock; see [`Unsafe`].
+    /// Returns the violations of a lock's safety; see [`Unsafe`].
     #[must_use]
     pub fn lock_violations(&self, key: &Key, beliefs: &[Interval]) -> Vec<Unsafe> {
         self.with_state(|state, _| state.history.violations(key, beliefs))
     }
 
-    /// Delays the next `times` wakes (none: all) of reads under `prefix` by `by`: further changes meanwhile
-    /// come with the same wake.
+    /// Delays wakes of reads under `prefix` by `by`: the next `times` ones, or all for `None`. Further changes
+    /// meanwhile come with the same wake.
     pub fn delay_wakes(&self, prefix: &[u8], by: Duration, times: Option<u64>) {
         self.lock().wake_delays.push(WakeDelay {
             prefix: prefix.to_vec(),
@@ -172,7 +173,7 @@ impl Engine {
         });
     }
 
-    /// Takes back all that [`Engine::delay_wakes`] has asked for. What is under way is not.
+    /// Ends all delays of [`Engine::delay_wakes`], except those of wakes that are under way.
     pub fn clear_wake_delays(&self) {
         self.lock().wake_delays.clear();
     }
@@ -225,7 +226,7 @@ impl State {
         }
     }
 
-    /// Whether a waiter whose read was touched is told now; it may be told later.
+    /// Returns whether a waiter whose read was touched is woken now; otherwise its wake is delayed.
     pub(in crate::engine) fn may_wake(&mut self, now: Timestamp, told: &Told, by: WokenBy) -> bool {
         let Some(call) = told.call else { return true };
         if self.calls.is_delayed(call) {

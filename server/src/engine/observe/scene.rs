@@ -1,4 +1,4 @@
-//! Setting the scene: explaining a key, going back to a checkpoint, waking without a change, ending sessions.
+//! What the controls do to the state: explain a key, go back to a checkpoint, wake without a change, end sessions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::store::{
 };
 use crate::timestamp::Timestamp;
 
-/// Who holds a key, and what is in the way of others.
+/// Who holds a key, and what keeps others from acquiring it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Explanation {
@@ -25,17 +25,17 @@ pub struct Explanation {
     pub exists: bool,
     /// The session that holds it, as the client spelled it.
     pub holder: Option<String>,
-    /// Since when, as far as the history still knows.
+    /// When the holder acquired it; `None` if the history does not go back so far.
     pub held_since: Option<Timestamp>,
-    /// When the holder's session lapses unless it is renewed; none for a session without a TTL.
+    /// The time until the holder's session lapses unless it is renewed; `None` without a TTL.
     pub lapses_in: Option<Duration>,
     /// How often the key was acquired: `LockIndex`.
     pub lock_index: u64,
-    /// How long nobody can acquire it.
+    /// What is left of its lock-delay.
     pub lock_delay_left: Option<Duration>,
-    /// Who waits for it to change.
+    /// The requests that wait for it to change.
     pub waiting: Vec<Blocked>,
-    /// What last happened to it, in words.
+    /// The last record about it, in words.
     pub last: Option<String>,
 }
 
@@ -65,13 +65,13 @@ impl fmt::Display for Explanation {
 }
 
 impl Engine {
-    /// Who holds a key, since when, and who waits for it.
+    /// Explains who holds a key, since when, and which requests wait for it.
     #[must_use]
     pub fn explain(&self, key: &Key) -> Explanation {
         self.with_state(|state, now| state.explain(now, key))
     }
 
-    /// Keeps the state under a name, in place of what the name stood for. Nothing is copied.
+    /// Keeps the state under a name, in place of an earlier one. This copies nothing.
     pub fn checkpoint(&self, name: &str) {
         self.mutate(|mutation| {
             mutation.note(format!("checkpoint {name:?}"));
@@ -81,13 +81,13 @@ impl Engine {
         });
     }
 
-    /// The state as it is now, to go back to.
+    /// Returns the current state, to go back to.
     pub(crate) fn initial(&self) -> Checkpoint {
         self.mutate(|mutation| mutation.checkpoint())
     }
 
     /// Goes back to a checkpoint: keys, sessions, catalog and indexes are what they were, and deadlines are as far
-    /// away as they were. Blocked requests are answered with what is there now. Whether there is such a checkpoint.
+    /// away as they were. Blocked requests are answered with the new state. Returns whether the checkpoint exists.
     pub fn rollback(&self, name: &str) -> bool {
         self.mutate(|mutation| {
             let Some(checkpoint) = mutation.state().checkpoints.get(name).cloned() else {
@@ -106,12 +106,11 @@ impl Engine {
             mutation.go_back(initial.clone());
             std::mem::take(&mut mutation.state().checkpoints)
         });
-        // They may be the last that hold many rows, which are freed without the lock.
+        // They may own many rows, which are freed without the lock.
         drop(forgotten);
     }
 
-    /// What a restart leaves of the state: all but lock-delays, with TTLs that start anew; or nothing but the state of
-    /// the start.
+    /// Restarts: keeps everything but lock-delays, with TTLs that start anew; or goes back to the given state.
     pub(crate) fn restart(&self, wiped_to: Option<&Checkpoint>) {
         self.mutate(|mutation| match wiped_to {
             None => {
@@ -125,7 +124,7 @@ impl Engine {
         });
     }
 
-    /// Lowers every index by `by`, as a Consul does that lost its log; see [`Store::lower_indexes`].
+    /// Lowers every index by `by`, as a Consul that has lost its log; see [`Store::lower_indexes`].
     pub fn lower_indexes(&self, by: u64) {
         self.mutate(|mutation| {
             mutation.note(format!("indexes lowered by {by}"));
@@ -133,7 +132,7 @@ impl Engine {
         });
     }
 
-    /// The state that is kept under a name.
+    /// Returns the state that is kept under a name.
     #[must_use]
     pub fn kept_as(&self, name: &str) -> Option<Store> {
         let state = self.lock();
@@ -141,20 +140,20 @@ impl Engine {
         Some(checkpoint.store.clone())
     }
 
-    /// An engine over another state, by the same clock: what a server sees that has fallen behind.
+    /// Returns an engine over an earlier state with the same clock: a server that has fallen behind.
     #[must_use]
     pub fn fallen_behind(&self, past: &Store) -> Engine {
         let clock = Arc::clone(&self.clock);
         Engine::over(past.clone(), clock, Entropy::seeded(0), History::off())
     }
 
-    /// The names of the checkpoints.
+    /// Returns the names of the checkpoints.
     #[must_use]
     pub fn checkpoints(&self) -> Vec<String> {
         self.lock().checkpoints.keys().cloned().collect()
     }
 
-    /// Deletes a checkpoint. Whether it was there.
+    /// Deletes a checkpoint. Returns whether it existed.
     pub fn delete_checkpoint(&self, name: &str) -> bool {
         let deleted = self.mutate(|mutation| {
             let deleted = mutation.state().checkpoints.remove(name)?;
@@ -164,17 +163,17 @@ impl Engine {
         deleted.is_some()
     }
 
-    /// The whole state as plain data.
+    /// Returns the whole state as plain data.
     #[must_use]
     pub fn image(&self) -> Image {
         let (store, now) = self.with_store(|store, now| (store.clone(), now));
         store.image(now)
     }
 
-    /// Goes over to the state of an image. Blocked requests are answered with what is there now.
+    /// Replaces the state by that of an image. Blocked requests are answered with the new state.
     ///
     /// # Errors
-    /// No store can be in this state; nothing has changed.
+    /// The image contradicts itself. Nothing has changed.
     pub fn load(&self, image: Image) -> Result<(), Flaw> {
         // Made before the lock is taken. All that it has of this store is how the server was set up.
         let loaded = self.snapshot().with_image(image, Timestamp::ZERO)?;
@@ -186,7 +185,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Answers everybody who is blocked on keys under `prefix`, though nothing has changed. How many.
+    /// Answers the requests that are blocked on keys under `prefix`, though nothing has changed. Returns their number.
     pub fn wake_spuriously(&self, prefix: &[u8]) -> usize {
         let text = String::from_utf8_lossy(prefix).into_owned();
         let concerned = |read: &Subject| {
@@ -207,7 +206,7 @@ impl Engine {
     /// Lets a session lapse now, whatever its TTL.
     ///
     /// # Errors
-    /// There is no such session.
+    /// Unknown session.
     pub fn expire_session(&self, id: &str) -> Result<(), Refusal> {
         self.mutate(|mutation| {
             let row = mutation.store().session(id)?;
@@ -219,7 +218,7 @@ impl Engine {
         })
     }
 
-    /// Sets the status of a check. Whether the node has it.
+    /// Sets the status of a check. Returns whether the node has the check.
     pub fn set_check_status(&self, node: &str, check: &str, status: &str) -> bool {
         self.mutate(|mutation| {
             let Some(row) = mutation.store().check(node, check) else {

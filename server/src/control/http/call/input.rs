@@ -1,4 +1,4 @@
-//! What calls take: typed bodies and parameters, all of which are checked before anything is done.
+//! The input of calls: typed bodies and parameters, all of which are checked before anything is done.
 
 use std::marker::PhantomData;
 
@@ -15,11 +15,11 @@ use crate::control::Control;
 use crate::control::http::below_prefix;
 use crate::control::http::describe::Schemas;
 
-/// What a call takes.
+/// The input of a call.
 pub(in crate::control::http) trait Input:
     FromRequest<Control, Rejection = Refused> + Send + 'static
 {
-    /// Adds to an operation of the description what is taken.
+    /// Adds the input to an operation of the description.
     fn describe(schemas: &mut Schemas, operation: &mut Map<String, Value>);
 }
 
@@ -29,10 +29,10 @@ pub(in crate::control::http) struct Nothing;
 /// A body of JSON.
 pub(in crate::control::http) struct JsonBody<T>(pub(in crate::control::http) T);
 
-/// The same, which may be left out.
+/// A body of JSON that may be left out.
 pub(in crate::control::http) struct OptionalJsonBody<T>(pub(in crate::control::http) T);
 
-/// A body of JSON as its text: what reads it is elsewhere. `T` describes it.
+/// A body of JSON as text, which the handler parses. `T` describes it.
 pub(in crate::control::http) struct RawJson<T>(pub(in crate::control::http) String, PhantomData<T>);
 
 /// Parameters of the query string.
@@ -45,7 +45,7 @@ pub(in crate::control::http) struct Number(pub(in crate::control::http) u64);
 #[serde(deny_unknown_fields)]
 struct Empty {}
 
-/// The body of a request which has no parameters.
+/// Reads the body of a request, which must have no parameters.
 async fn whole_body(request: Request, control: &Control) -> Result<Bytes, Refused> {
     let Empty {} = query::read(request.uri().query().unwrap_or_default().as_bytes())?;
     let bytes = Bytes::from_request(request, control).await;

@@ -1,4 +1,4 @@
-//! A call: its route, what it takes, what it answers, and what the description says about it, in one place.
+//! A call: its route, input, answer and description in one place.
 
 mod input;
 mod name;

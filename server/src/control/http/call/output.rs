@@ -1,4 +1,4 @@
-//! What calls answer.
+//! The answers of calls.
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::control::http::describe::Schemas;
 
-/// What a call answers. A type that serde can write is answered as JSON.
+/// The answer of a call. A serializable type is answered as JSON.
 pub(in crate::control::http) trait Output {
     /// Writes the answer.
     fn into_answer(self) -> Response;
@@ -24,7 +24,7 @@ pub(in crate::control::http) trait Output {
 /// Text for people.
 pub(in crate::control::http) struct PlainText(pub(in crate::control::http) String);
 
-/// JSON that is written already. `T` describes it.
+/// JSON as text. `T` describes it.
 pub(in crate::control::http) struct Written<T>(String, PhantomData<T>);
 
 /// JSON, or text for people if the caller asks for that.
@@ -54,7 +54,7 @@ impl Output for PlainText {
 }
 
 impl<T> Written<T> {
-    /// Wraps JSON that is written already.
+    /// Wraps JSON text.
     pub(in crate::control::http) fn new(json: String) -> Self {
         Self(json, PhantomData)
     }

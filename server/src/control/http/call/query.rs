@@ -33,7 +33,7 @@ pub(super) fn read<T: DeserializeOwned>(raw: &[u8]) -> Result<T, Refused> {
     T::deserialize(Parameters(parameters)).map_err(|QueryError(sentence)| Refused::input(sentence))
 }
 
-/// What is wrong with a query, as a sentence.
+/// Why a query is invalid, as a sentence.
 #[derive(Debug)]
 pub(in crate::control::http) struct QueryError(String);
 

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
-/// A call that was not carried out.
+/// The refusal of a call.
 #[derive(Debug)]
 pub(in crate::control::http) struct Refused(pub(in crate::control::http) StatusCode, String);
 
@@ -13,17 +13,17 @@ impl Refused {
         Self(status, sentence.into())
     }
 
-    /// Something is wrong with what was sent.
+    /// Invalid input.
     pub(in crate::control::http) fn input(sentence: impl Into<String>) -> Self {
         Self::with(StatusCode::BAD_REQUEST, sentence)
     }
 
-    /// What is named is not there.
+    /// Unknown id, name or path.
     pub(in crate::control::http) fn missing(sentence: impl Into<String>) -> Self {
         Self::with(StatusCode::NOT_FOUND, sentence)
     }
 
-    /// What was waited for did not come, or the server is not in a state for the call.
+    /// A wait that was not met, or a call that the server cannot carry out now.
     pub(in crate::control::http) fn unmet(sentence: impl Into<String>) -> Self {
         Self::with(StatusCode::CONFLICT, sentence)
     }

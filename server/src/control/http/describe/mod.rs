@@ -46,8 +46,7 @@ static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
     })
 });
 
-/// The schemas of the description: types that are given stand once, under their names; types that are taken stand
-/// where they are taken.
+/// The schemas of the description. Types of answers are components under their names; types of input are inlined.
 pub(super) struct Schemas {
     taken: SchemaGenerator,
     given: SchemaGenerator,
@@ -70,14 +69,14 @@ impl Default for Schemas {
 }
 
 impl Schemas {
-    /// The schema of a type that a call takes.
+    /// Returns the schema of an input.
     pub(super) fn taken<T: JsonSchema>(&mut self) -> Value {
         let mut schema = self.taken.subschema_for::<T>().to_value();
         complete(&mut schema);
         schema
     }
 
-    /// The schema of a type that a call gives.
+    /// Returns the schema of an answer.
     pub(super) fn given<T: JsonSchema>(&mut self) -> Value {
         self.given.subschema_for::<T>().to_value()
     }
@@ -89,8 +88,7 @@ impl Schemas {
     }
 }
 
-/// Completes what the generator leaves unsaid: an object that requires nothing says so, and the field that tells the
-/// variants of an enum apart says what it is.
+/// Adds what the generator leaves out: an empty list of required fields, and a description of the tag of an enum.
 fn complete(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(complete),

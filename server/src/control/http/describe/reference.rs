@@ -51,7 +51,7 @@ pub(super) fn page(description: &Value) -> String {
     page.html
 }
 
-/// All operations: method, path and what they are, in the order of their paths.
+/// Returns all operations with method and path, in the order of their paths.
 fn operations(description: &Value) -> Vec<(String, &String, &Value)> {
     let mut found = Vec::new();
     for (path, methods) in fields(&description["paths"]) {
@@ -102,7 +102,7 @@ impl Page<'_> {
         }
     }
 
-    /// What a value is made of: its fields, its items, or what it is one of.
+    /// Shows a schema: its fields, its items, or its variants.
     fn schema(&mut self, schema: &Value) {
         let schema = match schema["$ref"]
             .as_str()
@@ -138,7 +138,7 @@ impl Page<'_> {
                 "<dd>{}\n",
                 marked(text(&field["description"]))
             ));
-            // Records and requests that wait are shown once, and named where they come again.
+            // Records and blocked requests are shown once, and only named elsewhere.
             if field["items"]["$ref"].is_null() && field["$ref"].is_null() {
                 self.schema(field);
             }
@@ -169,7 +169,7 @@ impl Page<'_> {
     }
 }
 
-/// What tells a variant from the others.
+/// Returns the constant that identifies a variant.
 fn name_of(variant: &Value) -> Option<&str> {
     let tag = &variant["properties"]["kind"]["const"];
     variant["const"].as_str().or(tag.as_str())
@@ -193,7 +193,7 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// A text in which pieces between backticks are code.
+/// Escapes a text, and turns pieces between backticks into code.
 fn marked(text: &str) -> String {
     let mut html = String::new();
     for (place, piece) in escaped(text).split('`').enumerate() {

@@ -57,7 +57,7 @@ struct NewHeader {
 
 impl NewRule {
     /// # Errors
-    /// The effect is not one. Whether the rule can match is checked where it is installed.
+    /// Invalid effect. Whether the rule can match is checked when it is installed.
     pub(super) fn into_rule(self) -> Result<Rule, Refused> {
         fn with<T>(rule: Rule, value: Option<T>, set: impl FnOnce(Rule, T) -> Rule) -> Rule {
             match value {
