@@ -1,10 +1,10 @@
-//! Go's `encoding/base64`: encoding, and decoding with the position of what is wrong.
+//! Go's `encoding/base64`: encoding, and decoding with the position of errors.
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
-/// Padding is required; bits behind the last byte may be anything.
+/// Padding is required; trailing bits are ignored.
 const DECODER: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
@@ -18,12 +18,12 @@ pub fn encode(data: &[u8], out: &mut Vec<u8>) {
     encoded.expect("four characters stand for three bytes");
 }
 
-/// Decodes padded standard base64; line ends anywhere are skipped.
+/// Decodes padded standard base64. Line ends are skipped anywhere.
 ///
 /// # Errors
 /// The position that Go names in `illegal base64 data at input byte N`.
 pub fn decode(text: &[u8]) -> Result<Vec<u8>, usize> {
-    // Line ends are rare: the fast path does not know them.
+    // Line ends are rare, so the fast path does not support them.
     DECODER
         .decode(text)
         .or_else(|_| decode_with_line_ends(text))
@@ -39,8 +39,8 @@ fn decode_with_line_ends(text: &[u8]) -> Result<Vec<u8>, usize> {
         .map_err(|_| position_of_fault(&characters, text.len()))
 }
 
-/// Returns where Go finds the fault in these characters, each with its position, of a text of this length that is not
-/// base64. The crate names other positions where padding is wrong and where characters are missing.
+/// Returns the position of Go's error in an invalid text of this length, given its characters with their
+/// positions. The crate's positions differ for padding and missing characters.
 fn position_of_fault(characters: &[(usize, u8)], length: usize) -> usize {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     let digits = characters.iter().take_while(|(_, byte)| is_digit(*byte));
@@ -48,7 +48,7 @@ fn position_of_fault(characters: &[(usize, u8)], length: usize) -> usize {
     let in_group = digits % 4;
     let after = |number: usize| characters.get(digits + number).copied();
     match (after(0), after(1)) {
-        // Go counts back by characters of the group, as if no line end stood between them.
+        // Go counts back over the group's characters as if it had no line ends.
         (None, _) => length - in_group,
         (Some((_, b'=')), Some((at, b'='))) if in_group == 2 => after(2).map_or(at, |(at, _)| at),
         (Some((_, b'=')), Some((at, _))) if in_group == 2 => at - 1,

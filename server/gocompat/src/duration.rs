@@ -2,7 +2,7 @@
 
 use crate::quote::push_hex_byte;
 
-/// The units that Go knows, in nanoseconds. Both code points that look like a micro sign are units.
+/// Go's units, in nanoseconds. Both code points of a micro sign are units.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
     ("us", MICROSECOND),
@@ -17,10 +17,10 @@ const MICROSECOND: u64 = 1_000;
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// The largest magnitude of a duration, reached by negative ones only.
+/// The largest magnitude of a duration, for negative ones only.
 const LIMIT: u64 = 1 << 63;
 
-/// How Go prints a duration that does not parse.
+/// How Go quotes an invalid duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DurationQuotes {
     /// Go 1.15: double quotes around the text, nothing escaped.
@@ -29,7 +29,7 @@ pub enum DurationQuotes {
     Escaped,
 }
 
-/// Why a text is not a duration. [`DurationError::message`] is Go's sentence.
+/// Why a duration is invalid. [`DurationError::message`] is Go's sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DurationError {
     problem: Problem,
@@ -44,7 +44,7 @@ enum Problem {
 }
 
 impl DurationError {
-    /// Go's sentence, e.g. `time: missing unit in duration "10"`.
+    /// Returns Go's sentence, e.g. `time: missing unit in duration "10"`.
     pub fn message(&self, quotes: DurationQuotes) -> String {
         let text = quotes.quote(&self.text);
         match &self.problem {
@@ -85,7 +85,7 @@ impl DurationQuotes {
 /// with a unit; `0` alone needs none.
 ///
 /// # Errors
-/// Anything else, and what does not fit 64 bits (kv.md 5.1, session.md 1.3).
+/// The text is not a duration, or does not fit 64 bits (kv.md 5.1, session.md 1.3).
 pub fn parse(text: impl AsRef<[u8]>) -> Result<i64, DurationError> {
     let text = text.as_ref();
     parse_signed(text).map_err(|problem| DurationError {
@@ -120,7 +120,7 @@ fn parse_signed(text: &[u8]) -> Result<i64, Problem> {
     signed.ok_or(Problem::Invalid)
 }
 
-/// One number with its unit, in nanoseconds, and what follows it.
+/// Parses a number with its unit. Returns its nanoseconds and the rest of the text.
 fn parse_part(text: &[u8]) -> Result<(u64, &[u8]), Problem> {
     let (whole_digits, mut rest) = split_digits(text);
     let mut fraction_digits: &[u8] = b"";
@@ -151,12 +151,12 @@ fn parse_part(text: &[u8]) -> Result<(u64, &[u8]), Problem> {
     ))
 }
 
-/// The part of `unit` that the digits behind a decimal point stand for, truncated to whole nanoseconds.
+/// Returns the part of `unit` given by the digits behind a decimal point, in whole nanoseconds.
 fn fraction_of(unit: u64, digits: &[u8]) -> u64 {
     let mut number = 0u64;
     let mut scale = 1.0;
     for digit in digits {
-        // Digits that no longer fit 63 bits are dropped, not refused.
+        // Digits beyond 63 bits are dropped, not refused.
         let longer = number
             .checked_mul(10)
             .and_then(|n| n.checked_add(u64::from(digit - b'0')));
@@ -202,8 +202,8 @@ pub fn format(nanoseconds: i64) -> String {
     format!("{sign}{text}")
 }
 
-/// `number / unit` as an exact decimal without trailing zeros; `unit` is a power of ten up to that of a second. A line of the
-/// log has one for each request, so this goes without the machinery of `format!`.
+/// Prints `number / unit` as an exact decimal without trailing zeros; `unit` is a power of ten, at most a
+/// second. Every request logs one, so it avoids the cost of `format!`.
 fn decimal(number: u64, unit: u64) -> String {
     let mut text = String::with_capacity(24);
     text.push_str(itoa::Buffer::new().format(number / unit));

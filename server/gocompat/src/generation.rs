@@ -1,20 +1,20 @@
-//! What changed between releases of Go, where more than one package shows it.
+//! The differences between releases of Go that concern several packages.
 
 use crate::duration::DurationQuotes;
 use crate::quote::printable::Unicode;
 
-/// A generation of Go, as far as it shows in more than one of these packages.
+/// A generation of Go releases, for several packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Go {
-    /// The characters that it can print.
+    /// Its edition of Unicode.
     pub unicode: Unicode,
-    /// The wording of JSON's type errors.
+    /// The form of JSON type errors.
     pub embedded_names: EmbeddedNames,
-    /// How it quotes what is no duration.
+    /// The quoting of invalid durations.
     pub duration_quotes: DurationQuotes,
 }
 
-/// Whether type errors name the embedded struct that a field belongs to.
+/// Whether type errors name the embedded struct of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmbeddedNames {
     /// `Go struct field .Name`: Go 1.15.

@@ -1,24 +1,24 @@
-//! Compression of answers, as the Go library does it that Consul wraps its endpoints with (`nytimes/gziphandler`).
+//! Compression of answers as by Consul's Go library (`nytimes/gziphandler`).
 
 use std::io::Write;
 
 use flate2::{Compression, GzBuilder};
 
-/// Whether the header `Accept-Encoding` asks for gzip: named with a weight above 0. A `*` does not name it (kv.md 6.5).
+/// Whether the header `Accept-Encoding` asks for gzip: by name, with a weight above 0. `*` does not count
+/// (kv.md 6.5).
 ///
-/// Of several such headers only the first counts; without one pass the empty text. Of several weights of one coding and
-/// several mentions of gzip, the last counts.
+/// Pass the first such header, or an empty text. Of repeated weights and repeated codings the last counts.
 pub fn accepts_gzip(accept_encoding: &str) -> bool {
     let mut codings = accept_encoding.split(',').filter_map(parse_coding);
     let gzip = codings.rfind(|(coding, _)| coding.eq_ignore_ascii_case("gzip"));
     gzip.is_some_and(|(_, weight)| weight > 0.0)
 }
 
-/// The name and the weight of one coding; nothing if the weight is no number.
+/// Returns the name and the weight of a coding; `None` for an invalid weight.
 fn parse_coding(coding: &str) -> Option<(&str, f64)> {
     let mut parts = coding.split(';').map(str::trim);
     let name = parts.next()?;
-    // Every further part sets the weight, also one that is none: `gzip;q=0;x=1` is accepted.
+    // Every part sets the weight, even without `q`: `gzip;q=0;x=1` is accepted.
     parts
         .try_fold(1.0, |_, part| match part.strip_prefix("q=") {
             Some(weight) => weight.parse().ok(),
@@ -27,9 +27,9 @@ fn parse_coding(coding: &str) -> Option<(&str, f64)> {
         .map(|weight| (name, weight))
 }
 
-/// Compresses a complete body. Whether it is large enough to be worth it is the caller's to say.
+/// Compresses a complete body. The caller decides whether it is large enough.
 pub fn compress(body: &[u8]) -> Vec<u8> {
-    // Neither time nor system in the header, as Go leaves them: the same body gives the same bytes.
+    // As in Go, the header has neither time nor system, so the same body gives the same bytes.
     let mut encoder = GzBuilder::new()
         .operating_system(255)
         .write(Vec::new(), Compression::fast());

@@ -1,9 +1,8 @@
 //! What Go's standard library shows on Consul's wire.
 //!
-//! Consul is a Go program, and much of what a client can observe is not Consul's decision but the answer of a Go package:
-//! the text of a number that does not parse, the way a path is cleaned, how JSON is escaped, which field names match.
-//! Each module here stands for one such package and knows nothing of Consul; where Go releases differ, the caller chooses
-//! with a closed enum or a [`Go`].
+//! Consul is a Go program, and Go packages decide much of what clients see: the error for an invalid number,
+//! the cleaning of paths, escapes in JSON, the matching of field names. Each module stands for one such
+//! package and knows nothing of Consul. Where Go releases differ, the caller chooses with an enum or a [`Go`].
 //!
 //! | module | Go package |
 //! |---|---|

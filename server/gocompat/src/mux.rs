@@ -1,11 +1,11 @@
-//! Go's `net/http.ServeMux`: which path the routes see, and where a request is redirected whose path is not clean.
+//! Go's `net/http.ServeMux`: the path for matching routes, and redirects of unclean paths.
 
 use std::borrow::Cow;
 
 use crate::url::path::clean_rooted;
 use crate::url::{RequestTarget, path_escape, path_unescape, push_query};
 
-/// Which form of the path the mux cleans and matches.
+/// The form of the path that the mux cleans and matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mux {
     /// The decoded path: Go before 1.22. Encoded slashes and dots count as such (kv.md 1.6).
@@ -43,7 +43,7 @@ impl Mux {
         }
     }
 
-    /// Where a request for `/v1/kv` goes when the route is `/v1/kv/`, on either mux.
+    /// Returns the redirect of `/v1/kv` to a route `/v1/kv/`, on either mux.
     pub fn redirect_to_slash(target: &RequestTarget<'_>) -> Redirect {
         let mut path = clean_rooted(target.path()).into_owned();
         path.push(b'/');
@@ -51,7 +51,7 @@ impl Mux {
     }
 }
 
-/// Decodes each segment of an escaped path and keeps the separators apart from slashes inside of segments.
+/// Decodes each segment of an escaped path, but keeps slashes in segments escaped.
 fn decode_segments(escaped: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if !escaped.contains(&b'%') {
         return escaped;
@@ -72,7 +72,7 @@ fn decode_segments(escaped: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     Cow::Owned(decoded)
 }
 
-/// An answer `301 Moved Permanently`, as `http.Redirect` writes it.
+/// A response `301 Moved Permanently`, as `http.Redirect` writes it.
 ///
 /// GET and HEAD carry `Content-Type: text/html; charset=utf-8`, only GET has a body (kv.md 1.6).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub struct Redirect {
 }
 
 impl Redirect {
-    /// A redirect to a target that is already escaped.
+    /// Creates a redirect to an escaped target.
     pub fn to(url: impl Into<Vec<u8>>) -> Redirect {
         Redirect { url: url.into() }
     }
@@ -92,7 +92,8 @@ impl Redirect {
         Redirect { url }
     }
 
-    /// The value of the header `Location`: bytes beyond ASCII, which only a query can hold, as `%` and lower-case digits.
+    /// Returns the header `Location`. Non-ASCII bytes, which only a query can have, are escaped with
+    /// lower-case digits.
     pub fn location(&self) -> String {
         let mut location = String::with_capacity(self.url.len());
         for &byte in &self.url {
@@ -104,7 +105,7 @@ impl Redirect {
         location
     }
 
-    /// The body for a GET, with the URL escaped for HTML.
+    /// Returns the body for a GET, with the URL escaped for HTML.
     pub fn html(&self) -> Vec<u8> {
         let mut body = b"<a href=\"".to_vec();
         for byte in &self.url {

@@ -1,12 +1,12 @@
-//! Go's `strconv`: numbers from text.
+//! Go's `strconv`: parsing of numbers.
 
 use std::fmt;
 
 use crate::quote::QuotedBy;
 use crate::quote::printable::Unicode;
 
-/// Why a text is not the number that was asked for. Prints Go's sentence, e.g.
-/// `strconv.ParseUint: parsing "abc": invalid syntax`.
+/// Why a text is not a number of the type. `Display` prints Go's sentence, e.g. `strconv.ParseUint: parsing
+/// "abc": invalid syntax`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberError {
     function: &'static str,
@@ -21,7 +21,7 @@ enum Problem {
 }
 
 impl NumberError {
-    /// The sentence, as the Go with this edition of Unicode says it.
+    /// Returns the sentence of the Go release with this edition of Unicode.
     pub fn message(&self, unicode: Unicode) -> String {
         let problem = match self.problem {
             Problem::Syntax => "invalid syntax",
@@ -40,9 +40,9 @@ impl fmt::Display for NumberError {
 
 impl std::error::Error for NumberError {}
 
-/// A float as a whole number, as Go on amd64 makes it: without its fraction, and the least of all where it does not fit.
+/// Converts a float to an integer as Go on amd64 does: truncated, and the smallest integer on overflow.
 pub fn truncated(number: f64) -> i64 {
-    /// 2^63, the first that does not fit.
+    /// 2^63, the first to overflow.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&number) {
         #[expect(
@@ -57,8 +57,8 @@ pub fn truncated(number: f64) -> i64 {
 /// `strconv.ParseUint(text, 10, 64)`: decimal digits only, leading zeros allowed, no sign, no spaces, no underscores.
 ///
 /// # Errors
-/// What is not such a number, or one of 2^64 and more (kv.md 2.1). The first problem from the left counts: digits that
-/// overflow hide a letter behind them.
+/// The text is not such a number, or is 2^64 or more (kv.md 2.1). The first error counts: an overflow hides an
+/// invalid character behind it.
 pub fn parse_uint(text: impl AsRef<[u8]>) -> Result<u64, NumberError> {
     parse_uint_up_to(text.as_ref(), u64::MAX)
 }
@@ -66,7 +66,7 @@ pub fn parse_uint(text: impl AsRef<[u8]>) -> Result<u64, NumberError> {
 /// `strconv.ParseUint(text, 10, 16)`, which is how a port is read.
 ///
 /// # Errors
-/// As of [`parse_uint`], and from 2^16 on.
+/// As for [`parse_uint`], and for numbers from 2^16 on.
 pub fn parse_port(text: impl AsRef<[u8]>) -> Result<u16, NumberError> {
     let port = parse_uint_up_to(text.as_ref(), u64::from(u16::MAX))?;
     Ok(u16::try_from(port).expect("larger ones are refused"))
@@ -96,7 +96,7 @@ fn parse_uint_up_to(text: &[u8], largest: u64) -> Result<u64, NumberError> {
 /// `strconv.Atoi(text)`: decimal digits behind an optional sign.
 ///
 /// # Errors
-/// What is not such a number, or does not fit 64 bits.
+/// The text is not such a number, or does not fit 64 bits.
 pub fn parse_int(text: impl AsRef<[u8]>) -> Result<i64, NumberError> {
     let text = text.as_ref();
     let error = |problem| NumberError {
@@ -117,7 +117,7 @@ pub fn parse_int(text: impl AsRef<[u8]>) -> Result<i64, NumberError> {
 /// for 8, none for 10. Underscores may stand between digits and behind a prefix.
 ///
 /// # Errors
-/// What is not such a number, or does not fit 64 bits.
+/// The text is not such a number, or does not fit 64 bits.
 pub fn parse_int_of_any_base(text: impl AsRef<[u8]>) -> Result<i64, NumberError> {
     let text = text.as_ref();
     let error = |problem| NumberError {
@@ -137,7 +137,7 @@ pub fn parse_int_of_any_base(text: impl AsRef<[u8]>) -> Result<i64, NumberError>
         [b'0', digits @ ..] if !digits.is_empty() => (8, digits),
         digits => (10, digits),
     };
-    // Behind a prefix an underscore may come first.
+    // Behind a prefix an underscore may lead.
     let digits = match digits {
         [b'_', rest @ ..] if radix != 10 => rest,
         digits => digits,

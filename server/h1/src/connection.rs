@@ -10,18 +10,18 @@ use http::header::CONNECTION;
 use http::{HeaderValue, Method, StatusCode};
 use tokio::io::AsyncWriteExt;
 
-use crate::answer::{Body, Ending, Fate, Response, Terms};
+use crate::bad_head::BadHead;
 use crate::body::{Incoming, Left, UNREAD_LIMIT, Wire};
 use crate::head::{Expectation, Framing, Head, Persistence};
 use crate::lines::Lines;
-use crate::refusal::BadHead;
+use crate::response::{Body, Ending, Fate, Response, Terms};
 use crate::stream::{HangingUp, Stream, WriteHalf};
 use crate::strictness::Strictness;
 
 /// How long a closing connection is read, as in Go. Unread bytes would cause a reset, which could destroy the
 /// last response.
 const LINGER: Duration = Duration::from_millis(500);
-/// The shortest rest of a stream that newer Go answers with an error.
+/// The shortest beginning of a further request that newer Go answers with an error.
 const BEGINNING: usize = 4;
 
 /// The options of a server for its connections.

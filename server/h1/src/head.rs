@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
+use crate::bad_head::BadHead;
 use crate::lines::{HeaderLine, Lines, Value, is_token, is_value};
-use crate::refusal::BadHead;
 use crate::strictness::Strictness;
 
 /// The head of a request.

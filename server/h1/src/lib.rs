@@ -4,21 +4,21 @@
 //! An HTTP library would decide these by itself, and differently from Go: which heads are valid, the response
 //! to an invalid one, what happens to an unread body, and the order of headers.
 
-mod answer;
+mod bad_head;
 mod body;
 mod chunks;
 mod connection;
 mod head;
 mod lines;
-mod refusal;
+mod response;
 mod stream;
 mod strictness;
 
-pub use answer::{Body, Ending, Response};
 pub use body::{Incoming, ReadBody};
 pub use chunks::BodyFailure;
 pub use connection::{ServeOptions, Sleep, serve};
 pub use head::{Head, Protocol};
+pub use response::{Body, Ending, Response};
 pub use stream::{HangingUp, Stream};
 pub use strictness::Strictness;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use http::Method;
 
-use crate::refusal::BadHead;
+use crate::bad_head::BadHead;
 use crate::strictness::Strictness;
 use proconsul_gocompat::url::RequestTarget;
 

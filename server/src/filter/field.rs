@@ -138,9 +138,9 @@ impl<T, U> Rows<T> for Keyed<T, U> {
     }
 }
 
-/// Finds a field by its name.
+/// Returns a lookup of a key in a map.
 fn found_by<U>(name: &[u8]) -> impl Fn(Option<&BTreeMap<String, U>>) -> Option<&U> + use<U> {
-    // Names of fields are UTF-8.
+    // A key that is not UTF-8 is in no map.
     let name = String::from_utf8(name.to_vec()).ok();
     move |map| map?.get(name.as_ref()?)
 }

@@ -1,4 +1,4 @@
-//! What holds while a body is decoded: the rules, the way to the current field, and the problem to report.
+//! The state of decoding: the options, the path of the current field, and the error to report.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,27 +8,27 @@ use super::value::{Value, ValueKind};
 use crate::generation::{EmbeddedNames, Go};
 use crate::quote::QuotedBy;
 
-/// What an endpoint does with fields that its Go type does not have.
+/// How an endpoint treats unknown fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownFields {
-    /// They are skipped.
+    /// They are ignored.
     Accepted,
     /// They are an error.
     Refused,
 }
 
-/// A release of the program whose bodies these are: which fields its types have, and which Go it was built with.
+/// A release of the server: the fields of its types, and its release of Go.
 #[derive(Clone, Copy, Debug)]
 pub struct Release {
-    /// Its number, such as 1.22.0.
+    /// Its version, such as 1.22.0.
     pub number: [u16; 3],
-    /// Whether the release of this number has what came with a change.
+    /// Whether this version has a change.
     pub has: fn([u16; 3], ReleaseChange) -> bool,
-    /// The Go that it was built with.
+    /// Its release of Go.
     pub go: Go,
 }
 
-/// What a release changed: a number of the caller's.
+/// A change between releases, by the caller's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReleaseChange(pub usize);
 
@@ -41,41 +41,41 @@ impl Release {
     };
 }
 
-/// How one body is decoded.
+/// How a body is decoded.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodeOptions {
-    /// For the body and all that it contains, until a type with a decoder of its own (`Decoder::Own`).
+    /// How to treat unknown fields, outside of types with their own decoder (`Decoder::Own`).
     pub unknown_fields: UnknownFields,
-    /// Whose types these are: a field that came later is not one of them.
+    /// The release whose types are decoded. Fields of later releases are unknown.
     pub release: Release,
-    /// Go's name for the type of the whole body where it is a named one, e.g. `api.TxnOps`.
+    /// Go's name of the type of the whole body, if it is a named one, e.g. `api.TxnOps`.
     pub go_type: Option<&'static str>,
 }
 
-/// Why a body cannot be decoded. Prints Go's sentence, which handlers put behind one of their own.
+/// Why a body cannot be decoded. `Display` prints Go's sentence; handlers add a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    /// The body does not begin with a JSON value.
+    /// The body does not start with a JSON value.
     Syntax(SyntaxError),
-    /// A value is of another kind than its field.
+    /// The kind of a value does not fit its field.
     Type {
-        /// What the body has: `number`, `number -1`, `object`, ...
+        /// The value in the body: `number`, `number -1`, `object`, ...
         found: String,
-        /// `Struct.Path.To.Field`, or empty if no field is concerned.
+        /// `Struct.Path.To.Field`; empty outside of fields.
         field: String,
-        /// Go's name for the type of the place.
+        /// Go's name of the destination type.
         go_type: Cow<'static, str>,
     },
-    /// A field that the type does not have: its name, in quotes.
+    /// A field is unknown: its name, in quotes.
     UnknownField(String),
-    /// The text of a byte string is not base64 from this position on.
+    /// A byte string is invalid base64 at this position.
     Base64(usize),
-    /// A type's own rule, in the type's own words.
+    /// An error of a type's own decoder.
     Own(String),
 }
 
 impl DecodeError {
-    /// Whether the body ended before its first value did.
+    /// Whether the body ended inside of its first value.
     pub fn is_truncation(&self) -> bool {
         matches!(
             self,
@@ -121,31 +121,31 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// How deep structs may be nested that are looked into. Deeper ones stay empty, and what is wrong in them goes
-/// unnoticed: decoding takes some kilobytes of stack for each level. No type of Consul's needs a quarter of it but the
-/// sidecar of a sidecar of a sidecar and so on, which Consul refuses in an agent's service whatever is in it, and does
-/// not read in a transaction.
+/// The deepest nesting of decoded structs. Deeper ones stay empty, and their errors go unnoticed: each level
+/// takes kilobytes of stack. Only sidecars of sidecars nest deeper than a quarter of this. Consul refuses them
+/// in an agent's service whatever their contents, and ignores them in a transaction.
 const MAX_STRUCTS: usize = 32;
 
-/// Where the decoding stands, and the problem to report.
+/// The state of decoding, with the error to report.
 #[derive(Debug)]
 pub struct DecodeContext {
     unknown_fields: UnknownFields,
     release: Release,
-    /// The struct around the current field, without its package; empty for an unnamed one.
+    /// The struct of the current field, without its package; empty for an unnamed one.
     go_struct: &'static str,
-    /// How many structs are around the current field.
+    /// The number of structs around the current field.
     structs: usize,
     /// The names of the fields that lead to the current one.
     path: Vec<&'static str>,
-    /// Inside of a type with a decoder of its own that is itself a field: errors keep naming the struct around it.
+    /// Whether a type with its own decoder surrounds the current field and is itself a field. Errors then name
+    /// the outer struct.
     in_own_decoder: bool,
     error: Option<DecodeError>,
-    /// The problem came from a type's own decoder: nothing behind it counts.
+    /// Whether the error came from a type's own decoder, so that later ones are ignored.
     ended: bool,
 }
 
-/// What a type's own decoder puts aside.
+/// The state that a type's own decoder saves and restores.
 pub(super) struct Outer {
     unknown_fields: UnknownFields,
     in_own_decoder: bool,
@@ -167,27 +167,27 @@ impl DecodeContext {
         }
     }
 
-    /// Whether nothing was reported so far.
+    /// Whether no error was reported.
     pub(super) fn is_fine(&self) -> bool {
         self.error.is_none()
     }
 
-    /// The problem that was reported, if any.
+    /// Returns the reported error.
     pub(super) fn into_result(self) -> Result<(), DecodeError> {
         self.error.map_or(Ok(()), Err)
     }
 
-    /// Whether the types of this release have what came with `since`.
+    /// Whether the release has the change `since`.
     pub(super) fn has(&self, since: Option<ReleaseChange>) -> bool {
         since.is_none_or(|change| (self.release.has)(self.release.number, change))
     }
 
-    /// The Go that decodes.
+    /// Returns the release of Go.
     pub fn go(&self) -> Go {
         self.release.go
     }
 
-    /// Reports a problem with which a type's own decoder ends: it goes before those of the kinds of values.
+    /// Reports the error of a type's own decoder, which replaces type errors.
     pub fn end(&mut self, error: DecodeError) {
         if !self.ended {
             self.error = Some(error);
@@ -195,12 +195,12 @@ impl DecodeContext {
         }
     }
 
-    /// Reports a problem, unless there is one already.
+    /// Reports an error, if it is the first.
     pub fn fail(&mut self, error: DecodeError) {
         self.error.get_or_insert(error);
     }
 
-    /// Reports that the value is not of the kind that its place has.
+    /// Reports that the kind of a value does not fit its place.
     pub fn mismatch(
         &mut self,
         value: Value<'_>,
@@ -218,7 +218,7 @@ impl DecodeContext {
         self.type_error(value, found.to_owned(), go_type);
     }
 
-    /// Reports that a number has the wrong form or size for its place.
+    /// Reports that a number does not fit its place.
     pub(crate) fn bad_number(
         &mut self,
         value: Value<'_>,
@@ -251,7 +251,7 @@ impl DecodeContext {
         }
     }
 
-    /// Goes into a struct. Returns whether it may be looked into: see [`MAX_STRUCTS`].
+    /// Enters a struct. Returns whether to decode it: see [`MAX_STRUCTS`].
     #[must_use]
     pub(super) fn descend(&mut self) -> bool {
         let may = self.structs < MAX_STRUCTS;
@@ -259,7 +259,7 @@ impl DecodeContext {
         may
     }
 
-    /// Comes out of a struct that was looked into.
+    /// Leaves a decoded struct.
     pub(super) fn ascend(&mut self) {
         self.structs -= 1;
     }
@@ -280,7 +280,7 @@ impl DecodeContext {
         self.go_struct = outer;
     }
 
-    /// Returns how deep the path was before.
+    /// Enters a field. Returns the length of the path before.
     pub(super) fn enter_field(
         &mut self,
         name: &'static str,

@@ -1,13 +1,13 @@
-//! `json.Unmarshal`: a text that is one JSON value and nothing else.
+//! `json.Unmarshal`: texts of a single JSON value.
 
 use super::scan::{SyntaxError, first_value};
 use super::value::Document;
 use crate::quote::push_escaped;
 
-/// Reads a text that is one value.
+/// Parses a text of one value.
 ///
 /// # Errors
-/// Go's sentence about the first byte that cannot be, or about the end that comes too early.
+/// Go's sentence about the first invalid byte, or about a truncated text.
 pub fn document(text: &[u8]) -> Result<Document<'_>, String> {
     let found = first_value(text).map_err(|error| match error {
         SyntaxError::Empty | SyntaxError::Truncated => "unexpected end of JSON input".to_owned(),

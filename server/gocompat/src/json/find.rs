@@ -1,9 +1,9 @@
 //! A search that is fast on long strings.
 
-/// Where the first byte stands that `picks` wants.
+/// Returns the place of the first byte that `picks` accepts.
 ///
-/// Whole blocks are looked at first and without an early end, which the compiler turns into vector instructions: bodies are
-/// mostly base64, in which there is nothing to find.
+/// Blocks are tested as a whole first, which the compiler turns into vector instructions: bodies are mostly
+/// base64, which has no such byte.
 pub(super) fn find_byte(bytes: &[u8], picks: impl Fn(u8) -> bool) -> Option<usize> {
     let mut skipped = plain_blocks::<32>(bytes, &picks);
     skipped += plain_blocks::<8>(&bytes[skipped..], &picks);
@@ -11,7 +11,7 @@ pub(super) fn find_byte(bytes: &[u8], picks: impl Fn(u8) -> bool) -> Option<usiz
     within.map(|within| skipped + within)
 }
 
-/// The length of the blocks at the beginning in which there is nothing to find.
+/// Returns the length of the leading blocks without such a byte.
 fn plain_blocks<const BLOCK: usize>(bytes: &[u8], picks: impl Fn(u8) -> bool) -> usize {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
     let is_plain =

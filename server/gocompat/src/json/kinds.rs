@@ -1,4 +1,4 @@
-//! The Rust types that JSON values can be decoded into.
+//! The Rust types into which JSON values are decoded.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -42,10 +42,10 @@ impl Decode for bool {
     }
 }
 
-/// Go's `int`, which is 64 bits wide where Consul is run.
+/// Go's `int`, which has 64 bits on Consul's platforms.
 pub struct Int;
 
-/// Decodes numbers. Whole ones take neither a decimal point nor an exponent, not even in `1.0`.
+/// Decodes numbers. Integers may have neither a decimal point nor an exponent, not even `1.0`.
 macro_rules! decode_number {
     ($($type:ty, $place:ty => $go:literal, $parse:expr;)*) => {$(
         impl Decode for $type {
@@ -78,7 +78,7 @@ decode_number! {
     f64, f64 => "float64", parse_float;
 }
 
-/// A JSON number as a float, unless it is too large for one.
+/// Returns a JSON number as a float, unless it is too large.
 fn parse_float(number: &str) -> Option<f64> {
     number
         .parse()
@@ -86,8 +86,8 @@ fn parse_float(number: &str) -> Option<f64> {
         .filter(|parsed: &f64| parsed.is_finite())
 }
 
-/// A pointer, or anything else that Go tells from an empty value: `null` is `None`. In type errors it goes by the name of
-/// what it points to; a list of pointers needs a name of its own (`is "[]*T"` in a table).
+/// A pointer, whose `null` is `None`. Type errors name its target; a list of pointers needs a name of its own
+/// (`is "[]*T"` in a table).
 impl<T: Decode<Place: Default>> Decode for Option<T> {
     type Place = Option<T::Place>;
 
@@ -109,7 +109,7 @@ impl<T: Decode<Place: Default>> Decode for Option<T> {
     }
 }
 
-/// What is boxed because it holds one of its own kind.
+/// A box, for recursive types.
 impl<T: Decode> Decode for Box<T> {
     type Place = Box<T::Place>;
 
@@ -122,7 +122,7 @@ impl<T: Decode> Decode for Box<T> {
     }
 }
 
-/// A slice. Elements that are already there are decoded into, as Go does: `null` keeps one of a list that came before.
+/// A slice. As in Go, existing elements are decoded into: `null` keeps the one of an earlier list.
 impl<T: Decode<Place: Default>> Decode for Vec<T> {
     type Place = Vec<T::Place>;
 
@@ -149,7 +149,7 @@ impl<T: Decode<Place: Default>> Decode for Vec<T> {
     }
 }
 
-/// A map: a second object adds to the first, and each member begins anew.
+/// A map. A repeated object is merged; each member starts empty.
 impl<T: Decode<Place: Default>> Decode for BTreeMap<String, T> {
     type Place = BTreeMap<String, T::Place>;
 
@@ -197,19 +197,19 @@ impl Decode for Bytes {
     }
 }
 
-/// A field of Go's type `interface{}`: whatever the body has.
+/// A field of Go's type `interface{}`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Any {
-    /// `null`, or nothing.
+    /// `null`, or a missing field.
     #[default]
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number; Go makes a float of it.
+    /// A number, which Go makes a float.
     Number(f64),
     /// A string.
     String(String),
-    /// An array or object, whose contents nothing of Consul looks at.
+    /// An array or object. Consul never looks at its contents.
     Container,
 }
 

@@ -1,12 +1,11 @@
-//! Go's `encoding/json`: what request bodies mean, and how answers look.
+//! Go's `encoding/json`: decoding of request bodies and printing of answers.
 //!
-//! Reading: [`decode`] walks a body and fills the [`kinds`] of places that a type names; `scan` is the syntax check before
-//! it, `value` the walking, [`context`] the rules and the error texts. Writing: [`encode`], with `serializer` for how each
-//! kind of value is printed.
-//! [`document`] is for texts that are no request bodies.
+//! To read, `scan` checks the syntax, [`value`] gives access to the text, [`decode`] fills places of the
+//! [`kinds`] that a type lists, and [`context`] has the options and the errors. To write, [`encode`] prints
+//! values. [`document`] parses other texts.
 //!
-//! Bodies are not parsed by `serde_json`: its error texts, its limit of depth, and what it does with invalid UTF-8 and
-//! lone surrogates are all visible on the wire, and none of them is Go's.
+//! `serde_json` cannot parse the bodies: its errors, its limit of depth, and its treatment of invalid UTF-8
+//! and lone surrogates differ from Go's, and clients see them.
 
 pub mod context;
 pub mod decode;

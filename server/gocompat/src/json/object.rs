@@ -1,4 +1,4 @@
-//! JSON that is kept as it is: Go's `map[string]interface{}`.
+//! JSON objects of any contents: Go's `map[string]interface{}`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, btree_map};
@@ -10,14 +10,14 @@ use super::encode::{self, ControlEscapes, Style};
 use super::kinds::Any;
 use super::value::{Elements, Members, Value, ValueKind};
 
-/// An object with any contents, kept as JSON; `None` is `null`. Names come out in order, and numbers as floats, as Go's
+/// An object of any contents, kept as JSON; `None` is `null`. Names are sorted and numbers are floats, as Go's
 /// maps print them.
 pub struct AnyObject;
 
-/// A text that is an object, in the form that [`AnyObject`] keeps.
+/// Converts the JSON text of an object to the form of [`AnyObject`].
 ///
 /// # Errors
-/// Go's sentence about a text that is no object in JSON.
+/// Go's sentence: the text is not a JSON object.
 pub fn object_text(text: &str) -> Result<String, String> {
     let document = document(text.as_bytes())?;
     let mut context = DecodeContext::new(DecodeOptions {
@@ -38,7 +38,7 @@ impl Decode for AnyObject {
         match value.kind() {
             ValueKind::Null => *place = None,
             ValueKind::Object => {
-                // A second object adds to the first.
+                // A repeated object is merged into the first.
                 let earlier = place.take().unwrap_or_else(|| "{}".to_owned());
                 let earlier = document(earlier.as_bytes()).expect("it was printed as JSON");
                 let members = earlier.value().members().chain(value.members());
@@ -60,12 +60,12 @@ impl Decode for AnyObject {
     }
 }
 
-/// A value of any kind and depth. Its parts stand in one list, so that neither reading nor printing nor dropping it
-/// goes down a stack.
+/// A value of any depth. Its parts stand in one list, so that parsing, printing and dropping it need no
+/// recursion.
 struct Nodes(Vec<Node>);
 
 enum Node {
-    /// As it is printed.
+    /// A scalar, as printed.
     Scalar(String),
     /// The places of the elements.
     Array(Vec<usize>),
@@ -73,13 +73,13 @@ enum Node {
     Object(BTreeMap<String, usize>),
 }
 
-/// A container that is being read: its place, and what is left of it.
+/// A container under parsing: its place and its rest.
 enum Reading<'a> {
     Array(usize, Elements<'a>),
     Object(usize, Members<'a>),
 }
 
-/// A container that is being printed: what is left of it.
+/// The rest of a container under printing.
 enum Printing<'a> {
     Array(std::slice::Iter<'a, usize>),
     Object(btree_map::Iter<'a, String, usize>),
@@ -113,7 +113,7 @@ impl Nodes {
         nodes
     }
 
-    /// Adds a value; what is in it has to be read yet.
+    /// Adds a value, without its contents.
     fn add<'a>(&mut self, value: Value<'a>, context: &mut DecodeContext) -> Option<Reading<'a>> {
         let place = self.0.len();
         let (node, reading) = match value.kind() {
@@ -182,7 +182,7 @@ impl Nodes {
     }
 }
 
-/// A scalar as Go prints what it has read.
+/// Returns a scalar as Go prints it.
 fn scalar(value: Value<'_>, context: &mut DecodeContext) -> String {
     let mut scalar = Any::default();
     Any::decode(&mut scalar, value, context);

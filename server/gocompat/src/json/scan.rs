@@ -1,4 +1,4 @@
-//! The syntax check that Go does before it looks at any value.
+//! Go's syntax check before it decodes values.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use super::find::find_byte;
 use super::value::{Document, Extent};
 use crate::quote::push_escaped;
 
-/// How deep arrays and objects may be nested, as in Go. Nothing here or behind it goes down a stack for each level.
+/// The deepest nesting of arrays and objects, as in Go. Nothing here recurses over it.
 const MAX_DEPTH: usize = 10_000;
 
-/// Why a body does not begin with a JSON value. Prints Go's sentence.
+/// Why a body does not start with a JSON value. `Display` prints Go's sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyntaxError {
-    /// There is nothing but white space.
+    /// It is empty or white space.
     Empty,
     /// The body ends inside of a value.
     Truncated,
-    /// A byte that cannot stand where it does; `place` is the end of Go's sentence.
+    /// A byte is invalid at its place.
     Unexpected {
         /// The byte.
         byte: u8,
-        /// Where it stands, e.g. `looking for beginning of value`.
+        /// The end of Go's sentence, e.g. `looking for beginning of value`.
         place: &'static str,
     },
 }
@@ -31,7 +31,7 @@ impl fmt::Display for SyntaxError {
             SyntaxError::Empty => formatter.write_str("EOF"),
             SyntaxError::Truncated => formatter.write_str("unexpected EOF"),
             SyntaxError::Unexpected { byte, place } => {
-                // Go takes the byte for a code point: 0xFF is printed as U+00FF.
+                // Go prints the byte as a code point: 0xFF is U+00FF.
                 let mut character = String::new();
                 push_escaped(&mut character, char::from(byte), '\'');
                 write!(formatter, "invalid character '{character}' {place}")
@@ -40,10 +40,10 @@ impl fmt::Display for SyntaxError {
     }
 }
 
-/// Finds the first JSON value of a body, white space around it cut off. What follows it is not looked at.
+/// Returns the first JSON value of a body, without surrounding white space. The rest of the body is ignored.
 ///
 /// # Errors
-/// The first byte from the left that no JSON value can have in this place.
+/// The first invalid byte.
 pub(super) fn first_value(body: &[u8]) -> Result<Document<'_>, SyntaxError> {
     let mut scanner = Scanner {
         body,
@@ -58,11 +58,11 @@ pub(super) fn first_value(body: &[u8]) -> Result<Document<'_>, SyntaxError> {
     Ok(Document::new(&body[start..scanner.at], scanner.extents))
 }
 
-/// A bracket that is not closed yet.
+/// An open bracket.
 #[derive(Clone, Copy)]
 struct Open {
     bracket: Bracket,
-    /// Where it stands in the body.
+    /// Its place in the body.
     start: usize,
     /// The place of its container in [`Scanner::extents`].
     extent: usize,
@@ -77,12 +77,12 @@ enum Bracket {
 struct Scanner<'a> {
     body: &'a [u8],
     at: usize,
-    /// The containers so far, in the order in which they open.
+    /// The containers, in the order in which they open.
     extents: Vec<Extent>,
 }
 
 impl Scanner<'_> {
-    /// One value with all that it contains. The open brackets are kept in a list, not on the stack.
+    /// Scans a value. Open brackets are kept in a list, without recursion.
     fn value(&mut self) -> Result<(), SyntaxError> {
         let mut open = Vec::new();
         loop {
@@ -103,7 +103,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Notes where a container ends, once its closing bracket is read.
+    /// Records the end of a container.
     fn close(&mut self, open: Open) {
         self.extents[open.extent] = Extent {
             bytes: self.at - open.start,
@@ -111,7 +111,7 @@ impl Scanner<'_> {
         };
     }
 
-    /// A whole scalar or empty container, or the beginning of a container up to its first value.
+    /// Scans a scalar, an empty container, or a container up to its first value.
     fn begin_value(&mut self, depth: usize) -> Result<Option<Open>, SyntaxError> {
         let byte = self.next_past_space()?;
         match byte {
@@ -130,7 +130,7 @@ impl Scanner<'_> {
         Ok(None)
     }
 
-    /// A container whose opening bracket is read: up to its first value, or whole if it is empty.
+    /// Scans a container behind its opening bracket, up to its first value or its end.
     fn begin_container(
         &mut self,
         byte: u8,
@@ -159,7 +159,7 @@ impl Scanner<'_> {
         Ok(Some(open))
     }
 
-    /// What follows a value in a container: whether another value does.
+    /// Scans behind a value in a container. Returns whether another value follows.
     fn goes_on(&mut self, container: Bracket) -> Result<bool, SyntaxError> {
         let byte = self.next_past_space()?;
         match (container, byte) {
@@ -177,7 +177,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The name of a member and its colon.
+    /// Scans the name of a member and its colon.
     fn key(&mut self) -> Result<(), SyntaxError> {
         match self.next_past_space()? {
             b'"' => self.string()?,
@@ -197,7 +197,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A string whose opening quote is read.
+    /// Scans a string behind its opening quote.
     fn string(&mut self) -> Result<(), SyntaxError> {
         loop {
             let plain = find_byte(&self.body[self.at..], |byte| {
@@ -237,7 +237,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// A number whose first byte is read.
+    /// Scans a number behind its first byte.
     fn number(&mut self, first: u8) -> Result<(), SyntaxError> {
         let first = if first == b'-' {
             self.digit("in numeric literal")?
@@ -278,7 +278,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A literal whose first byte is read.
+    /// Scans a literal behind its first byte.
     fn literal(&mut self, rest: &[(u8, &'static str)]) -> Result<(), SyntaxError> {
         for &(expected, place) in rest {
             let byte = self.next()?;
@@ -315,7 +315,7 @@ impl Scanner<'_> {
     }
 }
 
-/// What must follow the first byte of each literal, and the place to name if it does not.
+/// Returns the rest of the literal with this first byte, and the place for its error.
 const TRUE: [(u8, &str); 3] = [
     (b'r', "in literal true (expecting 'r')"),
     (b'u', "in literal true (expecting 'u')"),

@@ -1,33 +1,33 @@
-//! Walking through JSON text that the scanner has found to be well-formed.
+//! Access to JSON text that the scanner has checked.
 
 use std::borrow::Cow;
 
 use super::find::find_byte;
 
-/// A JSON value that the scanner has found to be well-formed.
+/// A JSON value that the scanner has checked.
 #[derive(Debug)]
 pub struct Document<'a> {
     text: &'a [u8],
     extents: Vec<Extent>,
 }
 
-/// How large an array or object is. The scanner notes it, so that stepping over a container costs nothing: looking
-/// for its end would make reading a nested body quadratic.
+/// The size of an array or object. The scanner records it to make skipping cheap: a search for the end would
+/// take quadratic time in nested bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     /// Its length, brackets included.
     pub(super) bytes: usize,
-    /// How many containers it holds, itself included.
+    /// The number of containers in it, itself included.
     pub(super) containers: usize,
 }
 
 impl<'a> Document<'a> {
-    /// A document of this text, with the extents of its containers in the order in which they open.
+    /// Creates a document with the extents of its containers, in the order in which they open.
     pub(super) fn new(text: &'a [u8], extents: Vec<Extent>) -> Self {
         Self { text, extents }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> Value<'_> {
         Value {
             text: self.text,
@@ -37,24 +37,24 @@ impl<'a> Document<'a> {
     }
 }
 
-/// One value of a request body: its text, from the first byte to the last.
+/// A value: its text, without surrounding space.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
     text: &'a [u8],
     /// The extents of the containers in it, its own first.
     extents: &'a [Extent],
-    /// Go's name for the type that the value is decoded into, where that is not the usual one.
+    /// Go's name of the destination type, if it is a named one.
     pub(super) go_type: Option<&'static str>,
 }
 
-/// What a value is.
+/// The kind of a value, with its scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueKind<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number, as it is written.
+    /// A number, as written.
     Number(&'a str),
     /// A string, decoded.
     String(Cow<'a, str>),
@@ -65,7 +65,7 @@ pub enum ValueKind<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The same value in a place whose type has a name of its own.
+    /// Returns the value with Go's name of its destination type.
     pub fn of_type(self, go_type: &'static str) -> Self {
         Self {
             go_type: self.go_type.or(Some(go_type)),
@@ -73,7 +73,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// What the value is; strings are decoded each time.
+    /// Returns the kind. Strings are decoded at each call.
     pub fn kind(self) -> ValueKind<'a> {
         match self.text[0] {
             b'n' => ValueKind::Null,
@@ -88,17 +88,17 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value as it is written.
+    /// Returns the value as written.
     pub fn text(self) -> &'a [u8] {
         self.text
     }
 
-    /// The elements of an array; nothing for other kinds.
+    /// Returns the elements of an array; empty for other kinds.
     pub fn elements(self) -> Elements<'a> {
         Elements(Walk::into_container(self, b'['))
     }
 
-    /// The members of an object in the order written, names decoded, duplicates included; nothing for other kinds.
+    /// Returns the members of an object in order, duplicates included, names decoded; empty for other kinds.
     pub fn members(self) -> Members<'a> {
         Members(Walk::into_container(self, b'{'))
     }
@@ -131,7 +131,7 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// Steps from value to value inside of one container.
+/// Steps from value to value in a container.
 #[derive(Debug)]
 struct Walk<'a> {
     rest: &'a [u8],
@@ -183,13 +183,13 @@ impl Extent {
     }
 }
 
-/// The length of a number or literal.
+/// Returns the length of a number or literal.
 fn word_length(text: &[u8]) -> usize {
     let is_end = |byte: &u8| b" \t\r\n,:]}".contains(byte);
     text.iter().position(is_end).unwrap_or(text.len())
 }
 
-/// The length of the string at the beginning of a text, with its quotes.
+/// Returns the length of the string at the start of a text, with its quotes.
 pub(super) fn string_length(text: &[u8]) -> usize {
     let mut at = 1;
     loop {
@@ -202,8 +202,7 @@ pub(super) fn string_length(text: &[u8]) -> usize {
     }
 }
 
-/// Decodes the inside of a string as Go does: each byte that is not UTF-8 and each surrogate without its other half
-/// becomes U+FFFD.
+/// Decodes the inside of a string as Go does: invalid bytes and lone surrogates become U+FFFD.
 pub(super) fn decode_string(inside: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(inside) {
         Ok(text) if !inside.contains(&b'\\') => Cow::Borrowed(text),
@@ -217,7 +216,7 @@ fn decode_escapes(inside: &[u8]) -> String {
         let mut rest = chunk.valid();
         while let Some((plain, escaped)) = rest.split_once('\\') {
             text.push_str(plain);
-            // No escape is cut in two by an invalid byte: the scanner wants all of its bytes to be ASCII.
+            // Invalid bytes split no escape: the scanner requires ASCII in escapes.
             let (code, after) = escaped.split_at(1);
             rest = after;
             text.push(match code {
@@ -236,7 +235,7 @@ fn decode_escapes(inside: &[u8]) -> String {
     text
 }
 
-/// Takes the four digits behind `\u`, and a second escape if both are the halves of one character.
+/// Decodes the four digits of `\u`, and a second escape if the two are a surrogate pair.
 fn take_unicode_escape(rest: &mut &str) -> char {
     let unit = |digits: &str| {
         u16::from_str_radix(digits, 16).expect("the scanner has seen four hexadecimal digits")

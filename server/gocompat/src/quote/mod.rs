@@ -7,12 +7,12 @@ use std::fmt;
 
 use crate::quote::printable::{Unicode, is_printable};
 
-/// Prints bytes as `%q` of the newest Go does: in double quotes, printable text as it is, everything else escaped; a byte
-/// that is not UTF-8 becomes `\xNN`.
+/// Prints bytes as `%q` of the newest Go does: in double quotes, with everything but printable text escaped.
+/// Invalid bytes become `\xNN`.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a>(pub &'a [u8]);
 
-/// The same as the Go with this edition of Unicode does.
+/// Prints bytes as `%q` of the Go release with this edition of Unicode does.
 #[derive(Clone, Copy, Debug)]
 pub struct QuotedBy<'a>(pub Unicode, pub &'a [u8]);
 
@@ -42,7 +42,7 @@ impl fmt::Display for QuotedBy<'_> {
     }
 }
 
-/// Appends one character of a quoted text, where `quote` is the sign that ends it, as the newest Go does.
+/// Appends a character of a quoted text as the newest Go does; `quote` is the closing quote.
 pub(super) fn push_escaped(text: &mut String, character: char, quote: char) {
     push_escaped_by(Unicode::V15, text, character, quote);
 }
@@ -64,7 +64,7 @@ fn push_escaped_by(unicode: Unicode, text: &mut String, character: char, quote: 
     match (short, code) {
         (Some(short), _) => text.extend(['\\', short]),
         (None, _) if is_printable(character, unicode) => text.push(character),
-        // Go took it for no ASCII until 1.19 (seen on 1.8.7).
+        // Until 1.19 Go did not treat DEL as ASCII (seen on 1.8.7).
         (None, 0x7f) if unicode < Unicode::V15 => text.push_str("\\u007f"),
         (None, 0..=0x7f) => push_hex_byte(text, code as u8),
         (None, 0x80..=0xffff) => text.push_str(&format!("\\u{code:04x}")),

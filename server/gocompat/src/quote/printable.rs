@@ -1,15 +1,15 @@
-//! Go's `unicode.IsPrint`: which characters Consul accepts in a path, and which `%q` leaves as they are.
+//! Go's `unicode.IsPrint`: the characters that Consul accepts in paths, and that `%q` does not escape.
 //!
-//! The tables are those of the crate `regex-syntax`, which knows of each character since which edition of Unicode it exists.
+//! The tables come from the crate `regex-syntax`, which has the edition of Unicode of every character.
 
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
-/// The edition of Unicode that a Go release knows: a character that is newer is not printable.
+/// The edition of Unicode of a Go release. Newer characters are not printable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unicode {
-    /// Go 1.14 and 1.15, and here all up to 1.20.
+    /// That of Go 1.14 and 1.15, used for all up to 1.20.
     V12,
     /// Go 1.21 to 1.26.
     V15,
@@ -33,7 +33,7 @@ pub(crate) fn is_printable(character: char, unicode: Unicode) -> bool {
 static V12: LazyLock<ClassUnicode> = LazyLock::new(|| class("12.0"));
 static V15: LazyLock<ClassUnicode> = LazyLock::new(|| class("15.0"));
 
-/// The printable characters of an edition of Unicode.
+/// Returns the printable characters of an edition of Unicode.
 fn class(edition: &str) -> ClassUnicode {
     let pattern = format!(r"[[\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}}]&&\p{{Age={edition}}}]");
     let class = match regex_syntax::parse(&pattern).map(|parsed| parsed.into_kind()) {

@@ -1,6 +1,6 @@
-//! Go's `strconv.Unquote`: a string as it stands in Go's source.
+//! Go's `strconv.Unquote`: the value of a Go string literal.
 
-/// What a string between double quotes or backquotes means; none for what Go does not take for one.
+/// Returns the value of a string in double quotes or backquotes; `None` if it is invalid.
 pub fn unquote(text: &[u8]) -> Option<Vec<u8>> {
     let (quote, rest) = text.split_first()?;
     let (end, inner) = rest.split_last()?;
@@ -33,7 +33,7 @@ fn unescape(mut rest: &[u8]) -> Option<Vec<u8>> {
     Some(meaning)
 }
 
-/// Adds what an escape means, given what stands behind its backslash; gives what stands behind the escape.
+/// Decodes the escape at the start of a text behind its backslash. Returns the rest of the text.
 fn escape<'a>(text: &'a [u8], meaning: &mut Vec<u8>) -> Option<&'a [u8]> {
     let (letter, rest) = text.split_first()?;
     let byte = match letter {
@@ -56,7 +56,7 @@ fn escape<'a>(text: &'a [u8], meaning: &mut Vec<u8>) -> Option<&'a [u8]> {
             if value > u32::from(char::MAX) {
                 return None;
             }
-            // Halves of surrogate pairs are no characters, and Go puts the replacement there.
+            // Go replaces surrogates by U+FFFD.
             let character = char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER);
             meaning.extend(character.to_string().as_bytes());
             return Some(rest);

@@ -1,4 +1,4 @@
-//! Classes of characters, and escapes of one.
+//! Character classes, and escapes of single characters.
 
 use regex_syntax::ast::ClassAsciiKind;
 
@@ -8,7 +8,7 @@ const MISSING_BRACKET: &str = "missing closing ]";
 const INVALID_RANGE: &str = "invalid character class range";
 
 impl Translation<'_> {
-    /// A class between brackets.
+    /// Translates a class in brackets.
     pub(super) fn class(&mut self) -> Result<(), Error> {
         let whole = self.rest;
         let mut rest = &whole[1..];
@@ -50,7 +50,7 @@ fn posix(rest: &mut &str) -> Result<Option<String>, Error> {
     Ok(Some(written.to_owned()))
 }
 
-/// `\pL`, `\p{Greek}`, and with a large P or a circumflex their opposites.
+/// Translates `\pL` and `\p{Greek}`, and their negations with `\P` or a circumflex.
 pub(super) fn unicode(rest: &mut &str) -> Result<Option<String>, Error> {
     let Some(text) = rest
         .strip_prefix(r"\p")
@@ -77,8 +77,8 @@ pub(super) fn unicode(rest: &mut &str) -> Result<Option<String>, Error> {
     Ok(Some(format!("\\{sign}{{{name}}}")))
 }
 
-/// Whether Go has a class of this name: a general category in its short form, or a script. The crate knows the same, and takes
-/// other spellings too.
+/// Whether Go has a class of this name: a short general category or a script. The crate has the same, and
+/// accepts more spellings.
 fn is_class(name: &str) -> bool {
     let is_word = |word: &str| {
         let mut letters = word.chars();
@@ -106,7 +106,7 @@ pub(super) fn perl(rest: &mut &str) -> Option<&'static str> {
     Some(class)
 }
 
-/// A character or a range of characters inside of a class, which is `whole` with all that follows it.
+/// Translates a character or a range in a class. `whole` is the pattern from the class on.
 fn range(rest: &mut &str, whole: &str) -> Result<String, Error> {
     let start = *rest;
     let low = class_character(rest, whole)?;
@@ -134,15 +134,15 @@ fn class_character(rest: &mut &str, whole: &str) -> Result<char, Error> {
     }
 }
 
-/// A character as the crate takes it for itself in a class.
+/// Returns a character escaped for a class of the crate.
 fn in_class(character: char) -> String {
     format!("\\x{{{:X}}}", u32::from(character))
 }
 
-/// The character that an escape stands for.
+/// Parses the escape of a character.
 ///
 /// # Errors
-/// It stands for none.
+/// The escape is invalid.
 pub(super) fn escaped(rest: &mut &str) -> Result<char, Error> {
     let text = *rest;
     let mut letters = Letters(&text[1..]);
@@ -166,7 +166,7 @@ pub(super) fn escaped(rest: &mut &str) -> Result<char, Error> {
     character.ok_or_else(|| Error::new(INVALID_ESCAPE, written))
 }
 
-/// A text that is read letter by letter.
+/// A text under parsing.
 struct Letters<'a>(&'a str);
 
 impl Letters<'_> {
@@ -193,7 +193,7 @@ fn octal(first: char, letters: &mut Letters<'_>) -> Option<char> {
 fn hexadecimal(letters: &mut Letters<'_>) -> Option<char> {
     let first = letters.next()?;
     if first != '{' {
-        // Go reads both before it looks at either.
+        // Go reads both before it checks either.
         let second = letters.next()?;
         return char::from_u32(first.to_digit(16)? * 16 + second.to_digit(16)?);
     }

@@ -6,7 +6,7 @@ const INVALID_NAME: &str = "invalid named capture";
 const INVALID_FLAGS: &str = "invalid or unsupported Perl syntax";
 
 impl Translation<'_> {
-    /// An opening parenthesis with what belongs to it. Groups are asked for by number alone, so none keeps its name.
+    /// Translates the start of a group. Names of groups are dropped, because groups are read by number.
     pub(super) fn open_group(&mut self) -> Result<(), Error> {
         if self.rest.starts_with("(?P<") && self.rest.len() > 4 {
             self.name()?;
@@ -40,7 +40,7 @@ impl Translation<'_> {
         Ok(())
     }
 
-    /// `(?flags)`, which hold until the group ends, or `(?flags:` of a group. A flag may come twice, and count twice.
+    /// Translates `(?flags)`, valid to the end of the group, or `(?flags:` of a group. Flags may be repeated.
     fn flags(&mut self) -> Result<(), Error> {
         let (mut on, mut off) = (String::new(), String::new());
         let (mut negative, mut negated) = (false, false);

@@ -1,7 +1,8 @@
-//! Go's `regexp`: its syntax and its errors, on the machine of the crate `regex`, which is a sibling.
+//! Go's `regexp`: its syntax and errors, executed by the crate `regex`, which descends from the same design.
 //!
-//! Go's syntax is read here, refused in Go's words, and written anew in the crate's. What they both have and mean
-//! differently is written out: `\d`, `\w`, `\s` and `\b` are ASCII in Go, `[` and `&&` mean nothing in a class.
+//! Patterns are parsed here, refused with Go's errors, and translated to the crate's syntax. The translation
+//! spells out the differences: `\d`, `\w`, `\s` and `\b` are ASCII in Go, and `[` and `&&` are ordinary in a
+//! class.
 
 mod class;
 mod group;
@@ -15,7 +16,8 @@ use repeat::Item;
 #[derive(Debug)]
 pub struct Regexp(regex::bytes::Regex);
 
-/// What is wrong with a pattern. Prints Go's sentence, e.g. "error parsing regexp: missing closing ]: `[a`".
+/// Why a pattern is invalid. `Display` prints Go's sentence, e.g. "error parsing regexp: missing closing ]:
+/// `[a`".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     problem: &'static str,
@@ -43,26 +45,26 @@ const UNEXPECTED_PARENTHESIS: &str = "unexpected )";
 const TRAILING_BACKSLASH: &str = "trailing backslash at end of expression";
 const INVALID_ESCAPE: &str = "invalid escape sequence";
 const INVALID_UTF_8: &str = "invalid UTF-8";
-/// What Go's parser says of patterns that are too large. Here they need not be as large as there.
+/// Go's error for too large patterns. The limit here is lower.
 const TOO_LARGE: &str = "expression too large";
-/// How long a pattern may be: the crate takes a kilobyte of memory for some of the bytes.
+/// The longest pattern. A byte can take the crate a kilobyte of memory.
 const MAX_BYTES: usize = 64 * 1024;
-/// What newer Go says of patterns that are nested too deeply; Go 1.15 takes any depth.
+/// Newer Go's error for too deep patterns. Go 1.15 accepts any depth.
 const TOO_DEEP: &str = "expression nests too deeply";
 
-/// How deep a pattern may be nested, as in newer Go: groups, alternatives, sequences and repetitions each count.
+/// The deepest nesting, as in newer Go: groups, alternatives, sequences and repetitions count.
 const MAX_DEPTH: u32 = 1000;
-/// How many groups within each other are compiled where the caller is. The crate goes down the stack for each, and takes
-/// up to 25 kB of it in a build that is not optimized.
+/// The deepest nesting of groups that is compiled on the caller's stack. The crate recurses, with up to 25 kB
+/// for each level in a debug build.
 const FEW_GROUPS: usize = 3;
-/// The stack on which the others are compiled, three times as large as they need. Only what is used of it takes memory.
+/// The stack for deeper patterns, three times the need. Unused stack takes no memory.
 const LARGE_STACK: usize = 32 * 1024 * 1024;
 
 impl Regexp {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// What Go finds wrong first.
+    /// Go's first error in the pattern.
     pub fn new(pattern: &[u8]) -> Result<Self, Error> {
         let text = std::str::from_utf8(pattern).map_err(|error| {
             let rest = String::from_utf8_lossy(&pattern[error.valid_up_to()..]);
@@ -82,7 +84,7 @@ impl Regexp {
             .map_err(|problem| Error::new(problem, text))
     }
 
-    /// What the pattern and its groups hold where it is found first; nothing where it is not found.
+    /// Returns the first match with its groups; `None` without a match.
     pub fn groups(&self, text: &str) -> Vec<String> {
         let found = self.0.captures(text.as_bytes());
         let held = found.iter().flat_map(|found| found.iter());
@@ -91,7 +93,7 @@ impl Regexp {
             .collect()
     }
 
-    /// Whether the pattern is found anywhere in a text.
+    /// Whether the pattern matches anywhere in a text.
     pub fn matches(&self, text: impl AsRef<[u8]>) -> bool {
         self.0.is_match(text.as_ref())
     }
@@ -102,7 +104,7 @@ fn compile(translated: &str) -> Result<regex::bytes::Regex, &'static str> {
         .nest_limit(MAX_DEPTH)
         .build();
     compiled.map_err(|error| match error {
-        // What is translated is sound, so that its depth is all that its syntax can be refused for.
+        // A translated pattern is valid, so only its depth can be refused.
         regex::Error::Syntax(_) => TOO_DEEP,
         _ => TOO_LARGE,
     })
@@ -112,39 +114,39 @@ fn compile_on_large_stack(translated: String) -> Result<regex::bytes::Regex, &'s
     let thread = std::thread::Builder::new()
         .stack_size(LARGE_STACK)
         .spawn(move || compile(&translated));
-    // A machine that has no such stack cannot compile the pattern.
+    // Without memory for the stack the pattern cannot be compiled.
     let compiled = thread.map_err(|_| TOO_DEEP)?.join();
     compiled.expect("compiling does not panic")
 }
 
-/// A pattern as the crate takes it.
+/// A pattern in the crate's syntax.
 struct Translated {
     pattern: String,
-    /// How many groups there are within each other at most.
+    /// The deepest nesting of groups.
     groups: usize,
 }
 
 /// A pattern under translation.
 struct Translation<'a> {
     whole: &'a str,
-    /// What is not translated yet.
+    /// The rest of the pattern.
     rest: &'a str,
     out: String,
-    /// The groups that are open, the innermost last: what they hold so far.
+    /// The open groups, innermost last.
     open: Vec<Level>,
-    /// How many of them there were at most.
+    /// The most groups open at once.
     groups: usize,
     level: Level,
-    /// The text from the repetition that was translated last, if nothing came since.
+    /// The text from the last repetition on, if it comes directly before.
     repetition: Option<&'a str>,
 }
 
-/// A group's contents so far.
+/// The contents of an open group.
 #[derive(Default)]
 struct Level {
-    /// What a repetition would be of.
+    /// The operand of a following repetition.
     last: Option<Item>,
-    /// The largest number of repetitions of anything in it.
+    /// The largest product of nested repetitions in it.
     repeats: u64,
 }
 
@@ -202,7 +204,7 @@ impl<'a> Translation<'a> {
         taken
     }
 
-    /// Something that can be repeated.
+    /// Adds an operand of repetitions.
     fn item(&mut self, translated: &str) {
         self.out.push_str(translated);
         self.level.last = Some(Item { repeats: 1 });
@@ -249,13 +251,13 @@ impl<'a> Translation<'a> {
         Ok(())
     }
 
-    /// An escape of two characters that the crate writes like this.
+    /// Adds the translation of an escape of two characters.
     fn written_as(&mut self, translated: &str) {
         self.advance(2);
         self.item(translated);
     }
 
-    /// `\Q...\E`, or to the end.
+    /// Translates `\Q...\E`, or `\Q` up to the end.
     fn quoted(&mut self) {
         self.advance(2);
         let end = self.rest.find(r"\E");

@@ -2,20 +2,20 @@
 
 use super::{Error, Translation};
 
-/// Something that can be repeated.
+/// The operand of a repetition.
 pub(super) struct Item {
-    /// How often a part of it is repeated at most, all repetitions in it multiplied.
+    /// The largest product of nested repetitions in it.
     pub(super) repeats: u64,
 }
 
-/// More repetitions than this are too many.
+/// The largest product of repetitions.
 const MOST_REPEATS: u64 = 1000;
 
 const NESTED_REPETITION: &str = "invalid nested repetition operator";
 const INVALID_COUNT: &str = "invalid repeat count";
 const NOTHING_TO_REPEAT: &str = "missing argument to repetition operator";
 
-/// The numbers of `{2,5}`: none as the second for `{2,}`.
+/// The counts of `{2,5}`; the second is `None` for `{2,}`.
 struct Count {
     minimum: u64,
     maximum: Option<u64>,
@@ -29,7 +29,7 @@ impl<'a> Translation<'a> {
         Ok(())
     }
 
-    /// A repetition with counts, or a brace.
+    /// Translates a repetition with counts, or a literal brace.
     pub(super) fn counted(&mut self, repetition: Option<&'a str>) -> Result<(), Error> {
         let before = self.rest;
         let Some((count, length)) = count(self.rest) else {
@@ -54,7 +54,7 @@ impl<'a> Translation<'a> {
         Ok(())
     }
 
-    /// Writes an operator with the question mark that may follow it; gives the repetitions in what it repeats.
+    /// Writes an operator with an optional question mark. Returns the repetitions of its operand.
     fn out_lazily(
         &mut self,
         before: &'a str,
@@ -80,7 +80,7 @@ impl<'a> Translation<'a> {
     }
 }
 
-/// The counts at the start of a text, and their length with the braces; none where a brace is a brace.
+/// Parses counts in braces. Returns them with their length; `None` for a literal brace.
 fn count(text: &str) -> Option<(Count, usize)> {
     let inner = &text[1..text.find('}')?];
     let (first, second) = match inner.split_once(',') {
@@ -96,7 +96,7 @@ fn count(text: &str) -> Option<(Count, usize)> {
     Some((Count { minimum, maximum }, inner.len() + 2))
 }
 
-/// Digits without a zero before them.
+/// Parses digits without leading zeros.
 fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number || (text.len() > 1 && text.starts_with('0')) {

@@ -11,29 +11,29 @@ use crate::quote::Quoted;
 /// A request target: the path as sent and as decoded, and the raw query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestTarget<'a> {
-    /// `http://host` of an absolute-form target, or its scheme and colon where it has no host; else empty.
+    /// `http://host` of an absolute-form target, or only its scheme and colon without a host; else empty.
     origin: &'a [u8],
-    /// What follows the scheme where that is no path: `bar` in `foo:bar`.
+    /// The opaque part behind the scheme: `bar` in `foo:bar`.
     opaque: &'a [u8],
     raw_path: &'a [u8],
     path: Cow<'a, [u8]>,
     query: &'a [u8],
-    /// A target that ends in its only `?` keeps it when it is printed.
+    /// Whether the target ends in its only `?`, which printing keeps.
     bare_question_mark: bool,
 }
 
-/// Why Go refuses a request target or a query. Consul never shows the text.
+/// Why Go refuses a request target or a query. Consul never shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlError {
     /// The target is empty.
     Empty,
-    /// It holds a byte below the space, or DEL.
+    /// It contains a control character.
     ControlCharacter,
     /// It is neither a path nor absolute.
     NotRooted,
-    /// The port of an absolute one is no number.
+    /// The port of an absolute target is not a number.
     Port,
-    /// A `%` without two hexadecimal digits: the offending bytes, three at most.
+    /// A `%` lacks two hexadecimal digits: the invalid bytes, at most three.
     Escape(Vec<u8>),
 }
 
@@ -54,11 +54,10 @@ impl fmt::Display for UrlError {
 impl std::error::Error for UrlError {}
 
 impl<'a> RequestTarget<'a> {
-    /// Splits and decodes the target of a request line as `url.ParseRequestURI` does. `#` has no meaning there: it is part of
-    /// the path.
+    /// Parses the target of a request line as `url.ParseRequestURI` does. `#` is a part of the path there.
     ///
     /// # Errors
-    /// Where Go's server answers 400 and closes the connection (kv.md 0 step 1).
+    /// The target is invalid: Go's server answers 400 and closes the connection (kv.md 0 step 1).
     pub fn parse(target: &'a [u8]) -> Result<Self, UrlError> {
         if target.iter().any(u8::is_ascii_control) {
             return Err(UrlError::ControlCharacter);
@@ -95,7 +94,7 @@ impl<'a> RequestTarget<'a> {
         })
     }
 
-    /// A target like `foo:bar`: it has no path.
+    /// Creates a target like `foo:bar`, without a path.
     fn opaque(scheme: &'a [u8], rest: &'a [u8]) -> Self {
         let (opaque, query) = match rest.iter().position(|&byte| byte == b'?') {
             Some(at) => (&rest[..at], Some(&rest[at + 1..])),
@@ -111,17 +110,17 @@ impl<'a> RequestTarget<'a> {
         }
     }
 
-    /// The decoded path, `URL.Path`.
+    /// Returns the decoded path, `URL.Path`.
     pub fn path(&self) -> &[u8] {
         &self.path
     }
 
-    /// The query as sent, `URL.RawQuery`; empty when there is none.
+    /// Returns the query as sent, `URL.RawQuery`; empty if missing.
     pub fn raw_query(&self) -> &[u8] {
         self.query
     }
 
-    /// The path in escaped form, `URL.EscapedPath`: as sent if that is a valid encoding, else encoded anew.
+    /// Returns the escaped path, `URL.EscapedPath`: as sent if that is a valid encoding, else encoded anew.
     pub(crate) fn escaped_path(&self) -> Cow<'_, [u8]> {
         let as_sent = self
             .raw_path
@@ -134,7 +133,7 @@ impl<'a> RequestTarget<'a> {
         }
     }
 
-    /// The target with another decoded path and everything else kept, as `URL.String` prints it.
+    /// Returns the target with another decoded path, as `URL.String` prints it.
     pub(crate) fn with_path(&self, path: &[u8]) -> Vec<u8> {
         let mut text = self.origin.to_vec();
         if !self.opaque.is_empty() {
@@ -153,7 +152,7 @@ impl<'a> RequestTarget<'a> {
     }
 }
 
-/// Appends `?` and the raw query unless that is empty.
+/// Appends `?` and the raw query, if not empty.
 pub(super) fn push_query(text: &mut Vec<u8>, raw_query: &[u8]) {
     if !raw_query.is_empty() {
         text.push(b'?');
@@ -161,7 +160,7 @@ pub(super) fn push_query(text: &mut Vec<u8>, raw_query: &[u8]) {
     }
 }
 
-/// Splits `scheme://host` off an absolute-form target, or `scheme:` where no host follows.
+/// Splits `scheme://host` off an absolute-form target, or `scheme:` without a host.
 fn split_origin(target: &[u8]) -> (&[u8], &[u8]) {
     let scheme = target
         .iter()
@@ -232,7 +231,7 @@ fn hex_pair([high, low]: [u8; 2]) -> Option<u8> {
     u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
-/// Encodes a path as `URL.EscapedPath` does: `$&+,/:;=@` stand as they are.
+/// Encodes a path as `URL.EscapedPath` does, without escaping `$&+,/:;=@`.
 pub fn path_escape(path: &[u8]) -> String {
     escape(path, |byte| b"$&+,/:;=@".contains(&byte), "%20")
 }
@@ -265,7 +264,7 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)
 }
 
-/// Whether Go lets the byte stand when it decides if a path as sent is a valid encoding of itself.
+/// Whether Go accepts an unescaped byte in a path as sent as a valid encoding.
 fn stands_in_escaped_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::quote::printable::{Unicode, is_printable};
 
-/// `path.Clean`: the shortest path that means the same. Repeated slashes become one, `.` goes, `..` takes its parent with
-/// it, a trailing slash goes; `..` at the root goes too; nothing left is `.`.
+/// `path.Clean`: returns the shortest equivalent path. It merges slashes, drops `.` and a trailing slash, and
+/// resolves `..`, also at the root. An empty result is `.`.
 pub fn clean(path: &[u8]) -> Vec<u8> {
     let rooted = path.starts_with(b"/");
     let mut kept: Vec<&[u8]> = Vec::new();
@@ -27,7 +27,7 @@ pub fn clean(path: &[u8]) -> Vec<u8> {
     cleaned
 }
 
-/// [`clean`], but a trailing slash is kept. Borrowed where there is nothing to clean, as nearly always.
+/// Like [`clean`], but keeps a trailing slash. A clean path, as nearly all are, is borrowed.
 pub fn clean_up_to_slash(path: &[u8]) -> Cow<'_, [u8]> {
     if is_plain(path) {
         return Cow::Borrowed(path);
@@ -39,13 +39,13 @@ pub fn clean_up_to_slash(path: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(cleaned)
 }
 
-/// Whether a path has no segment that cleaning could take away. Some that it would not take away count, too.
+/// Whether a path is certainly clean. `false` for some clean paths, too.
 fn is_plain(path: &[u8]) -> bool {
     let may_go = |pair: &[u8]| pair[0] == b'/' && matches!(pair[1], b'/' | b'.');
     path.first().is_some_and(|first| *first != b'.') && !path.windows(2).any(may_go)
 }
 
-/// The cleaning of `net/http.ServeMux`: rooted, and a trailing slash is kept.
+/// The cleaning of `net/http.ServeMux`: makes the path rooted and keeps a trailing slash.
 pub(crate) fn clean_rooted(path: &[u8]) -> Cow<'_, [u8]> {
     if path.starts_with(b"/") {
         return clean_up_to_slash(path);
@@ -54,7 +54,8 @@ pub(crate) fn clean_rooted(path: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(clean_up_to_slash(&rooted).into_owned())
 }
 
-/// Whether every character of a decoded path is printable. A byte that is not UTF-8 counts as U+FFFD, which is (kv.md 1.6).
+/// Whether every character of a decoded path is printable. Invalid bytes count as U+FFFD, which is printable
+/// (kv.md 1.6).
 pub fn is_printable_path(path: &[u8], unicode: Unicode) -> bool {
     if path.iter().all(|byte| matches!(byte, b' '..=b'~')) {
         return true;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::url::{UrlError, query_escape, query_unescape};
 
-/// What `;` in a query means.
+/// The meaning of `;` in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semicolons {
     /// It separates parameters as `&` does: Go until 1.16.
@@ -13,12 +13,12 @@ pub enum Semicolons {
     Refused,
 }
 
-/// Why a query does not parse. Consul answers 500 and never shows the text (kv.md 0 step 5).
+/// Why a query is invalid. Consul answers 500 without the reason (kv.md 0 step 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryError {
-    /// A bad percent-escape in a name or a value.
+    /// A percent-escape is invalid.
     Escape(UrlError),
-    /// A `;` where Go refuses it.
+    /// A `;`, which newer Go refuses.
     Semicolon,
 }
 
@@ -33,17 +33,17 @@ impl fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// The parameters of a query, in the order in which they were sent. Names and values are bytes: a client may send any.
+/// The parameters of a query, in the order sent. Names and values may be any bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     parameters: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Query {
-    /// Decodes a raw query. A parameter without `=` has an empty value; empty parameters (`a&&b`) are none.
+    /// Decodes a raw query. A parameter without `=` has an empty value; empty parameters (`a&&b`) are dropped.
     ///
     /// # Errors
-    /// The first bad percent-escape, or a `;` where it is refused.
+    /// The first invalid percent-escape, or a refused `;`.
     pub fn parse(raw: &[u8], semicolons: Semicolons) -> Result<Query, QueryError> {
         let separates =
             |&byte: &u8| byte == b'&' || (byte == b';' && semicolons == Semicolons::Separate);
@@ -65,28 +65,28 @@ impl Query {
         Ok(Query { parameters })
     }
 
-    /// All parameters with their values.
+    /// Returns all parameters with their values.
     pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let pairs = self.parameters.iter();
         pairs.map(|(name, value)| (name.as_slice(), value.as_slice()))
     }
 
-    /// Whether the parameter is present, with whatever value. Names are case-sensitive.
+    /// Whether the parameter is present. Names are case-sensitive.
     pub fn has(&self, name: &str) -> bool {
         self.first(name).is_some()
     }
 
-    /// The first value of the parameter, or nothing if it is absent.
+    /// Returns the first value of the parameter; `None` if it is missing.
     pub fn first(&self, name: &str) -> Option<&[u8]> {
         self.all(name).next()
     }
 
-    /// The first value of the parameter, empty if it is absent: `Values.Get`.
+    /// Returns the first value of the parameter; empty if it is missing: `Values.Get`.
     pub fn get(&self, name: &str) -> &[u8] {
         self.first(name).unwrap_or_default()
     }
 
-    /// All values of the parameter in the order sent.
+    /// Returns all values of the parameter, in the order sent.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
         self.parameters
             .iter()
@@ -94,7 +94,8 @@ impl Query {
             .map(|(_, value)| value.as_slice())
     }
 
-    /// All parameters encoded anew and sorted by name, each as `name=value`: `Values.Encode` (kv.md 2.1, `Conflicting flags`).
+    /// Encodes all parameters, sorted by name, as `name=value`: `Values.Encode` (kv.md 2.1, `Conflicting
+    /// flags`).
     pub fn encode(&self) -> String {
         let mut sorted: Vec<_> = self.parameters.iter().collect();
         // A stable sort: the values of one name keep their order.

@@ -1,9 +1,9 @@
-//! Request bodies: JSON into Rust values by the rules of Go's `json.Decoder`.
+//! Decodes request bodies into Rust values by the rules of Go's `json.Decoder`.
 //!
-//! A table says which fields a type of Go's has, and where each is kept ([`go_struct!`]); this module walks the body in the
-//! order in which it is written and fills them in place. From that follows what Go does with oddities: names match without regard to case, of duplicates the later
-//! wins, objects that come twice are merged, `null` leaves scalars as they are, and the first problem in the body is the one
-//! that is reported, although decoding goes on behind it (session.md 0.13, kv.md 7.1).
+//! A table lists the fields of a Go type and their places in Rust ([`go_struct!`]). This module walks the body
+//! in order and fills the places. So it behaves as Go does: names match in any case, the later of two
+//! duplicates wins, repeated objects are merged, `null` keeps scalars, and the first error is reported
+//! although decoding goes on (session.md 0.13, kv.md 7.1).
 //!
 //! ```text
 //! go_struct! {
@@ -29,10 +29,11 @@ use crate::json::context::{
 use crate::json::scan::first_value;
 use crate::json::value::{Value, ValueKind};
 
-/// Decodes the first JSON value of a body into `place`, on top of what it holds; what follows that value is ignored.
+/// Decodes the first JSON value of a body into `place`, over its current contents. Bytes behind the value are
+/// ignored.
 ///
 /// # Errors
-/// The first problem of the body. `place` is then filled in part.
+/// The first error in the body. `place` is then filled in part.
 pub fn decode<T: Decode>(
     body: &[u8],
     place: &mut T::Place,
@@ -46,63 +47,64 @@ pub fn decode<T: Decode>(
     context.into_result()
 }
 
-/// A type of Go's that a JSON value can be decoded into.
+/// A type of Go that can be decoded from JSON.
 pub trait Decode {
-    /// The Rust type that keeps what was decoded. Several types of Go's may be kept in the same.
+    /// The Rust type of the place. Several types of Go may share one.
     type Place;
 
-    /// Takes the value, or says to the context why it cannot.
+    /// Decodes a value into its place, or reports an error to the context.
     fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut DecodeContext);
 
-    /// Go's name for the type, as in type errors.
+    /// Go's name of the type in type errors.
     fn go_type() -> Cow<'static, str>;
 }
 
 /// A struct of Go: a JSON object with known fields. [`go_struct!`] implements it.
 pub trait Object {
-    /// The Rust type that keeps what was decoded.
+    /// The Rust type of the place.
     type Place: 'static;
 
-    /// Go's name for the type with its package, e.g. `api.KVTxnOp`.
+    /// Go's name of the type with its package, e.g. `api.KVTxnOp`.
     const GO_TYPE: &'static str;
 
-    /// Whether Go's type decodes itself.
+    /// The decoder of Go's type.
     const DECODER: Decoder = Decoder::Standard;
 
-    /// The fields, each with its place. An exact match of a name goes before one that differs in case.
+    /// The fields with their places. An exact match of a name wins over one in another case.
     const FIELDS: &'static [Fields<Self::Place>];
 
-    /// Called when an object was taken without a problem: what is left to check or to convert.
+    /// Checks and converts after an object was decoded without an error.
     ///
     /// # Errors
-    /// The text to report.
+    /// The sentence to report.
     fn complete(_place: &mut Self::Place) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// Who decodes a struct.
+/// The decoder of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoder {
     /// `encoding/json` itself.
     Standard,
-    /// The type has an `UnmarshalJSON`, which has rules for unknown fields of its own and whose problems end the decoding of
+    /// The type's `UnmarshalJSON`. It has its own rule for unknown fields, and its errors end the decoding of
     /// the whole body.
     Own(UnknownFields),
 }
 
-/// Declares a struct of Go's: each field with its name in JSON, its type, and where its value is kept.
+/// Declares a struct of Go: each field with its JSON name, its type and its place.
 ///
-/// With `struct`, the macro declares the Rust struct as well, with a member for each field that names one. Without it,
-/// `Name as "go.Name" for place: Type` fills any Rust type, and a field names its place in it by an expression. A
-/// field without a place is decoded, so that its errors are reported, and dropped.
+/// With `struct`, the macro also declares the Rust struct, with a member for each field that names one.
+/// Without it, `Name as "go.Name" for place: Type` fills any Rust type, and each field gives its place as an
+/// expression. A field without a place is decoded for its errors and dropped.
 ///
-/// * `"Name" | "name"`: a second name, which Consul takes where the first one is missing.
-/// * `is "types.CheckID"`: Go's name for the type of the field, where it is a named one.
-/// * `since Behaviour::...`: to earlier releases the field is unknown.
+/// * `"Name" | "name"`: a second name, which Consul reads if the first is missing.
+/// * `is "types.CheckID"`: Go's name of the field's type, if it is a named one.
+/// * `since Behaviour::...`: the field is unknown to earlier releases.
 /// * `*Alias { ... }`: fields of an embedded struct, whose name type errors may show.
 /// * `..TABLE;` and `*Alias of TABLE;`: the fields of a table that [`fields!`] made.
-/// * `own decoder: Refused` (or `Accepted`): the type has an `UnmarshalJSON`; this is what it does with unknown fields.
+/// * `own decoder: Refused` (or `Accepted`): the type has an `UnmarshalJSON`, which refuses or accepts unknown
+///   fields.
 /// * `then: function`: [`Object::complete`].
 #[macro_export]
 macro_rules! go_struct {
@@ -218,7 +220,7 @@ macro_rules! go_struct {
     };
 }
 
-/// A table of fields, in the form of [`go_struct!`].
+/// Makes a table of fields, in the form of [`go_struct!`].
 #[macro_export]
 macro_rules! fields {
     ($binder:ident: $target:ty {
@@ -249,7 +251,7 @@ macro_rules! fields {
 
 pub use crate::{fields, go_struct};
 
-/// The fields of a struct itself, or of one that is embedded in it.
+/// The fields of a struct or of a struct embedded in it.
 pub struct Fields<P: 'static> {
     /// The name of the embedded struct; `None` for the struct itself.
     pub embedded_in: Option<&'static str>,
@@ -267,7 +269,7 @@ pub struct Field<P> {
 }
 
 impl<P> Field<P> {
-    /// A field with the name that it has in JSON, and what takes its value.
+    /// Creates a field with its JSON name and its decoder.
     pub const fn new(name: &'static str, take: fn(&mut P, Value<'_>, &mut DecodeContext)) -> Self {
         Self {
             name,
@@ -278,25 +280,25 @@ impl<P> Field<P> {
         }
     }
 
-    /// A second name of the field, which Consul takes where the first one is missing.
+    /// Adds a second name, which Consul reads if the first is missing.
     pub const fn or_named(mut self, name: &'static str) -> Self {
         self.other_name = Some(name);
         self
     }
 
-    /// The field came with this change: to earlier releases it is unknown.
+    /// Makes the field unknown before this change.
     pub const fn since(mut self, change: ReleaseChange) -> Self {
         self.since = Some(change);
         self
     }
 
-    /// Go's name for the type of the field, where it is a named one, e.g. `types.CheckID`.
+    /// Sets Go's name of the field's type, e.g. `types.CheckID`.
     pub const fn of_type(mut self, go_type: &'static str) -> Self {
         self.go_type = Some(go_type);
         self
     }
 
-    /// The name of the field by which a name in the body calls it, if it does, without regard to case.
+    /// Returns which of its names matches a name in the body, in any case.
     fn called(&self, name: &str) -> Option<Called> {
         if matches_folded(self.name, name) {
             return Some(Called::Name);
@@ -306,19 +308,19 @@ impl<P> Field<P> {
     }
 }
 
-/// Which of its two names a field is called by.
+/// Which of a field's two names matches.
 #[derive(Clone, Copy)]
 enum Called {
     Name,
     OtherName(&'static str),
 }
 
-/// Decodes a value that means nothing, for its errors alone.
+/// Decodes a value only for its errors.
 pub fn ignore<T: Decode<Place: Default>>(value: Value<'_>, context: &mut DecodeContext) {
     T::decode(&mut T::Place::default(), value, context);
 }
 
-/// Decodes a struct, by itself or by its own decoder.
+/// Decodes a struct with its decoder.
 pub fn decode_struct<T: Object>(
     place: &mut T::Place,
     value: Value<'_>,
@@ -363,8 +365,8 @@ fn decode_object<T: Object>(place: &mut T::Place, value: Value<'_>, context: &mu
     }
 }
 
-/// The field that a name in the body calls, by which name, and the embedded struct that it belongs to: second names
-/// belong to the struct around.
+/// Returns the field for a name in the body, the name that matches, and the field's embedded struct. Second
+/// names belong to the outer struct.
 fn find<P>(
     fields: &'static [Fields<P>],
     name: &str,
@@ -387,8 +389,8 @@ fn find<P>(
     })
 }
 
-/// Whether the ASCII name of a field matches without regard to case. Two letters have a third form beyond ASCII: the Kelvin
-/// sign is a `k`, the long s an `s`.
+/// Whether the ASCII name of a field matches in any case. Two letters match beyond ASCII: the Kelvin sign is a
+/// `k`, the long s an `s`.
 fn matches_folded(field: &str, name: &str) -> bool {
     let folded = name.chars().map(|character| match character {
         '\u{212a}' => 'k',

@@ -1,4 +1,4 @@
-//! How JSON is laid out, and how strings are written in it.
+//! The layout of JSON, and its strings.
 
 use std::io::Write;
 
@@ -13,19 +13,19 @@ pub enum ControlEscapes {
     Short,
 }
 
-/// How an answer is laid out (kv.md 1.3, 1.22.md A1.3).
+/// The layout of an answer (kv.md 1.3, 1.22.md A1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Four spaces of indentation for each level, and a space behind colons.
     pub pretty: bool,
-    /// A line end behind the whole.
+    /// Whether a line end follows.
     pub newline: bool,
     /// How control characters are printed.
     pub control_escapes: ControlEscapes,
 }
 
 impl Style {
-    /// On one line and without its end.
+    /// One line, without a line end.
     pub(crate) const COMPACT: Style = Style {
         pretty: false,
         newline: false,
@@ -36,12 +36,12 @@ impl Style {
 /// A comma, a line end, and the indentation of eight levels.
 const COMMA_AND_LINE: &[u8; 34] = b",\n                                ";
 
-/// Begins a new line, indented for its depth.
+/// Starts a new line, indented for its depth.
 pub(super) fn break_line(out: &mut Vec<u8>, depth: usize) {
     push_line(out, 1, depth);
 }
 
-/// The same behind a comma.
+/// Writes a comma and starts a new line, indented for its depth.
 pub(super) fn break_line_after_comma(out: &mut Vec<u8>, depth: usize) {
     push_line(out, 0, depth);
 }
@@ -50,7 +50,7 @@ fn push_line(out: &mut Vec<u8>, start: usize, depth: usize) {
     let end = 2 + 4 * depth;
     let known = end.min(COMMA_AND_LINE.len());
     out.extend_from_slice(&COMMA_AND_LINE[start..known]);
-    // Deeper than any answer of Consul's.
+    // No answer of Consul is this deep.
     out.extend(std::iter::repeat_n(b' ', end - known));
 }
 

@@ -1,7 +1,7 @@
 //! Answers: JSON as Go's `json.Marshal` and `json.MarshalIndent` print it.
 //!
-//! `serializer.rs` does the work. A list can also be rendered element by element ([`ListWriter`]), so that a large answer
-//! never stands in memory as one body.
+//! A list can be rendered element by element ([`ListWriter`]), so that a large answer is never in memory as a
+//! whole.
 
 mod layout;
 pub mod reprint;
@@ -38,7 +38,7 @@ fn end(out: &mut Vec<u8>, style: Style) {
     }
 }
 
-/// Renders an array element by element; the same bytes as for the array as a whole.
+/// Renders an array element by element, with the same bytes as for the whole array.
 #[derive(Debug)]
 pub struct ListWriter {
     rendered: Vec<u8>,
@@ -47,7 +47,7 @@ pub struct ListWriter {
 }
 
 impl ListWriter {
-    /// A list. Nothing is rendered before the first element.
+    /// Creates an empty list.
     pub fn new(style: Style) -> ListWriter {
         ListWriter {
             rendered: Vec::new(),
@@ -66,12 +66,12 @@ impl ListWriter {
         push(&mut self.rendered, element, self.style, 1);
     }
 
-    /// What has been rendered and not been taken, to take it or to make room for more.
+    /// Returns the rendered bytes, to take them or to reserve capacity.
     pub fn rendered(&mut self) -> &mut Vec<u8> {
         &mut self.rendered
     }
 
-    /// Renders the end of the list and gives what has not been taken.
+    /// Renders the end of the list and returns the remaining bytes.
     pub fn finish(mut self) -> Vec<u8> {
         if self.is_empty {
             self.rendered.push(b'[');
@@ -84,7 +84,7 @@ impl ListWriter {
     }
 }
 
-/// A byte string that is text to Consul, such as a key: each byte that is not UTF-8 is printed as `\ufffd`.
+/// Bytes that are text to Consul, such as a key. Invalid bytes are printed as `\ufffd`.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a>(pub &'a [u8]);
 
@@ -94,7 +94,7 @@ impl Serialize for Text<'_> {
     }
 }
 
-/// A well-formed JSON text, which is printed as part of the whole. Only Go's serializer knows it.
+/// A well-formed JSON text, printed as a part of the document. Only this module's serializer supports it.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<'a>(pub &'a str);
 
@@ -104,7 +104,7 @@ impl Serialize for Json<'_> {
     }
 }
 
-/// A byte string that is data: padded base64, and `null` when it is empty.
+/// Bytes that are data: padded base64; `null` if empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Base64<'a>(pub &'a [u8]);
 

@@ -1,14 +1,14 @@
-//! JSON that is printed again in another style, whatever its depth.
+//! Prints JSON texts of any depth in another style.
 
 use super::layout::{Style, break_line, push_string};
 use crate::json::value::{Value, decode_string, string_length};
 
-/// Prints a JSON text without spaces. Numbers stay as they are written, and members in their order.
+/// Prints a JSON text without spaces. Numbers and the order of members stay.
 pub fn compact(value: Value<'_>) -> String {
     print(value, Style::COMPACT)
 }
 
-/// Prints a JSON text with four spaces of indentation for each level.
+/// Prints a JSON text indented by four spaces for each level.
 pub fn indented(value: Value<'_>) -> String {
     let style = Style {
         pretty: true,
@@ -23,7 +23,7 @@ fn print(value: Value<'_>, style: Style) -> String {
     String::from_utf8(out).expect("strings are decoded and the rest is ASCII")
 }
 
-/// Prints a well-formed JSON text that stands at this depth of the document at the end of `out`.
+/// Appends a well-formed JSON text at this depth of a document.
 pub(super) fn push(out: &mut Vec<u8>, text: &[u8], style: Style, mut depth: usize) {
     let mut rest = text.trim_ascii_start();
     while let Some((&byte, behind)) = rest.split_first() {

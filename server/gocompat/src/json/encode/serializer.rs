@@ -1,9 +1,8 @@
-//! A serializer that writes Go's JSON straight into memory: strings are safe to stand in HTML, pretty means four spaces,
-//! bytes are base64.
+//! A serializer of Go's JSON: HTML characters in strings are escaped, the indentation is four spaces, bytes
+//! are base64.
 //!
-//! Most of what a server does beside reading and writing its sockets is to print entries, so this is written for speed:
-//! nothing is looked at twice or copied on its way. A general serializer with a formatter of our own, as `serde_json` offers,
-//! took three times as long.
+//! It is written for speed, because printing entries is most of a server's work. `serde_json` with a formatter
+//! of our own took three times as long.
 
 use serde::ser::{
     Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple,
@@ -16,24 +15,24 @@ use super::layout::{
 use super::reprint;
 use crate::base64;
 
-/// Why a value cannot be printed: it is of a kind that no answer has.
+/// Why a value cannot be printed: no answer has its kind.
 pub(super) type SerializeError = serde::de::value::Error;
 
-/// The name of a newtype whose bytes are text, UTF-8 or not.
+/// The name of the newtype whose bytes are text.
 pub(super) const TEXT: &str = "go::json::Text";
-/// The name of a newtype whose bytes are JSON.
+/// The name of the newtype whose bytes are JSON.
 pub(super) const JSON: &str = "go::json::Json";
 
-/// What the bytes of a value are.
+/// The meaning of a value's bytes.
 #[derive(Clone, Copy, Debug)]
 enum Bytes {
-    /// Data, unless a newtype says otherwise.
+    /// Data, outside of these newtypes.
     Data,
     Text,
     Json,
 }
 
-/// Prints one value.
+/// Prints a value.
 #[derive(Debug)]
 pub(super) struct GoSerializer<'w> {
     out: &'w mut Vec<u8>,
@@ -47,7 +46,7 @@ pub(super) struct GoSerializer<'w> {
 pub(super) struct Container<'w> {
     out: &'w mut Vec<u8>,
     style: Style,
-    /// The depth of what is inside.
+    /// The depth of its contents.
     depth: usize,
     is_empty: bool,
     /// The closing bracket.
@@ -55,7 +54,7 @@ pub(super) struct Container<'w> {
 }
 
 impl<'w> GoSerializer<'w> {
-    /// A serializer for a value that stands at this depth of the document at the end of `out`.
+    /// Creates a serializer that appends a value at this depth of a document.
     pub(super) fn new(out: &'w mut Vec<u8>, style: Style, depth: usize) -> Self {
         Self {
             out,
@@ -87,7 +86,7 @@ impl<'w> GoSerializer<'w> {
 }
 
 impl Container<'_> {
-    /// Begins the next element.
+    /// Starts the next element.
     fn next(&mut self) {
         match (self.style.pretty, self.is_empty) {
             (true, true) => break_line(self.out, self.depth),
@@ -194,7 +193,7 @@ impl<'w> Serializer for GoSerializer<'w> {
             return self.raw(value.to_string().as_bytes());
         }
         let exponential = format!("{value:e}");
-        // Go writes the sign of every exponent.
+        // Go prints the sign of every exponent.
         let signed = if magnitude < 1.0 {
             exponential
         } else {
