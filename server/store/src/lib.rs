@@ -25,6 +25,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use imbl::OrdMap;
+
 pub use agent::event::{EventList, EventRow, NewEvent};
 pub use agent::{
     Agent, AgentCommand, AgentImage, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow,
@@ -320,6 +322,19 @@ impl Command for Deadline {
         change.effects.notes.extend(note);
         Ok(())
     }
+}
+
+/// Returns rows of which each has been changed.
+pub(crate) fn each_changed<K: Ord + Clone, R: Clone>(
+    rows: &OrdMap<K, Arc<R>>,
+    change: impl Fn(&mut R),
+) -> OrdMap<K, Arc<R>> {
+    let changed = rows.iter().map(|(key, row)| {
+        let mut row = R::clone(row);
+        change(&mut row);
+        (key.clone(), Arc::new(row))
+    });
+    changed.collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use imbl::{OrdMap, OrdSet};
 use crate::catalog::check::SESSION;
 use crate::catalog::looks::looked_at;
 use crate::catalog::registration::CheckRow;
+use crate::each_changed;
 
 /// The checks of the catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,12 +100,7 @@ impl CheckTable {
 
     /// Changes every check. Its id, service and session name must stay.
     pub(crate) fn change_all(&mut self, change: impl Fn(&mut CheckRow)) {
-        let rows = self.rows.iter().map(|(place, row)| {
-            let mut row = CheckRow::clone(row);
-            change(&mut row);
-            (place.clone(), Arc::new(row))
-        });
-        self.rows = rows.collect();
+        self.rows = each_changed(&self.rows, change);
     }
 }
 

@@ -104,7 +104,6 @@ impl Store {
         // Results of runs in progress never reach the restored store.
         self.run_checks_again(now);
         self.carry(now, Timestamp::ZERO);
-        let pairs = |(key, at): (&Key, &Timestamp)| (key.clone(), *at);
         let keys = self.kv.rows.iter();
         let sessions = self.sessions.rows.values();
         let lapse = |row: &SessionRow| self.sessions.lapses.get(&row.session.id).copied();
@@ -117,7 +116,7 @@ impl Store {
             tombstones: owned(&self.tombstones.by_key),
             reaps: owned(&self.tombstones.reaps),
             reaps_counted_from: self.tombstones.counted_from,
-            lock_delays: self.lock_delays.by_key.iter().map(pairs).collect(),
+            lock_delays: owned(&self.lock_delays.by_key),
             sessions: sessions
                 .map(|row| (SessionRow::clone(row), lapse(row)))
                 .collect(),

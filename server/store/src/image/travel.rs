@@ -5,9 +5,9 @@ use std::sync::Arc;
 use imbl::{OrdMap, OrdSet};
 
 use crate::Index;
-use crate::Store;
 use crate::kv::lock_delay::LockDelays;
 use crate::timestamp::Timestamp;
+use crate::{Store, each_changed};
 
 impl Store {
     /// Moves all deadlines from `from` to `to`, as if no time lay between.
@@ -80,14 +80,14 @@ impl Store {
         };
         self.applied = low(self.applied);
         self.kv.newest = low(self.kv.newest);
-        self.kv.rows = each(&self.kv.rows, |row| {
+        self.kv.rows = each_changed(&self.kv.rows, |row| {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
         });
         self.tombstones.lower(low);
         let sessions = &mut self.sessions;
         sessions.newest = low(sessions.newest);
-        sessions.rows = each(&sessions.rows, |row| {
+        sessions.rows = each_changed(&sessions.rows, |row| {
             row.create_index = low(row.create_index);
         });
         let by_lapse: OrdSet<_> = sessions
@@ -99,7 +99,7 @@ impl Store {
         self.lower_catalog(low);
         let queries = &mut self.prepared_queries;
         queries.newest = low(queries.newest);
-        queries.rows = each(&queries.rows, |row| {
+        queries.rows = each_changed(&queries.rows, |row| {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
         });
@@ -107,11 +107,11 @@ impl Store {
 
     fn lower_catalog(&mut self, low: impl Fn(Index) -> Index) {
         let catalog = &mut self.catalog;
-        catalog.nodes = each(&catalog.nodes, |row| {
+        catalog.nodes = each_changed(&catalog.nodes, |row| {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
         });
-        catalog.services = each(&catalog.services, |row| {
+        catalog.services = each_changed(&catalog.services, |row| {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
         });
@@ -135,16 +135,4 @@ impl Store {
                 .collect();
         }
     }
-}
-
-fn each<K: Ord + Clone, R: Clone>(
-    rows: &OrdMap<K, Arc<R>>,
-    change: impl Fn(&mut R),
-) -> OrdMap<K, Arc<R>> {
-    let changed = rows.iter().map(|(key, row)| {
-        let mut row = R::clone(row);
-        change(&mut row);
-        (key.clone(), Arc::new(row))
-    });
-    changed.collect()
 }

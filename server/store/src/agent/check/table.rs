@@ -6,6 +6,7 @@ use imbl::{OrdMap, OrdSet};
 
 use crate::agent::local::{Alias, CheckSource, LocalCheck};
 use crate::catalog::looks::looked_at;
+use crate::each_changed;
 
 /// The agent's checks by their ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,12 +74,7 @@ impl Checks {
 
     /// Changes all checks. Their ids, services and sources must stay.
     pub(in crate::agent) fn change_all(&mut self, change: impl Fn(&mut LocalCheck)) {
-        let rows = self.rows.iter().map(|(id, local)| {
-            let mut local = LocalCheck::clone(local);
-            change(&mut local);
-            (id.clone(), Arc::new(local))
-        });
-        self.rows = rows.collect();
+        self.rows = each_changed(&self.rows, change);
     }
 
     /// Returns all checks, in the order of their ids.
