@@ -1,4 +1,4 @@
-//! What a connection does with answers that no test over HTTP can ask for.
+//! Responses that no test over HTTP can request.
 
 use std::io::ErrorKind;
 
@@ -17,12 +17,12 @@ const SETTINGS: ServeOptions = ServeOptions {
     },
     hanging_up: HangingUp::Waits,
     date: || HeaderValue::from_static("today"),
-    // The client ends the connection.
+    // The client closes the connection.
     sleep: |_| Box::pin(std::future::pending()),
 };
 
-/// Sends a request to a connection that answers in this way, and reads until it ends: what came, and whether it ended
-/// with a reset.
+/// Sends a request to a connection with this response and reads to the end. Returns the bytes, and whether a
+/// reset ended them.
 async fn ask(request: &str, answer: fn() -> Response<Bytes>) -> (String, bool) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("a socket has an address");
@@ -84,7 +84,7 @@ async fn a_reset() {
 
 #[tokio::test]
 async fn an_answer_that_is_cut_off() {
-    // The head names the whole length, and nothing says that the connection ends.
+    // The head has the full length, and no header announces the close.
     let (came, _) = ask(GET, || text(3, Ending::CutOff(2))).await;
     assert_eq!(came, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nxx");
     let (came, _) = ask(GET, || text(3, Ending::CutOff(0))).await;

@@ -1,4 +1,4 @@
-//! Events: which are kept, and the index of their lists (session.md 4.6).
+//! Events: the kept ones, and the index of their lists (session.md 4.6).
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! The indexes that reads report, and what moves them (kv.md 4, session.md 2.1).
+//! The indexes of reads, and the writes that move them (kv.md 4, session.md 2.1).
 
 use super::check;
 

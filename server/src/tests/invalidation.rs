@@ -1,4 +1,4 @@
-//! What ends sessions, and what falls with them (session.md 3).
+//! The ends of sessions, and their consequences (session.md 3).
 
 use super::check;
 

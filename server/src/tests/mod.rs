@@ -7,11 +7,11 @@
 //! get job                                    -> job=a lock=1 created=12 modified=13, index 13
 //! ```
 //!
-//! The outcome is compared as text with everything that the command came to, so what a line does not say did
-//! not happen. A script starts after the agent's own node `n1` with its check `serfHealth` was registered at
-//! index 10, at time zero. It runs on every profile of `Version::PROFILES`, unless it says `with version`.
+//! The outcome is compared with all effects of the command as text, so an effect missing in a line fails the
+//! test. A script starts at time zero, with the agent's node `n1` and its check `serfHealth` registered at
+//! index 10. It runs on every profile of `Version::PROFILES`, unless it says `with version`.
 //!
-//! * `s1` is a session id, `S1` the same in upper case; anything else where an id belongs is meant literally.
+//! * `s1` is a session id, `S1` the same id in upper case; anything else in place of an id is literal.
 //! * `put k=v`, `delete`, `delete-tree`, `session create|destroy|renew`, `register`, `deregister` are commands;
 //!   their options are spelled as in Consul's API. A value `x*9` is nine times `x`.
 //! * `txn` is followed by its operations, one per line behind `|`, and by the line of its outcome.
@@ -19,8 +19,8 @@
 //!   `checks of n|for s|in state`, `queries`, `query-info`, `query-for`, `events [named n]` read.
 //! * `query create|update|delete s7` writes a prepared query, whose id is spelled as those of sessions are;
 //!   `fire` fires an event.
-//! * `wait w <read> index=N` is a blocking query by the name of `w`; it answers where a later line says `w: ...`,
-//!   or at `stop w`, when its time is up.
+//! * `wait w <read> index=N` starts a blocking query named `w`. It is answered where a later line says `w:
+//!   ...`, or times out at `stop w`.
 //! * `tick 10s` lets time pass; `lower by=5` lowers all indexes.
 
 #[expect(dead_code, reason = "the random tests of the store use the rest")]
@@ -47,7 +47,7 @@ use crate::server::rules_of;
 /// Runs a script and compares the outcome of each of its lines.
 ///
 /// # Panics
-/// At the first line whose outcome is another, with both.
+/// The outcome of a line differs; the message has both.
 #[track_caller]
 fn check(text: &str) {
     let script = script::read(text);

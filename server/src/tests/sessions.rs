@@ -1,4 +1,4 @@
-//! Creating, renewing, reading and losing sessions (session.md 1 to 3).
+//! Creation, renewal, reads and lapses of sessions (session.md 1 to 3).
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! The memory of deletes, its end, and the indexes that slide back (kv.md 4.3).
+//! Tombstones, their reaping, and the indexes that go back with it (kv.md 4.3).
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! Blocking queries: what ends a wait, and what does not (kv.md 5, session.md 2.1).
+//! Blocking queries: the writes that end a wait, and those that do not (kv.md 5, session.md 2.1).
 
 use super::check;
 

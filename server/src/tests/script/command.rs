@@ -1,4 +1,4 @@
-//! From the words of a line to what the store is to do.
+//! Parses the words of a line to a step of the store.
 
 use std::time::Duration;
 
@@ -11,33 +11,33 @@ use crate::store::{
     PreparedQueryWrite, Registration, ServiceCheck, ServiceView, Template, TxnOperation, TxnVerb,
 };
 
-/// What one line of a script asks for.
+/// A step: one line of a script.
 pub(super) enum Instruction {
     /// A command.
     Apply(Command),
-    /// A transaction that only reads.
+    /// A read-only transaction.
     ReadTxn(Vec<TxnOperation>),
     /// A read.
     Read(Read),
-    /// A blocking query: its name, what it reads, and the index that its client knows.
+    /// Start a blocking query: its name, its read, and the client's index.
     Wait(String, Read, Index),
-    /// The time of a blocking query is up.
+    /// Time out a blocking query.
     Stop(String),
-    /// Time passes.
+    /// Let time pass.
     Tick(Duration),
     /// Lower all indexes.
     Lower(u64),
 }
 
-/// A read, and how its answer is shown.
+/// A read, with the form of its answer.
 #[derive(Clone, Debug)]
 pub(super) struct Read {
     pub(super) query: Query,
-    /// Show of each row no more than its name.
+    /// Whether to show only the names of rows.
     pub(super) names_only: bool,
 }
 
-/// What a step asks for.
+/// Parses a step.
 pub(super) fn parse(step: &Step) -> Result<Instruction, String> {
     let mut words = Words::new(&step.command);
     let verb = words.take()?;
@@ -192,7 +192,8 @@ fn verb_without_value(verb: &str, words: &mut Words<'_>) -> Result<TxnVerb, Stri
     })
 }
 
-/// `query create|update|delete id [template] [name=n] [session=s] [flaw=f]`; queries have ids as sessions have.
+/// `query create|update|delete id [template] [name=n] [session=s] [flaw=f]`. The ids have the form of session
+/// ids.
 fn query(words: &mut Words<'_>) -> Result<Command, String> {
     let verb = words.take()?;
     let id = words.take()?;
@@ -227,7 +228,8 @@ fn query(words: &mut Words<'_>) -> Result<Command, String> {
     })))
 }
 
-/// `fire name [elsewhere]`: an event for the agent, or for others. Its id gives lists the index of its first letter.
+/// `fire name [elsewhere]`: an event for the agent, or for other agents. Lists get the index of its first
+/// letter.
 fn event(words: &mut Words<'_>) -> Result<NewEvent, String> {
     let name: Box<[u8]> = words.take()?.as_bytes().into();
     let mut id = [0; 16];
@@ -256,7 +258,7 @@ fn session(words: &mut Words<'_>) -> Result<Command, String> {
     }
 }
 
-/// A session with what Consul's HTTP API fills in for an empty body, as far as no option says otherwise.
+/// Parses a session. Unset options have the defaults of Consul's HTTP API.
 fn new_session(words: &mut Words<'_>) -> Result<NewSession, String> {
     let name = words.take()?;
     let ttl_text = words.option("ttl").unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! From a script's text to its steps.
+//! Parses a script to its steps.
 
 mod command;
 mod outcome;
@@ -7,17 +7,17 @@ mod words;
 
 use crate::version::Version;
 
-/// A script as read.
+/// A parsed script.
 pub(in crate::tests) struct Script {
-    /// The versions that it holds for.
+    /// The versions to run it on.
     pub(in crate::tests) versions: Vec<Version>,
     /// Its commands, in order.
     pub(in crate::tests) steps: Vec<Step>,
 }
 
-/// A command and what it is to come to.
+/// A command with its expected outcome.
 pub(in crate::tests) struct Step {
-    /// The line that it starts at, from 1.
+    /// The number of its first line, from 1.
     pub(in crate::tests) line: usize,
     /// The command without its outcome.
     pub(in crate::tests) command: String,
@@ -27,10 +27,10 @@ pub(in crate::tests) struct Step {
     pub(in crate::tests) expected: String,
 }
 
-/// Reads a script.
+/// Parses a script.
 ///
 /// # Panics
-/// At a line that has no outcome, or at a version that there is not.
+/// A line lacks an outcome, or a version is unknown.
 #[track_caller]
 pub(in crate::tests) fn read(text: &str) -> Script {
     let mut versions = Version::PROFILES.to_vec();

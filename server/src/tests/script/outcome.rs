@@ -1,4 +1,4 @@
-//! What a command or a read came to, as a script writes it.
+//! Prints the outcomes of commands and reads in the form of scripts.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::store::{
     SessionEnd, SessionRow, TxnError, TxnOutcome, TxnRefusal, TxnResult,
 };
 
-/// What a command came to.
+/// Prints the outcome of a command.
 pub(super) fn of_command(applied: &Applied) -> String {
     let Effects {
         index,
@@ -54,7 +54,7 @@ fn not_written(refused: &KvRefused) -> Vec<String> {
     std::iter::once("false".to_owned()).chain(why).collect()
 }
 
-/// What fell, for commands that nobody asked for.
+/// Prints the effects of a deadline.
 pub(super) fn of_deadline(what: &str, effects: &Effects) -> String {
     let mut facts = ends(&effects.ended);
     facts.extend(effects.runs.iter().map(run_name));
@@ -69,7 +69,7 @@ fn run_name(run: &ProbeRun) -> String {
     format!("runs {}", run.check_id)
 }
 
-/// What a transaction that only reads came to.
+/// Prints the outcome of a read-only transaction.
 pub(super) fn of_read_transaction(outcome: &TxnOutcome) -> String {
     let facts = match outcome {
         Ok(results) => txn_results(results),
@@ -97,7 +97,7 @@ fn ends(ended: &[SessionEnd]) -> Vec<String> {
     facts
 }
 
-/// What a read found.
+/// Prints the answer to a read.
 pub(super) fn of_read(read: &Read, answer: &Answer) -> String {
     let mut facts = rows(&answer.rows, read.names_only);
     if facts.is_empty() {
@@ -240,7 +240,7 @@ fn txn_results(results: &[TxnResult]) -> Vec<String> {
     results.iter().map(txn_result).collect()
 }
 
-/// A result that shows no value has none behind its key, not even `null`.
+/// Prints a result. One without a value shows only its key, without `null`.
 fn txn_result(result: &TxnResult) -> String {
     match result {
         TxnResult::Kv {
@@ -296,7 +296,7 @@ fn txn_error(error: &TxnError) -> String {
     format!("#{} {}: {why}", error.operation, key_name(key))
 }
 
-/// Why a command or a read was refused.
+/// Prints the refusal of a command or a read.
 pub(super) fn of_refused(refused: &Refused) -> String {
     match refused {
         Refused::Other(refusal) => of_refusal(refusal),

@@ -1,4 +1,4 @@
-//! One run of a script on one store.
+//! Runs a script on a store.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::store::{
 use crate::timestamp::Timestamp;
 use crate::watch::{Registry, WaiterId};
 
-/// A store, the time, and those who wait.
+/// A store, the time, and the waiters.
 pub(in crate::tests) struct Run {
     store: Store,
     now: Timestamp,
@@ -21,7 +21,7 @@ pub(in crate::tests) struct Run {
     waiting: BTreeMap<String, Waiting>,
 }
 
-/// A blocking query that has not been answered.
+/// A pending blocking query.
 struct Waiting {
     id: WaiterId,
     read: Read,
@@ -56,7 +56,7 @@ impl Run {
         }
     }
 
-    /// Runs all steps, up to the first whose outcome is not the expected one.
+    /// Runs all steps, up to the first with an unexpected outcome.
     pub(in crate::tests) fn steps(&mut self, steps: &[Step]) -> Result<(), String> {
         for step in steps {
             let Step {
@@ -148,7 +148,7 @@ impl Run {
         answer.map_err(|refused| outcome::of_refused(&refused))
     }
 
-    /// Lets those look again whom a change concerns; the answers of those whose wait it ends.
+    /// Repeats the reads of woken waiters. Returns the answers that end waits.
     fn answers(&mut self, touched: &[Touched]) -> Vec<String> {
         let mut answers = Vec::new();
         for name in self.registry.concerned(touched) {

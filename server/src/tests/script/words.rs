@@ -1,11 +1,11 @@
-//! The words of one command, and the small things that they stand for.
+//! The words of a command, and the values in them.
 
 use bytes::Bytes;
 use std::time::Duration;
 
 use crate::store::{Key, SessionId};
 
-/// What is left of a command's words. What is wrong with them is said in a sentence.
+/// The rest of a command's words. Errors are sentences.
 pub(super) struct Words<'a> {
     words: Vec<&'a str>,
 }
@@ -17,7 +17,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The next word; empty at the end.
+    /// Returns the next word; empty at the end.
     pub(super) fn peek(&self) -> &'a str {
         self.words.first().copied().unwrap_or_default()
     }
@@ -39,7 +39,7 @@ impl<'a> Words<'a> {
         is
     }
 
-    /// Takes the value of an option `name=value`, wherever it stands.
+    /// Takes the value of an option `name=value` at any place.
     pub(super) fn option(&mut self, name: &str) -> Option<&'a str> {
         let value = |word: &'a str| word.strip_prefix(name)?.strip_prefix('=');
         let place = self.words.iter().position(|word| value(word).is_some())?;
@@ -59,13 +59,13 @@ impl<'a> Words<'a> {
         Some(Self { words })
     }
 
-    /// Takes the value of an option that is a number; 0 when it is not given.
+    /// Takes the value of a numeric option; 0 if unset.
     pub(super) fn number(&mut self, name: &str) -> Result<u64, String> {
         let text = self.option(name).unwrap_or("0");
         text.parse().map_err(|_| format!("{name} is no number"))
     }
 
-    /// That no word is left.
+    /// Requires that no word is left.
     pub(super) fn end(&self) -> Result<(), String> {
         match self.words.first() {
             None => Ok(()),
@@ -77,13 +77,13 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A list behind an option: names between commas, none of them when it is empty.
+/// Parses a list of names separated by commas.
 pub(super) fn list(text: &str) -> Vec<String> {
     let names = text.split(',').filter(|name| !name.is_empty());
     names.map(str::to_owned).collect()
 }
 
-/// A key: `""` is the empty one, `\xff` a byte.
+/// Parses a key: `""` is empty, `\xff` a byte.
 pub(super) fn key(text: &str) -> Key {
     let text = text.trim_matches('"');
     let mut parts = text.split("\\x");
@@ -96,7 +96,7 @@ pub(super) fn key(text: &str) -> Key {
     Key::new(bytes)
 }
 
-/// A key as it is written in a script.
+/// Prints a key.
 pub(super) fn key_name(key: &Key) -> String {
     match key.as_bytes() {
         [] => "\"\"".to_owned(),
@@ -104,7 +104,7 @@ pub(super) fn key_name(key: &Key) -> String {
     }
 }
 
-/// A value: `x*9` is nine times `x`.
+/// Parses a value: `x*9` is nine times `x`.
 pub(super) fn value(text: &str) -> Bytes {
     let repeated = text.split_once('*');
     let text = match repeated.and_then(|(part, times)| Some((part, times.parse().ok()?))) {
@@ -114,7 +114,7 @@ pub(super) fn value(text: &str) -> Bytes {
     text.into()
 }
 
-/// A value as it is written in a script.
+/// Prints a value.
 pub(super) fn value_name(value: &[u8]) -> String {
     match value {
         [] => "null".to_owned(),
@@ -125,12 +125,12 @@ pub(super) fn value_name(value: &[u8]) -> String {
     }
 }
 
-/// The number of a session `s1` or `S1`.
+/// Parses the number of a session `s1` or `S1`.
 fn session_number(name: &str) -> Option<u8> {
     name.strip_prefix(['s', 'S'])?.parse().ok()
 }
 
-/// The id of a session `s1`.
+/// Returns the id of a session `s1`.
 pub(super) fn session_id(name: &str) -> Option<SessionId> {
     let number = session_number(name)?;
     let mut bytes = [0xab; 16];
@@ -138,7 +138,7 @@ pub(super) fn session_id(name: &str) -> Option<SessionId> {
     Some(SessionId::from_bytes(bytes))
 }
 
-/// The text that a client would send for a session: an id, in upper case for `S1`, or what stands there.
+/// Returns the text that a client sends for a session: an id, in upper case for `S1`, or the literal word.
 pub(super) fn session_text(name: &str) -> String {
     match session_id(name) {
         Some(id) if name.starts_with('S') => id.to_string().to_uppercase(),
@@ -147,7 +147,7 @@ pub(super) fn session_text(name: &str) -> String {
     }
 }
 
-/// A session's id as it is written in a script.
+/// Prints a session's id.
 pub(super) fn session_name(text: &str) -> String {
     let names = (0..=u8::MAX).flat_map(|number| [format!("s{number}"), format!("S{number}")]);
     let mut names = names.filter(|name| session_text(name) == text);
@@ -162,7 +162,7 @@ const UNITS: [(&str, i64); 5] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// A length of time such as `15s` or `-1s`, in nanoseconds.
+/// Parses a duration such as `15s` or `-1s`, in nanoseconds.
 pub(super) fn nanoseconds(text: &str) -> Result<i64, String> {
     let split = text.find(|character: char| character.is_ascii_alphabetic());
     let (number, unit) = text.split_at(split.unwrap_or(text.len()));
@@ -174,14 +174,14 @@ pub(super) fn nanoseconds(text: &str) -> Result<i64, String> {
     product.ok_or_else(|| format!("{text:?} is no length of time"))
 }
 
-/// A length of time from now on.
+/// Parses a duration that is not negative.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let nanoseconds = u64::try_from(nanoseconds(text)?);
     let nanoseconds = nanoseconds.map_err(|_| format!("{text:?} lies in the past"))?;
     Ok(Duration::from_nanos(nanoseconds))
 }
 
-/// A length of time as it is written in a script: in the largest unit that it is a whole number of.
+/// Prints a duration in the largest unit without a fraction.
 pub(super) fn duration_name(nanoseconds: i128) -> String {
     let units = UNITS.iter().rev();
     let mut whole = units.filter(|(_, unit)| nanoseconds % i128::from(*unit) == 0);

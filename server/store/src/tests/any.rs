@@ -1,4 +1,4 @@
-//! Any command and any read, as one type each: what random steps here and the scripts of the server choose from.
+//! Enums of all commands and all reads, for random steps here and for the server's scripts.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) enum Command {
     Due(Deadline),
 }
 
-/// What any command answers.
+/// The reply to any command.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
     Done,
@@ -42,7 +42,7 @@ pub(super) enum Reply {
     Txn(Vec<TxnResult>),
 }
 
-/// Why any command or read is refused.
+/// The refusal of any command or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     Kv(KvRefused),
@@ -51,7 +51,7 @@ pub(super) enum Refused {
     Txn(Vec<TxnError>),
 }
 
-/// What any command came to.
+/// The outcome of any command.
 pub(super) type Applied = store::Applied<Reply, Refused>;
 
 impl Command {

@@ -1,5 +1,5 @@
-//! Random commands, and what must hold of every store. Scripts of commands with their outcomes are tests of the server,
-//! which knows the releases that they are written for.
+//! Random commands, and the invariants of every store. Scripts of commands with their outcomes are tests of
+//! the server, which knows the releases.
 
 #[expect(dead_code, reason = "the scripts of the server use the rest")]
 mod any;

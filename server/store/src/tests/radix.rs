@@ -1,4 +1,4 @@
-//! What a read of something missing waits for, against a radix tree that is really built (kv.md 5.4).
+//! Waits on missing keys and prefixes, compared with a real radix tree (kv.md 5.4).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -11,14 +11,14 @@ use proconsul_testing::random_cases;
 use crate::timestamp::Timestamp;
 use crate::{Content, Index, Key, KvGet, KvList, KvVerb, KvWrite, Read, Store, Watch};
 
-/// A node of a radix tree: by first byte, the labels of its edges and what they lead to.
+/// A node of a radix tree: its edges and their targets, by first byte.
 #[derive(Default)]
 struct Node {
     edges: BTreeMap<u8, (Vec<u8>, Node)>,
 }
 
 impl Node {
-    /// The compressed tree of some strings, none of which starts another.
+    /// Builds the compressed tree of strings, none of which is a prefix of another.
     fn of(strings: &[Vec<u8>]) -> Self {
         let mut node = Self::default();
         let first: BTreeSet<u8> = strings
@@ -46,8 +46,7 @@ impl Node {
         node
     }
 
-    /// The path down to the node where a walk along `path` ends, up to the first byte of the last edge taken; none
-    /// if no edge could be taken.
+    /// Returns `path` up to the first byte of the last matching edge; `None` without such an edge.
     fn walk(&self, path: &[u8]) -> Option<Vec<u8>> {
         let first = *path.first()?;
         let (label, below) = self.edges.get(&first)?;
@@ -65,7 +64,7 @@ fn with_nul(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
-/// Whether a write of `key` ends a wait at the end of `path`, by the tree of all `keys`.
+/// Whether a write of `key` ends a wait at `path`, in the tree of `keys`.
 fn wakes(keys: &BTreeSet<Vec<u8>>, path: &[u8], key: &[u8]) -> bool {
     let strings: Vec<Vec<u8>> = keys.iter().map(|key| with_nul(key)).collect();
     let watched = Node::of(&strings).walk(path);
@@ -85,7 +84,7 @@ fn store_of(keys: &BTreeSet<Vec<u8>>) -> Store {
     store
 }
 
-/// The prefix of all keys whose writes end the wait of a read of one thing.
+/// Returns the prefix of the keys whose writes end the wait of a read with one dependency.
 fn watched(store: &Store, read: &impl Read<Refused = Infallible>) -> Key {
     let Ok(answer) = read.look(store);
     match answer.reads.as_slice() {
@@ -129,8 +128,8 @@ proptest! {
     }
 }
 
-/// Keys that hold a NUL get in by transactions only; next to them the wait may end more often than in a radix tree,
-/// and never less.
+/// Only transactions write keys with a NUL. Beside them a wait may end more often than in a radix tree, never
+/// less often.
 #[test]
 fn a_key_beside_one_with_a_nul_is_waited_for() {
     let keys = BTreeSet::from([b"a\0b".to_vec(), b"ac".to_vec()]);

@@ -1,4 +1,4 @@
-//! Random commands on a small store, and what holds after each of them.
+//! Random commands on a small store, with the invariants checked after each.
 
 mod agent_steps;
 mod changes;
@@ -22,10 +22,10 @@ use crate::{Index, Store, VersionRules};
 
 /// A tombstone is reaped a quarter of an hour after the delete, at the next half minute.
 const LONGEST_TOMBSTONE: Duration = Duration::from_secs(15 * 60 + 30);
-/// What a longer lock-delay acts as.
+/// The longest lock-delay in effect.
 const LONGEST_LOCK_DELAY: Duration = Duration::from_secs(60);
 
-/// A store under way, the time, and what can be named in it.
+/// A store, the time, and the names that steps can use.
 struct Run {
     store: Store,
     now: Timestamp,
@@ -44,7 +44,7 @@ impl Run {
         }
     }
 
-    /// Takes a step. `look` sees the store before and after each command that it comes to, and the time.
+    /// Runs a step. `look` gets the store before and after each of its commands, and the time.
     fn take(&mut self, step: &Step, mut look: impl FnMut(&Store, &Self, &Command, &Applied)) {
         if let Step::Tick(passed) = step {
             let until = self.now.plus(*passed);

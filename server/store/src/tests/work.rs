@@ -1,4 +1,4 @@
-//! What a command costs does not grow with what it does not touch.
+//! The cost of a command does not grow with unrelated rows.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{
     SessionId, Store, Thresholds,
 };
 
-/// How many services the agent has, each with a check.
+/// The number of the agent's services, each with a check.
 const SERVICES: usize = 500;
 
 fn agent(command: AgentCommand) -> Command {
@@ -55,7 +55,7 @@ fn service(id: &str) -> Command {
     })
 }
 
-/// A store whose agent has many services with a check each, and an alias for every tenth of them.
+/// Returns a store whose agent has many services with a check each, and an alias for every tenth.
 fn crowded() -> Store {
     let mut store = Store::new(super::NEWEST, Index(9));
     let mut apply = |command| {
@@ -131,7 +131,7 @@ fn a_command_looks_at_the_checks_that_it_touches_and_no_others() {
         (elsewhere, 0),
         (report("of s7", "passing"), 0),
         (report("of s8", "critical"), 0),
-        // The alias looks at all checks of the node, which are the aliases.
+        // An alias looks at all checks of the node, which are the aliases.
         (report("of s10", "critical"), SERVICES / 10 + 5),
         (service("s9"), 5),
         (service("new"), 5),

@@ -1,4 +1,4 @@
-//! The registry against a list of all waiters that is gone through at every change.
+//! Compares the registry with a plain list of waiters.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::Registry;
 use crate::{Key, SessionId, Touched, Watch};
 use proconsul_testing::random_cases;
 
-/// Whether a change concerns who waits for `watch`.
+/// Whether a change wakes waiters on `watch`.
 fn concerns(watch: &Watch, touched: &Touched) -> bool {
     match (watch, touched) {
         (Watch::Key(key), Touched::Key(touched)) => key == touched,

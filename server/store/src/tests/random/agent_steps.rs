@@ -1,4 +1,4 @@
-//! Random commands to the agent, whose node is one of those that others register things on, too.
+//! Random commands to the agent, on whose node others register services and checks, too.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::{
     Start, Thresholds,
 };
 
-/// The id of the agent's node, which others may give theirs, too.
+/// The id of the agent's node. Others may register it for their nodes.
 pub(super) const OWN_ID: &str = "11111111-1111-1111-1111-111111111111";
 
-/// Something that a client tells the agent. Services and checks are given by their places among the ids.
+/// A command of a client to the agent. Services and checks are given by their positions among the ids.
 #[derive(Clone, Debug)]
 pub(super) enum AgentStep {
     RegisterService {
@@ -34,7 +34,7 @@ pub(super) enum AgentStep {
     },
 }
 
-/// The agent comes up on the first node: the leader enters it, and then it enters itself.
+/// Starts the agent on the first node.
 pub(in crate::tests) fn start() -> Command {
     let node = NewNode {
         node: NODES[0].to_owned(),
@@ -73,7 +73,7 @@ fn command(command: AgentCommand) -> Command {
 }
 
 impl AgentStep {
-    /// What the agent is told.
+    /// Returns the agent's command.
     pub(super) fn command(&self) -> Command {
         let id = |service: &usize| SERVICE_IDS[*service].to_owned();
         let check_id = |check: &usize| CHECKS[*check].to_owned();
@@ -121,7 +121,7 @@ impl AgentStep {
     }
 }
 
-/// A TTL check that takes its service with it when it has been critical for a minute.
+/// Returns a TTL check whose service is deregistered after a critical minute.
 fn spec(check: usize, status: &str) -> CheckSpec {
     CheckSpec {
         check: NewCheck {
@@ -138,7 +138,7 @@ fn spec(check: usize, status: &str) -> CheckSpec {
     }
 }
 
-/// The check that belongs to a service.
+/// Returns the check of a service.
 fn check_of(service: usize) -> Option<usize> {
     let mut places = SERVICE_ID_OF_CHECKS.iter();
     places.position(|id| *id == SERVICE_IDS[service])

@@ -1,4 +1,4 @@
-//! The effects of a command against the rows that it changed.
+//! Compares the effects of a command with the rows that it changed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use imbl::OrdMap;
 use crate::tests::any::{Applied, Command};
 use crate::{Deadline, Effects, Store, Touched};
 
-/// That the effects name each row that is not what it was before, and no other.
+/// Asserts that the effects name every changed row, and no other.
 pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &Applied) {
     let Effects {
         index,
@@ -23,8 +23,8 @@ pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &
         missing.is_empty(),
         "{missing:?} changed in silence at {command:?}"
     );
-    // A transaction may touch a row and put it back, and so may an agent that enters several things. An identical
-    // check is touched where it moves the index.
+    // A transaction or a command of the agent may change a row and restore it. An identical check is touched
+    // where it moves the index.
     let may_touch_more = matches!(
         command,
         Command::Txn(_) | Command::Agent(_) | Command::Due(Deadline::Agent(_))
@@ -50,7 +50,7 @@ pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &
     }
 }
 
-/// A row's table and place, as both sides spell it; none for what is no row.
+/// Returns a row's table and key, for both sides of the comparison; `None` for effects without a row.
 fn name(touched: &Touched) -> Option<String> {
     Some(match touched {
         Touched::Key(key) => format!("key {key}"),
@@ -93,7 +93,7 @@ fn changed_rows(before: &Store, after: &Store) -> BTreeSet<String> {
     names
 }
 
-/// The rows that are there now and were not before, or were others; and those that are gone.
+/// Returns the keys of new, changed and removed rows.
 fn changes<'a, K: Ord + Clone, V: PartialEq>(
     before: &'a OrdMap<K, Arc<V>>,
     after: &'a OrdMap<K, Arc<V>>,

@@ -1,4 +1,4 @@
-//! What holds in every store, whatever happened to it.
+//! The invariants of every store.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::catalog::check_table::CheckTable;
 use crate::timestamp::Timestamp;
 use crate::{Index, SessionId, Store};
 
-/// Goes through all tables of a store at `now`.
+/// Checks all tables of a store at `now`.
 pub(super) fn check(store: &Store, now: Timestamp) {
     keys_and_holders(store);
     tombstones(store, now);
@@ -33,7 +33,7 @@ fn keys_and_holders(store: &Store) {
     assert_eq!(index, held, "the index of held keys is that of the rows");
 }
 
-/// A key under its own tombstone was made after it was deleted, or in the transaction that deleted it.
+/// A key with a tombstone was created after its delete, or in the same transaction.
 fn tombstones(store: &Store, now: Timestamp) {
     let tombstones = &store.tombstones;
     assert!(tombstones.newest() <= store.applied);
@@ -68,7 +68,7 @@ fn sessions_and_their_places(store: &Store) {
             let place = (node.clone(), check.to_lowercase());
             let check = store.catalog.checks.get(&place.0, &place.1);
             let check = check.expect("a session is bound to checks that exist");
-            // A check that follows sessions may be critical when another one is created (1.22.md B1).
+            // A check that follows sessions may be critical when a session is created (1.22.md B1).
             let follows = store.rules.session_checks && check.check.kind == "session";
             assert!(
                 follows || check.check.status != "critical",

@@ -1,4 +1,4 @@
-//! Random commands over a world so small that they meet.
+//! Random commands over few names, so that they interact.
 
 use std::time::Duration;
 
@@ -20,19 +20,19 @@ pub(super) const KEYS: [&str; 8] = ["a", "a/", "a/b", "a/c", "ab", "b", "b/x/y",
 pub(super) const NODES: [&str; 2] = ["n1", "N2"];
 pub(super) const SERVICES: [&str; 2] = ["web", "db"];
 pub(super) const SERVICE_IDS: [&str; 3] = ["w1", "w2", "d1"];
-/// The name of each service instance. One that takes another name leaves readers of the first asleep, in a real
-/// Consul too; and so does a check that moves to another service.
+/// The name of each service instance. It is fixed, because a renamed instance does not wake readers of the old
+/// name, in a real Consul too; nor does a check that moves to another service.
 pub(super) const NAME_OF_IDS: [&str; 3] = ["web", "web", "db"];
 pub(super) const CHECKS: [&str; 3] = ["c1", "c2", "C3"];
 /// The service instance of each check.
 pub(super) const SERVICE_ID_OF_CHECKS: [&str; 3] = ["", "w1", "d1"];
 pub(super) const STATUSES: [&str; 3] = ["passing", "warning", "critical"];
-/// The names of sessions, and what checks of type `session` may follow.
+/// The names of sessions, which checks of type `session` may follow.
 const NAMES: [&str; 2] = ["", "x"];
-/// An id of a node that is not the agent's, whatever its name.
+/// The id of a node that is not the agent's.
 const OTHER_ID: &str = "22222222-2222-2222-2222-222222222222";
 
-/// Something that happens to a store. What it depends on is looked up when it does.
+/// A step on a store. Its names are resolved when it runs.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Write(Write),
@@ -49,7 +49,7 @@ pub(super) enum Step {
     Tick(Duration),
 }
 
-/// A prepared query that is made, or takes the place of one that was made.
+/// A new or replaced prepared query.
 #[derive(Clone, Debug)]
 pub(super) struct QueryStep {
     place_of: Option<usize>,
@@ -57,7 +57,7 @@ pub(super) struct QueryStep {
     session: Option<Who>,
 }
 
-/// A write of a key, by itself or in a transaction.
+/// A write of a key, alone or in a transaction.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
     key: &'static str,
@@ -86,7 +86,7 @@ pub(super) enum Operation {
     Catalog(Box<CatalogOperation>),
 }
 
-/// The modify index that a client believes a key to have.
+/// The modify index that a client expects.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Guess {
     Absent,
@@ -94,7 +94,7 @@ pub(super) enum Guess {
     Wrong,
 }
 
-/// The session that a client names: one of those that were created so far, in one spelling or another.
+/// The session of a client: one of those created so far, in any spelling.
 #[derive(Clone, Debug)]
 pub(super) enum Who {
     Created(usize),
@@ -103,18 +103,18 @@ pub(super) enum Who {
     Malformed,
 }
 
-/// A store's world: which sessions were created, so that later steps can name them.
+/// The names created so far, for later steps.
 #[derive(Clone, Default)]
 pub(super) struct World {
     created: Vec<SessionId>,
-    /// How many prepared queries were asked for.
+    /// The number of prepared queries written.
     queries: u8,
-    /// How many events were fired.
+    /// The number of events fired.
     events: u8,
 }
 
 impl World {
-    /// The command that a step stands for; none when only time passes.
+    /// Returns the command of a step; `None` for a step in time.
     pub(super) fn command(&mut self, store: &Store, step: &Step) -> Option<Command> {
         Some(match step {
             Step::Write(write) => Command::Kv(self.write(store, write)),
@@ -164,7 +164,7 @@ impl World {
         }))
     }
 
-    /// The id of a query that was asked for, if there was any.
+    /// Returns the id of a written query.
     fn query_id(&self, number: usize) -> String {
         let number = number.checked_rem(usize::from(self.queries)).unwrap_or(0);
         let number = u8::try_from(number).expect("there were fewer");
@@ -184,7 +184,7 @@ impl World {
         }))
     }
 
-    /// The ids of all sessions that were ever created.
+    /// Returns the ids of all sessions created so far.
     pub(super) fn sessions(&self) -> impl Iterator<Item = String> {
         self.created.iter().map(SessionId::to_string)
     }
@@ -222,7 +222,7 @@ impl World {
             Verb::DeleteCas(guess) => KvVerb::DeleteCas(index(store, key, *guess)),
             Verb::DeleteTree => KvVerb::DeleteTree,
         };
-        // The prefix of everything, which is no key.
+        // The empty prefix, which is not a key.
         let key = if *key == "z" && matches!(verb, KvVerb::DeleteTree) {
             ""
         } else {
@@ -267,7 +267,7 @@ fn index(store: &Store, key: &str, guess: Guess) -> Index {
     }
 }
 
-/// What happens to a store, in order.
+/// A sequence of steps.
 pub(super) fn steps(length: usize) -> impl Strategy<Value = Vec<Step>> {
     vec(step(), 1..length)
 }
@@ -425,7 +425,7 @@ fn node() -> impl Strategy<Value = NewNode> {
 
 fn registration() -> impl Strategy<Value = Registration> {
     let service = option::of(service());
-    // Each check at most once, so that what is touched is what has changed.
+    // Each check occurs at most once, so that every touched row has changed.
     let checks = subsequence(vec![0, 1, 2], 0..3).prop_flat_map(|numbers| {
         let checks: Vec<_> = numbers.into_iter().map(check).collect();
         checks

@@ -1,4 +1,4 @@
-//! What a read waits for against what changes its answer.
+//! Compares the read sets of reads with the changes of their answers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use crate::read::watch::Registry;
 use crate::tests::any::{Answer, Command, Query, Rows};
 use crate::{Effects, Key, KvVerb, Labels, ServiceRow, ServiceView, Store, TxnOperation, TxnVerb};
 
-/// The answers to all reads that there are in a small world, each with someone who waits for it to change.
+/// The answers to all reads, each with a waiter.
 pub(super) struct Waiting {
     registry: Registry<usize>,
     answers: BTreeMap<usize, (Query, Answer)>,
 }
 
-/// All reads that can show something of a store in which these things happen.
+/// All reads that can show rows of these steps.
 fn reads(world: &World) -> Vec<Query> {
     let keys = KEYS
         .iter()
@@ -56,14 +56,14 @@ fn reads(world: &World) -> Vec<Query> {
 }
 
 impl Waiting {
-    /// Someone waits for each read of a store.
+    /// Registers a waiter for each read of a store.
     pub(super) fn at(store: &Store, world: &World) -> Self {
         let mut registry = Registry::default();
         let mut answers = BTreeMap::new();
         for (number, read) in reads(world).into_iter().enumerate() {
             let answer = read.look(store).expect("the ids are well-formed");
             assert!(!answer.reads.is_empty(), "{read:?} depends on something");
-            // The index of a list of events is made of an id.
+            // The index of a list of events comes from an id.
             let of_raft = !matches!(read, Query::Events(_));
             assert!(answer.index.0 > 0);
             assert!(!of_raft || answer.index.0 <= store.applied().0.max(1));
@@ -74,8 +74,8 @@ impl Waiting {
         Self { registry, answers }
     }
 
-    /// That a command which led to `after` wakes everyone whose answer is another now, with a higher index, and
-    /// nobody whose key or prefix is there and stays as it is.
+    /// Asserts that the command that led to `after` wakes every waiter with a changed answer at a higher
+    /// index, and none on an existing key or prefix without a change.
     pub(super) fn check(&self, after: &Store, command: &Command, effects: &Effects) {
         let woken = self.registry.concerned(&effects.touched);
         for (number, (read, before)) in &self.answers {
@@ -98,8 +98,8 @@ impl Waiting {
     }
 }
 
-/// Whether two answers to a read show the same. The list of all services shows nothing of their nodes, which only a
-/// filter looks at.
+/// Whether two answers to a read are equal for clients. The list of services shows nothing of nodes, which
+/// only filters use.
 fn shows_the_same(read: &Query, now: &Rows, before: &Rows) -> bool {
     let services = |rows: &Rows| -> Vec<Arc<ServiceRow>> {
         match rows {
@@ -113,7 +113,8 @@ fn shows_the_same(read: &Query, now: &Rows, before: &Rows) -> bool {
     }
 }
 
-/// Whether a wake is a hint only: of what is missing, of what is no key, and of a transaction that changed its mind.
+/// Whether a wake may be spurious: for missing rows, for other rows than keys, and for transactions that
+/// restore a row.
 fn may_wake_in_vain(read: &Query, before: &Answer, command: &Command) -> bool {
     let found = match (read, &before.rows) {
         (Query::KvGet(_), Rows::Entry(entry)) => entry.is_some(),
@@ -123,9 +124,9 @@ fn may_wake_in_vain(read: &Query, before: &Answer, command: &Command) -> bool {
     !found || matches!(command, Command::Txn(_))
 }
 
-/// Whether a read may stay at its index though it shows something else (kv.md 4.3): a tree was deleted from a
-/// shorter prefix, whose tombstone does not count for a longer one; or the read is of a node that is gone, until 1.13;
-/// or of events, whose indexes are in no order.
+/// Whether a read may change without a higher index (kv.md 4.3): after the deletion of a tree by a shorter
+/// prefix, whose tombstone does not count for a longer one; for a deleted node, until 1.13; and for events,
+/// whose indexes have no order.
 fn may_slide_back(after: &Store, read: &Query, command: &Command) -> bool {
     match read {
         Query::KvList(_) => match command {
