@@ -14,7 +14,7 @@ use crate::bad_head::BadHead;
 use crate::body::{Incoming, Left, UNREAD_LIMIT, Wire};
 use crate::head::{Expectation, Framing, Head, Persistence};
 use crate::lines::Lines;
-use crate::response::{Body, Ending, Fate, Response, Terms};
+use crate::response::{Ending, Fate, HttpResponse, ResponseBody, Terms};
 use crate::stream::{HangingUp, Stream, WriteHalf};
 use crate::strictness::Strictness;
 
@@ -57,12 +57,12 @@ impl From<BadHead> for NoHead {
 }
 
 /// Serves a connection until either side closes it. `respond` answers one request at a time.
-pub async fn serve<B: Body, Held, Responding>(
+pub async fn serve<B: ResponseBody, Held, Responding>(
     stream: impl Into<Stream>,
     settings: ServeOptions,
     respond: impl Fn(Head, Incoming) -> Responding,
 ) where
-    Responding: Future<Output = Response<B, Held>>,
+    Responding: Future<Output = HttpResponse<B, Held>>,
 {
     let Stream { read, mut write } = stream.into();
     let wire = Arc::new(Wire::new(read));
@@ -166,9 +166,9 @@ async fn skip_line_ends(wire: &Wire) {
 }
 
 /// Returns the fate of the connection, after reading the rest of the request's body up to a limit.
-async fn fate<B: Body, Held>(
+async fn fate<B: ResponseBody, Held>(
     wire: &Wire,
-    answer: &Response<B, Held>,
+    answer: &HttpResponse<B, Held>,
     terms: Terms,
     expectation: Expectation,
 ) -> Fate {
@@ -195,9 +195,9 @@ async fn fail_expectation(
     settings: ServeOptions,
 ) {
     let close = (CONNECTION, HeaderValue::from_static("close"));
-    let answer = Response::<Bytes> {
+    let answer = HttpResponse::<Bytes> {
         headers: vec![close],
-        ..Response::empty(StatusCode::EXPECTATION_FAILED)
+        ..HttpResponse::empty(StatusCode::EXPECTATION_FAILED)
     };
     if answer.send(write, terms, Fate::Ends).await.is_err() {
         return;

@@ -18,7 +18,7 @@ pub use body::{Incoming, ReadBody};
 pub use chunks::BodyFailure;
 pub use connection::{ServeOptions, Sleep, serve};
 pub use head::{Head, Protocol};
-pub use response::{Body, Ending, Response};
+pub use response::{Ending, HttpResponse, ResponseBody};
 pub use stream::{HangingUp, Stream};
 pub use strictness::Strictness;
 

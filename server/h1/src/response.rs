@@ -18,7 +18,7 @@ const COPIED_BODY: usize = 4096;
 const HEAD_ROOM: usize = 512;
 
 /// The body of a response, sent piece by piece.
-pub trait Body {
+pub trait ResponseBody {
     /// Returns its length, if known.
     fn length(&self) -> Option<usize>;
 
@@ -29,7 +29,7 @@ pub trait Body {
     fn is_over(&self) -> bool;
 }
 
-impl Body for Bytes {
+impl ResponseBody for Bytes {
     fn length(&self) -> Option<usize> {
         Some(self.len())
     }
@@ -45,7 +45,7 @@ impl Body for Bytes {
 
 /// A response, before its framing is decided.
 #[derive(Debug)]
-pub struct Response<B, Held = ()> {
+pub struct HttpResponse<B, Held = ()> {
     /// The status.
     pub status: StatusCode,
     /// The headers set by the handler, in the order sent: sorted by name. A `Content-Length` among them is
@@ -113,7 +113,7 @@ pub(crate) enum Fate {
     EndsAloud,
 }
 
-impl<B: Default, Held: Default> Response<B, Held> {
+impl<B: Default, Held: Default> HttpResponse<B, Held> {
     /// Creates a response without a body.
     #[must_use]
     pub fn empty(status: StatusCode) -> Self {
@@ -137,7 +137,7 @@ impl<B: Default, Held: Default> Response<B, Held> {
     }
 }
 
-impl<B: Body, Held> Response<B, Held> {
+impl<B: ResponseBody, Held> HttpResponse<B, Held> {
     /// Returns the fate of the connection, as far as the head of the response decides it.
     pub(crate) fn fate(&self, terms: Terms) -> Fate {
         let close = self

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::{Ending, HangingUp, Response, ServeOptions, Strictness, serve};
+use crate::{Ending, HangingUp, HttpResponse, ServeOptions, Strictness, serve};
 
 const SETTINGS: ServeOptions = ServeOptions {
     head_limit: 1000,
@@ -23,7 +23,7 @@ const SETTINGS: ServeOptions = ServeOptions {
 
 /// Sends a request to a connection with this response and reads to the end. Returns the bytes, and whether a
 /// reset ended them.
-async fn ask(request: &str, answer: fn() -> Response<Bytes>) -> (String, bool) {
+async fn ask(request: &str, answer: fn() -> HttpResponse<Bytes>) -> (String, bool) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("a socket has an address");
     let mut client = TcpStream::connect(address).await.expect("it is listened");
@@ -55,11 +55,11 @@ fn without_dates(text: &str) -> String {
 const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const LAST: &str = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
-fn text(length: usize, ending: Ending) -> Response<Bytes> {
-    Response {
+fn text(length: usize, ending: Ending) -> HttpResponse<Bytes> {
+    HttpResponse {
         body: "x".repeat(length).into(),
         ending,
-        ..Response::empty(StatusCode::OK)
+        ..HttpResponse::empty(StatusCode::OK)
     }
 }
 
@@ -98,8 +98,10 @@ async fn an_answer_that_is_cut_off() {
 async fn statuses_without_a_body() {
     for status in [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED] {
         let (came, _) = match status {
-            StatusCode::NO_CONTENT => ask(LAST, || Response::empty(StatusCode::NO_CONTENT)).await,
-            _ => ask(LAST, || Response::empty(StatusCode::NOT_MODIFIED)).await,
+            StatusCode::NO_CONTENT => {
+                ask(LAST, || HttpResponse::empty(StatusCode::NO_CONTENT)).await
+            }
+            _ => ask(LAST, || HttpResponse::empty(StatusCode::NOT_MODIFIED)).await,
         };
         assert_eq!(
             came,
@@ -110,7 +112,7 @@ async fn statuses_without_a_body() {
 
 #[tokio::test]
 async fn what_was_set_stands_before_what_the_server_adds() {
-    let answer = || Response {
+    let answer = || HttpResponse {
         headers: vec![(http::header::ALLOW, HeaderValue::from_static("GET"))],
         guessed_type: Some(HeaderValue::from_static("text/plain")),
         ..text(1, Ending::Whole)

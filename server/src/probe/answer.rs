@@ -10,7 +10,7 @@ const LONGEST_BODY: u64 = 16 << 20;
 
 /// A response.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ProbeResponse {
     pub(super) status: u16,
     /// The server's reason phrase.
     pub(super) reason: String,
@@ -18,7 +18,7 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl ProbeResponse {
     /// Returns the first header of this name (lower case).
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
@@ -31,7 +31,10 @@ impl Answer {
 ///
 /// # Errors
 /// Go's sentence for a malformed response.
-pub(super) async fn read(stream: impl AsyncRead + Unpin, to_head: bool) -> Result<Answer, String> {
+pub(super) async fn read(
+    stream: impl AsyncRead + Unpin,
+    to_head: bool,
+) -> Result<ProbeResponse, String> {
     let mut reader = BufReader::new(stream.take(LONGEST_HEAD + LONGEST_BODY));
     let mut answer = loop {
         let answer = head(&mut reader).await?;
@@ -52,7 +55,7 @@ pub(super) async fn read(stream: impl AsyncRead + Unpin, to_head: bool) -> Resul
 
 type Reader<S> = BufReader<tokio::io::Take<S>>;
 
-async fn head(reader: &mut Reader<impl AsyncRead + Unpin>) -> Result<Answer, String> {
+async fn head(reader: &mut Reader<impl AsyncRead + Unpin>) -> Result<ProbeResponse, String> {
     let line = line(reader).await.ok_or("EOF")?;
     let mut answer = status_line(&line).ok_or_else(|| {
         format!(
@@ -83,13 +86,13 @@ async fn line(reader: &mut Reader<impl AsyncRead + Unpin>) -> Option<String> {
     Some(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-fn status_line(line: &str) -> Option<Answer> {
+fn status_line(line: &str) -> Option<ProbeResponse> {
     let (version, rest) = line.split_once(' ')?;
     let (status, reason) = rest.split_once(' ').unwrap_or((rest, ""));
     if !version.starts_with("HTTP/1.") || status.len() != 3 {
         return None;
     }
-    Some(Answer {
+    Some(ProbeResponse {
         status: status.parse().ok()?,
         reason: reason.to_owned(),
         headers: Vec::new(),
@@ -98,7 +101,7 @@ fn status_line(line: &str) -> Option<Answer> {
 }
 
 /// Reads the body, or the received part of a broken one.
-async fn body(reader: &mut Reader<impl AsyncRead + Unpin>, answer: &Answer) -> Vec<u8> {
+async fn body(reader: &mut Reader<impl AsyncRead + Unpin>, answer: &ProbeResponse) -> Vec<u8> {
     let mut body = Vec::new();
     if answer.header("transfer-encoding") == Some("chunked") {
         while let Some(size) = line(reader).await {

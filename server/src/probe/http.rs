@@ -9,12 +9,12 @@ use std::future::Future;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::answer::{Answer, read};
+use super::answer::{ProbeResponse, read};
 use super::url::{Url, error};
 use super::{Outcome, dial};
 
 /// The request of a check.
-pub(super) struct Request<'a> {
+pub(super) struct ProbeRequest<'a> {
     pub(super) url: &'a str,
     pub(super) method: &'a str,
     pub(super) header: &'a BTreeMap<String, Vec<String>>,
@@ -39,7 +39,7 @@ pub(super) struct Request<'a> {
 const REDIRECTS: usize = 10;
 
 /// Runs the check; `late` is the timeout.
-pub(super) async fn ask(request: &Request<'_>, late: impl Future<Output = ()>) -> Outcome {
+pub(super) async fn ask(request: &ProbeRequest<'_>, late: impl Future<Output = ()>) -> Outcome {
     let answered = tokio::select! {
         answered = follow(request) => answered,
         () = late => Err(error(
@@ -55,7 +55,7 @@ pub(super) async fn ask(request: &Request<'_>, late: impl Future<Output = ()>) -
 }
 
 /// Judges a status: 2xx passes, 429 is a warning, everything else is critical.
-fn judge(request: &Request<'_>, answer: &Answer) -> Outcome {
+fn judge(request: &ProbeRequest<'_>, answer: &ProbeResponse) -> Outcome {
     let status = match answer.status {
         200..=299 => "passing",
         429 => "warning",
@@ -73,7 +73,7 @@ fn judge(request: &Request<'_>, answer: &Answer) -> Outcome {
 }
 
 /// Sends the request and follows redirects.
-async fn follow(request: &Request<'_>) -> Result<Answer, String> {
+async fn follow(request: &ProbeRequest<'_>) -> Result<ProbeResponse, String> {
     if !is_token(request.method) {
         return Err(format!("net/http: invalid method \"{}\"", request.method));
     }
@@ -118,12 +118,12 @@ fn is_token(text: &str) -> bool {
 
 /// Sends one request on a new connection.
 async fn once(
-    request: &Request<'_>,
+    request: &ProbeRequest<'_>,
     method: &str,
     url: &Url,
     body: &str,
     referer: Option<&str>,
-) -> Result<Answer, String> {
+) -> Result<ProbeResponse, String> {
     let stream = dial(&url.host, url.port).await?;
     let text = head(request, method, url, body.len(), referer) + body;
     let to_head = method == "HEAD";
@@ -144,7 +144,7 @@ async fn exchange(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     request: &str,
     to_head: bool,
-) -> Result<Answer, String> {
+) -> Result<ProbeResponse, String> {
     let sent = stream.write_all(request.as_bytes()).await;
     let sent = match sent {
         Ok(()) => stream.flush().await,
@@ -156,7 +156,7 @@ async fn exchange(
 
 /// Writes request line and headers in Go's order. Headers of the check replace Consul's.
 fn head(
-    request: &Request<'_>,
+    request: &ProbeRequest<'_>,
     method: &str,
     url: &Url,
     length: usize,

@@ -113,7 +113,7 @@ async fn ask(engine: &Engine, run: &ProbeRun) -> Outcome {
             tls_skip_verify,
             tls_server_name,
         } => {
-            let request = http::Request {
+            let request = http::ProbeRequest {
                 url,
                 method: if method.is_empty() { "GET" } else { method },
                 header,

@@ -13,7 +13,7 @@ use crate::http::body::kv::KvEntry;
 use crate::store::Entry;
 
 /// An answer of Consul's API. Its call ends when it has been sent.
-pub(crate) type ApiAnswer = proconsul_h1::Response<ReplyBody, Option<OpenCall>>;
+pub(crate) type ApiAnswer = proconsul_h1::HttpResponse<ReplyBody, Option<OpenCall>>;
 
 /// The least size of a rendered piece of a list.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -40,7 +40,7 @@ impl Default for ReplyBody {
     }
 }
 
-impl proconsul_h1::Body for ReplyBody {
+impl proconsul_h1::ResponseBody for ReplyBody {
     fn length(&self) -> Option<usize> {
         match self {
             Self::Whole(bytes) => Some(bytes.len()),

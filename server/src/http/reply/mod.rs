@@ -8,7 +8,7 @@ pub(crate) mod table;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use proconsul_h1::{Body as _, Ending};
+use proconsul_h1::{Ending, ResponseBody as _};
 use serde::Serialize;
 
 use crate::faults::Shown;
