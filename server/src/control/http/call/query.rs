@@ -30,22 +30,23 @@ pub(super) fn read<T: DeserializeOwned>(raw: &[u8]) -> Result<T, Refused> {
             }),
         }
     }
-    T::deserialize(Parameters(parameters)).map_err(|QueryError(sentence)| Refused::input(sentence))
+    T::deserialize(Parameters(parameters))
+        .map_err(|InvalidQuery(sentence)| Refused::input(sentence))
 }
 
 /// Why a query is invalid, as a sentence.
 #[derive(Debug)]
-pub(in crate::control::http) struct QueryError(String);
+pub(in crate::control::http) struct InvalidQuery(String);
 
-impl fmt::Display for QueryError {
+impl fmt::Display for InvalidQuery {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
-impl std::error::Error for QueryError {}
+impl std::error::Error for InvalidQuery {}
 
-impl de::Error for QueryError {
+impl de::Error for InvalidQuery {
     fn custom<T: fmt::Display>(sentence: T) -> Self {
         Self(sentence.to_string())
     }
@@ -64,9 +65,9 @@ struct Parameter {
 struct Parameters(Vec<Parameter>);
 
 impl<'de> Deserializer<'de> for Parameters {
-    type Error = QueryError;
+    type Error = InvalidQuery;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InvalidQuery> {
         let pairs = self.0.into_iter();
         visitor.visit_map(MapDeserializer::new(
             pairs.map(|parameter| (parameter.name.clone(), parameter)),
@@ -78,14 +79,14 @@ impl<'de> Deserializer<'de> for Parameters {
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, QueryError> {
+    ) -> Result<V::Value, InvalidQuery> {
         let is_unknown = |parameter: &&Parameter| !fields.contains(&parameter.name.as_str());
         if let Some(Parameter { name, .. }) = self.0.iter().find(is_unknown) {
             let expected = match fields {
                 [] => "no parameter".to_owned(),
                 fields => fields.join(", "),
             };
-            return Err(QueryError(format!(
+            return Err(InvalidQuery(format!(
                 "unknown parameter {name:?}, expected {expected}"
             )));
         }
@@ -98,7 +99,7 @@ impl<'de> Deserializer<'de> for Parameters {
     }
 }
 
-impl IntoDeserializer<'_, QueryError> for Parameter {
+impl IntoDeserializer<'_, InvalidQuery> for Parameter {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -107,23 +108,23 @@ impl IntoDeserializer<'_, QueryError> for Parameter {
 }
 
 impl<'de> Deserializer<'de> for Parameter {
-    type Error = QueryError;
+    type Error = InvalidQuery;
 
-    fn deserialize_any<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, QueryError> {
+    fn deserialize_any<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, InvalidQuery> {
         match self.values.pop() {
             Some(value) if self.values.is_empty() => visitor.visit_string(value),
-            _ => Err(QueryError(format!(
+            _ => Err(InvalidQuery(format!(
                 "the parameter {} is given more than once",
                 self.name
             ))),
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InvalidQuery> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InvalidQuery> {
         visitor.visit_seq(SeqDeserializer::new(self.values.into_iter()))
     }
 
