@@ -91,8 +91,11 @@ fn consul_like(request: &str) -> String {
 
 #[test]
 fn nobody_listens() {
-    let free = server(0, |_| String::new());
-    refuses(&["run", "--address", &free], "no server at 127.0.0.1:");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("it has an address");
+    drop(listener);
+    let address = address.to_string();
+    refuses(&["run", "--address", &address], "no server at 127.0.0.1:");
 }
 
 /// A server that has no leader when it is asked first, and then is a double that knows nothing: no claim holds of it.
