@@ -79,7 +79,6 @@ pub mod version;
 
 #[doc(inline)]
 pub use control::{Address, Server};
-pub(crate) use engine::lock;
 #[doc(hidden)]
 pub use engine::{blocking, clock, entropy};
 pub(crate) use proconsul_gocompat as go;

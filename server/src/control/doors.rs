@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
 use super::Server;
 use crate::clock::Patience;
 use crate::engine::parked;
-use crate::lock::Mutex;
 
 /// How long the sockets may take to close or listen again, in the machine's time.
 const AT_ONCE: Duration = Duration::from_secs(10);

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
+use parking_lot::Mutex;
+
 use super::Server;
 use crate::config::{Config, Listener};
 use crate::entropy::Entropy;
-use crate::lock::Mutex;
 use crate::version::Version;
 
 /// A server that was started on demand. It stops when it is dropped.

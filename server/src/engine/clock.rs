@@ -13,9 +13,9 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::lock::Mutex;
 use crate::timestamp::Timestamp;
 
 /// The time of one server.

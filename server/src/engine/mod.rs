@@ -10,7 +10,6 @@
 pub mod blocking;
 pub mod clock;
 pub mod entropy;
-pub(crate) mod lock;
 mod mutate;
 mod observe;
 pub(crate) mod parked;
@@ -18,7 +17,9 @@ mod runs;
 mod time;
 mod waiter;
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore};
@@ -26,7 +27,6 @@ use tokio::sync::{Notify, Semaphore};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::History;
-use crate::lock::Mutex;
 use crate::store::{
     Command, Index, PreparedQueryId, Read, ReadResult, SessionId, Store, TxnOperation, TxnOutcome,
     VersionRules,

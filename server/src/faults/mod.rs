@@ -16,10 +16,10 @@ mod rule;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::entropy::Entropy;
-use crate::lock::Mutex;
 use crate::timestamp::Timestamp;
 
 pub use consul_error::ConsulError;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::lock::Mutex;
+use parking_lot::Mutex;
 
 /// The number of connections of each client address, over all sockets of an agent.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::connections::OpenConnections;
@@ -13,7 +14,6 @@ use crate::control::Control;
 use crate::engine::Engine;
 use crate::go::mux::Mux;
 use crate::go::url::query::Semicolons;
-use crate::lock::Mutex;
 use crate::version::Behaviour;
 
 /// The state that all requests of one server share.

@@ -7,8 +7,7 @@ use crate::{File, assert_none, root, rust_files};
 /// A part of `server/src` and what it may use: other parts, and the crates `go`, `store` and what that has of its own
 /// (`timestamp`, `watch`). A part that is not listed here fails the test.
 const PARTS: &[(&str, &[&str])] = &[
-    ("clock", &["lock", "timestamp"]),
-    ("lock", &[]),
+    ("clock", &["timestamp"]),
     ("named", &[]),
     ("entropy", &[]),
     ("filter", &["go"]),
@@ -19,19 +18,11 @@ const PARTS: &[(&str, &[&str])] = &[
     ("history", &["named", "store", "timestamp"]),
     (
         "faults",
-        &["entropy", "lock", "named", "store", "timestamp", "version"],
+        &["entropy", "named", "store", "timestamp", "version"],
     ),
     (
         "engine",
-        &[
-            "store",
-            "watch",
-            "clock",
-            "entropy",
-            "history",
-            "lock",
-            "timestamp",
-        ],
+        &["store", "watch", "clock", "entropy", "history", "timestamp"],
     ),
     ("blocking", &["engine", "history", "store"]),
     (
@@ -44,7 +35,6 @@ const PARTS: &[(&str, &[&str])] = &[
             "faults",
             "go",
             "history",
-            "lock",
             "named",
             "store",
             "timestamp",
@@ -64,7 +54,6 @@ const PARTS: &[(&str, &[&str])] = &[
             "filter",
             "go",
             "history",
-            "lock",
             "store",
             "timestamp",
             "ui",
@@ -101,7 +90,6 @@ const PARTS: &[(&str, &[&str])] = &[
             "definition",
             "entropy",
             "go",
-            "lock",
             "server",
             "version",
         ],
@@ -109,7 +97,7 @@ const PARTS: &[(&str, &[&str])] = &[
 ];
 
 /// Parts within `engine/` that have rows of their own, under the names by which `lib.rs` shows them.
-const INNER: &[&str] = &["blocking", "clock", "entropy", "lock"];
+const INNER: &[&str] = &["blocking", "clock", "entropy"];
 
 /// Crates that a part must not use, wherever the import table would allow it.
 const BANNED_CRATES: &[(&str, &[&str])] = &[

@@ -305,7 +305,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::lock::Mutex;
+    use parking_lot::Mutex;
 
     const NOW: Duration = Duration::from_micros(1_795_273_090_004_250);
 

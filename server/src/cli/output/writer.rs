@@ -1,10 +1,10 @@
 //! Writes lines without waiting for their reader: a thread takes them from a queue.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::lock::{Mutex, unpoisoned};
+use parking_lot::{Condvar, Mutex};
 
 /// The capacity of the queue in bytes for [droppable](Importance::Droppable) lines.
 const ROOM: usize = 1 << 20;
@@ -93,8 +93,7 @@ impl Writer {
         queue.is_awaited = true;
         self.0.filled.notify_one();
         let unwritten = |queue: &mut Queue| queue.is_writing || !queue.is_empty();
-        let waited = self.0.drained.wait_timeout_while(queue, limit, unwritten);
-        drop(unpoisoned(waited));
+        self.0.drained.wait_while_for(&mut queue, unwritten, limit);
     }
 }
 
@@ -113,13 +112,14 @@ impl Shared {
         loop {
             let missing = {
                 let idles = |queue: &mut Queue| queue.is_empty() && !queue.is_closed;
-                let queue = unpoisoned(self.filled.wait_while(self.queue.lock(), idles));
+                let mut queue = self.queue.lock();
+                self.filled.wait_while(&mut queue, idles);
                 if queue.is_empty() {
                     return;
                 }
                 let gathers = |queue: &mut Queue| !queue.is_awaited && !queue.is_closed;
-                let waited = self.filled.wait_timeout_while(queue, GATHERED_FOR, gathers);
-                let (mut queue, _) = unpoisoned(waited);
+                self.filled
+                    .wait_while_for(&mut queue, gathers, GATHERED_FOR);
                 text.clear();
                 std::mem::swap(&mut queue.text, &mut text);
                 queue.is_awaited = false;
