@@ -7,7 +7,7 @@ use http::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::connections::OpenConnections;
+use super::accept::connections::OpenConnections;
 use super::control_plane::ControlPlane;
 use crate::config::Config;
 use crate::control::Control;

@@ -8,16 +8,13 @@
 mod accept;
 mod api;
 mod body;
-mod connections;
 mod context;
 mod control_plane;
 mod failure;
 mod fault;
-mod pages;
 mod pipeline;
 mod reply;
 mod request;
-mod request_log;
 mod route;
 
 pub(crate) use accept::{BACKLOG, Socket, accept};

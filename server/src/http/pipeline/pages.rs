@@ -5,11 +5,11 @@ use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, X_CONTENT
 use http::{HeaderValue, Method, StatusCode};
 use proconsul_h1::{Head, Protocol};
 
-use super::context::Context;
-use super::reply::body::{ApiAnswer, ReplyBody};
-use super::reply::{self, Reply, header};
 use crate::go::mux::{Mux, Redirect};
 use crate::go::url::RequestTarget;
+use crate::http::context::Context;
+use crate::http::reply::body::{ApiAnswer, ReplyBody};
+use crate::http::reply::{self, Reply, header};
 use crate::version::Behaviour;
 
 /// Answers paths outside of the API: `/` and the inspection page. These answers lack the headers of the API.

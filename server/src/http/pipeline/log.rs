@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::net::SocketAddr;
 
+use proconsul_h1::Head;
 use tracing::Level;
 
-use super::Context;
 use crate::clock::Stopwatch;
 use crate::go::duration;
 use crate::go::url::query::{Query, Semicolons};
-use proconsul_h1::Head;
+use crate::http::Context;
 
 /// Replaces tokens in the log.
 const HIDDEN: &str = "<hidden>";

@@ -1,23 +1,24 @@
 //! Accepts the connections of Consul's API. The crate `h1` serves HTTP/1 on them.
 
+pub(super) mod connections;
+
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use proconsul_h1::{HangingUp, ServeOptions, Stream, Strictness};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener};
 
-use proconsul_h1::{HangingUp, ServeOptions, Stream, Strictness};
-
-use super::connections::Place;
-use super::context::Context;
-use super::pipeline;
 use crate::clock;
 use crate::control::Doors;
+use crate::http::context::Context;
+use crate::http::pipeline;
 use crate::version::Behaviour;
+use connections::Place;
 
 /// The bytes that Go allows above the configured size of a request's head.
 const HEAD_SLACK: usize = 4096;

@@ -1,27 +1,29 @@
 //! The way of a request from its head to its answer, in the steps of kv.md 0.
 
+mod log;
+mod pages;
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, LazyLock};
 
 use http::{Method, StatusCode};
 use proconsul_h1::{Ending, Head, Incoming};
 
-use super::api;
-use super::context::Context;
-use super::failure::{Failure, FailureKind};
-use super::fault;
-use super::pages;
-use super::reply::body::ApiAnswer;
-use super::reply::{self, Reply, ReplyContent};
-use super::request::Request;
-use super::request_log::RequestLog;
-use super::route::{self, Route, RouteMatch, Table};
 use crate::engine::OpenCall;
 use crate::go::mux::Mux;
 use crate::go::url::RequestTarget;
 use crate::go::url::path;
 use crate::go::url::query::Query;
 use crate::history::CallId;
+use crate::http::api;
+use crate::http::context::Context;
+use crate::http::failure::{Failure, FailureKind};
+use crate::http::fault;
+use crate::http::reply::body::ApiAnswer;
+use crate::http::reply::{self, Reply, ReplyContent};
+use crate::http::request::Request;
+use crate::http::route::{self, Route, RouteMatch, Table};
+use log::RequestLog;
 
 /// The routes of Consul's API.
 static ROUTES: LazyLock<Table> = LazyLock::new(|| Table::of(api::PAGES));
