@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::{assert_none, rust_files};
+use crate::{File, assert_none, rust_files};
 
 /// The crates of the repository, by the file that each starts from.
 const ROOTS: &[&str] = &[
@@ -35,10 +35,10 @@ struct House {
 }
 
 impl House {
-    fn of(root: &str) -> Self {
+    fn of(root: &str, files: Vec<File>) -> Self {
         let folder = root.strip_suffix("lib.rs").expect("a crate's root");
         let mut rooms = BTreeMap::new();
-        for file in rust_files() {
+        for file in files {
             let Some(inner) = file.path.strip_prefix(folder) else {
                 continue;
             };
@@ -252,9 +252,46 @@ fn path_at(tokens: &[TokenTree]) -> (Path, usize) {
 fn no_files_import_in_circles() {
     let mut complaints = Vec::new();
     for root in ROOTS {
-        let house = House::of(root);
+        let house = House::of(root, rust_files());
         assert!(house.rooms.len() > 5, "{root}: its files are found");
         complaints.extend(house.circles());
     }
     assert_none("imports that a way leads back from", &complaints);
+}
+
+#[test]
+fn a_circle_is_found_past_a_name_that_is_passed_on() {
+    let circles_with = |third: &str| {
+        let file = |path: &str, text: &str| File {
+            path: format!("x/src/{path}"),
+            text: text.to_owned(),
+        };
+        let files = vec![
+            file(
+                "lib.rs",
+                "mod a; mod b; mod c; pub use b::{Passed as Other};",
+            ),
+            file("a.rs", "use crate::Other; pub struct A;"),
+            file("b/mod.rs", "mod below; pub use below::Passed;"),
+            file(
+                "b/below.rs",
+                "use super::super::c::Third; pub struct Passed;",
+            ),
+            file("c.rs", third),
+        ];
+        House::of("x/src/lib.rs", files).circles()
+    };
+    let all = [
+        "x/src/a.rs -> x/src/b/below.rs",
+        "x/src/b/below.rs -> x/src/c.rs",
+        "x/src/c.rs -> x/src/a.rs",
+    ];
+    assert_eq!(circles_with("pub struct Third(crate::a::A);"), all);
+    // Tests may use anything, and who sees a thing is no import.
+    for third in [
+        "pub struct Third; #[cfg(test)] mod tests { use crate::a::A; }",
+        "pub(in crate::a) struct Third;",
+    ] {
+        assert_eq!(circles_with(third), [""; 0], "{third}");
+    }
 }
