@@ -159,6 +159,23 @@ fn furnish(server: &Server) {
     assert_eq!(put(server, "/v1/agent/check/register", check).status, 200);
 }
 
+/// What a check of HTTPS trusts is part of the state.
+#[test]
+fn a_check_keeps_whom_it_trusts() {
+    let server = frozen();
+    let check = r#"{"Name":"asked","HTTP":"https://127.0.0.1:1/","Interval":"90000h","TLSSkipVerify":true,"tls_server_name":"web"}"#;
+    assert_eq!(put(&server, "/v1/agent/check/register", check).status, 200);
+    let state = server.dump();
+    let written: serde_json::Value = serde_json::from_str(&state).expect("a state is JSON");
+    let text = written.to_string();
+    for part in [r#""tls_skip_verify":true"#, r#""tls_server_name":"web""#] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let other = frozen();
+    other.load(&state).expect("it is a state");
+    assert_eq!(other.dump(), state);
+}
+
 const READS: [&str; 33] = [
     "/v1/kv/?recurse",
     "/v1/kv/?keys",
