@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::address::Address;
 use crate::clock::{self, Clock};
 use crate::error::Error;
 use crate::query::QueryOptions;
 use crate::settings::Settings;
+use crate::transport::address::Address;
 
 /// A client of one Consul agent. Cheap to clone; clones share their connections.
 ///

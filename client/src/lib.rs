@@ -30,42 +30,32 @@
 //! The crate shares no code with the server `proconsul`: two sides that share an encoder agree with themselves and
 //! with nobody else.
 
-mod address;
-mod agent;
-mod catalog;
+mod api;
 mod client;
 mod clock;
 mod duration;
 mod error;
-mod event;
-mod health;
 mod json;
-mod kv;
-mod prepared_query;
 mod query;
 pub mod recipes;
-mod session;
 mod settings;
-mod status;
-mod tls;
 mod transport;
-mod txn;
 mod watch;
 
-pub use agent::{Agent, Member, NewCheck, NewService};
-pub use catalog::{
+pub use api::agent::{Agent, Member, NewCheck, NewService};
+pub use api::catalog::{
     Catalog, CatalogService, Check, Node, NodeServices, Registration, Service, Status,
 };
+pub use api::event::{Event, Events};
+pub use api::health::{Health, ServiceEntry};
+pub use api::kv::{Kv, Pair, Write};
+pub use api::prepared_query::{Executed, PreparedQueries, PreparedQuery, ServiceQuery};
+pub use api::session::{Behavior, NewSession, ServiceCheck, Session, SessionId, Sessions};
+pub use api::txn::{Txn, TxnError, TxnOutcome};
 pub use client::{Builder, Client};
 pub use clock::{Clock, Sleep};
 pub use error::Error;
-pub use event::{Event, Events};
-pub use health::{Health, ServiceEntry};
-pub use kv::{Kv, Pair, Write};
-pub use prepared_query::{Executed, PreparedQueries, PreparedQuery, ServiceQuery};
 pub use query::{Answer, Consistency, Meta, QueryOptions};
-pub use session::{Behavior, NewSession, ServiceCheck, Session, SessionId, Sessions};
-pub use txn::{Txn, TxnError, TxnOutcome};
 pub use watch::Watch;
 
 /// The examples of the README compile.

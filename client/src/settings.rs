@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::address::Address;
 use crate::error::Error;
-use crate::tls::Tls;
+use crate::transport::address::Address;
+use crate::transport::tls::Tls;
 
 /// Consul's default.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:8500";

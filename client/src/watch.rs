@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use futures_util::stream::{self, Stream};
 
-use crate::catalog::Check;
+use crate::api::catalog::Check;
+use crate::api::health::ServiceEntry;
+use crate::api::kv::Pair;
+use crate::api::session::{Session, SessionId};
 use crate::client::Client;
 use crate::clock::Backoff;
 use crate::error::Error;
-use crate::health::ServiceEntry;
-use crate::kv::Pair;
 use crate::query::Answer;
-use crate::session::{Session, SessionId};
 
 type Reading<T> = Pin<Box<dyn Future<Output = Result<Answer<T>, Error>> + Send>>;
 

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use proconsul::Server;
 use proconsul_client::recipes::{Keeper, Lock};
 use proconsul_client::{Client, NewSession};
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
+use proconsul_conformance::target::consul::{self, Agent};
 
 /// `consul lock` with a program that says that it started, and ends when its input does.
 fn consul_lock(binary: &Path, address: &str, options: &[&str]) -> Command {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use proconsul::Server;
 use proconsul_client::{Behavior, Client, Error, Pair, Session};
-use proconsul_conformance::built;
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::Target;
+use proconsul_conformance::target::built;
+use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::time::{Clock, RealClock};
 
 /// An example that runs until its standard input ends.

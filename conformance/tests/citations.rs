@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use proconsul_conformance::citation::{Citation, FILES, citations};
+use proconsul_conformance::case::citation::{Citation, FILES, citations};
 
 /// Folders whose files cite nothing: what is built, what is fetched, what servers said.
 const LEFT_OUT: [&str; 4] = [".git", "fixtures", "node_modules", "target"];

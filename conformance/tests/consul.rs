@@ -10,11 +10,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::feature::Feature;
-use proconsul_conformance::left_out;
+use proconsul_conformance::case::feature::Feature;
 use proconsul_conformance::report::console;
-use proconsul_conformance::skips::wrongly_skipped;
+use proconsul_conformance::report::left_out;
+use proconsul_conformance::runner::skips::wrongly_skipped;
+use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::{Case, Runner, State, Target, cases};
 
 /// What the suite's own agent, in development mode and with ACLs off, has not. Everything else the probes must find.

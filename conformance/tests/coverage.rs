@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use proconsul_conformance::asked::Asked;
 use proconsul_conformance::cases;
-use proconsul_conformance::coverage::{page, renewed, table};
-use proconsul_conformance::deviation::Deviations;
+use proconsul_conformance::report::coverage::{page, renewed, table};
+use proconsul_conformance::runner::asked::Asked;
+use proconsul_conformance::runner::deviation::Deviations;
 
 fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));

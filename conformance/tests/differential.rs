@@ -7,9 +7,9 @@ use std::io::{Write, stderr};
 
 use proconsul::config::Config;
 use proconsul::version::Version;
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
 use proconsul_conformance::sequence::{self, Side};
+use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::wire::Address;
 
 const OPERATIONS: usize = 20_000;

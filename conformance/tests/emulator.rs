@@ -11,10 +11,10 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Failed, Trial};
 use proconsul::config::Config;
 use proconsul::version::Version;
-use proconsul_conformance::deviation::Deviations;
-use proconsul_conformance::feature::{Facts, Feature};
+use proconsul_conformance::case::feature::{Facts, Feature};
 use proconsul_conformance::report::console;
-use proconsul_conformance::skips::wrongly_skipped;
+use proconsul_conformance::runner::deviation::Deviations;
+use proconsul_conformance::runner::skips::wrongly_skipped;
 use proconsul_conformance::{Case, Runner, State, Target, Version as SuiteVersion, cases};
 
 /// Cases at once. Many of them wait a moment for what must not come.

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use proconsul::control::Control;
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
+use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::time::{Clock, RealClock};
 use proconsul_conformance::wire::{self, Address, Outcome, Request};
 

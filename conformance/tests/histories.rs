@@ -3,8 +3,8 @@
 //! `CONFORMANCE_HISTORIES` sets how many times (default 2).
 
 use proconsul::version::Version;
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
+use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::{Runner, Selection, Target};
 
 mod in_process;

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use hosts::hosts;
 use proconsul::config::Config;
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
 
 fn folder(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

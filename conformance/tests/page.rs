@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use proconsul_conformance::left_out;
 use proconsul_conformance::report::document::{CaseDocument, Document, MutantDocument};
 use proconsul_conformance::report::html::html;
+use proconsul_conformance::report::left_out;
 
 /// Opens everything that can be opened, and tells how wide the page is, how wide its window, and how many cases it shows.
 const PROBE: &str = r##"<script>

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hosts::{Host, hosts};
 use proconsul::config::Config;
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
 
 fn run_guide(guide: &str) {
     if !left_out::has("bash", "--version") || !left_out::has("curl", "--version") {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use proconsul::config::Config;
-use proconsul_conformance::deviation::Deviations;
-use proconsul_conformance::fixtures::{read_about, replay};
-use proconsul_conformance::site::Site;
+use proconsul_conformance::compare::fixtures::{read_about, replay};
+use proconsul_conformance::runner::deviation::Deviations;
+use proconsul_conformance::target::site::Site;
 use proconsul_conformance::wire::{self, Outcome, Request};
 use proconsul_conformance::{Report, Selection, State, Target, cases};
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use proconsul_conformance::citation;
-use proconsul_conformance::deviation::Deviations;
+use proconsul_conformance::case::citation;
+use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::{Case, Feature, Version, cases};
 
 /// The version on which the rows were seen.

@@ -7,7 +7,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
 
 fn main() -> ExitCode {
     // Tools that look for tests find none here.

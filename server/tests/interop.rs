@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
 
 /// Runs a script of `conformance/interop` on the binary, if the language is there.
 fn run(interpreter: &str, script: &str) {

@@ -3,10 +3,10 @@
 use super::Lost;
 use super::keeper::Keeper;
 use super::lock::{Fence, Held, Lock};
+use crate::api::kv::Pair;
+use crate::api::session::SessionId;
 use crate::client::Client;
 use crate::error::Error;
-use crate::kv::Pair;
-use crate::session::SessionId;
 use crate::watch::Watch;
 
 /// An election on a key: candidates lock it, with who they are as its value; observers watch it.

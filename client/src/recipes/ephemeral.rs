@@ -3,10 +3,10 @@
 use super::Lost;
 use super::guard::{Guard, Undo};
 use super::keeper::{Alive, Keeper};
+use crate::api::session::Behavior;
+use crate::api::txn::TxnOutcome;
 use crate::client::Client;
 use crate::error::Error;
-use crate::session::Behavior;
-use crate::txn::TxnOutcome;
 
 /// A key that goes away with the program that published it: an address, a worker's state.
 ///

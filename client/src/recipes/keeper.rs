@@ -8,10 +8,10 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::Lost;
 use super::guard::{LostReceiver, LostSender, OwnLost, OwnTask, Undo};
+use crate::api::session::{NewSession, SessionId};
 use crate::client::Client;
 use crate::clock::Backoff;
 use crate::error::Error;
-use crate::session::{NewSession, SessionId};
 
 /// How long a session without a TTL may go unheard of before its guards stop vouching, and twice the time between
 /// two looks at it.

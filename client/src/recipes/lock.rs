@@ -5,11 +5,11 @@ use std::time::Duration;
 use super::Lost;
 use super::guard::{Guard, Undo};
 use super::keeper::{Alive, Keeper, Turn};
+use crate::api::kv::Pair;
+use crate::api::session::SessionId;
 use crate::client::Client;
 use crate::clock::Backoff;
 use crate::error::Error;
-use crate::kv::Pair;
-use crate::session::SessionId;
 use crate::watch::next_index;
 
 /// What Consul's own tools put into the flags of a lock's key, so that locks and semaphores are told apart. Observed

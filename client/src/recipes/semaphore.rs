@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::Lost;
 use super::guard::{Guard, Undo};
 use super::keeper::{Alive, Keeper, Turn};
+use crate::api::kv::Pair;
 use crate::client::Client;
 use crate::clock::Backoff;
 use crate::error::Error;
-use crate::kv::Pair;
 use crate::watch::next_index;
 
 /// What Consul's own tools put into the flags of a semaphore's keys. Observed from `consul lock -n` 1.8.7.

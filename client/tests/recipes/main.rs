@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use host::Host;
 use libtest_mimic::{Arguments, Failed, Trial};
 use proconsul_client::Error;
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
+use proconsul_conformance::target::consul::{self, Agent};
 
 type Body = fn(Host) -> Pin<Box<dyn Future<Output = Result<(), Error>>>>;
 

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::*;
-use crate::feature::{Facts, Feature};
-use crate::parallel;
+use crate::case::feature::{Facts, Feature};
+use crate::case::version::Version;
+use crate::runner::parallel;
 use crate::runner::{Runner, State};
-use crate::site::Site;
 use crate::target::Target;
+use crate::target::site::Site;
 use crate::time::Clock;
-use crate::version::Version;
 use crate::wire::Address;
 
 /// Cases at once: most of them wait for something that does not come.

@@ -145,7 +145,8 @@ pub const UNCOVERED: &[Uncovered] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cases, citation};
+    use crate::case::citation;
+    use crate::cases;
 
     /// Every trap of `session.md` has a case that names it, or a reason why not.
     #[test]

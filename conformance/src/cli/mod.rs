@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use proconsul_conformance::deviation::Deviations;
-use proconsul_conformance::diff::diff;
-use proconsul_conformance::fixtures::{record, replay};
+use proconsul_conformance::compare::diff::diff;
+use proconsul_conformance::compare::fixtures::{record, replay};
 use proconsul_conformance::report::document::Document;
+use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::{Selection, ToolError, cases};
 
 use self::mutate::Mutate;

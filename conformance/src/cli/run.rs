@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::thread::{self, ScopedJoinHandle};
 
 use clap::Args;
-use proconsul_conformance::asked::Asked;
-use proconsul_conformance::deviation::Deviations;
+use proconsul_conformance::runner::asked::Asked;
+use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::{Report, Runner, Selection, Target, ToolError};
 
 use super::output::{Output, say};

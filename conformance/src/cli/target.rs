@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::diff::SERVERS;
+use proconsul_conformance::compare::diff::SERVERS;
+use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::{Target, ToolError};
 
 /// One target.

@@ -4,10 +4,11 @@ use std::io;
 use std::path::Path;
 
 use clap::Args;
-use proconsul_conformance::asked::Asked;
-use proconsul_conformance::deviation::Deviations;
+use proconsul_conformance::report::coverage;
+use proconsul_conformance::runner::asked::Asked;
+use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::sequence::{self, Side};
-use proconsul_conformance::{Target, ToolError, cases, coverage};
+use proconsul_conformance::{Target, ToolError, cases};
 
 use super::output::{read, say};
 use super::target::Start;

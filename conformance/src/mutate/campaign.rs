@@ -10,12 +10,12 @@ use super::proxy::Proxy;
 use super::scene::Switch;
 use super::{Alter, Mutant};
 use crate::case::Case;
+use crate::case::selection::Selection;
 use crate::cases;
-use crate::parallel;
+use crate::runner::parallel;
 use crate::runner::{CaseResult, Runner, State};
-use crate::selection::Selection;
-use crate::site::ToolError;
 use crate::target::Target;
+use crate::target::site::ToolError;
 use crate::time::Stopwatch;
 
 /// Mutants at once. Most of their cases wait most of the time.

@@ -5,24 +5,12 @@
 //! all others, until one fails. A mutant that lives through all of them shows a hole in the suite.
 
 mod agenda;
+mod alter;
 mod asked;
 mod campaign;
-mod headers;
-mod indexes;
-mod json;
-mod json_text;
-mod keys;
-
-mod locks;
 mod proxy;
-mod reply;
 mod scene;
-mod sessions;
-mod statuses;
 mod stopping;
-mod timing;
-mod txn;
-mod wakes;
 
 use std::fmt;
 use std::sync::Arc;
@@ -62,19 +50,7 @@ enum Alter {
 /// All mutants, topic by topic.
 #[must_use]
 pub fn all() -> Vec<&'static Mutant> {
-    const TOPICS: &[&[Mutant]] = &[
-        indexes::MUTANTS,
-        locks::MUTANTS,
-        headers::MUTANTS,
-        json::MUTANTS,
-        statuses::MUTANTS,
-        keys::MUTANTS,
-        wakes::MUTANTS,
-        sessions::MUTANTS,
-        timing::MUTANTS,
-        txn::MUTANTS,
-    ];
-    TOPICS.iter().copied().flatten().collect()
+    alter::TOPICS.iter().copied().flatten().collect()
 }
 
 #[cfg(test)]
@@ -82,8 +58,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::case::selection::Selection;
     use crate::cases;
-    use crate::selection::Selection;
 
     #[test]
     fn there_are_many_and_each_has_a_name_of_its_own() {

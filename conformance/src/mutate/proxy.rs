@@ -13,7 +13,7 @@ use super::asked::{Asked, Reading};
 use super::scene::{Scene, Switch};
 use super::stopping::Stopping;
 use super::{Alter, Mutant};
-use crate::site::Site;
+use crate::target::site::Site;
 use crate::wire::{Address, Framing, Outcome, Reply};
 
 /// After so long without a byte, a request that is not whole is taken for one that will not be.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::agenda::Agenda;
 use super::asked::Asked;
-use crate::site::Site;
+use crate::target::site::Site;
 use crate::wire::{Connection, Outcome, Reply, Request, exchange};
 
 /// How long the target may hold a request: longer than any wait that a case asks for and sits out.

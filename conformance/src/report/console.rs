@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::runner::{CaseResult, Report, State};
-use crate::transcript::render;
+use crate::wire::transcript::render;
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

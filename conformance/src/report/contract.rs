@@ -1,7 +1,7 @@
 //! Links from a case's source to the contract.
 
 use super::escape::escape;
-use crate::citation::citations;
+use crate::case::citation::citations;
 
 /// The address of the repository, `package.repository` of `Cargo.toml`. While that is unset, links are relative to the repository's
 /// root, where a report must then lie for them to lead anywhere.

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::mutate::{Fate, Verdict};
 use crate::runner::{CaseResult, Report, State};
-use crate::site::ToolError;
 use crate::target::Target;
+use crate::target::site::ToolError;
 use crate::time::today;
-use crate::transcript::render;
+use crate::wire::transcript::render;
 
 /// One run of the suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

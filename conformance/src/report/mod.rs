@@ -2,10 +2,12 @@
 
 pub mod console;
 mod contract;
+pub mod coverage;
 pub mod document;
 mod escape;
 pub mod html;
 pub mod junit;
+pub mod left_out;
 
 #[cfg(test)]
 mod tests;

@@ -6,9 +6,9 @@ use super::document::{Document, MutantDocument};
 use super::html::html;
 use super::junit::junit;
 use crate::case::Case;
+use crate::runner::verdict::Failure;
 use crate::runner::{CaseResult, Report, State};
-use crate::transcript::{Line, Transcript};
-use crate::verdict::Failure;
+use crate::wire::transcript::{Line, Transcript};
 
 static CASE: Case = Case {
     id: "kv/get/a",

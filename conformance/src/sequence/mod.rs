@@ -24,8 +24,8 @@ pub use self::operation::{
 };
 
 use self::play::Player;
-use crate::difference::difference;
-use crate::normalize::normalize;
+use crate::compare::difference::difference;
+use crate::compare::normalize::normalize;
 use crate::wire::Address;
 
 /// Operations in the longest sequence.

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::operation::{CasIndex, Condition, KEYS, Operation, Read, TxnStep};
-use crate::transcript::{Names, Recorder, Transcript};
+use crate::wire::transcript::{Names, Recorder, Transcript};
 use crate::wire::{Address, Connection, Outcome, Request};
 
 /// A session that nobody has created.

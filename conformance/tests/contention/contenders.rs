@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-use proconsul_conformance::{built, consul, left_out};
+use proconsul_conformance::report::left_out;
+use proconsul_conformance::target::built;
+use proconsul_conformance::target::consul;
 
 use super::Mode;
 

@@ -2,9 +2,9 @@
 
 use proconsul::config::Config;
 use proconsul::version::Version;
-use proconsul_conformance::consul::{self, Agent};
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::Target;
+use proconsul_conformance::target::consul::{self, Agent};
 
 /// A server that programs are run against.
 pub(crate) struct Host {

@@ -8,7 +8,7 @@ use proconsul::clock::Rate;
 use proconsul::config::{Config, LogLevel};
 use proconsul::version::Version;
 use proconsul_conformance::ToolError;
-use proconsul_conformance::site::Site;
+use proconsul_conformance::target::site::Site;
 use proconsul_conformance::time::Clock;
 use proconsul_conformance::wire::{self, Address, Outcome, Request};
 

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use proconsul::Server;
 use proconsul::version::Version;
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
 
 /// A command line and its standard input.
 pub(crate) struct Line {

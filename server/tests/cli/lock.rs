@@ -8,7 +8,7 @@ use std::time::Duration;
 use proconsul::Server;
 use proconsul::engine::BlockedOn;
 use proconsul::version::Version;
-use proconsul_conformance::left_out;
+use proconsul_conformance::report::left_out;
 
 /// Longer than anything takes on the slowest machine; reached only by what has failed.
 const BOUND: Duration = Duration::from_secs(60);

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
+use crate::wire::answer::Answer;
 
 /// A server that allows nothing without a token, and knows one that may do everything.
 pub(in crate::cases) const SETTINGS: &str = r#"{"acl": {"enabled": true, "default_policy": "deny",

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 
 /// How long an agent may take to follow.
 const SOON: Duration = Duration::from_secs(10);

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
+use crate::wire::answer::Answer;
 
 /// How long the agent may take to tell the catalog.
 const SYNC: Duration = Duration::from_secs(10);

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 
 /// The agent's node as the catalog prints it, from the values that `agent/self` and the answer itself have.
 #[track_caller]
@@ -100,7 +100,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let node = listed_node(t);
             t.check(node["Address"].is_string(), "the node is not listed");
             let expected = node_text(t, &node);
-            let body = crate::json::squeezed(answer.body());
+            let body = crate::wire::json::squeezed(answer.body());
             t.check(
                 String::from_utf8_lossy(&body).contains(&expected),
                 format!("catalog/nodes lacks {expected}"),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// How long the agent may take to tell the catalog.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
+use crate::wire::answer::Answer;
 
 const WAIT: Duration = Duration::from_secs(2);
 /// How often a client asks again; other cases' writes may answer it early many times.

@@ -6,9 +6,9 @@ pub(in crate::cases) mod wakes;
 use std::time::Duration;
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[CASES, wakes::CASES, missing::CASES];

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::wire::answer::Answer;
 
 /// Far longer than any of these cases takes.
 const WAIT: &str = "wait=60s";

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::cases::catalog::{check, register, service_check};
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::waiting::Waiting;
 use crate::wire::Request;
+use crate::wire::waiting::Waiting;
 
 /// A claim of this file, on a server that no other case writes to.
 const SLEEPS: Case = Case {

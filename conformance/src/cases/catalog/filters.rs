@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::register;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "API docs, Features: filtering; session.md 4.5";

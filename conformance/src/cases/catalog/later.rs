@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::register;
 use crate::cases::query::{make, post};
 use crate::cases::session::leaves_alone;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const QUERIES: &[Feature] = &[Feature::PreparedQueries];

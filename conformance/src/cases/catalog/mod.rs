@@ -13,7 +13,7 @@ pub(in crate::cases) mod shapes;
 use serde_json::{Value, json};
 
 use crate::case::Case;
-use crate::trial::Trial;
+use crate::case::trial::Trial;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[

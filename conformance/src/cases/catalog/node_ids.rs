@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::cases::catalog::{check, register};
 use crate::cases::session::{is_gone, lives};
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "session.md 3.1, 4.2; seen on 1.8.7";

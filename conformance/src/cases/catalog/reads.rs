@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::{check, deregister, register, service_check};
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "API docs, Catalog and Health; session.md 4.5";

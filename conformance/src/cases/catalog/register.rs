@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::{check, register};
 use crate::cases::session::leaves_alone;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
 use crate::wire::Request;
+use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "API docs, Catalog: register entity; session.md 4.2";

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::register;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "session.md 4.2, 4.5 (until 1.10.0 [H])";

@@ -2,15 +2,15 @@
 
 use std::sync::Barrier;
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::entry::Entry;
+use crate::case::trial::Trial;
 use crate::history::chance::Chance;
 use crate::history::register::{Op, Register, Ret, Shown};
 use crate::history::{History, Recording};
+use crate::runner::verdict::fail;
 use crate::sequence::new_seed;
-use crate::trial::Trial;
-use crate::verdict::fail;
+use crate::wire::answer::Answer;
+use crate::wire::entry::Entry;
 
 use crate::cases::txn::{self, get, op, txn};
 

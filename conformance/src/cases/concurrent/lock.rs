@@ -7,12 +7,12 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::case::Case;
+use crate::case::trial::Trial;
 use crate::history::chance::Chance;
 use crate::history::lock::{End, Locking, Observation, Span, Tenure, Violation};
+use crate::runner::verdict::fail;
 use crate::sequence::new_seed;
 use crate::time::Stopwatch;
-use crate::trial::Trial;
-use crate::verdict::fail;
 
 use crate::cases::txn::{op, txn};
 

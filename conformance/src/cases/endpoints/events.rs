@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
+use crate::wire::answer::Answer;
 
 const SOURCE: &str = "API docs, Events; session.md 4.6";
 

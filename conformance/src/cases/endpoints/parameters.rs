@@ -1,10 +1,10 @@
 //! The parameters that the endpoints around the KV store look at: those of reads, datacenter and namespace (session.md 0.7, 0.8).
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::endpoints::{WRITES, with};
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
 use crate::wire::Request;
 
 /// The reads that look at the parameters of reads; the others answer from what the agent knows by itself.

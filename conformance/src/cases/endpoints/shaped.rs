@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// The cases of this topic.

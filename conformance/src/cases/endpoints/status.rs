@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::json::squeezed;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
+use crate::wire::answer::Answer;
+use crate::wire::json::squeezed;
 
 /// The fields of `Config` in `agent/self` are these, in this order, with the values they have.
 #[track_caller]

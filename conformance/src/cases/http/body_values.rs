@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
 use crate::cases::txn::catalog::{service_op, shown};
-use crate::feature::Feature;
 
 const SOURCE: &str = "observed on 1.8.7";
 const NEEDS: &[Feature] = &[Feature::Registration];

@@ -1,8 +1,8 @@
 //! Consistency and cache parameters (kv.md 6.1).
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::wire::Request;
 
 /// The text about two consistencies at once.

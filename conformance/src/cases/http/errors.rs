@@ -1,8 +1,8 @@
 //! How errors look, and tokens where nobody asks for one (kv.md 6.3, 6.4).
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// The cases of this topic.

@@ -4,11 +4,11 @@ use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
+use crate::wire::answer::Answer;
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

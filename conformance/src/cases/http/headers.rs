@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use crate::case::Case;
-use crate::feature::Feature;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::time::Stopwatch;
-use crate::trial::Trial;
-use crate::version::Version;
 use crate::wire::Request;
 
 /// Since then every endpoint answer says what the ACL default is.

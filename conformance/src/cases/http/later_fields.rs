@@ -1,7 +1,7 @@
 //! Fields of bodies that later releases added, and that 1.8 refuses.
 
 use crate::case::Case;
-use crate::version::Version;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// Where a field goes, with `*` for it; the words before the refusal; and the fields.

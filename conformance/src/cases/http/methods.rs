@@ -1,8 +1,8 @@
 //! Methods, and paths that nobody serves (kv.md 6.6).
 
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// What may be done with a key.

@@ -1,8 +1,8 @@
 //! Which of several errors a request is answered with (kv.md 0).
 
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// The texts of the refusals by parsing, in the order in which they win.

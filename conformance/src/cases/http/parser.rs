@@ -1,8 +1,8 @@
 //! What is answered before any endpoint is asked: requests that do not parse, versions of HTTP, connections (kv.md 0, 6.6).
 
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::{Framing, Request};
 
 /// The cases of this topic.

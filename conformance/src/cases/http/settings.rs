@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
+use crate::wire::answer::Answer;
 use crate::wire::{Outcome, Request};
 
 /// Nobody but another network may write.

@@ -4,8 +4,8 @@ pub(in crate::cases) mod slide;
 pub(in crate::cases) mod still;
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[CASES, still::CASES, slide::CASES];

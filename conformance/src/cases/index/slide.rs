@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::case::Case;
-use crate::feature::Feature;
+use crate::case::feature::Feature;
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

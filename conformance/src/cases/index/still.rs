@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::wire::Request;
 
 /// The cases of this topic. Each has a server of its own: elsewhere other cases' writes move the index of all keys.

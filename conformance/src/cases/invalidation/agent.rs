@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::cases::session::{info, lives, try_session};
-use crate::feature::Feature;
-use crate::trial::Trial;
 
 /// How long the agent may take to tell the catalog.
 const SYNC: Duration = Duration::from_secs(10);

@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::cases::invalidation::agent::{put, session_bound_to};
 use crate::cases::invalidation::at_once::{
     BOTH, Bound, CHECKS, NEEDS_OF_AGENT, SERVICES, ends_at_once, index_of, index_of_check,
 };
 use crate::cases::session::{info, lives};
-use crate::feature::Feature;
-use crate::trial::Trial;
 
 /// How long the agent may take to tell the catalog, and for what the leader does at its leisure.
 const SYNC: Duration = Duration::from_secs(10);

@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::cases::catalog::{check, deregister, register, service_check};
 use crate::cases::query::make;
 use crate::cases::session::{LIST, info, is_gone, lives, of_node};
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::waiting::Waiting;
 use crate::wire::Request;
+use crate::wire::waiting::Waiting;
 
 const NEEDS: &[Feature] = &[
     Feature::OwnServer,

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::cases::catalog::{check, deregister};
 use crate::cases::invalidation::at_once::{BOTH, CHECKS, NODES, QUERIES, SERVICES, index_of};
 use crate::cases::invalidation::{Holder, bound, node_with_checks};
 use crate::cases::session::blocking::node_with_neighbour;
 use crate::cases::session::{LIST, is_gone, leaves_alone, of_node, sleeping};
-use crate::feature::Feature;
-use crate::trial::Trial;
 use crate::wire::Request;
 
 /// The fields of a session that nothing ends but its destruction.

@@ -10,11 +10,11 @@ pub(in crate::cases) mod effects;
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::cases::catalog::{check, deregister, register, service_check};
 use crate::cases::session::{is_gone, lives, try_session};
-use crate::entry::Entry;
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::wire::entry::Entry;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[

@@ -1,9 +1,9 @@
 //! Reading: which parameter decides, and what a hit, a miss and a refusal look like (kv.md 1.1 and 1.2).
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::{Framing, Request};
 
 /// The cases of this topic.

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

@@ -1,8 +1,8 @@
 //! Listing keys, and folding them at a separator (kv.md 1.4).
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

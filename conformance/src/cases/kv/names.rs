@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// The one text of 1.21.5.

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// The release that is certain to clean the path before it is decoded (1.22.md A1.6).

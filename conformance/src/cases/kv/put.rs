@@ -1,9 +1,9 @@
 //! Writing: what is checked in which order, numbers, flags, and writes that change nothing (kv.md 2.1 and 2.3).
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// Since then the text about conflicting flags ends with a newline (1.22.md A2).

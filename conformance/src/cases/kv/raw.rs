@@ -1,9 +1,9 @@
 //! The bare value (kv.md 1.5).
 
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Framing;
 
 /// The cases of this topic.

@@ -1,8 +1,8 @@
 //! Paths that are cleaned: 301 instead of an answer (kv.md 1.6).
 
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
 
 /// The first release that may clean paths before they are decoded; certain from 1.20.0 on (1.22.md A1.6).

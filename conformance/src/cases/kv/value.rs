@@ -1,10 +1,10 @@
 //! The value of a write: its bytes, its framing and its limit (kv.md 2.2).
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
+use crate::wire::answer::Answer;
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

@@ -4,12 +4,12 @@ pub(in crate::cases) mod results;
 
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
+use crate::wire::answer::Answer;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[CASES, results::CASES];

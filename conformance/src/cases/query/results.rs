@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::register;
 use crate::cases::query::make;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::PreparedQueries, Feature::Registration];
 const SOURCE: &str = "API docs, Prepared queries; session.md 5";
@@ -189,7 +189,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 &json!({"Session": t.session_without_delay(), "Service": {"Service": service}}),
             );
             let squeezed = |answer: &Answer| {
-                String::from_utf8_lossy(&crate::json::squeezed(answer.body())).into_owned()
+                String::from_utf8_lossy(&crate::wire::json::squeezed(answer.body())).into_owned()
             };
             let found = squeezed(&t.api_get(&format!("/v1/query/{id}/execute")));
             let listed = squeezed(&t.api_get(&format!("/v1/health/service/{service}")));
@@ -208,7 +208,8 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let body = json!({"Name": name, "Session": t.session_without_delay(), "Service": {"Service": "x"}});
             let id = make(t, &body);
             let read = t.api_get(&format!("/v1/query/{id}"));
-            let listed = String::from_utf8_lossy(&crate::json::squeezed(read.body())).into_owned();
+            let listed =
+                String::from_utf8_lossy(&crate::wire::json::squeezed(read.body())).into_owned();
             let query = listed.trim_start_matches('[').trim_end_matches(']');
             let explained = format!(
                 "{{\"Query\":{query},\"Index\":0,\"LastContact\":0,\"KnownLeader\":true,\"ConsistencyLevel\":\"leader\"}}"

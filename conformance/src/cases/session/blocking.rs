@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::session::{LIST, Shown, fields, info, of_node, renew_path, sleeping};
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
-use crate::waiting::Waiting;
 use crate::wire::Request;
+use crate::wire::waiting::Waiting;
 
 /// An index that no server reaches.
 const NEVER: u64 = 1 << 62;

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::{check, service_check};
 use crate::cases::session::{Shown, info, is_gone, lives, try_session};
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
 
 /// How long the leader may go on taking such a node away.
 const KEPT: Duration = Duration::from_secs(5);

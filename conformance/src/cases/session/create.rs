@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::version::Version;
 use crate::cases::session::{LIST, Shown, info, is_session_id, leaves_alone, takes_raft_indexes};
-use crate::feature::Feature;
-use crate::version::Version;
 use crate::wire::Request;
 
 const CREATE: &str = "/v1/session/create";

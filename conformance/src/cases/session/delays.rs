@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::answer::Answer;
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::cases::session::takes_raft_indexes;
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::wire::answer::Answer;
 
 /// How long before its end a lock-delay is looked at: what is a hiccup to a loaded machine must be shorter.
 const MARGIN: Duration = Duration::from_millis(1500);

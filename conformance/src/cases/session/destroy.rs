@@ -1,10 +1,10 @@
 //! `session/destroy`: what is answered. What it does to keys is in `invalidation`.
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::version::Version;
 use crate::cases::session::read::MALFORMED;
 use crate::cases::session::{LIST, Shown, destroy, is_gone, leaves_alone, takes_raft_indexes};
-use crate::feature::Feature;
-use crate::version::Version;
 use crate::wire::Request;
 
 /// The cases of this topic.

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::case::Case;
+use crate::case::feature::Feature;
 use crate::cases::session::{Shown, info, lives, of_node};
-use crate::feature::Feature;
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

@@ -1,8 +1,8 @@
 //! `session/create`: how a lock-delay is read. What it does is in `lock_delay`.
 
 use crate::case::Case;
+use crate::case::trial::Trial;
 use crate::cases::session::Shown;
-use crate::trial::Trial;
 
 /// Each value, as JSON, is stored as so many nanoseconds.
 #[track_caller]

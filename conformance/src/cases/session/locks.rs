@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::answer::Answer;
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::session::{info, takes_raft_indexes};
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::wire::answer::Answer;
 
 /// Flags beyond what fits into a signed number: those of the semaphores of Consul's own client.
 const SEMAPHORE_FLAGS: u64 = 16_210_313_421_097_356_768;

@@ -15,11 +15,11 @@ pub(in crate::cases) mod ttl_input;
 
 use std::time::Duration;
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::waiting::Waiting;
+use crate::case::trial::Trial;
 use crate::wire::Request;
+use crate::wire::answer::Answer;
+use crate::wire::waiting::Waiting;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::answer::Answer;
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::version::Version;
 use crate::cases::acl::kv as acl;
 use crate::cases::session::{LIST, Shown, fields, info, leaves_alone, of_node, renew_path};
-use crate::feature::Feature;
-use crate::version::Version;
 use crate::wire::Request;
+use crate::wire::answer::Answer;
 
 /// Ids that no UUID index can look up, with its words for each.
 pub(in crate::cases) const MALFORMED: &[(&str, &str)] = &[

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::cases::catalog::check;
 use crate::cases::session::{LIST, info, is_gone, lives, renew_path, try_session};
-use crate::feature::Feature;
-use crate::trial::Trial;
 
 /// How late a session may lapse, and be noticed.
 const SLACK: Duration = Duration::from_secs(5);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::case::Case;
+use crate::case::trial::Trial;
 use crate::cases::session::Shown;
-use crate::trial::Trial;
 
 /// The longest TTL.
 const MOST: Duration = Duration::from_secs(24 * 3600);

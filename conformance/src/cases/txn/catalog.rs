@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::{check, service_check};
 use crate::cases::txn::refused;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "API docs, Transactions; kv.md 7.5";

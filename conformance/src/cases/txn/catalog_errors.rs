@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::{check, service_check};
 use crate::cases::txn::catalog::{
     check_op, fails, id_of_node, node_op, one, service_op, shown, shows_nothing,
 };
 use crate::cases::txn::refused;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "kv.md 7.5";

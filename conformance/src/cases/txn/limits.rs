@@ -1,10 +1,10 @@
 //! Transactions: how many operations, and how many bytes.
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::wire::Request;
+use crate::wire::answer::Answer;
 
 use crate::cases::txn::{get, op, refused, results, set, txn};
 

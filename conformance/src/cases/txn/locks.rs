@@ -1,8 +1,8 @@
 //! Transactions: the verbs lock and unlock.
 
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::case::{Case, Level};
-use crate::trial::Trial;
-use crate::version::Version;
 
 use crate::cases::txn::{get, op, refused, result, results, set, txn};
 

@@ -13,11 +13,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::entry::Entry;
-use crate::trial::Trial;
-use crate::verdict::fail;
+use crate::case::trial::Trial;
+use crate::runner::verdict::fail;
+use crate::wire::answer::Answer;
+use crate::wire::entry::Entry;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[

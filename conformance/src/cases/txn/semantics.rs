@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::case::Case;
-use crate::entry::Entry;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::verdict::fail;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::runner::verdict::fail;
+use crate::wire::entry::Entry;
 
 use crate::cases::txn::{get, op, refused, result, results, set, txn};
 

@@ -1,10 +1,10 @@
 //! Transactions: each KV verb, what it does and shows, and how it fails.
 
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::case::{Case, Level};
-use crate::entry::Entry;
-use crate::feature::Feature;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::wire::entry::Entry;
 
 use crate::cases::txn::{get, op, refused, result, results, set, txn};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::case::Case;
-use crate::feature::Feature;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::time::Stopwatch;
-use crate::trial::Trial;
 
 use crate::cases::txn::{op, refused, set, txn};
 

@@ -1,8 +1,8 @@
 //! Acquiring with something that is no session: 500, in words that changed twice (kv.md 2.5).
 
 use crate::case::Case;
-use crate::trial::Trial;
-use crate::version::Version;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
 
 use crate::cases::kv::lock::{acquire, release};
 

@@ -3,10 +3,10 @@
 pub(in crate::cases) mod delay;
 pub(in crate::cases) mod errors;
 
-use crate::answer::Answer;
 use crate::case::Case;
-use crate::feature::Feature;
-use crate::trial::Trial;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::wire::answer::Answer;
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

@@ -1,0 +1,6 @@
+//! One server's answers beside another's, or beside those that were recorded.
+
+pub mod diff;
+pub mod difference;
+pub mod fixtures;
+pub mod normalize;

@@ -1,0 +1,30 @@
+//! The mutants, a file for each part of the answers that they alter.
+
+mod headers;
+mod indexes;
+mod json;
+mod json_text;
+mod keys;
+mod locks;
+mod reply;
+mod sessions;
+mod statuses;
+mod timing;
+mod txn;
+mod wakes;
+
+use crate::mutate::Mutant;
+
+/// All mutants, topic by topic.
+pub(super) const TOPICS: &[&[Mutant]] = &[
+    indexes::MUTANTS,
+    locks::MUTANTS,
+    headers::MUTANTS,
+    json::MUTANTS,
+    statuses::MUTANTS,
+    keys::MUTANTS,
+    wakes::MUTANTS,
+    sessions::MUTANTS,
+    timing::MUTANTS,
+    txn::MUTANTS,
+];

@@ -1,0 +1,203 @@
+//! What the suite covers and what the emulator does otherwise, as Markdown: parts of documents that are made
+//! from the cases and never written by hand.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::case::Case;
+use crate::case::citation;
+use crate::cases::uncovered::UNCOVERED;
+use crate::runner::asked::Asked;
+use crate::runner::deviation::Deviations;
+
+/// The line before and after the generated part of a document.
+pub const BEGIN: &str = "<!-- made by `proconsul-conformance coverage`; do not edit -->";
+/// See [`BEGIN`].
+pub const END: &str = "<!-- end of what is made -->";
+
+/// The table of the README: how many claims each topic makes, how many of them were seen on real servers, and how many the emulator
+/// meets: `tests/emulator.rs` holds it against every one on a release of which it is claimed.
+#[must_use]
+pub fn table(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
+    let mut text = String::from("| what | claims |");
+    for asked in asked {
+        text.push_str(&format!(" seen on a real {} |", asked.version));
+    }
+    text.push_str(" not seen on any | met by the emulator |\n|---|---|---|---|");
+    text.push_str(&"---|".repeat(asked.len()));
+    text.push('\n');
+    let mut topics: BTreeMap<&str, Vec<&Case>> = BTreeMap::new();
+    for case in cases {
+        topics.entry(topic(case)).or_default().push(case);
+    }
+    for (topic, cases) in &topics {
+        row(&mut text, topic, cases, deviations, asked);
+    }
+    row(&mut text, "all", cases, deviations, asked);
+    text.push('\n');
+    for asked in asked {
+        line(&mut text, &told(asked));
+    }
+    line(
+        &mut text,
+        "No real server of another release has been asked: claims about it come from documents.",
+    );
+    let unmet = deviating(cases, deviations);
+    if !unmet.is_empty() {
+        text.push_str("\nWhat proconsul does not do as Consul does:\n\n");
+    }
+    for (why, claims) in unmet {
+        line(&mut text, &format!("- {why}: {}.", named(&claims)));
+    }
+    text
+}
+
+/// What one release was asked, and when.
+fn told(asked: &Asked) -> String {
+    let runs = asked.runs.iter();
+    let runs: Vec<String> = runs
+        .map(|(mode, date)| format!("{mode} on {date}"))
+        .collect();
+    format!(
+        "A real Consul {} ({}) was asked {}: {} claims hold, {} do not.",
+        asked.version,
+        asked.build,
+        runs.join(" and "),
+        asked.pass.len(),
+        asked.fail.len()
+    )
+}
+
+/// The page of what the contract says and no case shows.
+#[must_use]
+pub fn page() -> String {
+    let mut text = String::from(
+        "# What no case shows\n\nStatements of the contract that the suite leaves out, each with the reason.\n",
+    );
+    let mut source = "";
+    for uncovered in UNCOVERED {
+        if uncovered.source != source {
+            source = uncovered.source;
+            let (file, anchor) = citation::place(source).expect("entries name places");
+            line(
+                &mut text,
+                &format!("\n## [{source}](contract/{file}#{anchor})\n"),
+            );
+        }
+        let (statement, why) = (uncovered.statement, uncovered.why);
+        line(&mut text, &format!("- {statement}. *{why}.*"));
+    }
+    text
+}
+
+/// A document with its generated part made anew; `None` when it has no place for it.
+#[must_use]
+pub fn renewed(document: &str, made: &str) -> Option<String> {
+    let (before, rest) = document.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{made}{END}{after}"))
+}
+
+/// What cases claim, or where many of them stand.
+fn named(cases: &[&Case]) -> String {
+    if let [case] = cases {
+        return format!("{} (`{}`)", case.claim, case.id);
+    }
+    let topics: BTreeSet<_> = cases.iter().map(|case| topic(case)).collect();
+    let topics: Vec<_> = topics.iter().map(|topic| format!("`{topic}/`")).collect();
+    format!("{} claims of {}", cases.len(), topics.join(", "))
+}
+
+fn topic(case: &Case) -> &'static str {
+    case.id.split('/').next().unwrap_or_default()
+}
+
+/// The cases that are not met, by the reason why.
+fn deviating<'c, 'd>(
+    cases: &[&'c Case],
+    deviations: &'d Deviations,
+) -> BTreeMap<&'d str, Vec<&'c Case>> {
+    let mut reasons: BTreeMap<&str, Vec<&Case>> = BTreeMap::new();
+    for case in cases {
+        if let Some(why) = deviations.reason(case.id) {
+            reasons.entry(why).or_default().push(case);
+        }
+    }
+    reasons
+}
+
+fn row(text: &mut String, topic: &str, cases: &[&Case], deviations: &Deviations, asked: &[Asked]) {
+    let count = |holds: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| holds(case)).count();
+    let held = |case: &Case, asked: &Asked| asked.pass.contains(case.id);
+    let mut figures = vec![cases.len()];
+    figures.extend(asked.iter().map(|asked| count(&|case| held(case, asked))));
+    figures.push(count(&|case| !asked.iter().any(|asked| held(case, asked))));
+    figures.push(count(&|case| deviations.reason(case.id).is_none()));
+    let figures: Vec<String> = figures.iter().map(ToString::to_string).collect();
+    line(text, &format!("| {topic} | {} |", figures.join(" | ")));
+}
+
+fn line(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("writing into a string cannot fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::version::Version;
+
+    const EARLY: Case = Case {
+        id: "kv/a",
+        claim: "Keys are read",
+        ..Case::MUST
+    };
+    const LATE: Case = Case {
+        id: "kv/b",
+        claim: "Keys are cleaned",
+        since: Version::V1_21_5,
+        ..Case::MUST
+    };
+    #[test]
+    fn figures_are_counted_from_runs_and_deviations_are_named() {
+        let cases = [&EARLY, &LATE];
+        let known = r#""kv/b" = { why = "not yet", fails = "came 200" }"#;
+        let deviations = Deviations::parse(known, &cases).expect("the line names a case");
+        let mut asked = Asked {
+            version: "1.8.7".to_owned(),
+            build: "1.8.7 go1.15".to_owned(),
+            ..Asked::default()
+        };
+        let text = table(&cases, &deviations, &[asked.clone()]);
+        assert!(text.contains("| kv | 2 | 0 | 2 | 1 |"), "{text}");
+        asked.pass.insert("kv/a".to_owned());
+        asked
+            .runs
+            .insert("-dev".to_owned(), "2026-11-22".to_owned());
+        let text = table(&cases, &deviations, &[asked]);
+        assert!(text.contains("| seen on a real 1.8.7 |"), "{text}");
+        assert!(text.contains("| kv | 2 | 1 | 1 | 1 |"), "{text}");
+        let told = "A real Consul 1.8.7 (1.8.7 go1.15) was asked -dev on 2026-11-22: 1 claims hold, 0 do not.";
+        assert!(text.contains(told), "{text}");
+        assert!(
+            text.contains("- not yet: Keys are cleaned (`kv/b`)."),
+            "{text}"
+        );
+        assert!(!text.contains("Keys are read ("), "{text}");
+
+        let both = r#"
+        "kv/a" = { why = "never", fails = "came 200" }
+        "kv/b" = { why = "never", fails = "came 200" }
+        "#;
+        let deviations = Deviations::parse(both, &cases).expect("the lines name cases");
+        let text = table(&cases, &deviations, &[]);
+        assert!(text.contains("- never: 2 claims of `kv/`."), "{text}");
+    }
+
+    #[test]
+    fn only_the_generated_part_is_renewed() {
+        let document = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
+        let renewed = renewed(&document, "new\n").expect("there is a place");
+        assert_eq!(renewed, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
+        assert_eq!(super::renewed("nothing", "new\n"), None);
+    }
+}
