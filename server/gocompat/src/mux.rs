@@ -20,7 +20,7 @@ impl Mux {
     /// pattern. [`Mux::redirect_to_slash`] comes before this redirect.
     pub fn route_path<'a>(
         self,
-        target: &'a RequestTarget<'_>,
+        target: &'a RequestTarget,
     ) -> (Cow<'a, [u8]>, Option<Redirect>) {
         match self {
             Mux::Decoded => {
@@ -44,7 +44,7 @@ impl Mux {
     }
 
     /// Returns the redirect of `/v1/kv` to a route `/v1/kv/`, on either mux.
-    pub fn redirect_to_slash(target: &RequestTarget<'_>) -> Redirect {
+    pub fn redirect_to_slash(target: &RequestTarget) -> Redirect {
         let mut path = clean_rooted(target.path()).into_owned();
         path.push(b'/');
         Redirect::to_path(&path, target.raw_query())
@@ -128,7 +128,7 @@ mod tests {
     use super::{Mux, Redirect};
     use crate::url::RequestTarget;
 
-    fn target(text: &str) -> RequestTarget<'_> {
+    fn target(text: &str) -> RequestTarget {
         RequestTarget::parse(text.as_bytes()).expect("the target is well-formed")
     }
 

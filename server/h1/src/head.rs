@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use proconsul_gocompat::url::RequestTarget;
 
 use crate::bad_head::BadHead;
 use crate::lines::{HeaderLine, Lines, Value, is_token, is_value};
@@ -13,8 +14,8 @@ use crate::strictness::Strictness;
 pub struct Head {
     /// The method.
     pub method: Method,
-    /// The target as sent. It parses, unless the method is CONNECT.
-    pub target: Bytes,
+    /// The target.
+    pub target: RequestTarget,
     /// The headers.
     pub headers: HeaderMap,
     /// The protocol.
@@ -93,11 +94,10 @@ impl Head {
             Protocol::Http11
         };
         let framing = fields.framing(protocol, strict)?;
-        let target = bytes.slice(request.target.clone());
         // The preface of HTTP/2. Go passes it on to the handler.
         let is_preface = major == 2
             && request.method.as_str() == "PRI"
-            && *target == *b"*"
+            && **request.target.as_sent() == *b"*"
             && lines.fields.is_empty();
         if major != 1 && !is_preface {
             return Err(BadHead::UnsupportedProtocol);
@@ -117,7 +117,7 @@ impl Head {
             expectation: fields.expectation(),
             headers: fields.map(),
             method: request.method,
-            target,
+            target: request.target,
             protocol,
             framing,
         })

@@ -30,8 +30,8 @@ pub(crate) struct Lines {
 pub(crate) struct RequestLine {
     /// The method.
     pub(crate) method: Method,
-    /// The range of the target.
-    pub(crate) target: Range<usize>,
+    /// The target.
+    pub(crate) target: RequestTarget,
     /// The HTTP version.
     pub(crate) version: (u32, u32),
 }
@@ -100,7 +100,7 @@ impl Lines {
             let line = &bytes[start..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if self.request.is_none() {
-                self.request = Some(request_line(line, start, strict)?);
+                self.request = Some(request_line(line, strict)?);
             } else if line.is_empty() {
                 return Ok(Some(end + 1));
             } else if is_space(&line[0]) {
@@ -139,20 +139,20 @@ fn is_space(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-fn request_line(line: &[u8], start: usize, strict: Strictness) -> Result<RequestLine, BadHead> {
+fn request_line(line: &[u8], strict: Strictness) -> Result<RequestLine, BadHead> {
     let mut words = line.splitn(3, |&byte| byte == b' ');
     let mut word = || words.next().ok_or(BadHead::Malformed);
     let (method, target, version) = (word()?, word()?, word()?);
-    let target_start = start + method.len() + 1;
     let method = Method::from_bytes(method).map_err(|_| BadHead::Malformed)?;
     let version = version_numbers(version, strict).ok_or(BadHead::Malformed)?;
-    // The target of a CONNECT is a host and port, which the server never uses.
-    if method != Method::CONNECT || target.starts_with(b"/") {
-        RequestTarget::parse(target).map_err(|_| BadHead::Malformed)?;
-    }
+    let target = if method == Method::CONNECT && !target.starts_with(b"/") {
+        RequestTarget::authority(target)
+    } else {
+        RequestTarget::parse(target).map_err(|_| BadHead::Malformed)?
+    };
     Ok(RequestLine {
         method,
-        target: target_start..target_start + target.len(),
+        target,
         version,
     })
 }

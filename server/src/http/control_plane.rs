@@ -20,7 +20,6 @@ mod present {
     use crate::config::Config;
     use crate::control::Control;
     use crate::control::http::{self, LocalSocket};
-    use crate::go::url::RequestTarget;
     use crate::http::reply::body::{ApiAnswer, ReplyBody};
     use crate::http::reply::header;
 
@@ -49,12 +48,7 @@ mod present {
 
         /// Whether a request is meant for the control plane, by its decoded path without an origin.
         pub(crate) fn is_meant(&self, head: &Head) -> bool {
-            // Nearly all requests end here.
-            if head.target.starts_with(b"/v1/") {
-                return false;
-            }
-            let target = RequestTarget::parse(&head.target);
-            target.is_ok_and(|target| target.path().starts_with(PREFIX))
+            head.target.path().starts_with(PREFIX)
         }
 
         /// Answers a call. Dropping the future cancels the call: the client has gone.
@@ -87,9 +81,8 @@ mod present {
     }
 
     fn request(head: &Head, body: RouterBody) -> Option<Request<RouterBody>> {
-        let target = RequestTarget::parse(&head.target).ok()?;
         let mut request = Request::new(body);
-        *request.uri_mut() = http::uri_of(target.path(), target.raw_query()).ok()?;
+        *request.uri_mut() = http::uri_of(head.target.path(), head.target.raw_query()).ok()?;
         *request.method_mut() = head.method.clone();
         *request.headers_mut() = head.headers.clone();
         Some(request)

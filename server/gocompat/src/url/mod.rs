@@ -6,20 +6,29 @@ pub mod query;
 use std::borrow::Cow;
 use std::fmt;
 
+use bytes::Bytes;
+
 use crate::quote::Quoted;
 
-/// A request target: the path as sent and as decoded, and the raw query.
+/// A request target as sent, and where its parts are: origin, path, query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestTarget<'a> {
-    /// `http://host` of an absolute-form target, or only its scheme and colon without a host; else empty.
-    origin: &'a [u8],
-    /// The opaque part behind the scheme: `bar` in `foo:bar`.
-    opaque: &'a [u8],
-    raw_path: &'a [u8],
-    path: Cow<'a, [u8]>,
-    query: &'a [u8],
-    /// Whether the target ends in its only `?`, which printing keeps.
-    bare_question_mark: bool,
+pub struct RequestTarget {
+    text: Bytes,
+    /// The end of `http://host` in an absolute-form target, or of its scheme and colon without a host; else 0.
+    origin_end: usize,
+    /// The end of the path, which starts behind the origin.
+    path_end: usize,
+    form: Form,
+    /// The decoded path, if it differs from the path as sent.
+    decoded: Option<Box<[u8]>>,
+}
+
+/// What stands between the origin and the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Path,
+    /// The opaque part behind a scheme, `bar` in `foo:bar`, or the host and port of a CONNECT. The path is empty.
+    Opaque,
 }
 
 /// Why Go refuses a request target or a query. Consul never shows it.
@@ -53,12 +62,12 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-impl<'a> RequestTarget<'a> {
+impl RequestTarget {
     /// Parses the target of a request line as `url.ParseRequestURI` does. `#` is a part of the path there.
     ///
     /// # Errors
     /// The target is invalid: Go's server answers 400 and closes the connection (kv.md 0 step 1).
-    pub fn parse(target: &'a [u8]) -> Result<Self, UrlError> {
+    pub fn parse(target: &[u8]) -> Result<Self, UrlError> {
         if target.iter().any(u8::is_ascii_control) {
             return Err(UrlError::ControlCharacter);
         }
@@ -67,7 +76,9 @@ impl<'a> RequestTarget<'a> {
             (None, true) => return Err(UrlError::Empty),
             (None, false) | (Some(b'/' | b'?'), false) | (Some(b'/'), true) => {}
             (Some(b'*'), true) if rest == b"*" => {}
-            (Some(_), false) if origin.ends_with(b":") => return Ok(Self::opaque(origin, rest)),
+            (Some(_), false) if origin.ends_with(b":") => {
+                return Ok(Self::new(target, origin.len(), Form::Opaque));
+            }
             (Some(_), _) => return Err(UrlError::NotRooted),
         }
         let colon = origin
@@ -80,74 +91,82 @@ impl<'a> RequestTarget<'a> {
         {
             return Err(UrlError::Port);
         }
-        let (raw_path, query) = match rest.iter().position(|&byte| byte == b'?') {
-            Some(at) => (&rest[..at], Some(&rest[at + 1..])),
-            None => (rest, None),
-        };
-        Ok(RequestTarget {
-            origin,
-            opaque: b"",
-            raw_path,
-            path: path_unescape(raw_path)?,
-            bare_question_mark: query == Some(b""),
-            query: query.unwrap_or_default(),
-        })
+        let mut parsed = Self::new(target, origin.len(), Form::Path);
+        if let Cow::Owned(decoded) = path_unescape(parsed.between())? {
+            parsed.decoded = Some(decoded.into());
+        }
+        Ok(parsed)
     }
 
-    /// Creates a target like `foo:bar`, without a path.
-    fn opaque(scheme: &'a [u8], rest: &'a [u8]) -> Self {
-        let (opaque, query) = match rest.iter().position(|&byte| byte == b'?') {
-            Some(at) => (&rest[..at], Some(&rest[at + 1..])),
-            None => (rest, None),
-        };
-        RequestTarget {
-            origin: scheme,
-            opaque,
-            raw_path: b"",
-            path: Cow::Borrowed(b""),
-            bare_question_mark: query == Some(b""),
-            query: query.unwrap_or_default(),
+    /// Creates the target of a CONNECT: a host and port, which Go's server does not check.
+    pub fn authority(target: &[u8]) -> Self {
+        Self::new(target, 0, Form::Opaque)
+    }
+
+    fn new(target: &[u8], origin_end: usize, form: Form) -> Self {
+        let mut rest = target[origin_end..].iter();
+        let path_length = rest.position(|&byte| byte == b'?');
+        Self {
+            text: Bytes::copy_from_slice(target),
+            origin_end,
+            path_end: path_length.map_or(target.len(), |length| origin_end + length),
+            form,
+            decoded: None,
         }
+    }
+
+    /// Returns the whole target as sent.
+    pub fn as_sent(&self) -> &Bytes {
+        &self.text
+    }
+
+    /// Returns what stands between the origin and the query.
+    fn between(&self) -> &[u8] {
+        &self.text[self.origin_end..self.path_end]
     }
 
     /// Returns the decoded path, `URL.Path`.
     pub fn path(&self) -> &[u8] {
-        &self.path
+        match (&self.decoded, self.form) {
+            (Some(decoded), _) => decoded,
+            (None, Form::Path) => self.between(),
+            (None, Form::Opaque) => b"",
+        }
     }
 
     /// Returns the query as sent, `URL.RawQuery`; empty if missing.
     pub fn raw_query(&self) -> &[u8] {
-        self.query
+        self.text.get(self.path_end + 1..).unwrap_or_default()
     }
 
     /// Returns the escaped path, `URL.EscapedPath`: as sent if that is a valid encoding, else encoded anew.
     pub(crate) fn escaped_path(&self) -> Cow<'_, [u8]> {
-        let as_sent = self
-            .raw_path
-            .iter()
-            .all(|&byte| stands_in_escaped_path(byte));
-        if as_sent {
-            Cow::Borrowed(self.raw_path)
-        } else {
-            Cow::Owned(path_escape(&self.path).into_bytes())
+        match self.form {
+            Form::Opaque => Cow::Borrowed(b""),
+            Form::Path if self.between().iter().copied().all(stands_in_escaped_path) => {
+                Cow::Borrowed(self.between())
+            }
+            Form::Path => Cow::Owned(path_escape(self.path()).into_bytes()),
         }
     }
 
     /// Returns the target with another decoded path, as `URL.String` prints it.
     pub(crate) fn with_path(&self, path: &[u8]) -> Vec<u8> {
-        let mut text = self.origin.to_vec();
-        if !self.opaque.is_empty() {
-            text.extend_from_slice(self.opaque);
-        } else {
-            if text.ends_with(b":") {
-                text.extend_from_slice(b"//");
+        let mut text = self.text[..self.origin_end].to_vec();
+        match self.form {
+            Form::Opaque => text.extend_from_slice(self.between()),
+            Form::Path => {
+                if text.ends_with(b":") {
+                    text.extend_from_slice(b"//");
+                }
+                text.extend_from_slice(path_escape(path).as_bytes());
             }
-            text.extend_from_slice(path_escape(path).as_bytes());
         }
-        if self.bare_question_mark {
+        // A target that ends in its only `?` keeps it.
+        if self.path_end + 1 == self.text.len() {
             text.push(b'?');
         }
-        push_query(&mut text, self.query);
+        push_query(&mut text, self.raw_query());
         text
     }
 }
@@ -300,7 +319,7 @@ mod tests {
         RequestTarget, UrlError, path_escape, path_unescape, query_escape, query_unescape,
     };
 
-    fn target(text: &str) -> RequestTarget<'_> {
+    fn target(text: &str) -> RequestTarget {
         RequestTarget::parse(text.as_bytes()).expect("the target is well-formed")
     }
 

@@ -31,7 +31,7 @@ impl RequestLog {
         let is_shown = tracing::enabled!(target: "agent.http", Level::DEBUG);
         Self {
             method: head.method.clone(),
-            target: head.target.clone(),
+            target: head.target.as_sent().clone(),
             semicolons: context.semicolons(),
             peer,
             started: is_shown.then(Stopwatch::start),

@@ -40,7 +40,7 @@ pub(super) async fn respond(
     if let Some(plane) = plane.filter(|plane| plane.is_meant(&head)) {
         return plane.answer(&head, body, peer.is_none()).await;
     }
-    let target = String::from_utf8_lossy(&head.target);
+    let target = String::from_utf8_lossy(head.target.as_sent());
     let mut call =
         context
             .engine
@@ -82,15 +82,15 @@ async fn steps(
     if let Some(answer) = pages::without_path(&head) {
         return Ok(answer);
     }
-    let target = RequestTarget::parse(&head.target).expect("h1 refuses malformed targets");
-    check_printable(&context, &target)?;
-    if let Some(page) = pages::page(&context, &head.method, &target) {
+    check_printable(&context, &head.target)?;
+    if let Some(page) = pages::page(&context, &head.method, &head.target) {
         return Ok(page);
     }
-    let (route, rest) = find_route(&context, &head.method, &target)?;
+    let (route, rest) = find_route(&context, &head.method, &head.target)?;
     // Logs the end of the request when it is dropped.
     let logged = RequestLog::new(&head, &context, peer);
     let accepts_gzip = reply::accepts_gzip(&head.headers);
+    let target = head.target;
     let Ok(query) = Query::parse(target.raw_query(), context.semicolons()) else {
         return Err(pages::bad_query(&context).into());
     };
@@ -98,7 +98,7 @@ async fn steps(
         context: Arc::clone(&context),
         peer: peer.map(|peer| peer.ip()),
         call,
-        method: head.method.clone(),
+        method: head.method,
         route: route.path,
         rest,
         query,
@@ -141,7 +141,7 @@ async fn steps(
     Ok(reply::finish(&context, accepts_gzip, reply))
 }
 
-fn check_printable(context: &Context, target: &RequestTarget<'_>) -> Result<(), Early> {
+fn check_printable(context: &Context, target: &RequestTarget) -> Result<(), Early> {
     let unicode = context.config.version.go().unicode;
     if context.config.disable_http_unprintable_char_filter
         || path::is_printable_path(target.path(), unicode)
@@ -158,7 +158,7 @@ fn check_printable(context: &Context, target: &RequestTarget<'_>) -> Result<(), 
 fn find_route(
     context: &Context,
     method: &Method,
-    target: &RequestTarget<'_>,
+    target: &RequestTarget,
 ) -> Result<(&'static Route, Vec<u8>), Early> {
     let mux = context.mux();
     let (path, redirect) = mux.route_path(target);

@@ -16,7 +16,7 @@ use crate::version::Behaviour;
 pub(super) fn page(
     context: &Context,
     method: &Method,
-    target: &RequestTarget<'_>,
+    target: &RequestTarget,
 ) -> Option<ApiAnswer> {
     let ui = context.config.ui;
     match target.path() {
@@ -47,10 +47,10 @@ pub(super) fn page(
 
 /// Answers targets that are not paths, as Go's server and its mux do.
 pub(super) fn without_path(head: &Head) -> Option<ApiAnswer> {
-    if head.method == Method::CONNECT && !head.target.starts_with(b"/") {
+    if head.method == Method::CONNECT && !head.target.as_sent().starts_with(b"/") {
         return Some(unknown_resource());
     }
-    if *head.target != *b"*" {
+    if **head.target.as_sent() != *b"*" {
         return None;
     }
     let (status, header) = if head.method == Method::OPTIONS {
