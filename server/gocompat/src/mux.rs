@@ -18,10 +18,7 @@ impl Mux {
     /// Returns the path to compare with the patterns of routes, cleaned and decoded, and the redirect if the target's own
     /// path is not clean. A slash that the mux does not take for a separator stays `%2F`, so that it matches none in a
     /// pattern. [`Mux::redirect_to_slash`] comes before this redirect.
-    pub fn route_path<'a>(
-        self,
-        target: &'a RequestTarget,
-    ) -> (Cow<'a, [u8]>, Option<Redirect>) {
+    pub fn route_path<'a>(self, target: &'a RequestTarget) -> (Cow<'a, [u8]>, Option<Redirect>) {
         match self {
             Mux::Decoded => {
                 let cleaned = clean_rooted(target.path());

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proconsul_gocompat::url::RequestTarget;
 
 use crate::bad_head::BadHead;
-use crate::lines::{HeaderLine, Lines, Value, is_token, is_value};
+use crate::lines::{HeaderLine, LineValue, Lines, is_token, is_value};
 use crate::strictness::Strictness;
 
 /// The head of a request.
@@ -254,10 +254,10 @@ impl<'a> Fields<'a> {
         let mut headers = HeaderMap::with_capacity(self.fields.len().min(ROOM));
         for field in self.fields {
             let value = match &field.value {
-                Value::Plain(range) => {
+                LineValue::Plain(range) => {
                     HeaderValue::from_maybe_shared(self.bytes.slice(range.clone()))
                 }
-                Value::Folded(value) => HeaderValue::from_bytes(value),
+                LineValue::Folded(value) => HeaderValue::from_bytes(value),
             };
             let name = HeaderName::from_bytes(&self.bytes[field.name.clone()]);
             if let (Ok(name), Ok(value)) = (name, value) {

@@ -42,36 +42,36 @@ pub(crate) struct HeaderLine {
     /// The range of its name.
     pub(crate) name: Range<usize>,
     /// Its value.
-    pub(crate) value: Value,
+    pub(crate) value: LineValue,
 }
 
 /// The value of a header.
 #[derive(Debug)]
-pub(crate) enum Value {
+pub(crate) enum LineValue {
     /// On one line: its range.
     Plain(Range<usize>),
     /// Joined from several lines.
     Folded(Vec<u8>),
 }
 
-impl Value {
+impl LineValue {
     /// Returns the bytes of the value.
     pub(crate) fn of<'a>(&'a self, head: &'a [u8]) -> &'a [u8] {
         match self {
-            Value::Plain(range) => &head[range.clone()],
-            Value::Folded(value) => value,
+            LineValue::Plain(range) => &head[range.clone()],
+            LineValue::Folded(value) => value,
         }
     }
 
     /// Returns the value to append a line to. It is copied only for the second line; a copy for each would
     /// take quadratic time.
     fn folded(&mut self, head: &[u8]) -> &mut Vec<u8> {
-        if let Value::Plain(range) = self {
-            *self = Value::Folded(head[range.clone()].to_vec());
+        if let LineValue::Plain(range) = self {
+            *self = LineValue::Folded(head[range.clone()].to_vec());
         }
         match self {
-            Value::Folded(value) => value,
-            Value::Plain(_) => unreachable!("the value was just copied"),
+            LineValue::Folded(value) => value,
+            LineValue::Plain(_) => unreachable!("the value was just copied"),
         }
     }
 }
@@ -196,7 +196,7 @@ fn field(line: &[u8], start: usize, strict: Strictness) -> Result<HeaderLine, Ba
     let value_start = start + colon + 1;
     Ok(HeaderLine {
         name: start..start + colon,
-        value: Value::Plain(value_start + before..value_start + value.len() - after),
+        value: LineValue::Plain(value_start + before..value_start + value.len() - after),
     })
 }
 
@@ -220,7 +220,7 @@ pub(crate) fn is_token(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lines, Value};
+    use super::{LineValue, Lines};
     use crate::strictness::Strictness;
 
     /// Reads a value of this many lines. Returns how often the value was moved.
@@ -237,7 +237,7 @@ mod tests {
             let end = lines.read_on(&head, strict).expect("the lines are sound");
             assert_eq!(end, None);
             let field = lines.fields.last().expect("a field is there");
-            let Value::Folded(value) = &field.value else {
+            let LineValue::Folded(value) = &field.value else {
                 panic!("the value has several lines");
             };
             let now = Some((value.as_ptr(), value.capacity()));

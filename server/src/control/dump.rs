@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Server;
-use crate::store::form::{Event, Key, LockDelay, Reap, Session, Tombstone};
+use crate::store::form::{Event, KeyForm, LockDelay, Reap, SessionForm, Tombstone};
 use crate::store::{
     AgentImage, CheckRow, Flaw, Image, Index, NodeRow, PreparedQueryRow, ServiceRow, TableIndexes,
 };
@@ -47,7 +47,7 @@ pub(super) struct StateDump {
     table_indexes: TableIndexes,
     /// The keys with their values, in byte order.
     #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
-    keys: Vec<Key>,
+    keys: Vec<KeyForm>,
     /// Which keys nobody can acquire, and for how long.
     #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
     lock_delays: Vec<LockDelay>,
@@ -63,7 +63,7 @@ pub(super) struct StateDump {
     reaps_counted_from: Timestamp,
     /// The sessions, and what is left of their TTLs.
     #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
-    sessions: Vec<Session>,
+    sessions: Vec<SessionForm>,
     /// The nodes of the catalog.
     #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
     nodes: Vec<Arc<NodeRow>>,

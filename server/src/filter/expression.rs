@@ -3,12 +3,12 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::grammar::Rule;
+use super::grammar::Production;
 use super::peg;
 use crate::go::quote::Quoted;
 use crate::go::quote::unquote::unquote;
 
-type Node = peg::Node<Rule>;
+type Node = peg::Node<Production>;
 
 /// An expression. `Display` prints an equivalent filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Expression {
     /// # Errors
     /// Consul's error for an invalid text.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
-        let input = peg::parse(text, Rule::Input)?;
+        let input = peg::parse(text, Production::Input)?;
         Ok(expression(text, only_child(&input)))
     }
 }
@@ -81,7 +81,7 @@ fn only_child(node: &Node) -> &Node {
 
 /// Whether a part of a rule is only space.
 fn is_filling(node: &Node) -> bool {
-    matches!(node.rule, Rule::Space | Rule::End)
+    matches!(node.rule, Production::Space | Production::End)
 }
 
 /// Returns the parts of a rule that are not space.
@@ -92,12 +92,12 @@ fn parts(node: &Node) -> impl Iterator<Item = &Node> {
 
 fn expression(text: &[u8], node: &Node) -> Expression {
     match node.rule {
-        Rule::Or => several(text, node, Expression::Any),
-        Rule::And => several(text, node, Expression::All),
-        Rule::Not if is_negated(node) => {
+        Production::Or => several(text, node, Expression::Any),
+        Production::And => several(text, node, Expression::All),
+        Production::Not if is_negated(node) => {
             Expression::Not(Box::new(expression(text, only_child(node))))
         }
-        Rule::Not | Rule::Grouping => expression(text, only_child(node)),
+        Production::Not | Production::Grouping => expression(text, only_child(node)),
         _ => Expression::Match(claim(text, node)),
     }
 }
@@ -105,7 +105,11 @@ fn expression(text: &[u8], node: &Node) -> Expression {
 /// Whether a negation has an odd number of `not`s. A space follows each.
 fn is_negated(node: &Node) -> bool {
     let spaces = node.children.iter();
-    spaces.filter(|child| child.rule == Rule::Space).count() % 2 == 1
+    spaces
+        .filter(|child| child.rule == Production::Space)
+        .count()
+        % 2
+        == 1
 }
 
 fn several(text: &[u8], node: &Node, join: fn(Vec<Expression>) -> Expression) -> Expression {
@@ -127,23 +131,23 @@ fn claim(text: &[u8], node: &Node) -> Match {
     };
     for part in parts(node) {
         match part.rule {
-            Rule::Selector => claim.selector = selector(text, part),
-            Rule::Value => claim.value = value(text, only_child(part)),
+            Production::Selector => claim.selector = selector(text, part),
+            Production::Value => claim.value = value(text, only_child(part)),
             rule => claim.operator = operator(rule),
         }
     }
     claim
 }
 
-fn operator(rule: Rule) -> Operator {
+fn operator(rule: Production) -> Operator {
     match rule {
-        Rule::NotEqual => Operator::NotEqual,
-        Rule::In | Rule::Contains => Operator::In,
-        Rule::NotIn | Rule::NotContains => Operator::NotIn,
-        Rule::IsEmpty => Operator::IsEmpty,
-        Rule::IsNotEmpty => Operator::IsNotEmpty,
-        Rule::Matches => Operator::Matches,
-        Rule::NotMatches => Operator::NotMatches,
+        Production::NotEqual => Operator::NotEqual,
+        Production::In | Production::Contains => Operator::In,
+        Production::NotIn | Production::NotContains => Operator::NotIn,
+        Production::IsEmpty => Operator::IsEmpty,
+        Production::IsNotEmpty => Operator::IsNotEmpty,
+        Production::Matches => Operator::Matches,
+        Production::NotMatches => Operator::NotMatches,
         _ => Operator::Equal,
     }
 }
@@ -151,11 +155,11 @@ fn operator(rule: Rule) -> Operator {
 fn selector(text: &[u8], node: &Node) -> Vec<Vec<u8>> {
     let name = |part: &Node| -> Vec<u8> {
         let part = match part.rule {
-            Rule::SelectorOrIndex => only_child(part),
+            Production::SelectorOrIndex => only_child(part),
             _ => part,
         };
         match part.rule {
-            Rule::Index => string(text, only_child(part)),
+            Production::Index => string(text, only_child(part)),
             _ => text[part.start..part.end].to_vec(),
         }
     };
@@ -165,8 +169,8 @@ fn selector(text: &[u8], node: &Node) -> Vec<Vec<u8>> {
 /// Returns a value as text; a selector is the text of its names.
 fn value(text: &[u8], node: &Node) -> Vec<u8> {
     match node.rule {
-        Rule::Selector => selector(text, node).join(&b'.'),
-        Rule::String => string(text, node),
+        Production::Selector => selector(text, node).join(&b'.'),
+        Production::String => string(text, node),
         _ => text[node.start..node.end].to_vec(),
     }
 }

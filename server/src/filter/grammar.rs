@@ -9,20 +9,20 @@ use super::peg::Pattern::{
 use crate::go::quote::unquote::unquote;
 
 /// A part of a rule of this grammar.
-type Pattern = peg::Pattern<Rule>;
+type Pattern = peg::Pattern<Production>;
 
 /// Required space.
-const SPACE: Pattern = rule(Rule::Space);
+const SPACE: Pattern = rule(Production::Space);
 /// Optional space.
 const GAP: Pattern = Optional(&SPACE);
 
-const IN_OR_NOT_IN: Pattern = Choice(&[rule(Rule::In), rule(Rule::NotIn)]);
+const IN_OR_NOT_IN: Pattern = Choice(&[rule(Production::In), rule(Production::NotIn)]);
 const SIGN: Pattern = Optional(&Literal("-"));
 const DIGIT: Pattern = Class("[0-9]", |c| c.is_ascii_digit());
-const RAW: Pattern = ZeroOrMore(&rule(Rule::RawCharacter));
-const QUOTED: Pattern = ZeroOrMore(&rule(Rule::QuotedCharacter));
+const RAW: Pattern = ZeroOrMore(&rule(Production::RawCharacter));
+const QUOTED: Pattern = ZeroOrMore(&rule(Production::QuotedCharacter));
 
-const fn rule(rule: Rule) -> Pattern {
+const fn rule(rule: Production) -> Pattern {
     Pattern::Rule(rule)
 }
 
@@ -38,24 +38,24 @@ macro_rules! grammar {
     ($($rule:ident $shown:literal = $pattern:expr;)*) => {
         /// A rule of the grammar.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub(super) enum Rule {
+        pub(super) enum Production {
             $($rule,)*
         }
 
-        impl peg::Rule for Rule {
+        impl peg::GrammarRule for Production {
             fn is_character(self) -> bool {
-                matches!(self, Rule::RawCharacter | Rule::QuotedCharacter)
+                matches!(self, Production::RawCharacter | Production::QuotedCharacter)
             }
 
             fn shown(self) -> &'static str {
                 match self {
-                    $(Rule::$rule => $shown,)*
+                    $(Production::$rule => $shown,)*
                 }
             }
 
             fn pattern(self) -> &'static Pattern {
                 match self {
-                    $(Rule::$rule => const { &$pattern },)*
+                    $(Production::$rule => const { &$pattern },)*
                 }
             }
         }
@@ -64,45 +64,45 @@ macro_rules! grammar {
 
 grammar! {
     Input "Input" = Choice(&[
-        Sequence(&[GAP, Literal("("), GAP, rule(Rule::Or), GAP, Literal(")"), GAP, rule(Rule::End)]),
-        Sequence(&[GAP, rule(Rule::Or), GAP, rule(Rule::End)]),
+        Sequence(&[GAP, Literal("("), GAP, rule(Production::Or), GAP, Literal(")"), GAP, rule(Production::End)]),
+        Sequence(&[GAP, rule(Production::Or), GAP, rule(Production::End)]),
     ]);
     // Consul's grammar is right-recursive here and in the next rule; the attempts are the same.
     Or "OrExpression" = Sequence(&[
-        rule(Rule::And), ZeroOrMore(&Sequence(&[SPACE, Literal("or"), SPACE, rule(Rule::And)])),
+        rule(Production::And), ZeroOrMore(&Sequence(&[SPACE, Literal("or"), SPACE, rule(Production::And)])),
     ]);
     And "AndExpression" = Sequence(&[
-        rule(Rule::Not), ZeroOrMore(&Sequence(&[SPACE, Literal("and"), SPACE, rule(Rule::Not)])),
+        rule(Production::Not), ZeroOrMore(&Sequence(&[SPACE, Literal("and"), SPACE, rule(Production::Not)])),
     ]);
     // Consul's rule is recursive, and accepts a hundred thousand `not`s.
-    Not "NotExpression" = Prefixed(&Sequence(&[Literal("not"), SPACE]), &rule(Rule::Grouping));
+    Not "NotExpression" = Prefixed(&Sequence(&[Literal("not"), SPACE]), &rule(Production::Grouping));
     Grouping "\"grouping\"" = Choice(&[
-        Sequence(&[Literal("("), GAP, rule(Rule::Or), GAP, Literal(")")]),
-        rule(Rule::SelectorOpValue),
-        rule(Rule::SelectorOp),
-        rule(Rule::ValueOpSelector),
+        Sequence(&[Literal("("), GAP, rule(Production::Or), GAP, Literal(")")]),
+        rule(Production::SelectorOpValue),
+        rule(Production::SelectorOp),
+        rule(Production::ValueOpSelector),
         Sequence(&[
-            Literal("("), GAP, rule(Rule::Or), GAP, NotAhead(&Literal(")")), Complaint("Unmatched parentheses"),
+            Literal("("), GAP, rule(Production::Or), GAP, NotAhead(&Literal(")")), Complaint("Unmatched parentheses"),
         ]),
     ]);
     SelectorOpValue "\"match\"" = Sequence(&[
-        rule(Rule::Selector),
+        rule(Production::Selector),
         Choice(&[
-            rule(Rule::Equal),
-            rule(Rule::NotEqual),
-            rule(Rule::Contains),
-            rule(Rule::NotContains),
-            rule(Rule::Matches),
-            rule(Rule::NotMatches),
+            rule(Production::Equal),
+            rule(Production::NotEqual),
+            rule(Production::Contains),
+            rule(Production::NotContains),
+            rule(Production::Matches),
+            rule(Production::NotMatches),
         ]),
-        rule(Rule::Value),
+        rule(Production::Value),
     ]);
     SelectorOp "\"match\"" = Sequence(&[
-        rule(Rule::Selector), Choice(&[rule(Rule::IsEmpty), rule(Rule::IsNotEmpty)]),
+        rule(Production::Selector), Choice(&[rule(Production::IsEmpty), rule(Production::IsNotEmpty)]),
     ]);
     ValueOpSelector "\"match\"" = Choice(&[
-        Sequence(&[rule(Rule::Value), IN_OR_NOT_IN, rule(Rule::Selector)]),
-        Sequence(&[rule(Rule::Value), IN_OR_NOT_IN, NotAhead(&rule(Rule::Selector)), Complaint("Invalid selector")]),
+        Sequence(&[rule(Production::Value), IN_OR_NOT_IN, rule(Production::Selector)]),
+        Sequence(&[rule(Production::Value), IN_OR_NOT_IN, NotAhead(&rule(Production::Selector)), Complaint("Invalid selector")]),
     ]);
     Equal "MatchEqual" = Sequence(&[GAP, Literal("=="), GAP]);
     NotEqual "MatchNotEqual" = Sequence(&[GAP, Literal("!="), GAP]);
@@ -114,35 +114,35 @@ grammar! {
     NotContains "MatchNotContains" = words!("not", "contains");
     Matches "MatchMatches" = words!("matches");
     NotMatches "MatchNotMatches" = words!("not", "matches");
-    Selector "\"selector\"" = Sequence(&[rule(Rule::Identifier), ZeroOrMore(&rule(Rule::SelectorOrIndex))]);
+    Selector "\"selector\"" = Sequence(&[rule(Production::Identifier), ZeroOrMore(&rule(Production::SelectorOrIndex))]);
     Identifier "Identifier" = Sequence(&[
         Class("[a-zA-Z]", |c| c.is_ascii_alphabetic()),
         ZeroOrMore(&Class("[a-zA-Z0-9_]", |c| c.is_ascii_alphanumeric() || c == '_')),
     ]);
     SelectorOrIndex "SelectorOrIndex" = Choice(&[
-        Sequence(&[Literal("."), rule(Rule::Identifier)]),
-        rule(Rule::Index),
+        Sequence(&[Literal("."), rule(Production::Identifier)]),
+        rule(Production::Index),
     ]);
     Index "\"index\"" = Choice(&[
-        Sequence(&[Literal("["), GAP, rule(Rule::String), GAP, Literal("]")]),
-        Sequence(&[Literal("["), GAP, NotAhead(&rule(Rule::String)), Complaint("Invalid index")]),
+        Sequence(&[Literal("["), GAP, rule(Production::String), GAP, Literal("]")]),
+        Sequence(&[Literal("["), GAP, NotAhead(&rule(Production::String)), Complaint("Invalid index")]),
         Sequence(&[
-            Literal("["), GAP, rule(Rule::String), GAP, NotAhead(&Literal("]")),
+            Literal("["), GAP, rule(Production::String), GAP, NotAhead(&Literal("]")),
             Complaint("Unclosed index expression"),
         ]),
     ]);
-    Value "\"value\"" = Choice(&[rule(Rule::Selector), rule(Rule::Number), rule(Rule::String)]);
+    Value "\"value\"" = Choice(&[rule(Production::Selector), rule(Production::Number), rule(Production::String)]);
     Number "\"number\"" = Choice(&[
-        Sequence(&[SIGN, rule(Rule::IntegerOrFloat), Ahead(&rule(Rule::AfterNumber))]),
+        Sequence(&[SIGN, rule(Production::IntegerOrFloat), Ahead(&rule(Production::AfterNumber))]),
         Sequence(&[
-            SIGN, rule(Rule::IntegerOrFloat), NotAhead(&rule(Rule::AfterNumber)), Complaint("Invalid number literal"),
+            SIGN, rule(Production::IntegerOrFloat), NotAhead(&rule(Production::AfterNumber)), Complaint("Invalid number literal"),
         ]),
     ]);
     IntegerOrFloat "IntegerOrFloat" = Sequence(&[
         Choice(&[Literal("0"), Sequence(&[Class("[1-9]", |c| ('1'..='9').contains(&c)), ZeroOrMore(&DIGIT)])]),
         Optional(&Sequence(&[Literal("."), OneOrMore(&DIGIT)])),
     ]);
-    AfterNumber "AfterNumbers" = Choice(&[SPACE, rule(Rule::End), Literal(")")]);
+    AfterNumber "AfterNumbers" = Choice(&[SPACE, rule(Production::End), Literal(")")]);
     // An escaped quote ends the string, too. The rest is not a valid quoted string in Go.
     String "\"string\"" = Choice(&[
         Checked(
@@ -154,7 +154,7 @@ grammar! {
             "invalid syntax",
         ),
         Sequence(&[
-            Choice(&[Sequence(&[Literal("`"), RAW]), Sequence(&[Literal("\""), QUOTED])]), rule(Rule::End),
+            Choice(&[Sequence(&[Literal("`"), RAW]), Sequence(&[Literal("\""), QUOTED])]), rule(Production::End),
             Complaint("Unterminated string literal"),
         ]),
     ]);

@@ -20,7 +20,7 @@ const TOO_DEEP: &str = "the expression is nested too deeply";
 const NOT_ANY: &str = "!.";
 
 /// A rule of a grammar.
-pub(super) trait Rule: Copy + Eq + Hash + 'static {
+pub(super) trait GrammarRule: Copy + Eq + Hash + 'static {
     /// The name of the rule in errors: a display name in quotes, or its own.
     fn shown(self) -> &'static str;
 
@@ -77,7 +77,7 @@ pub(super) struct Node<R> {
 ///
 /// # Errors
 /// Consul's errors for an invalid text, line by line.
-pub(super) fn parse<R: Rule>(text: &[u8], rule: R) -> Result<Rc<Node<R>>, String> {
+pub(super) fn parse<R: GrammarRule>(text: &[u8], rule: R) -> Result<Rc<Node<R>>, String> {
     let mut matcher = Matcher {
         text,
         rules: Vec::new(),
@@ -138,7 +138,7 @@ impl Counted {
     };
 }
 
-impl<R: Rule> Matcher<'_, R> {
+impl<R: GrammarRule> Matcher<'_, R> {
     fn rule(&mut self, rule: R, at: usize) -> Tried<R> {
         let place = (rule, at, self.inverted);
         // A single character is matched faster than its result is looked up.

@@ -8,7 +8,7 @@ use super::check::CheckId;
 use super::durations::AnyDuration;
 use super::proxy::{ProxyBody, ProxyFields};
 use crate::definition::{CheckDefinition, ServiceDefinition};
-use crate::go::json::decode::{Field, fields, go_struct};
+use crate::go::json::decode::{BodyField, fields, go_struct};
 use crate::go::json::kinds::{Any, Int};
 use crate::store::{Labels, NewService, ServiceAddress, Weights};
 use crate::version::Behaviour;
@@ -52,7 +52,7 @@ impl AgentCheckBody {
 }
 
 /// The fields of the type's own decoder.
-const OWN_FIELDS: &[Field<AgentCheckBody>] = fields!(check: AgentCheckBody {
+const OWN_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBody {
     "args": Vec<String> => check.args,
     "Interval": AnyDuration => check.interval,
     "Timeout": AnyDuration => check.timeout,
@@ -63,7 +63,7 @@ const OWN_FIELDS: &[Field<AgentCheckBody>] = fields!(check: AgentCheckBody {
 
 /// The fields that both forms share. Checks that need a shell or the ports of a proxy are not run, and redirects are
 /// always followed.
-const COMMON_FIELDS: &[Field<AgentCheckBody>] = fields!(check: AgentCheckBody {
+const COMMON_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBody {
     "Name": String => check.definition.name,
     "Notes": String => check.definition.notes,
     "Status": String => check.definition.status,

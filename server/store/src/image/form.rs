@@ -59,7 +59,7 @@ macro_rules! in_form {
 /// A key with its row.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Key {
+pub struct KeyForm {
     key: crate::Key,
     #[serde(with = "value::bytes")]
     value: Bytes,
@@ -70,9 +70,9 @@ pub struct Key {
     modify_index: Index,
 }
 
-written!((crate::Key, KvRow) as Key {
+written!((crate::Key, KvRow) as KeyForm {
     [(key, KvRow { value, flags, lock_index, session, create_index, modify_index })]
-    = [Key { key, value, flags, lock_index, session, create_index, modify_index }]
+    = [KeyForm { key, value, flags, lock_index, session, create_index, modify_index }]
 });
 
 /// The lock-delay of a key.
@@ -108,7 +108,7 @@ written!((Timestamp, Index) as Reap { [(r#in, up_to_index)] = [Reap { r#in, up_t
 /// A session with its lapse.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Session {
+pub struct SessionForm {
     id: SessionId,
     name: String,
     node: String,
@@ -124,11 +124,11 @@ pub struct Session {
     create_index: Index,
 }
 
-written!((SessionRow, Option<Timestamp>) as Session {
+written!((SessionRow, Option<Timestamp>) as SessionForm {
     [(SessionRow { session: NewSession {
         id, name, node, lock_delay_ns, behavior, ttl_text, ttl, node_checks, service_checks, checks
     }, create_index }, lapses_in)]
-    = [Session {
+    = [SessionForm {
         id, name, node, lock_delay_ns, behavior, ttl_text, ttl, lapses_in, node_checks, service_checks, checks, create_index
     }]
 });

@@ -230,7 +230,7 @@ macro_rules! fields {
         )*
     }) => {
         &[$(
-            $crate::json::decode::Field::<$target>::new(
+            $crate::json::decode::BodyField::<$target>::new(
                 $name,
                 $crate::json::decode::fields!(@take $binder, $kind $(, $place)?),
             )
@@ -256,11 +256,11 @@ pub struct Fields<P: 'static> {
     /// The name of the embedded struct; `None` for the struct itself.
     pub embedded_in: Option<&'static str>,
     /// Its fields, in Go's order.
-    pub fields: &'static [Field<P>],
+    pub fields: &'static [BodyField<P>],
 }
 
 /// One field of an [`Object`].
-pub struct Field<P> {
+pub struct BodyField<P> {
     name: &'static str,
     take: fn(&mut P, Value<'_>, &mut DecodeContext),
     go_type: Option<&'static str>,
@@ -268,7 +268,7 @@ pub struct Field<P> {
     since: Option<ReleaseChange>,
 }
 
-impl<P> Field<P> {
+impl<P> BodyField<P> {
     /// Creates a field with its JSON name and its decoder.
     pub const fn new(name: &'static str, take: fn(&mut P, Value<'_>, &mut DecodeContext)) -> Self {
         Self {
@@ -371,7 +371,7 @@ fn find<P>(
     fields: &'static [Fields<P>],
     name: &str,
     context: &DecodeContext,
-) -> Option<(&'static str, Option<&'static str>, &'static Field<P>)> {
+) -> Option<(&'static str, Option<&'static str>, &'static BodyField<P>)> {
     let mut known = fields.iter().flat_map(|group| {
         let fields = group.fields.iter();
         fields
