@@ -8,17 +8,9 @@
 //! One file for each page of calls. A call is a row in its page's `calls`, with its handler and its types below.
 
 mod call;
-mod clock;
 mod describe;
-mod faults;
+mod groups;
 mod guard;
-mod history;
-mod records;
-mod root;
-mod scene;
-mod servers;
-mod state;
-mod wait;
 
 use std::panic::AssertUnwindSafe;
 
@@ -35,6 +27,7 @@ use tokio::net::TcpListener;
 use super::Control;
 use crate::go::url;
 use call::{Call, Refused};
+use groups::calls;
 use guard::Guard;
 
 pub(crate) use guard::LocalSocket;
@@ -44,22 +37,6 @@ pub(crate) const PREFIX: &str = "/proconsul/v1/";
 
 /// The longest body of a call in bytes: a state of many keys.
 const BODY_LIMIT: usize = 1 << 30;
-
-/// All calls, page by page.
-fn calls() -> Vec<Call> {
-    let pages = [
-        root::calls(),
-        clock::calls(),
-        history::calls(),
-        wait::calls(),
-        faults::calls(),
-        faults::leader::calls(),
-        scene::calls(),
-        state::calls(),
-        servers::calls(),
-    ];
-    pages.into_iter().flatten().collect()
-}
 
 /// Returns the control plane of one server. Web pages may call it under its own names and the hosts `allowed`.
 pub(crate) fn router(control: Control, allowed: &[String]) -> Router {

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::schemas::Schemas;
 use super::{Refused, query};
 use crate::control::Control;
 use crate::control::http::below_prefix;
-use crate::control::http::describe::Schemas;
 
 /// The input of a call.
 pub(in crate::control::http) trait Input:

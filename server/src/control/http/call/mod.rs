@@ -5,6 +5,7 @@ mod name;
 mod output;
 mod query;
 mod refused;
+mod schemas;
 mod span;
 
 use std::future::Future;
@@ -14,13 +15,13 @@ use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use serde_json::{Map, Value, json};
 
-use super::describe::Schemas;
 use crate::control::Control;
 
 pub(super) use input::{Input, JsonBody, Nothing, Number, OptionalJsonBody, Parameters, RawJson};
 pub(super) use name::{Name, Nouns};
 pub(super) use output::{JsonOrText, Output, PlainText, Written};
 pub(super) use refused::Refused;
+pub(super) use schemas::Schemas;
 pub(super) use span::Span;
 
 /// One call of the control plane.

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::control::http::describe::Schemas;
+use super::schemas::Schemas;
 
 /// The answer of a call. A serializable type is answered as JSON.
 pub(in crate::control::http) trait Output {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::effect::NewEffect;
 use crate::control::http::call::Refused;
-use crate::control::http::records::at;
+use crate::control::http::groups::records::at;
 use crate::faults::Rule;
 use crate::timestamp::Timestamp;
 

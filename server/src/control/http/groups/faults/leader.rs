@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::control::Control;
 use crate::control::http::call::{JsonBody, Name, Nothing, Nouns, Refused, Span, calls};
-use crate::control::http::records::Done;
+use crate::control::http::groups::records::Done;
 use crate::faults::{LeaderLoss, Phase};
 use crate::named::named;
 

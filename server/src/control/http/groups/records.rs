@@ -5,8 +5,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::call::{Name, Nouns};
 use crate::control::Control;
+use crate::control::http::call::{Name, Nouns};
 use crate::engine;
 use crate::history::{self, Filter, Happened, Kind};
 use crate::timestamp::Timestamp;

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::call::{JsonBody, Name, Nothing, Refused, Span, calls};
 use super::records::{Done, RecordJson, Waiting, about};
 use crate::control::Control;
+use crate::control::http::call::{JsonBody, Name, Nothing, Refused, Span, calls};
 use crate::engine::{BlockedOn, Unmet};
 use crate::history::{Filter, Kind};
 

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::aside;
-use super::call::{JsonBody, Nothing, Parameters, RawJson, Refused, Written, calls};
 use super::records::{AtIndex, Done};
 use crate::control::Control;
 use crate::control::dump::StateDump;
 use crate::control::export::Exported;
+use crate::control::http::aside;
+use crate::control::http::call::{JsonBody, Nothing, Parameters, RawJson, Refused, Written, calls};
 
 const UNKNOWN: &str = "There is no such checkpoint.";
 

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{JsonBody, Nothing, Refused, Span, calls};
 use super::records::{Done, RecordJson, at_ms, millis, records};
 use crate::clock::Rate;
 use crate::control::Control;
+use crate::control::http::call::{JsonBody, Nothing, Refused, Span, calls};
 use crate::history;
 
 calls! {

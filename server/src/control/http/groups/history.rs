@@ -4,10 +4,12 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::aside;
-use super::call::{JsonBody, JsonOrText, Name, Nothing, Parameters, PlainText, Refused, calls};
 use super::records::{BlockedJson, Done, RecordJson, about, at, at_ms, millis, records};
 use crate::control::Control;
+use crate::control::http::aside;
+use crate::control::http::call::{
+    JsonBody, JsonOrText, Name, Nothing, Parameters, PlainText, Refused, calls,
+};
 use crate::engine;
 use crate::history::{Filter, Interval, Kind};
 

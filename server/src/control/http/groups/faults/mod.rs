@@ -7,9 +7,9 @@ mod rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{JsonBody, Nothing, Number, Refused, Span, calls};
 use super::records::Done;
 use crate::control::Control;
+use crate::control::http::call::{JsonBody, Nothing, Number, Refused, Span, calls};
 use crate::faults::{Installed, RuleId};
 use rule::NewRule;
 

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::aside;
-use super::call::{JsonBody, Nothing, Refused, calls};
 use super::records::{AtIndex, Done};
+use crate::control::http::aside;
+use crate::control::http::call::{JsonBody, Nothing, Refused, calls};
 use crate::control::{Control, Restart};
 
 const BEHIND_ITS_OWN_DOOR: &str =

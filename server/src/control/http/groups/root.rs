@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::call::{Input, Nothing, Output, Refused, Written, calls};
-use super::describe::{self, Schemas};
 use crate::control::Control;
+use crate::control::http::call::Schemas;
+use crate::control::http::call::{Input, Nothing, Output, Refused, Written, calls};
+use crate::control::http::describe;
 
 calls! {
     /// This description: a page for people, who take `text/html`, and JSON for everybody else.

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::call::{Nothing, Number, OptionalJsonBody, Refused, Span, calls};
 use super::records::Done;
-use super::{PREFIX, aside};
+use crate::control::http::call::{Nothing, Number, OptionalJsonBody, Refused, Span, calls};
+use crate::control::http::{PREFIX, aside};
 use crate::control::servers::{self, Started};
 use crate::control::{Control, NotStarted};
 

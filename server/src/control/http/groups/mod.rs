@@ -1,0 +1,29 @@
+//! The calls, a file or folder for each group of controls.
+
+mod clock;
+mod faults;
+mod history;
+mod records;
+mod root;
+mod scene;
+mod servers;
+mod state;
+mod wait;
+
+use super::call::Call;
+
+/// All calls, page by page.
+pub(super) fn calls() -> Vec<Call> {
+    let groups = [
+        root::calls(),
+        clock::calls(),
+        history::calls(),
+        wait::calls(),
+        faults::calls(),
+        faults::leader::calls(),
+        scene::calls(),
+        state::calls(),
+        servers::calls(),
+    ];
+    groups.into_iter().flatten().collect()
+}
