@@ -17,6 +17,7 @@ use crate::case::version::Version;
 use crate::cases;
 use crate::compare::difference::difference;
 use crate::compare::normalize::normalize;
+use crate::compare::not_recorded::NotRecorded;
 use crate::runner::deviation::Deviations;
 use crate::runner::parallel;
 use crate::runner::verdict::Failure;
@@ -149,11 +150,11 @@ fn record_one(
 /// Runs the selected cases and compares what was said with the recordings in `folder` (one version's).
 ///
 /// A case that is known to deviate fails as its deviation says, and is not compared. A case that can be compared and has no recording
-/// fails.
+/// fails, unless [`NotRecorded`] says why it has none.
 ///
 /// # Errors
-/// A folder without recordings or with one that belongs to no case of its version, a target of another version or mode, a selection
-/// that names no case, a target that died midway.
+/// A folder without recordings or with one that belongs to no case of its version, a wrong list of cases without one, a target of another
+/// version or mode, a selection that names no case, a target that died midway.
 pub fn replay(
     target: &Target,
     deviations: &Deviations,
@@ -170,21 +171,24 @@ pub fn replay(
         let text = format!("{stranger} is a recording of no case: record again, or delete it");
         return Err(ToolError(text));
     }
+    let listed = NotRecorded::beside(folder, target.facts().version, &cases::all())?;
     let selected = selection.of(&cases::all())?;
     let watch = Stopwatch::start();
     let runner = Runner::new(target).deviations(deviations.clone());
     let results = parallel::each(target.undisturbed(), &selected, |case| {
-        let result = replay_one(&runner, case, folder)?;
+        let result = replay_one(&runner, case, folder, listed.reason(case.id))?;
         observer(&result);
         Ok::<_, ToolError>(result)
     })?;
     Ok(Report::of(target, results, watch.elapsed()))
 }
 
+/// Replays one case; `unrecorded` is why it is known to have no recording.
 fn replay_one(
     runner: &Runner<'_>,
     case: &'static Case,
     folder: &Path,
+    unrecorded: Option<&str>,
 ) -> Result<CaseResult, ToolError> {
     if case.needs.contains(&Feature::MovableClock) {
         let why = "cannot be recorded: nobody moves the clock of a real Consul";
@@ -193,16 +197,27 @@ fn replay_one(
     let recorded = recording(folder, case)?;
     let mut result = runner.run_one_alive(case)?;
     if matches!(result.state, State::Pass | State::Fail(_)) {
-        result.state = match (result.transcript.incomparable, recorded) {
-            (Some(why), _) => State::Skip(format!("not compared: {why}")),
-            (None, Some(recorded)) => held_against(&recorded, &result),
-            (None, None) => State::Fail(Failure {
-                message: format!(
-                    "there is no recording of it, and the case does not say why: `record {}`",
-                    case.id
-                ),
+        let failed = |message| {
+            State::Fail(Failure {
+                message,
                 place: case.id.to_owned(),
-            }),
+            })
+        };
+        result.state = match (result.transcript.incomparable, recorded, unrecorded) {
+            (Some(why), _, None) => State::Skip(format!("not compared: {why}")),
+            (Some(_), _, Some(_)) => failed(
+                "it is not compared, and is listed as not recorded: take it off the list"
+                    .to_owned(),
+            ),
+            (None, Some(recorded), _) => held_against(&recorded, &result),
+            (None, None, Some(why)) if result.state == State::Pass => {
+                State::Skip(format!("has no recording: {why}"))
+            }
+            (None, None, Some(_)) => result.state,
+            (None, None, None) => failed(format!(
+                "there is no recording of it, and neither the case nor not-recorded.toml says why: `record {}`",
+                case.id
+            )),
         };
     }
     Ok(result)

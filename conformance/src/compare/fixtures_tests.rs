@@ -5,7 +5,7 @@ use crate::wire::fake::{Fake, consul_like, genuine_like};
 
 const CASE: &str = "kv/get/missing-is-404-with-index";
 /// It says why it is not compared.
-const UNCOMPARED: &str = "catalog/node-meta/indexes";
+const UNCOMPARED: &str = "event/list/index";
 /// It moves the clock.
 const MOVING: &str = "index/slide/deletions-are-forgotten";
 /// It claims nothing of 1.8.7.
@@ -105,16 +105,31 @@ fn a_recording_that_is_missing_fails() {
     let real = Fake::answering(|line| Some(answering(line, 7)));
     record(&target(&real), &selection, &folder.0, &|_| {}).expect("recorded");
     let version = folder.0.join("1.8.7");
-    let replayed = |selection| {
+    let replayed = |selection: &Selection| {
         let none = Deviations::none();
         replay(&target(&real), &none, selection, &version, &|_| {})
     };
     fs::remove_file(version.join(format!("{CASE}.txt"))).expect("it was recorded");
     let report = replayed(&selection).expect("replayed");
     assert_eq!(report.count("fail"), 1, "{report}");
-    let text =
-        format!("there is no recording of it, and the case does not say why: `record {CASE}`");
+    let text = format!(
+        "there is no recording of it, and neither the case nor not-recorded.toml says why: `record {CASE}`"
+    );
     assert!(report.to_string().contains(&text), "{report}");
+
+    let list = folder.0.join("not-recorded.toml");
+    fs::write(&list, format!("[\"1.8.7\"]\n{CASE:?} = \"newer\"")).expect("the folder is there");
+    let report = replayed(&selection).expect("replayed");
+    assert_eq!(report.count("skip"), 1, "{report}");
+    let other = format!("[\"1.8.7\"]\n{UNCOMPARED:?} = \"newer\"");
+    fs::write(&list, other).expect("the folder is there");
+    let uncompared = Selection::only([UNCOMPARED]);
+    let report = replayed(&uncompared).expect("replayed");
+    assert!(
+        report.to_string().contains("take it off the list"),
+        "{report}"
+    );
+    fs::remove_file(&list).expect("it is there");
 
     // A case that says why is not missed, nor one that no real Consul can be asked.
     let excused = Selection::only([UNCOMPARED, MOVING]);

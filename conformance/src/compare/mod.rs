@@ -4,3 +4,4 @@ pub mod diff;
 pub mod difference;
 pub mod fixtures;
 pub mod normalize;
+pub mod not_recorded;
