@@ -69,7 +69,7 @@ fn decode_segments(escaped: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     Cow::Owned(decoded)
 }
 
-/// A response `301 Moved Permanently`, as `http.Redirect` writes it.
+/// A response that redirects, as `http.Redirect` writes it.
 ///
 /// GET and HEAD carry `Content-Type: text/html; charset=utf-8`, only GET has a body (kv.md 1.6).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,8 +102,8 @@ impl Redirect {
         location
     }
 
-    /// Returns the body for a GET, with the URL escaped for HTML.
-    pub fn html(&self) -> Vec<u8> {
+    /// Returns the body for a GET, with the URL escaped for HTML and the reason of the status, such as `Moved Permanently`.
+    pub fn html(&self, reason: &str) -> Vec<u8> {
         let mut body = b"<a href=\"".to_vec();
         for byte in &self.url {
             body.extend_from_slice(match byte {
@@ -115,7 +115,9 @@ impl Redirect {
                 byte => std::slice::from_ref(byte),
             });
         }
-        body.extend_from_slice(b"\">Moved Permanently</a>.\n\n");
+        body.extend_from_slice(b"\">");
+        body.extend_from_slice(reason.as_bytes());
+        body.extend_from_slice(b"</a>.\n\n");
         body
     }
 }
@@ -286,12 +288,12 @@ mod tests {
     #[test]
     fn the_body_is_escaped_for_html() {
         assert_eq!(
-            Redirect::to("/v1/kv/").html(),
+            Redirect::to("/v1/kv/").html("Moved Permanently"),
             b"<a href=\"/v1/kv/\">Moved Permanently</a>.\n\n"
         );
         let redirect = Redirect::to("/a?x='\"<&>\u{e9}");
         assert_eq!(redirect.location(), "/a?x='\"<&>%c3%a9");
-        let body = "<a href=\"/a?x=&#39;&#34;&lt;&amp;&gt;\u{e9}\">Moved Permanently</a>.\n\n";
-        assert_eq!(redirect.html(), body.as_bytes());
+        let body = "<a href=\"/a?x=&#39;&#34;&lt;&amp;&gt;\u{e9}\">Temporary Redirect</a>.\n\n";
+        assert_eq!(redirect.html("Temporary Redirect"), body.as_bytes());
     }
 }

@@ -153,7 +153,7 @@ fn version_text(
     for (flag, argument) in &given.flags {
         flag.take(argument, &mut settings)?;
     }
-    let version = resolve::version(&settings).map_err(|error| format!("{error}\n"))?;
+    let (version, _) = resolve::version(&settings).map_err(|error| format!("{error}\n"))?;
     match settings.format.as_deref() {
         None | Some("pretty") => Ok(version::pretty(version)),
         Some("json") => Ok(version::json(version)),

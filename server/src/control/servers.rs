@@ -6,6 +6,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use parking_lot::Mutex;
+use tracing::warn;
 
 use super::Server;
 use crate::config::{Config, Listener};
@@ -46,8 +47,8 @@ pub(crate) struct NewServer {
     /// more; keys that Consul does not know are refused, and so are keys that concern the process (`log_level`,
     /// `pid_file`). What the fields below say wins.
     pub(crate) settings: Option<String>,
-    /// The emulated release.
-    pub(crate) version: Option<Version>,
+    /// The emulated release; the newest that is known for a later one, unless the server is strict.
+    pub(crate) version: Option<String>,
     /// The seed.
     pub(crate) seed: Option<u64>,
     /// Whether its clock is frozen from the start.
@@ -149,8 +150,15 @@ impl Server {
     fn config_of(&self, new: &NewServer) -> Result<Config, String> {
         let mut config = self.on_demand.config.clone();
         // First, since they decide which keys are accepted.
-        config.version = new.version.unwrap_or(config.version);
         config.strict = new.strict.unwrap_or(config.strict);
+        if let Some(version) = &new.version {
+            let read = Version::or_newest(version, config.strict);
+            let (version, warning) = read.map_err(|error| format!("version: {error}"))?;
+            config.version = version;
+            if let Some(warning) = warning {
+                warn!(target: "agent", "{warning}");
+            }
+        }
         if let Some(settings) = &new.settings {
             config = (self.on_demand.amend)(config, settings)?;
         }
@@ -220,7 +228,7 @@ mod tests {
     fn each_setting_can_be_given_and_what_is_said_beside_them_wins() {
         let new = NewServer {
             settings: Some(r#"{"node_name": "n2", "limits": {"txn_max_req_len": 9}}"#.to_owned()),
-            version: Some(Version::new(1, 8, 7)),
+            version: Some("1.8.7".to_owned()),
             strict: Some(false),
             history_capacity: Some(5),
             address: Some([127, 0, 0, 2].into()),
@@ -243,6 +251,21 @@ mod tests {
             ..Config::default()
         };
         assert_eq!(config, expected);
+    }
+
+    #[test]
+    fn the_newest_version_stands_for_a_later_one_unless_the_server_is_strict() {
+        let of = |strict| {
+            let new = NewServer {
+                version: Some("1.23.1".to_owned()),
+                strict,
+                ..NewServer::default()
+            };
+            parent().config_of(&new).map(|config| config.version)
+        };
+        assert_eq!(of(Some(false)), Ok(Version::V1_22_0));
+        let text = "version: Consul 1.23.1 is newer than what is known (1.8.0 to 1.22)";
+        assert_eq!(of(None), Err(text.to_owned()), "its parent is strict");
     }
 
     /// Two runs of a test with one seed have the same servers on demand.

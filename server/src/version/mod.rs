@@ -71,6 +71,24 @@ impl Version {
             && row.until.is_none_or(|until| self < until)
     }
 
+    /// Reads a version as [`Version::from_str`] does, and takes the newest one that is emulated for a later one, with a
+    /// warning that says so.
+    ///
+    /// # Errors
+    /// Those of `from_str`; to a strict server, a later version is one of them.
+    pub(crate) fn or_newest(
+        text: &str,
+        strict: bool,
+    ) -> Result<(Version, Option<String>), ParseVersionError> {
+        match text.parse() {
+            Err(error @ ParseVersionError::NotYetKnown(_)) if !strict => {
+                let newest = Version::default();
+                Ok((newest, Some(format!("{error}: emulating {newest}"))))
+            }
+            read => read.map(|version| (version, None)),
+        }
+    }
+
     /// Whether both are patches of one release line, as 1.8.7 and 1.8.10 are.
     const fn same_line(self, other: Version) -> bool {
         self.major == other.major && self.minor == other.minor
@@ -95,8 +113,10 @@ impl fmt::Display for Version {
 pub enum ParseVersionError {
     /// Neither `X.Y.Z` nor `X.Y`.
     Malformed(String),
-    /// A version older than 1.8.0 or newer than the 1.22 line.
+    /// A version older than 1.8.0.
     NotEmulated(Version),
+    /// A version newer than the 1.22 line.
+    NotYetKnown(Version),
 }
 
 impl fmt::Display for ParseVersionError {
@@ -112,6 +132,12 @@ impl fmt::Display for ParseVersionError {
                 write!(
                     formatter,
                     "Consul {version} is not emulated (1.8.0 to 1.22 are)"
+                )
+            }
+            ParseVersionError::NotYetKnown(version) => {
+                write!(
+                    formatter,
+                    "Consul {version} is newer than what is known (1.8.0 to 1.22)"
                 )
             }
         }
@@ -143,8 +169,11 @@ impl FromStr for Version {
             }
             _ => return Err(malformed()),
         };
-        if version < Version::new(1, 8, 0) || version >= Version::new(1, 23, 0) {
+        if version < Version::new(1, 8, 0) {
             return Err(ParseVersionError::NotEmulated(version));
+        }
+        if version >= Version::new(1, 23, 0) {
+            return Err(ParseVersionError::NotYetKnown(version));
         }
         Ok(version)
     }
@@ -215,16 +244,47 @@ mod tests {
 
     #[test]
     fn what_the_contract_does_not_know_is_refused() {
-        for (text, version) in [
-            ("1.7.14", Version::new(1, 7, 14)),
-            ("1.23.0", Version::new(1, 23, 0)),
-        ] {
-            assert_eq!(parse(text), Err(ParseVersionError::NotEmulated(version)));
+        let error = parse("1.7.14").expect_err("1.7.14 is not described");
+        assert_eq!(
+            error,
+            ParseVersionError::NotEmulated(Version::new(1, 7, 14))
+        );
+        let text = error.to_string();
+        assert_eq!(text, "Consul 1.7.14 is not emulated (1.8.0 to 1.22 are)");
+        let error = parse("1.23.0").expect_err("1.23.0 is not described");
+        assert_eq!(
+            error,
+            ParseVersionError::NotYetKnown(Version::new(1, 23, 0))
+        );
+        let text = error.to_string();
+        assert_eq!(
+            text,
+            "Consul 1.23.0 is newer than what is known (1.8.0 to 1.22)"
+        );
+    }
+
+    #[test]
+    fn the_newest_stands_for_what_is_newer() {
+        let newest = Version::default();
+        assert_eq!(Version::or_newest("1.8", true), Ok((Version::V1_8_7, None)));
+        assert_eq!(
+            Version::or_newest("1.22.9", true),
+            Ok((Version::new(1, 22, 9), None))
+        );
+        for text in ["1.23", "1.23.4", "2.0.0"] {
+            assert!(Version::or_newest(text, true).is_err(), "{text}");
+            let read = Version::or_newest(text, false);
+            let (version, warning) = read.expect("a version to come");
+            assert_eq!(version, newest);
+            let warning = warning.expect("it is said");
+            assert!(
+                warning.ends_with("(1.8.0 to 1.22): emulating 1.22.0"),
+                "{warning}"
+            );
         }
-        let text = parse("2.0.0")
-            .expect_err("2.0.0 is not described")
-            .to_string();
-        assert_eq!(text, "Consul 2.0.0 is not emulated (1.8.0 to 1.22 are)");
+        for text in ["1.7.14", "1", "latest", "v1.23.0"] {
+            assert!(Version::or_newest(text, false).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -48,17 +48,18 @@ pub(super) struct ShownPorts {
     pub(super) serf_wan: i64,
 }
 
-/// Returns the emulated version.
+/// Returns the emulated version, and a warning if a later one was asked for.
 ///
 /// # Errors
 /// Our text about an invalid version, or one that is not emulated.
-pub(super) fn version(settings: &Settings) -> Result<Version, String> {
-    match &settings.as_version {
-        Some(text) => text
-            .parse()
-            .map_err(|error| format!("{}: {error}", called("as-version", settings))),
-        None => Ok(Version::default()),
-    }
+pub(super) fn version(settings: &Settings) -> Result<(Version, Option<String>), String> {
+    let Some(text) = &settings.as_version else {
+        return Ok((Version::default(), None));
+    };
+    let named = |text: String| format!("{}: {text}", called("as-version", settings));
+    let read = Version::or_newest(text, settings.strict.unwrap_or(false));
+    let (version, warning) = read.map_err(|error| named(error.to_string()))?;
+    Ok((version, warning.map(named)))
 }
 
 /// Applies defaults and checks all settings.
@@ -75,8 +76,10 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     check_acls(settings)?;
     let server = settings.server.unwrap_or(dev);
     let control_port = control_port(settings)?;
+    let (version, warning) = version(settings)?;
+    let mut warnings: Vec<String> = warning.into_iter().collect();
     let mut config = Config {
-        version: version(settings)?,
+        version,
         server,
         control: settings.control.unwrap_or(control_port.is_some()),
         control_port,
@@ -84,7 +87,6 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
         strict: settings.strict.unwrap_or(false),
         ..base
     };
-    let mut warnings = Vec::new();
 
     // In the order of Consul's checks, because only the first failure is shown.
     if !dev {

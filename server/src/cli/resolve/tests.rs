@@ -443,6 +443,23 @@ fn a_version_that_is_not_emulated_is_refused() {
 }
 
 #[test]
+fn the_newest_version_stands_for_a_later_one_with_a_warning() {
+    let with = |strict| {
+        let settings = Settings {
+            dev: Some(true),
+            as_version: Some("1.23.0".to_owned()),
+            strict: Some(strict),
+            ..Settings::default()
+        };
+        resolve(&settings).map(|resolved| (resolved.config.version, resolved.warnings))
+    };
+    let text = "-as-version: Consul 1.23.0 is newer than what is known (1.8.0 to 1.22)";
+    let warning = format!("{text}: emulating 1.22.0");
+    assert_eq!(with(false), Ok((Version::V1_22_0, vec![warning])));
+    assert_eq!(with(true), Err(text.to_owned()));
+}
+
+#[test]
 fn the_hosts_of_the_control_plane_are_names() {
     let with = |argument: &str| {
         let settings = Settings {

@@ -87,7 +87,7 @@ pub(crate) fn load(
     flags::take_variables(flags::flags(), variables, &mut loaded.settings)?;
     let mut by_flags = loaded.settings.clone();
     take_flags(given, &mut by_flags)?;
-    let version = resolve::version(&by_flags)?;
+    let (version, _) = resolve::version(&by_flags)?;
 
     let format = by_flags
         .config_format

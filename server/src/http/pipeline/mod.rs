@@ -164,11 +164,11 @@ fn find_route(
     let (path, redirect) = mux.route_path(target);
     let found = ROUTES.find(&path);
     if matches!(found, RouteMatch::Slash) {
-        return Err(pages::redirect(method, &Mux::redirect_to_slash(target)).into());
+        return Err(pages::to_slash(context, method, target).into());
     }
     // A CONNECT is never redirected to a clean path.
     if let Some(redirect) = redirect.filter(|_| *method != Method::CONNECT) {
-        return Err(pages::redirect(method, &redirect).into());
+        return Err(pages::mux_redirect(context, method, &redirect).into());
     }
     match found {
         RouteMatch::Route(route, start) if route.exists_in(context.config.version) => {

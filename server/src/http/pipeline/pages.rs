@@ -20,11 +20,13 @@ pub(super) fn page(
 ) -> Option<ApiAnswer> {
     let ui = context.config.ui;
     match target.path() {
-        b"/" if ui => Some(redirect(method, &Redirect::to("/ui/"))),
-        b"/ui" if ui => Some(redirect(method, &Mux::redirect_to_slash(target))),
-        b"/api" if context.has(Behaviour::HttpApiPrefix) => {
-            Some(redirect(method, &Mux::redirect_to_slash(target)))
+        // Not the mux, but Consul itself says where the page is.
+        b"/" if ui => {
+            let to_page = Redirect::to("/ui/");
+            Some(redirect(method, &to_page, StatusCode::MOVED_PERMANENTLY))
         }
+        b"/ui" if ui => Some(to_slash(context, method, target)),
+        b"/api" if context.has(Behaviour::HttpApiPrefix) => Some(to_slash(context, method, target)),
         b"/" => {
             let text = if context.has(Behaviour::HttpUiOffText) {
                 "Consul Agent: UI disabled. To enable, set ui_config.enabled=true in the agent configuration and restart."
@@ -84,8 +86,27 @@ fn words(context: &Context, text: &'static str) -> ApiAnswer {
     answer
 }
 
-pub(super) fn redirect(method: &Method, to: &Redirect) -> ApiAnswer {
-    let mut answer = ApiAnswer::empty(StatusCode::MOVED_PERMANENTLY);
+/// Redirects a path to the same with a slash at its end.
+pub(super) fn to_slash(
+    context: &Context,
+    method: &Method,
+    target: &RequestTarget<'_>,
+) -> ApiAnswer {
+    mux_redirect(context, method, &Mux::redirect_to_slash(target))
+}
+
+/// Redirects as the mux of the release does.
+pub(super) fn mux_redirect(context: &Context, method: &Method, to: &Redirect) -> ApiAnswer {
+    let status = if context.has(Behaviour::HttpRedirectTemporary) {
+        StatusCode::TEMPORARY_REDIRECT
+    } else {
+        StatusCode::MOVED_PERMANENTLY
+    };
+    redirect(method, to, status)
+}
+
+fn redirect(method: &Method, to: &Redirect, status: StatusCode) -> ApiAnswer {
+    let mut answer = ApiAnswer::empty(status);
     if matches!(*method, Method::GET | Method::HEAD) {
         answer.headers.push((CONTENT_TYPE, header::HTML));
     }
@@ -93,7 +114,8 @@ pub(super) fn redirect(method: &Method, to: &Redirect) -> ApiAnswer {
         answer.headers.push((LOCATION, location));
     }
     if *method == Method::GET {
-        answer.body = ReplyBody::Whole(to.html().into());
+        let reason = status.canonical_reason().unwrap_or_default();
+        answer.body = ReplyBody::Whole(to.html(reason).into());
     }
     answer
 }
@@ -141,4 +163,24 @@ pub(super) fn bad_query(context: &Context) -> ApiAnswer {
         reply.content_type = Some(header::TEXT);
     }
     reply::finish(context, false, reply)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_says_its_status_in_words() {
+        for (status, reason) in [
+            (StatusCode::MOVED_PERMANENTLY, "Moved Permanently"),
+            (StatusCode::TEMPORARY_REDIRECT, "Temporary Redirect"),
+        ] {
+            let answer = redirect(&Method::GET, &Redirect::to("/a"), status);
+            assert_eq!(answer.status, status);
+            let ReplyBody::Whole(body) = answer.body else {
+                panic!("a redirect has a body")
+            };
+            assert_eq!(body, format!("<a href=\"/a\">{reason}</a>.\n\n"));
+        }
+    }
 }

@@ -83,9 +83,7 @@ struct NewServer {
 }
 
 impl NewServer {
-    fn read(self) -> Result<servers::NewServer, Refused> {
-        let version = self.version.map(|version| version.parse()).transpose();
-        let version = version.map_err(|error| Refused::input(format!("version: {error}")))?;
+    fn read(self) -> servers::NewServer {
         let mut settings = self.settings;
         let ttl = self
             .session_ttl_min
@@ -100,9 +98,9 @@ impl NewServer {
                 settings.insert(key.to_owned(), value.into());
             }
         }
-        Ok(servers::NewServer {
+        servers::NewServer {
             settings: (!settings.is_empty()).then(|| Value::Object(settings).to_string()),
-            version,
+            version: self.version,
             seed: self.seed,
             frozen: self.frozen,
             strict: self.strict,
@@ -110,7 +108,7 @@ impl NewServer {
             address: self.address,
             http_port: self.http_port,
             control_port: self.control_port,
-        })
+        }
     }
 }
 
@@ -123,7 +121,7 @@ async fn start_server(
     control: Control,
     OptionalJsonBody(new): OptionalJsonBody<NewServer>,
 ) -> Result<Started, Refused> {
-    let new = new.read()?;
+    let new = new.read();
     has_room(control.servers().len())?;
     let started = aside(move || control.start_server(&new)).await?;
     started.map_err(|error| match error {
