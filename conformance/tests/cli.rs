@@ -178,6 +178,47 @@ fn files_that_are_not_there_or_not_ours() {
     );
 }
 
+/// A server of a release to come: held to what is known, or refused.
+#[test]
+fn a_server_that_is_newer_than_the_cases() {
+    let newer = |request: &str| consul_like(request).replace("1.8.7", "2.0.0");
+    let address = server(usize::MAX, newer);
+    let why = "the target is 2.0.0, newer than what the cases know: it is held to what 1.22 does";
+    let run = ["run", "--address", &address, "status/leader"];
+    refuses(&[&run[..], &["--strict"]].concat(), why);
+    let output = suite(&run);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains(&format!("warning: {why}")), "{text}");
+}
+
+/// Recordings of another format: a sentence each.
+#[test]
+fn what_is_no_recording_is_not_replayed() {
+    let name = format!("proconsul-cli-{}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    let recordings = folder.join("1.8.7");
+    std::fs::create_dir_all(recordings.join("status/leader")).expect("a folder can be made");
+    let write = |file: &str, text: &str| {
+        std::fs::write(recordings.join(file), text).expect("a file can be written");
+    };
+    let double = server(usize::MAX, consul_like);
+    let from = recordings.display().to_string();
+    let replay = ["replay", &from, "--address", &double, "status/leader"];
+    let about =
+        r#"{"version": "1.8.7", "build": "", "date": "", "dev": false, "shortest_ttl_ms": 10000"#;
+    write("recorded.json", &format!("{about}, \"format\": 2}}"));
+    refuses(&replay, "recorded.json: unknown field `format`");
+    write("recorded.json", &format!("{about}}}"));
+    let file = "status/leader/address-of-a-server.txt";
+    write(file, "{\"format\": 2}\n");
+    refuses(
+        &replay,
+        "address-of-a-server.txt is no recording: line 1 begins with neither",
+    );
+    std::fs::remove_dir_all(&folder).expect("it can be deleted");
+}
+
 #[test]
 fn a_double_is_not_recorded() {
     let double = server(100, consul_like);

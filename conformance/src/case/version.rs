@@ -42,6 +42,16 @@ impl Version {
     /// The newest version the contracts speak of.
     pub const V1_22: Self = Self::new(1, 22, 0);
 
+    /// Why a server of this version is held to claims that nobody has made of it; `None` for a version that is known.
+    #[must_use]
+    pub fn is_newer_than_known(self) -> Option<String> {
+        let next = Self::new(Self::V1_22.major, Self::V1_22.minor + 1, 0);
+        (self >= next).then(|| {
+            let newest = format!("{}.{}", Self::V1_22.major, Self::V1_22.minor);
+            format!("the target is {self}, newer than what the cases know: it is held to what {newest} does")
+        })
+    }
+
     /// The version `major.minor.patch`.
     #[must_use]
     pub const fn new(major: u16, minor: u16, patch: u16) -> Self {
@@ -90,6 +100,17 @@ mod tests {
         assert!("1.8".parse::<Version>().is_err());
         assert!("1.8.7.1".parse::<Version>().is_err());
         assert!("latest".parse::<Version>().is_err());
+    }
+
+    #[test]
+    fn the_next_release_line_is_not_known() {
+        assert_eq!(Version::new(1, 22, 9).is_newer_than_known(), None);
+        let why = Version::new(1, 23, 0).is_newer_than_known();
+        let why = why.expect("nobody knows it");
+        assert!(
+            why.contains("1.23.0, newer") && why.ends_with("what 1.22 does"),
+            "{why}"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Which server the command line means, and how it is started if it is a binary.
 
+use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,6 +9,8 @@ use clap::Args;
 use proconsul_conformance::compare::diff::SERVERS;
 use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::{Target, ToolError};
+
+use super::output::say;
 
 /// One target.
 #[derive(Debug, Args)]
@@ -22,6 +25,9 @@ pub(super) struct TargetChoice {
     /// must be a real Consul.
     #[arg(long, value_name = "BINARY")]
     consul: Option<PathBuf>,
+    /// Refuse a server that is newer than what the cases know; otherwise it is held to what the newest known release does.
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     start: Start,
 }
@@ -46,19 +52,31 @@ pub(super) struct Start {
 impl TargetChoice {
     /// One server for all cases.
     pub(super) fn open_one(&self) -> Result<Target, ToolError> {
-        match (&self.consul, &self.address) {
+        self.known(match (&self.consul, &self.address) {
             (Some(binary), _) => consul::start(binary, &self.start.agent()),
             (None, Some(address)) => self.at(address),
             (None, None) => consul::start(&found()?, &self.start.agent()),
-        }
+        }?)
     }
 
     /// A server of its own for every case that runs at the same time; an address is one server.
     pub(super) fn open_pool(&self) -> Result<Target, ToolError> {
-        match (&self.consul, &self.address) {
+        self.known(match (&self.consul, &self.address) {
             (Some(binary), _) => self.start.pool(binary),
             (None, Some(address)) => self.at(address),
             (None, None) => self.start.pool(&found()?),
+        }?)
+    }
+
+    /// The same target, after a word to standard error where its release is not known.
+    fn known(&self, target: Target) -> Result<Target, ToolError> {
+        match target.facts().version.is_newer_than_known() {
+            Some(why) if self.strict => Err(ToolError(why)),
+            Some(why) => {
+                say(&mut io::stderr().lock(), &format!("warning: {why}"));
+                Ok(target)
+            }
+            None => Ok(target),
         }
     }
 

@@ -57,6 +57,14 @@ impl Recorded {
 
     /// Why a target cannot be held against these recordings, if so.
     fn refusal(&self, target: &Self) -> Option<String> {
+        let (what, recorded, here) = self.unlike(target)?;
+        Some(format!(
+            "the recordings cannot be compared: their {what} is {recorded}, the target's is {here}"
+        ))
+    }
+
+    /// In what a target is not like the one that was recorded: what, then, and now.
+    fn unlike(&self, target: &Self) -> Option<(&'static str, String, String)> {
         let pairs = [
             ("version", self.version.clone(), target.version.clone()),
             ("dev mode", self.dev.to_string(), target.dev.to_string()),
@@ -66,10 +74,7 @@ impl Recorded {
                 target.shortest_ttl_ms.to_string(),
             ),
         ];
-        let (what, recorded, here) = pairs.into_iter().find(|(_, one, other)| one != other)?;
-        Some(format!(
-            "the recordings cannot be compared: their {what} is {recorded}, the target's is {here}"
-        ))
+        pairs.into_iter().find(|(_, one, other)| one != other)
     }
 }
 
@@ -79,7 +84,8 @@ impl Recorded {
 /// compared, are deleted.
 ///
 /// # Errors
-/// A target that is not a real Consul, a selection that names no case, a folder that cannot be written.
+/// A target that is not a real Consul, a selection that names no case, a folder that cannot be written or has recordings of a server in
+/// another mode.
 pub fn record(
     target: &Target,
     selection: &Selection,
@@ -95,7 +101,16 @@ pub fn record(
     }
     let selected = selection.of(&cases::all())?;
     let folder = folder.join(facts.version.to_string());
-    let about = serde_json::to_string_pretty(&Recorded::of(facts)).expect("plain data is JSON");
+    let about = Recorded::of(facts);
+    if folder.join(ABOUT).exists()
+        && let Some((what, recorded, here)) = read_about(&folder)?.unlike(&about)
+    {
+        let folder = folder.display();
+        return Err(ToolError(format!(
+            "{folder} has recordings whose {what} is {recorded}, the target's is {here}: record into another folder"
+        )));
+    }
+    let about = serde_json::to_string_pretty(&about).expect("plain data is JSON");
     write(&folder.join(ABOUT), &format!("{about}\n"))?;
     for stranger in strangers(&folder, facts.version)? {
         delete(&stranger)?;
@@ -224,10 +239,25 @@ fn replay_one(
 }
 
 /// The lines of a case's recording, if there is one.
+///
+/// # Errors
+/// A file that cannot be read or is no recording.
 fn recording(folder: &Path, case: &Case) -> Result<Option<Vec<String>>, ToolError> {
     let file = file_of(folder, case);
     match fs::read_to_string(&file) {
-        Ok(text) => Ok(Some(text.lines().map(str::to_owned).collect())),
+        Ok(text) => {
+            let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let is_said =
+                |line: &String| matches!(line.as_bytes(), [b'<' | b'>'] | [b'<' | b'>', b' ', ..]);
+            match lines.iter().position(|line| !is_said(line)) {
+                None => Ok(Some(lines)),
+                Some(at) => Err(ToolError(format!(
+                    "{} is no recording: line {} begins with neither `> ` nor `< `",
+                    file.display(),
+                    at + 1
+                ))),
+            }
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(cannot("read", &file, &error)),
     }
@@ -258,10 +288,13 @@ fn file_of(folder: &Path, case: &Case) -> PathBuf {
     folder.join(format!("{}.txt", case.id))
 }
 
+/// Writes a file whole or not at all.
 fn write(file: &Path, text: &str) -> Result<(), ToolError> {
     let folder = file.parent().unwrap_or(Path::new("."));
+    let unfinished = file.with_extension("unfinished");
     fs::create_dir_all(folder)
-        .and_then(|()| fs::write(file, text))
+        .and_then(|()| fs::write(&unfinished, text))
+        .and_then(|()| fs::rename(&unfinished, file))
         .map_err(|error| cannot("write", file, &error))
 }
 
