@@ -2,16 +2,18 @@
 
 mod in_process;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use proconsul::config::Config;
+use proconsul_conformance::compare::accepted;
 use proconsul_conformance::compare::fixtures::{read_about, replay};
 use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::target::site::Site;
 use proconsul_conformance::wire::{self, Outcome, Request};
-use proconsul_conformance::{Report, Selection, State, Target, cases};
+use proconsul_conformance::{Case, Report, Selection, State, Target, Version, cases};
 
 const SERVERS: usize = 8;
 
@@ -129,4 +131,48 @@ fn a_recording_that_is_gone_is_missed() {
     let report = replay(&emulator(&folder, 1), &none, &selection, &copied.0, &|_| {});
     let report = report.expect("recordings of this version and mode");
     assert_eq!(failed(&report), case, "{report}");
+}
+
+/// The rows of the contract's table: a pattern of cases, and how many there are.
+fn on_purpose(contract: &str) -> Vec<(Selection, usize)> {
+    let part = contract.split("<a id=\"H\">").nth(1);
+    let rows = part.expect("the contract has a part H").lines();
+    let rows = rows.filter(|line| line.starts_with("| <a id=\"H."));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [_, _, patterns, count, _] = cells[..] else {
+            panic!("three cells: {row}")
+        };
+        let patterns = patterns
+            .split(", ")
+            .map(|pattern| pattern.trim_matches('`'));
+        let count = count.parse().expect("a number");
+        (Selection::only(patterns), count)
+    })
+    .collect()
+}
+
+#[test]
+fn what_differs_on_purpose_stands_in_the_contract() {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = own.join("../fixtures/1.22.0");
+    let version = Version::V1_22;
+    let cases = cases::all();
+    let claims = Deviations::of_the_emulator(&cases).expect("a good list");
+    let answers = accepted::beside(&folder, version, &cases).expect("a good list");
+    let differing: Vec<&Case> = cases
+        .into_iter()
+        .filter(|case| !case.is_of_another_version(version))
+        .filter(|case| claims.of(case.id).or(answers.of(case.id)).is_some())
+        .collect();
+    let contract = fs::read_to_string(own.join("contract/1.22.md")).expect("the contract");
+    let mut told = BTreeSet::new();
+    for (selection, count) in on_purpose(&contract) {
+        let named = selection.of(&differing).expect("each row names some");
+        assert_eq!(named.len(), count, "{selection:?}");
+        told.extend(named.iter().map(|case| case.id));
+    }
+    let untold = differing.iter().filter(|case| !told.contains(case.id));
+    let untold: Vec<&str> = untold.map(|case| case.id).collect();
+    assert!(untold.is_empty(), "part H does not have {untold:?}");
 }

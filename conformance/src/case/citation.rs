@@ -310,7 +310,7 @@ fn is_section(word: &str) -> bool {
     let [first, rest @ ..] = parts.as_slice() else {
         return false;
     };
-    let digits = first.trim_start_matches(|c: char| ('A'..='G').contains(&c));
+    let digits = first.trim_start_matches(|c: char| ('A'..='H').contains(&c));
     let letters = first.len() - digits.len();
     let first_is_good = letters <= 1 && (letters == 1 && digits.is_empty() || is_numbered(digits));
     let is_row = |part: &str| part.strip_prefix('r').is_some_and(is_numbered);

@@ -15,6 +15,7 @@ use crate::case::feature::{Facts, Feature};
 use crate::case::selection::Selection;
 use crate::case::version::Version;
 use crate::cases;
+use crate::compare::accepted;
 use crate::compare::difference::difference;
 use crate::compare::normalize::normalize;
 use crate::compare::not_recorded::NotRecorded;
@@ -164,12 +165,13 @@ fn record_one(
 
 /// Runs the selected cases and compares what was said with the recordings in `folder` (one version's).
 ///
-/// A case that is known to deviate fails as its deviation says, and is not compared. A case that can be compared and has no recording
-/// fails, unless [`NotRecorded`] says why it has none.
+/// A case that is known to deviate fails as its deviation says, and is not compared; one whose recording is known to differ
+/// ([`accepted`]) differs as that list says. A case that can be compared and has no recording fails, unless [`NotRecorded`] says why it has
+/// none.
 ///
 /// # Errors
-/// A folder without recordings or with one that belongs to no case of its version, a wrong list of cases without one, a target of another
-/// version or mode, a selection that names no case, a target that died midway.
+/// A folder without recordings or with one that belongs to no case of its version, a wrong list beside it, a target of another version or
+/// mode, a selection that names no case, a target that died midway.
 pub fn replay(
     target: &Target,
     deviations: &Deviations,
@@ -186,12 +188,15 @@ pub fn replay(
         let text = format!("{stranger} is a recording of no case: record again, or delete it");
         return Err(ToolError(text));
     }
-    let listed = NotRecorded::beside(folder, target.facts().version, &cases::all())?;
+    let version = target.facts().version;
+    let listed = NotRecorded::beside(folder, version, &cases::all())?;
+    let accepted = accepted::beside(folder, version, &cases::all())?;
     let selected = selection.of(&cases::all())?;
     let watch = Stopwatch::start();
     let runner = Runner::new(target).deviations(deviations.clone());
     let results = parallel::each(target.undisturbed(), &selected, |case| {
-        let result = replay_one(&runner, case, folder, listed.reason(case.id))?;
+        let mut result = replay_one(&runner, case, folder, listed.reason(case.id))?;
+        result.state = accepted::judge(&accepted, &result);
         observer(&result);
         Ok::<_, ToolError>(result)
     })?;

@@ -92,6 +92,28 @@ fn what_was_recorded_is_what_is_compared() {
         "{report}"
     );
 
+    let list = folder.0.join("accepted.toml");
+    for (differs, double, state) in [
+        ("- < X-Consul-Lastcontact: 0", &wrong, "deviation"),
+        ("- < X-Consul-Lastcontact: 9", &wrong, "fail"),
+        ("- < X-Consul-Lastcontact: 0", &double, "fail"),
+    ] {
+        let line = format!(r#"{CASE:?} = {{ why = "known", fails = "{differs}" }}"#);
+        fs::write(&list, format!("[\"1.8.7\"]\n{line}")).expect("the folder is there");
+        let report = replay(&target(double), &none, &selection, &version, &|_| {});
+        let report = report.expect("replayed");
+        assert_eq!(report.count(state), 1, "{report}");
+    }
+    let unknown = format!(r#"{UNCOMPARED:?} = {{ why = "known", fails = "x" }}"#);
+    fs::write(&list, format!("[\"1.8.7\"]\n{unknown}")).expect("the folder is there");
+    let error = replay(&target(&double), &none, &selection, &version, &|_| {});
+    let error = error.expect_err("it was never recorded").0;
+    assert!(
+        error.ends_with(&format!("`{UNCOMPARED}` has no recording")),
+        "{error}"
+    );
+    fs::remove_file(&list).expect("it is there");
+
     let known = format!(r#""{CASE}" = {{ why = "known", fails = "Lastcontact: 0" }}"#);
     let known = Deviations::parse(&known, &cases::all()).expect("one entry");
     let report = replay(&target(&wrong), &known, &selection, &version, &|_| {}).expect("replayed");

@@ -1,5 +1,7 @@
 //! One server's answers beside another's, or beside those that were recorded.
 
+pub mod accepted;
+mod beside;
 pub mod diff;
 pub mod difference;
 pub mod fixtures;

@@ -2,10 +2,9 @@
 //! of some two runs differ. Kept beside the folders of recordings, in `not-recorded.toml`.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::Path;
 
+use super::beside;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
@@ -23,15 +22,9 @@ impl NotRecorded {
     /// The list for the recordings in a folder, from the file beside it; nothing is listed where there is none.
     ///
     /// # Errors
-    /// What [`Self::parse`] refuses, and a listed case that has a recording in the folder.
+    /// An entry that does not say why, or whose case is no more, is not claimed of the release, can be asked of no real server, or has a recording.
     pub fn beside(folder: &Path, version: Version, cases: &[&Case]) -> Result<Self, ToolError> {
-        let file = folder.parent().unwrap_or(Path::new(".")).join(FILE);
-        let text = match fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(ToolError(format!("{}: {error}", file.display()))),
-        };
-        let list = Self::parse(&text, version, cases)?;
+        let list = Self::checked(beside::entries(folder, FILE, version)?, version, cases)?;
         let recorded = |id: &&String| folder.join(format!("{id}.txt")).exists();
         match list.known.keys().find(recorded) {
             None => Ok(list),
@@ -39,15 +32,16 @@ impl NotRecorded {
         }
     }
 
-    /// Reads the lines `"case id" = "why"` below `["1.22.0"]`.
+    /// Takes the entries of a release.
     ///
     /// # Errors
-    /// Anything else, an id that no case has, a case that is not claimed of the release or that no real server can be asked, and a line
-    /// that does not say why.
-    pub fn parse(text: &str, version: Version, cases: &[&Case]) -> Result<Self, ToolError> {
-        let mut releases: BTreeMap<String, BTreeMap<String, String>> = toml::from_str(text)
-            .map_err(|error| ToolError(format!("{FILE}: {}", error.message())))?;
-        let known = releases.remove(&version.to_string()).unwrap_or_default();
+    /// An id that no case has, a case that is not claimed of the release or that no real server can be asked, and an entry that does not
+    /// say why.
+    fn checked(
+        known: BTreeMap<String, String>,
+        version: Version,
+        cases: &[&Case],
+    ) -> Result<Self, ToolError> {
         for (id, why) in &known {
             let Some(case) = cases.iter().find(|case| case.id == id) else {
                 return Err(wrong(version, id, "is no case"));
@@ -78,6 +72,8 @@ fn wrong(version: Version, id: &str, what: &str) -> ToolError {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const CASE: Case = Case {
@@ -97,7 +93,9 @@ mod tests {
     const RELEASE: Version = Version::new(1, 8, 7);
 
     fn parse(text: &str) -> Result<NotRecorded, ToolError> {
-        NotRecorded::parse(text, RELEASE, &[&CASE, &LATER, &MOVING])
+        let entries = beside::of_release(text, RELEASE);
+        let entries = entries.map_err(|error| ToolError(error.message().to_owned()))?;
+        NotRecorded::checked(entries, RELEASE, &[&CASE, &LATER, &MOVING])
     }
 
     #[test]

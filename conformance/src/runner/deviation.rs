@@ -57,8 +57,19 @@ impl Deviations {
     /// # Errors
     /// Anything else, an id that no case has, and an entry that does not say why or what fails.
     pub fn parse(text: &str, cases: &[&Case]) -> Result<Self, ToolError> {
-        let known: BTreeMap<String, Deviation> = toml::from_str(text)
+        let known = toml::from_str(text)
             .map_err(|error| ToolError(format!("deviations: {}", error.message())))?;
+        Self::checked(known, cases)
+    }
+
+    /// Takes entries that were read.
+    ///
+    /// # Errors
+    /// An id that no case has, and an entry that does not say why or what fails.
+    pub(crate) fn checked(
+        known: BTreeMap<String, Deviation>,
+        cases: &[&Case],
+    ) -> Result<Self, ToolError> {
         for (id, deviation) in &known {
             if !cases.iter().any(|case| case.id == id) {
                 return Err(ToolError(format!("deviations: no case is called `{id}`")));
@@ -76,6 +87,11 @@ impl Deviations {
             }
         }
         Ok(Self { known })
+    }
+
+    /// The ids of the cases that are known to deviate, in order.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.known.keys().map(String::as_str)
     }
 
     /// What is known about the target and this case, if anything is.
