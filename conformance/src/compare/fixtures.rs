@@ -19,6 +19,7 @@ use crate::compare::accepted;
 use crate::compare::difference::difference;
 use crate::compare::normalize::normalize;
 use crate::compare::not_recorded::NotRecorded;
+use crate::compare::settle::settled;
 use crate::runner::deviation::Deviations;
 use crate::runner::parallel;
 use crate::runner::verdict::Failure;
@@ -255,7 +256,7 @@ fn recording(folder: &Path, case: &Case) -> Result<Option<Vec<String>>, ToolErro
             let is_said =
                 |line: &String| matches!(line.as_bytes(), [b'<' | b'>'] | [b'<' | b'>', b' ', ..]);
             match lines.iter().position(|line| !is_said(line)) {
-                None => Ok(Some(lines)),
+                None => Ok(Some(settled(&lines))),
                 Some(at) => Err(ToolError(format!(
                     "{} is no recording: line {} begins with neither `> ` nor `< `",
                     file.display(),

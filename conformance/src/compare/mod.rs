@@ -7,3 +7,4 @@ pub mod difference;
 pub mod fixtures;
 pub mod normalize;
 pub mod not_recorded;
+mod settle;

@@ -5,7 +5,8 @@
 //! and later stays later. `<run>` is the trial's own part of names, `<node>` the agent's node, `<host>` the target's address, `<date>` a
 //! date, `<length>` the true length of the body beside it. In upper case they are `<SESSION:2>` and `<NODE>`. Ports of the agent are `<port:1>`;
 //! `agent/self`, which shows the inside of one process, is the one answer that is left out, and says so. Looks that a later look replaced
-//! (`Trial::eventually`) are left out, for their number says nothing, and so are notes, for they are the suite's own words.
+//! (`Trial::eventually`) are left out, for their number says nothing, and so are notes, for they are the suite's own words. What recordings
+//! show beyond that, and two builds of a release do not share, is for `settle.rs`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,6 +17,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 
+use super::settle::settled;
 use crate::wire::json::{array_items, is_json_array};
 use crate::wire::transcript::{Exchange, Line, Transcript};
 use crate::wire::{Outcome, Reply};
@@ -67,7 +69,7 @@ pub fn normalize(transcript: &Transcript) -> Vec<String> {
             Line::Exchange(exchange) => references.exchange(exchange, &mut lines),
         }
     }
-    lines
+    settled(&lines)
 }
 
 /// Who is who in one transcript.
@@ -97,7 +99,9 @@ impl<'t> References<'t> {
             }) = line
             {
                 let head = head_of(reply).join("\n");
-                for text in [head.as_str(), &String::from_utf8_lossy(&reply.body)] {
+                let unpacked = unpacked(reply);
+                let body = unpacked.as_deref().unwrap_or(&reply.body);
+                for text in [head.as_str(), &String::from_utf8_lossy(body)] {
                     let shown = marked_numbers(text, &INDEX_MARKS);
                     indexes.extend(shown.into_iter().map(|(_, number)| number));
                 }

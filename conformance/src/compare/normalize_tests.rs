@@ -307,6 +307,12 @@ fn what_is_packed_counts_by_what_it_holds() {
             .join("\n")
             .contains("< <gzip of what follows>\n<\n< of <run>: aaa")
     );
+    let indexed = packed("[{\"ModifyIndex\": 4711}]", flate2::Compression::best());
+    let indexed = say(indexed).join("\n");
+    assert!(
+        indexed.ends_with("\"ModifyIndex\": <index:1>}]"),
+        "{indexed}"
+    );
     let broken = say(b"no gzip of t-1".to_vec()).join("\n");
     assert!(broken.ends_with("< no gzip of <run>"), "{broken}");
 }
