@@ -71,19 +71,25 @@ fn emulator(folder: &Path, servers: usize) -> Target {
 fn the_emulator_says_what_was_recorded() {
     let folders = recordings();
     assert!(!folders.is_empty(), "nothing was ever recorded");
-    for folder in folders {
-        let target = emulator(&folder, SERVERS);
+    let replayed = |folder: &PathBuf| {
+        let target = emulator(folder, SERVERS);
         let deviations = Deviations::of_the_emulator(&cases::all()).expect("a good list");
-        let report = replay(&target, &deviations, &Selection::all(), &folder, &|_| {});
+        let report = replay(&target, &deviations, &Selection::all(), folder, &|_| {});
         let report = report.expect("recordings of this version and mode");
         assert!(report.count("pass") > 0, "{report}");
-        assert_eq!(
-            report.exit_status(),
-            0,
-            "{report}\n(a case that was changed is recorded again: cargo run -p proconsul-conformance -- record {})",
-            failed(&report)
-        );
+        report
+    };
+    let reports: Vec<Report> = folders.iter().map(replayed).collect();
+    for report in &reports {
+        println!("{}", report.summary());
     }
+    for report in reports.iter().filter(|report| report.exit_status() != 0) {
+        eprintln!("{report}\n{}: {}", report.build, failed(report));
+    }
+    assert!(
+        reports.iter().all(|report| report.exit_status() == 0),
+        "recordings differ, see above; a case that was changed is recorded again: cargo run -p proconsul-conformance -- record CASE"
+    );
 }
 
 /// A folder that is deleted when this is dropped.

@@ -290,6 +290,14 @@ pub fn read_about(folder: &Path) -> Result<Recorded, ToolError> {
     serde_json::from_str(&text).map_err(|error| ToolError(format!("{}: {error}", file.display())))
 }
 
+/// The cases that have a recording in a folder.
+#[must_use]
+pub fn recorded_cases(folder: &Path) -> Vec<&'static Case> {
+    let mut recorded = cases::all();
+    recorded.retain(|case| file_of(folder, case).exists());
+    recorded
+}
+
 fn file_of(folder: &Path, case: &Case) -> PathBuf {
     folder.join(format!("{}.txt", case.id))
 }

@@ -58,13 +58,16 @@ fn told(asked: &Asked) -> String {
     let runs: Vec<String> = runs
         .map(|(mode, date)| format!("{mode} on {date}"))
         .collect();
+    let (version, build, runs) = (&asked.version, &asked.build, runs.join(" and "));
+    let held = asked.pass.len();
+    if asked.from_recordings {
+        return format!(
+            "A real Consul {version} ({build}) was recorded {runs}: {held} claims held; what else it was asked is not counted ([which build that is](fixtures/README.md))."
+        );
+    }
+    let failed = asked.fail.len();
     format!(
-        "A real Consul {} ({}) was asked {}: {} claims hold, {} do not.",
-        asked.version,
-        asked.build,
-        runs.join(" and "),
-        asked.pass.len(),
-        asked.fail.len()
+        "A real Consul {version} ({build}) was asked {runs}: {held} claims hold, {failed} do not."
     )
 }
 
@@ -173,11 +176,22 @@ mod tests {
         asked
             .runs
             .insert("-dev".to_owned(), "2026-11-22".to_owned());
-        let text = table(&cases, &deviations, &[asked]);
+        let text = table(&cases, &deviations, &[asked.clone()]);
         assert!(text.contains("| seen on a real 1.8.7 |"), "{text}");
         assert!(text.contains("| kv | 2 | 1 | 1 | 1 |"), "{text}");
         let told = "A real Consul 1.8.7 (1.8.7 go1.15) was asked -dev on 2026-11-22: 1 claims hold, 0 do not.";
         assert!(text.contains(told), "{text}");
+        let recorded = Asked {
+            version: "1.22.0".to_owned(),
+            build: "1.22.0 go1.25.4".to_owned(),
+            pass: ["kv/b".to_owned()].into(),
+            from_recordings: true,
+            ..asked.clone()
+        };
+        let both = table(&cases, &deviations, &[asked, recorded]);
+        assert!(both.contains("| kv | 2 | 1 | 1 | 0 | 1 |"), "{both}");
+        let told = "1.22.0 (1.22.0 go1.25.4) was recorded -dev on 2026-11-22: 1 claims held;";
+        assert!(both.contains(told), "{both}");
         assert!(
             text.contains("- not yet: Keys are cleaned (`kv/b`)."),
             "{text}"

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::case::feature::{Facts, Feature};
+use crate::case::version::Version;
+use crate::compare::fixtures::{read_about, recorded_cases};
 use crate::runner::{Report, State};
 use crate::target::site::ToolError;
 use crate::time::today;
@@ -28,6 +30,9 @@ pub struct Asked {
     pub pass: BTreeSet<String>,
     /// The ids of those that did not.
     pub fail: BTreeSet<String>,
+    /// No results were kept: these are the cases that have a recording, which is made only of a case that holds.
+    #[serde(skip)]
+    pub from_recordings: bool,
 }
 
 impl Asked {
@@ -47,7 +52,24 @@ impl Asked {
         }
     }
 
-    /// The results of all releases, from the folders below one, in the order of their names.
+    /// What the recordings in a folder say of it.
+    ///
+    /// # Errors
+    /// A folder that has none.
+    fn of_recordings(folder: &Path) -> Result<Self, ToolError> {
+        let recorded = read_about(folder)?;
+        let held = recorded_cases(folder).into_iter();
+        Ok(Self {
+            version: recorded.version,
+            build: recorded.build,
+            runs: BTreeMap::from([(mode(recorded.dev), recorded.date)]),
+            pass: held.map(|case| case.id.to_owned()).collect(),
+            fail: BTreeSet::new(),
+            from_recordings: true,
+        })
+    }
+
+    /// The results of all releases, from the folders below one, oldest release first. Of a release without results, the recordings count.
     ///
     /// # Errors
     /// A folder that cannot be read, or a file in it that is something else.
@@ -56,10 +78,13 @@ impl Asked {
             .map_err(|error| ToolError(format!("{}: {error}", folder.display())))?;
         let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         folders.retain(|path| path.is_dir());
-        folders.sort();
-        let all = folders.iter().map(|folder| Self::read(folder));
-        let all: Result<Vec<Option<Self>>, ToolError> = all.collect();
-        Ok(all?.into_iter().flatten().collect())
+        let one = |folder: &PathBuf| match Self::read(folder)? {
+            Some(kept) => Ok(kept),
+            None => Self::of_recordings(folder),
+        };
+        let mut all: Vec<Self> = folders.iter().map(one).collect::<Result<_, ToolError>>()?;
+        all.sort_by_key(|asked| asked.version.parse::<Version>().ok());
+        Ok(all)
     }
 
     /// Adds a run to the results of its release below a folder: what held and what did not replaces what was known of the same cases.
@@ -83,12 +108,8 @@ impl Asked {
     fn take(&mut self, facts: &Facts, report: &Report) {
         self.version = facts.version.to_string();
         facts.build.clone_into(&mut self.build);
-        let mode = if facts.has(Feature::DevMode) {
-            "-dev"
-        } else {
-            "-server"
-        };
-        self.runs.insert(mode.to_owned(), today());
+        let mode = mode(facts.has(Feature::DevMode));
+        self.runs.insert(mode, today());
         for result in &report.results {
             let id = result.case.id;
             if matches!(result.state, State::Skip(_)) {
@@ -102,6 +123,11 @@ impl Asked {
             };
         }
     }
+}
+
+/// What a run on such an agent is called.
+fn mode(dev: bool) -> String {
+    (if dev { "-dev" } else { "-server" }).to_owned()
 }
 
 #[cfg(test)]
@@ -169,6 +195,32 @@ mod tests {
         asked.take(&facts(true), &report([skipped(), State::Pass]));
         assert_eq!(asked.pass.len(), 2);
         assert_eq!(asked.runs.keys().collect::<Vec<_>>(), ["-dev"]);
+    }
+
+    #[test]
+    fn recordings_count_where_no_results_were_kept() {
+        let name = format!("proconsul-asked-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let case = "kv/get/missing-is-404-with-index";
+        for (version, file) in [("1.22.0", case), ("1.8.7", "kv/get/no-such-case")] {
+            let of = folder.join(version);
+            fs::create_dir_all(of.join("kv/get")).expect("a folder can be made");
+            let about = format!(
+                r#"{{"version": "{version}", "build": "b", "date": "2025-11-20", "dev": true, "shortest_ttl_ms": 1}}"#
+            );
+            fs::write(of.join("recorded.json"), about).expect("a file can be written");
+            fs::write(of.join(format!("{file}.txt")), "> GET /").expect("a file can be written");
+        }
+        let all = Asked::read_all(&folder);
+        fs::remove_dir_all(&folder).expect("it can be deleted");
+        let all = all.expect("two folders of recordings");
+        let [early, late] = &all[..] else {
+            panic!("two: {all:?}")
+        };
+        assert_eq!([&early.version, &late.version], ["1.8.7", "1.22.0"]);
+        assert!(early.pass.is_empty() && late.from_recordings);
+        assert_eq!(late.pass, BTreeSet::from([case.to_owned()]));
+        assert_eq!(late.runs["-dev"], "2025-11-20");
     }
 
     #[test]
