@@ -12,6 +12,11 @@ pub(super) fn linked(source: &str) -> String {
     linked_from(REPOSITORY, source)
 }
 
+/// The address of the contract's folder, as links have it.
+pub(super) fn address() -> String {
+    folder(REPOSITORY)
+}
+
 fn linked_from(repository: &str, source: &str) -> String {
     let folder = folder(repository);
     let mut html = String::new();

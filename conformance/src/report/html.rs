@@ -11,6 +11,35 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 const STATES: [&str; 5] = ["fail", "error", "deviation", "skip", "pass"];
 
+/// What each state and level says of a claim.
+const LEGEND: [(&str, &str, &str); 9] = [
+    ("state pass", "pass", "the claim holds"),
+    ("state fail", "fail", "it does not hold"),
+    (
+        "state deviation",
+        "deviation",
+        "it does not hold, which is known and listed with the reason",
+    ),
+    (
+        "state skip",
+        "skip",
+        "it is not made of this release, or the server lacks what it needs",
+    ),
+    ("state error", "error", "the suite could not tell"),
+    ("", "not run", "the run did not select it"),
+    ("level", "must", "documented, and clients rely on it"),
+    (
+        "level",
+        "should",
+        "documented or customary, and clients can do without it",
+    ),
+    (
+        "level",
+        "real",
+        "what Consul really does, though no document says so",
+    ),
+];
+
 /// The page for one or several runs; each run of cases is a column, each case of any of them a row. Mutants have a table of their own.
 #[must_use]
 pub fn html(documents: &[Document]) -> String {
@@ -26,6 +55,7 @@ pub fn html(documents: &[Document]) -> String {
     summary(&mut page, &runs);
     mutants(&mut page, &campaigns);
     if !runs.is_empty() {
+        legend(&mut page);
         filters(&mut page);
         let rows = rows(&runs);
         matrix(&mut page, &runs, &rows);
@@ -119,6 +149,24 @@ fn mutants(page: &mut String, documents: &[&Document]) {
         }
         page.push_str("</tbody>\n</table>\n</details>\n");
     }
+}
+
+fn legend(page: &mut String) {
+    page.push_str("<details class=\"legend\"><summary>What the words mean</summary>\n<dl>\n");
+    for (class, word, meaning) in LEGEND {
+        add(
+            page,
+            format_args!("<dt><span class=\"{class}\">{word}</span></dt><dd>{meaning}</dd>\n"),
+        );
+    }
+    add(
+        page,
+        format_args!(
+            "</dl>\n<p>A word in the table opens what was said and heard. A source that names a section leads to \
+             <a href=\"{}/README.md\">the contract</a>, which says how each statement is known.</p>\n</details>\n",
+            contract::address()
+        ),
+    );
 }
 
 fn filters(page: &mut String) {

@@ -115,6 +115,18 @@ fn html_links_sources_to_the_contract() {
 }
 
 #[test]
+fn html_says_what_its_words_mean() {
+    let page = html(&[Document::of(&five())]);
+    for part in [
+        "<span class=\"state skip\">skip</span></dt><dd>it is not made of this release",
+        "<span class=\"level\">real</span></dt><dd>what Consul really does",
+        "<a href=\"conformance/contract/README.md\">the contract</a>",
+    ] {
+        assert!(page.contains(part), "no {part} in {page}");
+    }
+}
+
+#[test]
 fn html_lets_nothing_out_of_its_text() {
     let page = html(&[Document::of(&five())]);
     assert!(!page.contains("</pre><script>"), "{page}");
@@ -136,7 +148,7 @@ fn html_puts_targets_beside_each_other() {
     );
     assert!(page.contains("data-states=\"pass fail\""), "{page}");
     assert!(
-        page.contains("not run"),
+        page.contains(">not run</td>"),
         "the first target did not run the second case"
     );
 }

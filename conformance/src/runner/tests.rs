@@ -215,11 +215,16 @@ fn a_target_that_dies_midway_ends_the_run() {
         Some(answer)
     });
     let target = target(&fake);
-    let error = Runner::new(&target)
-        .run_cases(&[&GOOD, &BAD])
-        .expect_err("it died");
-    assert!(error.0.contains("died midway"), "{error}");
-    assert!(dead.load(Ordering::SeqCst));
+    let known = r#""t/good" = { why = "known", fails = "PUT /v1/kv/good" }"#;
+    let known = Deviations::parse(known, &[&GOOD]).expect("one entry");
+    for deviations in [Deviations::none(), known] {
+        dead.store(false, Ordering::SeqCst);
+        let runner = Runner::new(&target).deviations(deviations);
+        let error = runner.run_cases(&[&GOOD, &BAD]).expect_err("it died");
+        assert!(error.0.contains("died midway"), "{error}");
+        assert!(error.0.contains("t/good"), "the first case saw it: {error}");
+        assert!(dead.load(Ordering::SeqCst));
+    }
 }
 
 #[test]
