@@ -80,15 +80,14 @@ fn the_emulator_says_what_was_recorded() {
         report
     };
     let reports: Vec<Report> = folders.iter().map(replayed).collect();
-    for report in &reports {
-        println!("{}", report.summary());
-    }
-    for report in reports.iter().filter(|report| report.exit_status() != 0) {
-        eprintln!("{report}\n{}: {}", report.build, failed(report));
-    }
+    let differing = reports.iter().filter(|report| report.exit_status() != 0);
+    let differing: Vec<String> = differing
+        .map(|report| format!("{report}\n{}: {}", report.build, failed(report)))
+        .collect();
     assert!(
-        reports.iter().all(|report| report.exit_status() == 0),
-        "recordings differ, see above; a case that was changed is recorded again: cargo run -p proconsul-conformance -- record CASE"
+        differing.is_empty(),
+        "{}\n(a case that was changed is recorded again: cargo run -p proconsul-conformance -- record CASE)",
+        differing.join("\n")
     );
 }
 
