@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::definition::{self, CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
 use crate::history::DEFAULT_CAPACITY;
-use crate::version::Version;
+use crate::version::{Behaviour, Version};
 
 /// The configuration of a server.
 ///
@@ -153,6 +153,30 @@ impl Config {
             log_level: LogLevel::Debug,
             ..Config::default()
         }
+    }
+
+    /// Returns the metadata of the agent's node: the configured one and Consul's own.
+    pub(crate) fn whole_node_meta(&self) -> BTreeMap<String, String> {
+        let mut meta = self.node_meta.clone();
+        meta.entry("consul-network-segment".to_owned()).or_default();
+        if self.version.has(Behaviour::JsonNodeMetaVersion) {
+            meta.insert("consul-version".to_owned(), self.version.to_string());
+        }
+        meta
+    }
+
+    /// Returns the tagged addresses of the agent's node.
+    pub(crate) fn tagged_addresses(&self) -> BTreeMap<String, String> {
+        let address = self.advertise_address.to_string();
+        let family = if self.advertise_address.is_ipv4() {
+            ["lan_ipv4", "wan_ipv4"]
+        } else {
+            ["lan_ipv6", "wan_ipv6"]
+        };
+        let names = ["lan", "wan"].into_iter().chain(family);
+        names
+            .map(|name| (name.to_owned(), address.clone()))
+            .collect()
     }
 
     /// What holds for all definitions of services and checks.
@@ -335,6 +359,19 @@ pub enum LogLevel {
     Trace,
 }
 
+impl LogLevel {
+    /// Returns Consul's name of the level.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            LogLevel::Error => "ERROR",
+            LogLevel::Warn => "WARN",
+            LogLevel::Info => "INFO",
+            LogLevel::Debug => "DEBUG",
+            LogLevel::Trace => "TRACE",
+        }
+    }
+}
+
 /// A range of addresses, such as `10.0.0.0/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
@@ -367,6 +404,12 @@ impl Network {
             }
             (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
         }
+    }
+}
+
+impl std::fmt::Display for Network {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}/{}", self.address, self.prefix)
     }
 }
 

@@ -133,8 +133,8 @@ fn own_registrations(config: &Config) -> [Registration; 2] {
     };
     let by_agent = Registration {
         node: NewNode {
-            tagged_addresses: Some(tagged_addresses(config)),
-            meta: Some(node_meta(config)),
+            tagged_addresses: Some(config.tagged_addresses()),
+            meta: Some(config.whole_node_meta()),
             ..node
         },
         ..Registration::default()
@@ -153,28 +153,6 @@ fn service_meta(config: &Config) -> Labels {
         ("version", version.as_str()),
     ];
     labels(&pairs)
-}
-
-fn tagged_addresses(config: &Config) -> Labels {
-    let address = config.advertise_address.to_string();
-    let family = if config.advertise_address.is_ipv4() {
-        ["lan_ipv4", "wan_ipv4"]
-    } else {
-        ["lan_ipv6", "wan_ipv6"]
-    };
-    let names = ["lan", "wan"].into_iter().chain(family);
-    names
-        .map(|name| (name.to_owned(), address.clone()))
-        .collect()
-}
-
-fn node_meta(config: &Config) -> Labels {
-    let mut meta = labels(&[("consul-network-segment", "")]);
-    meta.extend(config.node_meta.clone());
-    if config.version.has(Behaviour::JsonNodeMetaVersion) {
-        meta.insert("consul-version".into(), config.version.to_string());
-    }
-    meta
 }
 
 fn labels(pairs: &[(&str, &str)]) -> Labels {

@@ -250,6 +250,13 @@ behaviours! {
     JsonAgentSelfBindAddress = "json.agent_self.bind_addr", [onward(1, 22, 0)], None, "S D";
     /// A service of the agent has `Datacenter`.
     JsonAgentServiceDatacenter = "json.agent_service_dc", [onward(1, 9, 0)], None, "S D";
+    /// `DebugConfig` of agent/self groups the settings of ACLs, TLS and the UI. Between 1.8.7 and 1.22, the newest known.
+    JsonDebugConfigNested = "json.debug_config", [onward(1, 22, 0)], None, "V N";
+    /// agent/self, agent/version and members name the commit of the build: Debian's 1.8.7 has none, and of those between
+    /// none was asked.
+    JsonRevision = "json.revision", [onward(1, 22, 0)], None, "V N";
+    /// The tags of a member have `ft_si`.
+    AgentTagIntentions = "agent.tag_ft_si", [onward(1, 14, 0)], None, "V N I";
     /// The node's `Meta` has `consul-version`.
     JsonNodeMetaVersion = "json.node_meta_version", [onward(1, 16, 1)], None, "S D";
     /// A prepared query has `Targets` and `Peer`, its result `PeerName`.

@@ -89,6 +89,15 @@ impl Version {
         }
     }
 
+    /// Returns the commit that this version was built from; empty for a build that does not say.
+    pub(crate) fn revision(self) -> &'static str {
+        if self.has(Behaviour::JsonRevision) {
+            "720b1ad2"
+        } else {
+            ""
+        }
+    }
+
     /// Whether both are patches of one release line, as 1.8.7 and 1.8.10 are.
     const fn same_line(self, other: Version) -> bool {
         self.major == other.major && self.minor == other.minor

@@ -83,10 +83,11 @@ pub(crate) fn host(request: &Request) -> Reply {
 
 /// Shows the agent's release.
 pub(crate) fn version(request: &Request) -> Reply {
+    let version = request.version();
     let answer = object! {
-        "SHA" => "",
+        "SHA" => version.revision(),
         "BuildDate" => BUILD_DATE,
-        "HumanVersion" => request.context.config.version.to_string(),
+        "HumanVersion" => version.to_string(),
         "FIPS" => "",
     };
     Reply::json(request, &answer)

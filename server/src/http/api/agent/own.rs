@@ -1,0 +1,153 @@
+//! `/v1/agent/self` and `/v1/agent/members`: the agent itself (operator.md 8).
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::http::api::agent::debug_config::debug_config;
+use crate::http::api::agent::failure;
+use crate::http::api::coordinate;
+use crate::http::api::status;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::http::reply::object::object;
+use crate::http::request::Request;
+use crate::version::{BUILD_DATE, Behaviour};
+
+/// The value of `?segment` that means all segments.
+const ALL_SEGMENTS: &[u8] = b"_all";
+
+/// Lists the members of the cluster, or of the pool of all datacenters: this agent.
+pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
+    let named = |segment: &[u8]| !segment.is_empty() && segment != ALL_SEGMENTS;
+    let segment = named(request.query.get("segment"));
+    if request.query.get("wan").is_empty() {
+        if segment {
+            return Err(failure::no_segments());
+        }
+        return Ok(Reply::json(request, &[member(request)]));
+    }
+    if segment {
+        return Err(failure::segment_of_wan());
+    }
+    Ok(Reply::json(request, &Vec::from_iter(wan_member(request))))
+}
+
+/// Shows the agent and its configuration, with the statistics that tools read.
+pub(crate) fn this_agent(request: &Request) -> Reply {
+    let answer = object! {
+        "Config" => own_config(request),
+        "DebugConfig" => debug_config(&request.context),
+        "Coord" => coordinate::unknown(),
+        "Member" => member(request),
+        "Stats" => statistics(request),
+        "Meta" => request.context.config.whole_node_meta(),
+    };
+    Reply::json(request, &answer)
+}
+
+/// The part of agent/self that clients rely on. Its fields depend on the release (`json.agent_self`).
+fn own_config(request: &Request) -> impl Serialize {
+    let config = &request.context.config;
+    object! {
+        "Datacenter" => &config.datacenter,
+        "PrimaryDatacenter" if request.has(Behaviour::JsonAgentSelfPrimaryDatacenter) =>
+            &config.primary_datacenter,
+        "NodeName" => &config.node_name,
+        "NodeID" => request.context.node_id(),
+        "Revision" => config.version.revision(),
+        "Server" => config.server,
+        "Version" => config.version.to_string(),
+        "BuildDate" if request.has(Behaviour::JsonAgentSelfBuildDate) => BUILD_DATE,
+        "BindAddr" if request.has(Behaviour::JsonAgentSelfBindAddress) =>
+            config.bind_address.to_string(),
+    }
+}
+
+/// The statistics. Like Consul's maps, a [`Value`] is printed in the order of its names.
+fn statistics(request: &Request) -> Value {
+    let config = &request.context.config;
+    let applied = request.context.engine.snapshot().applied().to_string();
+    json!({
+        "agent": {"check_monitors": "0", "check_ttls": "0", "checks": "0", "services": "0"},
+        "build": {"prerelease": "", "revision": config.version.revision(), "version": config.version.to_string()},
+        "consul": {
+            "acl": "disabled",
+            "bootstrap": "false",
+            "known_datacenters": "1",
+            "leader": "true",
+            "leader_addr": status::rpc_address(config),
+            "server": config.server.to_string(),
+        },
+        "raft": {"applied_index": applied, "commit_index": applied, "last_log_index": applied,
+            "num_peers": "0", "state": "Leader"},
+        "runtime": {"arch": go_architecture(), "os": std::env::consts::OS},
+        "serf_lan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
+        "serf_wan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
+    })
+}
+
+/// Returns Go's name for the machine's architecture.
+fn go_architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
+/// This agent as a member of the pool of all datacenters; `None` without a port for it.
+fn wan_member(request: &Request) -> Option<impl Serialize> {
+    let config = &request.context.config;
+    let name = format!("{}.{}", config.node_name, config.datacenter);
+    Some(pool_member(request, name, config.serf_wan_port?, None))
+}
+
+/// This agent as a member of its datacenter, with its port for other datacenters (operator.md 8).
+fn member(request: &Request) -> impl Serialize {
+    let config = &request.context.config;
+    let name = config.node_name.clone();
+    pool_member(request, name, config.serf_lan_port, config.serf_wan_port)
+}
+
+/// This agent as a living member of a pool.
+fn pool_member(
+    request: &Request,
+    name: String,
+    port: u16,
+    wan_join_port: Option<u16>,
+) -> impl Serialize + use<> {
+    let config = &request.context.config;
+    let mut tags = json!({
+        "acls": "0",
+        "build": format!("{}:{}", config.version, config.version.revision()),
+        "dc": config.datacenter,
+        "ft_fs": "1",
+        "id": request.context.node_id(),
+        "port": config.server_port.to_string(),
+        "raft_vsn": "3",
+        "role": "consul",
+        "segment": "",
+        "vsn": "2",
+        "vsn_max": "3",
+        "vsn_min": "2",
+    });
+    if config.version.has(Behaviour::AgentTagIntentions) {
+        tags["ft_si"] = "1".into();
+    }
+    if let Some(port) = wan_join_port {
+        tags["wan_join_port"] = port.to_string().into();
+    }
+    object! {
+        "Name" => name,
+        "Addr" => config.advertise_address.to_string(),
+        "Port" => port,
+        "Tags" => tags,
+        "Status" => 1,
+        "ProtocolMin" => 1,
+        "ProtocolMax" => 5,
+        "ProtocolCur" => 2,
+        "DelegateMin" => 2,
+        "DelegateMax" => 5,
+        "DelegateCur" => 4,
+    }
+}
