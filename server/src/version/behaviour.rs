@@ -255,6 +255,18 @@ behaviours! {
     /// agent/self, agent/version and members name the commit of the build: Debian's 1.8.7 has none, and of those between
     /// none was asked.
     JsonRevision = "json.revision", [onward(1, 22, 0)], None, "V N";
+    /// The refusal of a join names the port. Between 1.8.7 and 1.22, the newest known.
+    AgentJoinNamesPort = "agent.join_text", [onward(1, 22, 0)], None, "V N";
+    /// The root certificate is `Consul CA Primary Cert`. Between 1.8.7 and 1.22, the newest known.
+    ConnectRootIsPrimary = "connect.root_name", [onward(1, 22, 0)], None, "V N";
+    /// Flaws of a template are told with their place. Between 1.8.7 and 1.22, the newest known.
+    QueryTemplateText = "query.template_text", [onward(1, 22, 0)], None, "V N";
+    /// A prepared query must not have `Targets` beside `NearestN` or `Datacenters`.
+    QueryTargetsAlone = "query.targets_alone", [onward(1, 14, 0)], None, "N I";
+    /// Health and catalog/service look at `peer`.
+    HttpPeerParameter = "http.query_peer_sg.peer", [onward(1, 13, 0)], None, "N H";
+    /// Reads of health refuse `sg`.
+    HttpSamenessGroupRefused = "http.query_peer_sg.sg", [onward(1, 16, 0)], None, "N H";
     /// The tags of a member have `ft_si`.
     AgentTagIntentions = "agent.tag_ft_si", [onward(1, 14, 0)], None, "V N I";
     /// The node's `Meta` has `consul-version`.

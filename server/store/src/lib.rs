@@ -33,6 +33,7 @@ pub use agent::{
     LocalCheck, LocalService, ServiceSpec, Sidecar, Start, Thresholds,
 };
 pub use catalog::check::{ChecksInState, NodeChecks};
+pub use catalog::elsewhere::Elsewhere;
 pub use catalog::node_id::{NodeIdFlaw, check_node_id};
 pub use catalog::proxy::{ExposedPath, Proxy, Upstream};
 pub use catalog::registration::{

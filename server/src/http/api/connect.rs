@@ -13,6 +13,7 @@ use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
 use crate::store::Index;
+use crate::version::Behaviour;
 
 routes! {
     "/v1/connect/ca/roots" [GET] => at_once(roots);
@@ -35,7 +36,11 @@ pub(crate) fn roots(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     let root = object! {
         "ID" => ROOT_ID,
-        "Name" => "Consul CA Root Cert",
+        "Name" => if request.has(Behaviour::ConnectRootIsPrimary) {
+            "Consul CA Primary Cert"
+        } else {
+            "Consul CA Root Cert"
+        },
         "SerialNumber" => 7,
         "SigningKeyID" => SIGNING_KEY_ID,
         "ExternalTrustDomain" => TRUST_DOMAIN,

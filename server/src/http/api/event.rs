@@ -3,7 +3,7 @@
 use crate::blocking;
 use crate::go::json::encode::{Base64, Text};
 use crate::go::regexp::Regexp;
-use crate::http::failure::{Failure, failures};
+use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
@@ -31,13 +31,14 @@ const LONG_TEXT: usize = 32;
 /// The service of Consul's servers, which no agent has registered.
 const CONSUL: &str = "consul";
 
+// Consul's handler writes the errors of firing itself (1.22.md A1.2).
 failures! {
     /// A filter of an event is not a regular expression; `words` is Go's text.
-    invalid_event_filter(which: &str, words: &str) => 500, format!("Invalid {which} filter: {words}");
+    invalid_event_filter(which: &str, words: &str) => 500 Direct, format!("Invalid {which} filter: {words}");
     /// The event has a filter for tags but none for services.
-    tag_without_service() => 500, "Cannot provide tag filter without service filter";
+    tag_without_service() => 500 Direct, "Cannot provide tag filter without service filter";
     /// The event is larger than a gossip message.
-    event_too_large() => 500, "1 error occurred:\n\t* error broadcasting event to segment \"\": \
+    event_too_large() => 500 Direct, "1 error occurred:\n\t* error broadcasting event to segment \"\": \
         user event exceeds configured limit of 512 bytes before encoding\n\n";
     /// The payload is too large (since 1.22).
     payload_too_large(length: u64) => 413, format!(
@@ -77,7 +78,8 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
             Some(_) => {}
         }
     }
-    request.check_datacenter()?;
+    let datacenter = request.check_datacenter();
+    datacenter.map_err(|failure| failure.of_kind(FailureKind::Direct))?;
     let payload = request.read_whole().await;
     if let Some(failure) = payload.failure {
         return Err(Failure::unreadable_body(&failure));

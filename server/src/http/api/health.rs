@@ -2,9 +2,11 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::blocking::{self, Wait};
 use crate::go::number;
-use crate::http::api::catalog::{NOTHING, instances, read, read_options, reply};
+use crate::http::api::catalog::{NOTHING, instances, names_peer, read, read_options, reply};
 use crate::http::body::wire::{Check, HealthEntry};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
@@ -12,8 +14,8 @@ use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
-    CheckRow, ChecksInState, ConnectInstances, Index, Instance, NodeChecks, Read, ServiceChecks,
-    ServiceInstances, ServiceView,
+    CheckRow, ChecksInState, ConnectInstances, Elsewhere, Index, Instance, NodeChecks, Read,
+    ServiceChecks, ServiceInstances, ServiceView,
 };
 use crate::version::Behaviour;
 
@@ -26,9 +28,16 @@ routes! {
     "/v1/health/state/" [GET] => waits(&state);
 }
 
+/// How long a streamed read looks for servers of its datacenter.
+const RESOLVED_WITHIN: Duration = Duration::from_secs(22);
+
 failures! {
     /// `?passing` is not a boolean.
     invalid_passing() => 400, "Invalid value for ?passing";
+    /// `?sg` names a sameness group.
+    no_sameness_groups() => 500, "sameness groups are not supported in consul CE";
+    /// A streamed read of an unknown datacenter has found no server.
+    no_addresses() => 503, "resolver error: resolver produced no addresses";
 }
 
 /// Lists the checks of a node.
@@ -65,24 +74,57 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     let options = read_options(request)?;
     let instances_of = of(request.named("service name")?);
     let only_passing = only_passing(request)?;
-    let (answer, filter) = read(request, &instances_of, options, HealthEntry::FILTER).await?;
+    check_sameness_group(request)?;
+    let is_streamed = is_streamed(request, options);
+    if let (true, Some(wait), Err(_)) = (is_streamed, options.wait, request.check_datacenter()) {
+        return unresolved(request, options, wait).await;
+    }
+    let read = if names_peer(request) {
+        read(request, &Elsewhere, options, HealthEntry::FILTER).await
+    } else {
+        read(request, &instances_of, options, HealthEntry::FILTER).await
+    };
+    let (answer, filter) = read.map_err(|failure| {
+        if request.has(Behaviour::HealthStreaming) {
+            failure.without_headers()
+        } else {
+            failure
+        }
+    })?;
     let version = request.context.config.version;
     let rows = instances(request, &answer.rows, &filter).into_iter();
     let rows = rows.filter(|row| !only_passing || is_passing(row));
     let entries: Vec<_> = rows.map(|row| HealthEntry::new(row, version)).collect();
     let reply = reply(request, &entries, answer.index, options);
-    Ok(if is_streamed(request, options) {
-        reply.streamed()
-    } else {
-        reply
-    })
+    Ok(if is_streamed { reply.streamed() } else { reply })
 }
 
-/// Whether Consul answers a read from its streaming backend (1.22.md B4.5). Only a header shows it.
+/// Answers a streamed read of an unknown datacenter, in which no server is found until the time is up.
+async fn unresolved(request: &Request, options: ReadOptions, wait: Wait) -> Result<Reply, Failure> {
+    let limit = wait.limit.min(RESOLVED_WITHIN);
+    let elsewhere = Some(Wait { limit, ..wait });
+    let Ok(answer) = blocking::answer(&request.context.engine, &Elsewhere, elsewhere).await;
+    if wait.limit > limit {
+        return Err(no_addresses());
+    }
+    Ok(reply(request, &NOTHING, answer.index, options).streamed())
+}
+
+/// Refuses sameness groups, which are a feature of Consul Enterprise (1.22.md B4.5).
+fn check_sameness_group(request: &Request) -> Result<(), Failure> {
+    if request.query.get("sg").is_empty() || !request.has(Behaviour::HttpSamenessGroupRefused) {
+        return Ok(());
+    }
+    Err(no_sameness_groups())
+}
+
+/// Whether Consul answers a read from its streaming backend (1.22.md B4.5). Only two headers show it.
 fn is_streamed(request: &Request, options: ReadOptions) -> bool {
+    let config = &request.context.config;
+    let is_cached = request.query.has("cached") && config.use_cache;
     request.has(Behaviour::HealthStreaming)
-        && request.context.config.use_streaming_backend
-        && options.wait.is_some()
+        && config.use_streaming_backend
+        && (options.wait.is_some() || is_cached)
         && request.query.get("near").is_empty()
         && !request.query.has("merge-central-config")
 }
@@ -92,6 +134,7 @@ pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     request.named("service name")?;
     only_passing(request)?;
+    check_sameness_group(request)?;
     request.check_datacenter_of_read()?;
     let filter = filter(request, HealthEntry::FILTER);
     filter.map_err(|failure| failure.of_read(&request.context))?;

@@ -78,7 +78,7 @@ table! {
         "DestinationServiceID", omitempty => text(proxy.destination_id),
         "LocalServiceAddress", omitempty => text(proxy.local_address),
         "LocalServicePort", omitempty => number(proxy.local_port),
-        "Mode" if look.has(Behaviour::JsonNodeServiceMode) => json(""),
+        "Mode" if look.has(Behaviour::JsonNodeServiceMode) && keeps_empty(look) => json(""),
         "Config", omitempty => json(proxy.config.as_deref().map(Json)),
         "Upstreams", omitempty => each(Upstream, proxy.upstreams.iter()),
         "MeshGateway" => within(MeshGateway, proxy.mesh_gateway_mode),

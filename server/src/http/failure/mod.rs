@@ -152,6 +152,14 @@ impl Failure {
         Self { kind, ..self }
     }
 
+    /// Returns the error without headers of its own.
+    pub(crate) fn without_headers(self) -> Self {
+        Self {
+            headers: Vec::new(),
+            ..self
+        }
+    }
+
     fn with_header(mut self, header: (HeaderName, HeaderValue)) -> Self {
         self.headers.push(header);
         self

@@ -79,7 +79,7 @@ async fn steps(
     head: Head,
     body: Incoming,
 ) -> Result<ApiAnswer, Early> {
-    if let Some(answer) = pages::without_path(&head) {
+    if let Some(answer) = pages::without_path(&context, &head) {
         return Ok(answer);
     }
     check_printable(&context, &head.target)?;

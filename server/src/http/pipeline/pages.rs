@@ -33,7 +33,11 @@ pub(super) fn page(
             } else {
                 "Consul Agent"
             };
-            Some(words(context, text))
+            Some(ApiAnswer {
+                body: ReplyBody::Whole(text.into()),
+                guessed_type: Some(header::TEXT),
+                ..ApiAnswer::empty(StatusCode::OK)
+            })
         }
         path if ui && path.starts_with(b"/ui/") => Some(ApiAnswer {
             headers: vec![
@@ -48,9 +52,13 @@ pub(super) fn page(
 }
 
 /// Answers targets that are not paths, as Go's server and its mux do.
-pub(super) fn without_path(head: &Head) -> Option<ApiAnswer> {
+pub(super) fn without_path(context: &Context, head: &Head) -> Option<ApiAnswer> {
     if head.method == Method::CONNECT && !head.target.as_sent().starts_with(b"/") {
-        return Some(unknown_resource());
+        return Some(if context.has(Behaviour::HttpMuxEscaped) {
+            mux_redirect(context, &head.method, &Redirect::to("/"))
+        } else {
+            unknown_resource()
+        });
     }
     if **head.target.as_sent() != *b"*" {
         return None;
@@ -90,7 +98,7 @@ fn words(context: &Context, text: &'static str) -> ApiAnswer {
 pub(super) fn to_slash(
     context: &Context,
     method: &Method,
-    target: &RequestTarget<'_>,
+    target: &RequestTarget,
 ) -> ApiAnswer {
     mux_redirect(context, method, &Mux::redirect_to_slash(target))
 }

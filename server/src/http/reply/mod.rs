@@ -154,14 +154,14 @@ impl Reply {
         self
     }
 
-    /// Marks the answer as coming from Consul's streaming backend.
+    /// Marks the answer as coming from Consul's streaming backend, which knows no leader (1.22.md B4.5).
     pub(crate) fn streamed(mut self) -> Self {
-        for (_, backend) in self
-            .headers
-            .iter_mut()
-            .filter(|(name, _)| *name == QUERY_BACKEND)
-        {
-            *backend = HeaderValue::from_static("streaming");
+        for (name, value) in &mut self.headers {
+            if *name == QUERY_BACKEND {
+                *value = HeaderValue::from_static("streaming");
+            } else if *name == KNOWN_LEADER {
+                *value = HeaderValue::from_static("false");
+            }
         }
         self
     }
@@ -284,8 +284,8 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
 pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> ApiAnswer {
     let is_exact = matches!(reply.content, ReplyContent::Exact(_));
     let (body, encoding) = encode_body(context, accepts_gzip, reply.content);
-    // The compressing writer guesses the type itself, before the server can.
-    let (set_type, guessed_type) = if reply.type_was_guessed && encoding.is_none() {
+    // The compressing writer guesses the type itself, before the server can (1.22.md A1.2).
+    let (set_type, guessed_type) = if reply.type_was_guessed && !accepts_gzip {
         (None, reply.content_type)
     } else {
         (reply.content_type, None)

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod check_table;
+pub(crate) mod elsewhere;
 pub(crate) mod looks;
 mod node;
 pub(crate) mod node_id;

@@ -8,6 +8,7 @@ use crate::http::api::agent::failure;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::version::Behaviour;
 
 /// Joins a cluster. Any address but the agent's own fails as if no agent listened there (texts seen on 1.8.7). Nothing
 /// is dialled, and no name is resolved.
@@ -44,8 +45,13 @@ fn problem(asked: &str, config: &Config, of_area: Option<u16>) -> Option<String>
         return None;
     }
     let socket = std::net::SocketAddr::new(ip, port);
+    let joined = if config.version.has(Behaviour::AgentJoinNamesPort) {
+        socket.to_string()
+    } else {
+        ip.to_string()
+    };
     Some(format!(
-        "Failed to join {ip}: dial tcp {socket}: connect: connection refused"
+        "Failed to join {joined}: dial tcp {socket}: connect: connection refused"
     ))
 }
 

@@ -19,8 +19,8 @@ use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
-    Answer, ConnectInstances, Index, Instance, NodeInfo, NodeList, NodeRow, Read, ServiceInstances,
-    ServiceList, ServiceRow, ServiceView,
+    Answer, ConnectInstances, Elsewhere, Index, Instance, NodeInfo, NodeList, NodeRow, Read,
+    ServiceInstances, ServiceList, ServiceRow, ServiceView,
 };
 use crate::version::Behaviour;
 
@@ -147,7 +147,15 @@ fn node_and_services<'a>(
 
 /// Lists the instances of a service.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
+    if names_peer(request) {
+        return shown_instances(request, |_| Elsewhere).await;
+    }
     shown_instances(request, |name| ServiceInstances(ServiceView::Catalog, name)).await
+}
+
+/// Whether a read is about the services of a peer, which has none here (1.22.md B4.5).
+pub(crate) fn names_peer(request: &Request) -> bool {
+    !request.query.get("peer").is_empty() && request.has(Behaviour::HttpPeerParameter)
 }
 
 /// Lists the proxies of a service, and its instances with native Connect.

@@ -7,14 +7,16 @@ use crate::go::json::kinds::{Any, Int};
 use crate::http::api::query::failure;
 use crate::http::body::check::CheckId;
 use crate::http::failure::Failure;
-use crate::store::{Labels, NewPreparedQuery, ServiceSearch, Template};
-use crate::version::Behaviour;
+use crate::store::{Labels, NewPreparedQuery, Template};
+use crate::version::{Behaviour, Version};
 
 /// The body of a prepared query.
 #[derive(Default)]
 pub(crate) struct QueryBody {
     id: String,
     query: NewPreparedQuery,
+    /// The targets of a failover, which are not kept: there is nowhere to fail over to.
+    targets: Vec<Any>,
 }
 
 impl QueryBody {
@@ -32,7 +34,7 @@ go_struct! {
         "Session": String => body.query.session,
         "Token": String => body.query.token,
         "Template": TemplateFields => body.query.template,
-        "Service": SearchFields => body.query.service,
+        "Service": SearchFields => *body,
         "DNS": DnsFields => body.query.dns_ttl,
         "CreateIndex": u64,
         "ModifyIndex": u64,
@@ -48,26 +50,26 @@ go_struct! {
 }
 
 go_struct! {
-    SearchFields as "structs.ServiceQuery" for search: ServiceSearch {
-        "Service": String => search.service,
-        "Failover": FailoverFields => *search,
-        "OnlyPassing": bool => search.only_passing,
-        "IgnoreCheckIDs": Option<Vec<CheckId>> => search.ignore_check_ids,
-        "Near": String => search.near,
-        "Tags": Option<Vec<String>> => search.tags,
-        "NodeMeta": Option<Labels> => search.node_meta,
-        "ServiceMeta": Option<Labels> => search.service_meta,
-        "Connect": bool => search.connect,
+    SearchFields as "structs.ServiceQuery" for body: QueryBody {
+        "Service": String => body.query.service.service,
+        "Failover": FailoverFields => *body,
+        "OnlyPassing": bool => body.query.service.only_passing,
+        "IgnoreCheckIDs": Option<Vec<CheckId>> => body.query.service.ignore_check_ids,
+        "Near": String => body.query.service.near,
+        "Tags": Option<Vec<String>> => body.query.service.tags,
+        "NodeMeta": Option<Labels> => body.query.service.node_meta,
+        "ServiceMeta": Option<Labels> => body.query.service.service_meta,
+        "Connect": bool => body.query.service.connect,
         "Peer" since Behaviour::JsonQueryPeer: Any,
         "SamenessGroup" since Behaviour::JsonQuerySamenessGroup: Any,
     }
 }
 
 go_struct! {
-    FailoverFields as "structs.QueryDatacenterOptions" for search: ServiceSearch {
-        "NearestN": Int => search.failover_nearest,
-        "Datacenters": Option<Vec<String>> => search.failover_datacenters,
-        "Targets" since Behaviour::JsonQueryPeer: Any,
+    FailoverFields as "structs.QueryDatacenterOptions" for body: QueryBody {
+        "NearestN": Int => body.query.service.failover_nearest,
+        "Datacenters": Option<Vec<String>> => body.query.service.failover_datacenters,
+        "Targets" since Behaviour::JsonQueryPeer: Vec<Any> => body.targets,
     }
 }
 
@@ -78,30 +80,36 @@ go_struct! {
 }
 
 /// Returns the query of a body, checked in Consul's order.
-pub(crate) fn checked(
-    body: QueryBody,
-    quotes: DurationQuotes,
-) -> Result<NewPreparedQuery, Failure> {
-    check(&body.query, quotes)?;
+pub(crate) fn checked(body: QueryBody, version: Version) -> Result<NewPreparedQuery, Failure> {
+    check(&body, version)?;
     Ok(body.query)
 }
 
-fn check(query: &NewPreparedQuery, quotes: DurationQuotes) -> Result<(), Failure> {
+fn check(body: &QueryBody, version: Version) -> Result<(), Failure> {
+    let query = &body.query;
     if !query.template.is_some() && query.session.is_empty() && query.name.is_empty() {
         return Err(failure::unbound());
     }
-    if query.service.service.is_empty() {
+    let search = &query.service;
+    if search.service.is_empty() {
         return Err(failure::missing_service());
     }
-    if query.service.failover_nearest < 0 {
-        let nearest = query.service.failover_nearest;
-        return Err(failure::negative_nearest(nearest));
+    if search.failover_nearest < 0 {
+        return Err(failure::negative_nearest(search.failover_nearest));
+    }
+    let others = search.failover_nearest > 0
+        || search
+            .failover_datacenters
+            .iter()
+            .any(|names| !names.is_empty());
+    if others && !body.targets.is_empty() && version.has(Behaviour::QueryTargetsAlone) {
+        return Err(failure::targets_not_alone());
     }
     let meta = query.service.node_meta.as_ref();
     if let Some(flaw) = meta.and_then(meta::flaw_of_wanted) {
         return Err(failure::invalid_meta(&flaw));
     }
-    check_dns_ttl(&query.dns_ttl, quotes)
+    check_dns_ttl(&query.dns_ttl, version.go().duration_quotes)
 }
 
 fn check_dns_ttl(ttl: &str, quotes: DurationQuotes) -> Result<(), Failure> {

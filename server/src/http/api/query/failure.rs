@@ -16,6 +16,9 @@ failures! {
     /// The number of nearest datacenters is negative.
     negative_nearest(number: i64) => 500,
         format!("Invalid prepared query: Bad NearestN '{number}', must be >= 0");
+    /// The failover has targets beside the nearest datacenters or named ones (since 1.14).
+    targets_not_alone() => 500,
+        "Invalid prepared query: Targets cannot be populated with NearestN or Datacenters";
     /// The TTL of DNS answers is not a duration; `words` is Go's text.
     invalid_dns_ttl(ttl: &str, words: &str) => 500,
         format!("Invalid prepared query: Bad DNS TTL '{ttl}': {words}");

@@ -134,8 +134,8 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
 }
 
 fn put(request: &Request, target: PreparedQueryTarget, body: QueryBody) -> Result<(), Failure> {
-    let query = checked(body, request.version().go().duration_quotes)?;
-    let flaw = template::flaw(&query);
+    let query = checked(body, request.version())?;
+    let flaw = template::flaw(&query, request.version());
     let write = PreparedQueryWrite {
         target,
         query,
@@ -204,7 +204,7 @@ async fn resolve(
     };
     let read_for = PreparedQueryFor(name);
     let row = read(request, &read_for, options).await?.rows;
-    let search = template::rendered(&row.query, &read_for.0);
+    let search = template::rendered(&row.query, &read_for.0, request.version());
     // Fails only for a query of a loaded state: others were rendered before they were stored.
     let search =
         search.map_err(|flaw| refused(request, &PreparedQueryRefusal::TemplateFlaw(flaw)))?;

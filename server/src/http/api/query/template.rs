@@ -8,6 +8,7 @@ use std::cell::Cell;
 
 use crate::go::regexp::Regexp;
 use crate::store::{NewPreparedQuery, ServiceSearch};
+use crate::version::{Behaviour, Version};
 
 /// The only kind of template.
 const NAME_PREFIX_MATCH: &str = "name_prefix_match";
@@ -18,7 +19,7 @@ const MAX_RENDERED: usize = 8 * 1024 * 1024;
 
 /// Returns what is wrong with a template, which follows `failed compiling template` in Consul's text; `None` for a
 /// query without a template.
-pub(crate) fn flaw(query: &NewPreparedQuery) -> Option<String> {
+pub(crate) fn flaw(query: &NewPreparedQuery, version: Version) -> Option<String> {
     if !query.template.is_some() {
         return None;
     }
@@ -29,14 +30,18 @@ pub(crate) fn flaw(query: &NewPreparedQuery) -> Option<String> {
     if let Err(error) = Regexp::new(query.template.regexp.as_bytes()) {
         return Some(format!("Bad Regexp: {error}"));
     }
-    rendered(query, &query.name).err()
+    rendered(query, &query.name, version).err()
 }
 
 /// Renders the search of a query for a name.
 ///
 /// # Errors
 /// Consul's text about an invalid template.
-pub(crate) fn rendered(query: &NewPreparedQuery, name: &str) -> Result<ServiceSearch, String> {
+pub(crate) fn rendered(
+    query: &NewPreparedQuery,
+    name: &str,
+    version: Version,
+) -> Result<ServiceSearch, String> {
     let mut search = query.service.clone();
     if !query.template.is_some() {
         return Ok(search);
@@ -45,7 +50,7 @@ pub(crate) fn rendered(query: &NewPreparedQuery, name: &str) -> Result<ServiceSe
     let one = |field: &str, text: &mut String| -> Result<(), String> {
         *text = name
             .render(text)
-            .map_err(|problem| problem.of(field, text))?;
+            .map_err(|problem| problem.of(field, text, version))?;
         Ok(())
     };
     let all = |field: &str, texts: &mut Option<Vec<String>>| -> Result<(), String> {
@@ -87,8 +92,8 @@ struct Name<'a> {
 
 /// Why a text cannot be rendered.
 enum Problem {
-    /// A syntax error.
-    Syntax,
+    /// A syntax error at a column, and what stands there; `None` for the end of the text.
+    Syntax(usize, Option<char>),
     /// An unknown variable or function at a column; with the text.
     Unknown(usize, String),
     /// A wrong number of arguments, at a column.
@@ -98,10 +103,18 @@ enum Problem {
 }
 
 impl Problem {
-    fn of(self, field: &str, text: &str) -> String {
+    fn of(self, field: &str, text: &str, version: Version) -> String {
         match self {
-            Problem::Syntax => {
+            Problem::Syntax(..) if !version.has(Behaviour::QueryTemplateText) => {
                 format!("Bad format '{text}' in {field}: parse error: syntax error")
+            }
+            Problem::Syntax(column, found) => {
+                let found =
+                    found.map_or("end of string".to_owned(), |found| format!("\"{found}\""));
+                format!(
+                    "Bad format '{text}' in {field}: parse error at 1:{column}: \
+                     expected expression but found {found}"
+                )
             }
             Problem::Unknown(column, what) => {
                 format!("Bad evaluation for '{text}' in {field}: 1:{column}: {what}")
@@ -145,8 +158,9 @@ impl<'a> Name<'a> {
             }
             out += before;
             let inner = &behind[2..];
-            let end = inner.find('}').ok_or(Problem::Syntax)?;
             let column = text.len() - inner.len() + 1;
+            let end = inner.find('}');
+            let end = end.ok_or(Problem::Syntax(column + inner.len(), None))?;
             let value = self.value(&inner[..end], column)?;
             let left = self.left.get().checked_sub(value.len());
             self.left.set(left.ok_or(Problem::TooLong(column))?);
@@ -169,9 +183,9 @@ impl<'a> Name<'a> {
     }
 
     fn call(&self, call: &str, column: usize) -> Result<String, Problem> {
-        let (function, arguments) = call.split_once('(').ok_or(Problem::Syntax)?;
+        let (function, arguments) = call.split_once('(').ok_or_else(|| syntax(call, column))?;
         if !is_name(function) {
-            return Err(Problem::Syntax);
+            return Err(syntax(function, column));
         }
         if function != "match" {
             let what = format!("unknown function called: {function}");
@@ -201,14 +215,20 @@ fn unknown_variable(name: &str, column: usize) -> Problem {
     if is_name(name) {
         Problem::Unknown(column, format!("unknown variable accessed: {name}"))
     } else {
-        Problem::Syntax
+        syntax(name, column)
     }
+}
+
+/// Returns the error of an expression at this column that is not in the language.
+fn syntax(expression: &str, column: usize) -> Problem {
+    Problem::Syntax(column, Some(expression.chars().next().unwrap_or('}')))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{flaw, rendered};
     use crate::store::{NewPreparedQuery, ServiceSearch, Template};
+    use crate::version::Version;
 
     fn template(service: &str, regexp: &str) -> NewPreparedQuery {
         NewPreparedQuery {
@@ -228,7 +248,8 @@ mod tests {
     }
 
     fn service(text: &str, regexp: &str, name: &str) -> (String, Vec<String>) {
-        let search = rendered(&template(text, regexp), name).expect("the template is sound");
+        let search = rendered(&template(text, regexp), name, Version::V1_8_7)
+            .expect("the template is sound");
         (search.service, search.tags.unwrap_or_default())
     }
 
@@ -249,15 +270,16 @@ mod tests {
     fn a_query_that_is_no_template_searches_what_it_says() {
         let mut query = template("${name.full}", "");
         query.template = Template::default();
-        let search = rendered(&query, "name").expect("nothing is rendered");
+        let search = rendered(&query, "name", Version::V1_8_7).expect("nothing is rendered");
         assert_eq!(search, query.service);
     }
 
     #[test]
     fn a_long_name_in_many_places_is_too_much() {
         let long = template(&"${name.full}".repeat(1_000), "");
-        assert!(rendered(&long, &"x".repeat(8_000)).is_ok());
-        let refused = rendered(&long, &"x".repeat(9_000)).expect_err("it is too long");
+        assert!(rendered(&long, &"x".repeat(8_000), Version::V1_8_7).is_ok());
+        let refused =
+            rendered(&long, &"x".repeat(9_000), Version::V1_8_7).expect_err("it is too long");
         let sentence = "Bad evaluation in Service.Service: 1:11187: more than 8388608 bytes";
         assert_eq!(refused, sentence);
     }
@@ -294,12 +316,24 @@ mod tests {
                 "Bad evaluation for '${upper(name.full)}' in Service.Service: 1:3: unknown function called: upper",
             ),
         ] {
-            assert_eq!(flaw(&template(text, "")).as_deref(), Some(problem));
+            assert_eq!(
+                flaw(&template(text, ""), Version::V1_8_7).as_deref(),
+                Some(problem)
+            );
         }
+        let late = flaw(&template("${", ""), Version::V1_22_0);
+        let problem = "Bad format '${' in Service.Service: parse error at 1:3: expected expression but found end of string";
+        assert_eq!(late.as_deref(), Some(problem));
         let broken = "Bad Regexp: error parsing regexp: missing closing ): `(`";
-        assert_eq!(flaw(&template("web", "(")).as_deref(), Some(broken));
+        assert_eq!(
+            flaw(&template("web", "("), Version::V1_8_7).as_deref(),
+            Some(broken)
+        );
         let mut other = template("web", "");
         other.template.kind = "foo".into();
-        assert_eq!(flaw(&other).as_deref(), Some("Bad Template.Type 'foo'"));
+        assert_eq!(
+            flaw(&other, Version::V1_8_7).as_deref(),
+            Some("Bad Template.Type 'foo'")
+        );
     }
 }
