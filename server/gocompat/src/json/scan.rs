@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::find::find_byte;
 use super::value::{Document, Extent};
-use crate::quote::push_escaped;
+use crate::quote::printable::Unicode;
+use crate::quote::push_escaped_by;
 
 /// The deepest nesting of arrays and objects, as in Go. Nothing here recurses over it.
 const MAX_DEPTH: usize = 10_000;
@@ -25,18 +26,25 @@ pub enum SyntaxError {
     },
 }
 
-impl fmt::Display for SyntaxError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            SyntaxError::Empty => formatter.write_str("EOF"),
-            SyntaxError::Truncated => formatter.write_str("unexpected EOF"),
+impl SyntaxError {
+    /// Returns the sentence of the Go release with this edition of Unicode.
+    pub(super) fn message(self, unicode: Unicode) -> String {
+        match self {
+            SyntaxError::Empty => "EOF".to_owned(),
+            SyntaxError::Truncated => "unexpected EOF".to_owned(),
             SyntaxError::Unexpected { byte, place } => {
                 // Go prints the byte as a code point: 0xFF is U+00FF.
                 let mut character = String::new();
-                push_escaped(&mut character, char::from(byte), '\'');
-                write!(formatter, "invalid character '{character}' {place}")
+                push_escaped_by(unicode, &mut character, char::from(byte), '\'');
+                format!("invalid character '{character}' {place}")
             }
         }
+    }
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message(Unicode::V15))
     }
 }
 

@@ -47,7 +47,8 @@ pub(super) fn push_escaped(text: &mut String, character: char, quote: char) {
     push_escaped_by(Unicode::V15, text, character, quote);
 }
 
-fn push_escaped_by(unicode: Unicode, text: &mut String, character: char, quote: char) {
+/// Appends a character as [`push_escaped`] does, by the Go release with this edition of Unicode.
+pub(super) fn push_escaped_by(unicode: Unicode, text: &mut String, character: char, quote: char) {
     let short = match character {
         '\\' => Some('\\'),
         '\u{7}' => Some('a'),

@@ -26,7 +26,7 @@ use std::borrow::Cow;
 use crate::json::context::{
     DecodeContext, DecodeError, DecodeOptions, ReleaseChange, UnknownFields,
 };
-use crate::json::scan::first_value;
+use crate::json::scan::{SyntaxError, first_value};
 use crate::json::value::{Value, ValueKind};
 
 /// Decodes the first JSON value of a body into `place`, over its current contents. Bytes behind the value are
@@ -39,7 +39,10 @@ pub fn decode<T: Decode>(
     place: &mut T::Place,
     rules: DecodeOptions,
 ) -> Result<(), DecodeError> {
-    let document = first_value(body).map_err(DecodeError::Syntax)?;
+    let document = first_value(body).map_err(|error| match error {
+        SyntaxError::Empty | SyntaxError::Truncated => DecodeError::Syntax(error),
+        SyntaxError::Unexpected { .. } => DecodeError::Own(error.message(rules.release.go.unicode)),
+    })?;
     let mut value = document.value();
     value.go_type = rules.go_type;
     let mut context = DecodeContext::new(rules);

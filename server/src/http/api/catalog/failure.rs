@@ -1,7 +1,7 @@
 //! The errors of catalog registrations before they reach the store (session.md 4.2, 1.22.md B4.2).
 
 use crate::definition::node_id;
-use crate::http::failure::failures;
+use crate::http::failure::{failures, quoted};
 use crate::store::NodeIdFlaw;
 use crate::version::{Behaviour, Version};
 
@@ -32,7 +32,8 @@ failures! {
         if version.has(Behaviour::CatalogRegisterTexts) {
             format!("Node '{named}' for check '{check}' doesn't match register request node '{node}'")
         } else {
-            format!("check node \"{named}\" does not match node \"{node}\"")
+            let (named, node) = (quoted(named, version), quoted(node, version));
+            format!("check node {named} does not match node {node}")
         };
     /// The check has neither id nor name.
     check_without_key(node: &str) => 500, format!(

@@ -279,7 +279,8 @@ fn limit(request: &Request) -> Result<Option<usize>, Failure> {
         return Ok(None);
     }
     let limit = number::parse_int(text);
-    let limit = limit.map_err(|error| failure::invalid_limit(&error.to_string()))?;
+    let limit = limit
+        .map_err(|error| failure::invalid_limit(&error.message(request.version().go().unicode)))?;
     Ok(usize::try_from(limit).ok().filter(|limit| *limit > 0))
 }
 
@@ -289,7 +290,8 @@ fn connect(request: &Request) -> Result<bool, Failure> {
         return Ok(false);
     }
     let connect = number::parse_bool(text);
-    connect.map_err(|error| failure::invalid_connect(&error.to_string()))
+    connect
+        .map_err(|error| failure::invalid_connect(&error.message(request.version().go().unicode)))
 }
 
 /// Whether a search finds an instance: it is healthy enough, and has the tags and metadata.
