@@ -259,6 +259,10 @@ behaviours! {
     AgentJoinNamesPort = "agent.join_text", [onward(1, 22, 0)], None, "V N";
     /// The root certificate is `Consul CA Primary Cert`. Between 1.8.7 and 1.22, the newest known.
     ConnectRootIsPrimary = "connect.root_name", [onward(1, 22, 0)], None, "V N";
+    /// A server of raft has `LastIndex`. Between 1.8.7 and 1.22, the newest known.
+    RaftLastIndex = "op.raft_last_index", [onward(1, 22, 0)], None, "V N";
+    /// Without configuration entries their index is that of the start; before, 1. Between 1.8.7 and 1.22, the newest known.
+    ConfigIndexOfStart = "config.index_of_start", [onward(1, 22, 0)], None, "V N";
     /// Flaws of a template are told with their place. Between 1.8.7 and 1.22, the newest known.
     QueryTemplateText = "query.template_text", [onward(1, 22, 0)], None, "V N";
     /// A prepared query must not have `Targets` beside `NearestN` or `Datacenters`.

@@ -1,5 +1,7 @@
 //! What later releases changed about the catalog, the agent, events and queries (1.22.md B4, B5): said by the contract, seen on none.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::case::Case;
@@ -9,6 +11,7 @@ use crate::case::version::Version;
 use crate::cases::catalog::register;
 use crate::cases::query::{make, post};
 use crate::cases::session::leaves_alone;
+use crate::wire::Request;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const QUERIES: &[Feature] = &[Feature::PreparedQueries];
@@ -16,6 +19,25 @@ const QUERIES: &[Feature] = &[Feature::PreparedQueries];
 #[track_caller]
 fn index(t: &Trial, path: &str) -> u64 {
     t.api_get(path).index()
+}
+
+/// So many instances of a service are shown to who asks for those of a peer; nodes and checks are shown in any case.
+#[track_caller]
+fn has_peer_instances(t: &Trial, count: usize) {
+    let (node, service) = (t.register_node("n"), t.node("s"));
+    let body =
+        json!({"Service": {"Service": service}, "Check": {"Name": "c", "ServiceID": service}});
+    register(t, &node, &body);
+    for (path, count) in [
+        ("health/service", count),
+        ("catalog/service", count),
+        ("health/checks", 1),
+    ] {
+        let listed = t.api_get(&format!("/v1/{path}/{service}?peer=conformance"));
+        t.same(path, listed.list().len(), count);
+    }
+    let checks = t.api_get(&format!("/v1/health/node/{node}?peer=conformance"));
+    t.same("health/node", checks.list().len(), 1);
 }
 
 /// The cases of this topic.
@@ -64,6 +86,150 @@ pub(in crate::cases) const CASES: &[Case] = &[
             backend("?index=1", "streaming");
             backend("?index=1&near=_agent", "blocking-query");
             backend("?index=1&merge-central-config", "blocking-query");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "health/streaming/no-leader-since-1-10-1",
+        claim: "A streamed read knows no leader, whatever it selects; the reads that are not streamed do",
+        source: "1.22.md B4.5.r7 (seen on late 2025 [N])",
+        since: Version::new(1, 10, 1),
+        needs: NEEDS,
+        run: |t| {
+            let service = t.node("s");
+            let node = t.register_node("n");
+            register(
+                t,
+                &node,
+                &json!({"Service": {"Service": service, "Connect": {"Native": true}, "Port": 80}}),
+            );
+            let shows = |path: &str, backend, leader| {
+                t.api_get(path)
+                    .status_is(200)
+                    .header_is("X-Consul-Query-Backend", backend)
+                    .header_is("X-Consul-Knownleader", leader)
+                    .header_is("X-Consul-Lastcontact", "0");
+            };
+            for path in ["service", "connect"] {
+                let path = format!("/v1/health/{path}/{service}");
+                for query in [
+                    "",
+                    "&passing",
+                    "&tag=x",
+                    "&filter=Node.Node==x",
+                    "&node-meta=a:b",
+                    "&stale",
+                    "&consistent",
+                    "&dc=",
+                ] {
+                    shows(&format!("{path}?index=1{query}"), "streaming", "false");
+                }
+                shows(&path, "blocking-query", "true");
+            }
+            for path in [
+                format!("/v1/health/service/{service}?index=1&near=_agent"),
+                format!("/v1/health/checks/{service}?index=1"),
+                format!("/v1/health/node/{node}?index=1"),
+                "/v1/health/state/any?index=1".to_owned(),
+                format!("/v1/catalog/service/{service}?index=1"),
+            ] {
+                shows(&path, "blocking-query", "true");
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "health/unknown-datacenter/no-index-since-1-10-1",
+        claim: "A read of health in an unknown datacenter is 500 without an index, and where it waits an empty list at its end",
+        source: "1.22.md B4.5.r8 (seen on late 2025 [N])",
+        since: Version::new(1, 10, 1),
+        run: |t| {
+            for path in ["service", "connect"] {
+                let path = format!("/v1/health/{path}/x?dc=conformance-nowhere");
+                t.api_get(&path)
+                    .is(500, "No path to datacenter")
+                    .has_no_header("X-Consul-Index")
+                    .has_no_header("X-Consul-Knownleader");
+                t.api_get(&format!("{path}&index=1&wait=100ms"))
+                    .is(200, "[]")
+                    .header_is("X-Consul-Index", "1")
+                    .header_is("X-Consul-Knownleader", "false")
+                    .header_is("X-Consul-Query-Backend", "streaming");
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "health/unknown-datacenter/found-no-server-since-1-10-1",
+        claim: "A streamed read of an unknown datacenter that waits long is 503 after 22 seconds",
+        source: "1.22.md B4.5.r8 (seen on late 2025 [N])",
+        since: Version::new(1, 10, 1),
+        needs: &[Feature::MovableClock],
+        run: |t| {
+            let waiting = t.start(&Request::get(
+                "/v1/health/service/x?dc=conformance-nowhere&index=1&wait=60s",
+            ));
+            t.pass(Duration::from_secs(20));
+            t.still_blocked(&waiting);
+            t.pass(Duration::from_secs(5));
+            waiting
+                .answer()
+                .is(503, "resolver error: resolver produced no addresses")
+                .has_no_header("X-Consul-Index");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "health/peer/ignored",
+        claim: "The name of a peer is an unknown parameter, and the local instances are shown",
+        source: "1.22.md B4.5.r9 (until 1.13.0 [H]; seen on 1.8.7)",
+        until: Some(Version::V1_13),
+        needs: NEEDS,
+        run: |t| has_peer_instances(t, 1),
+        ..Case::REAL
+    },
+    Case {
+        id: "health/peer/has-nothing-since-1-13",
+        claim: "Of a peer that is not known no instance is shown, at index 1; reads of nodes and checks ignore it",
+        source: "1.22.md B4.5.r9 (1.13.0 [H], seen on late 2025 [N])",
+        since: Version::V1_13,
+        needs: NEEDS,
+        run: |t| {
+            has_peer_instances(t, 0);
+            for path in ["health/service/x", "health/connect/x", "catalog/service/x"] {
+                t.api_get(&format!("/v1/{path}?peer=conformance"))
+                    .is(200, "[]")
+                    .header_is("X-Consul-Index", "1");
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "health/sameness-group/ignored",
+        claim: "The name of a sameness group is an unknown parameter",
+        source: "1.22.md B4.5.r10 (until 1.16.0 [H]; seen on 1.8.7)",
+        until: Some(Version::V1_16),
+        run: |t| {
+            for path in ["service", "connect", "ingress"] {
+                t.api_get(&format!("/v1/health/{path}/conformance-nobody?sg=x"))
+                    .is(200, "[]");
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "health/sameness-group/refused-since-1-16",
+        claim: "Sameness groups are refused by reads of health, and ignored by those of the catalog",
+        source: "1.22.md B4.5.r10 (1.16.0 [H], seen on late 2025 [N])",
+        since: Version::V1_16,
+        run: |t| {
+            for path in ["service", "connect", "ingress"] {
+                t.api_get(&format!("/v1/health/{path}/conformance-nobody?sg=x"))
+                    .is(500, "sameness groups are not supported in consul CE")
+                    .has_no_header("X-Consul-Index");
+            }
+            t.api_get("/v1/catalog/service/conformance-nobody?sg=x")
+                .is(200, "[]");
         },
         ..Case::REAL
     },

@@ -1,11 +1,39 @@
 //! The endpoints around the mesh, ACLs and configuration as a Consul answers that uses none of them.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::case::Case;
 use crate::case::feature::Feature;
+use crate::case::trial::Trial;
 use crate::case::version::Version;
 use crate::wire::Request;
+
+/// One root certificate is active, and has this name.
+fn shows_roots(t: &Trial, name: &str) {
+    t.not_compared("whether the agent has the roots in its cache is left to chance");
+    for path in ["/v1/connect/ca/roots", "/v1/agent/connect/ca/roots"] {
+        let roots = t.eventually("a root is active", Duration::from_secs(10), || {
+            let answer = t.api_get(path).status_is(200);
+            let active = answer.json()["ActiveRootID"]
+                .as_str()
+                .is_some_and(|id| !id.is_empty());
+            active.then_some(answer)
+        });
+        let id = roots.json()["ActiveRootID"].clone();
+        roots
+            .field_is("/Roots/0/ID", id)
+            .field_is("/Roots/0/Active", true)
+            .field_is("/Roots/0/Name", name)
+            .field_is("/Roots/0/IntermediateCerts", json!(null))
+            .field_is("/Roots/0/PrivateKeyType", "ec")
+            .has_header("X-Consul-Index");
+    }
+    t.api_get("/v1/connect/ca/configuration")
+        .field_is("/Provider", "consul")
+        .field_is("/Config/LeafCertTTL", "72h");
+}
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[
@@ -13,41 +41,26 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "shaped/connect/roots",
         claim: "There is one active root certificate, in connect/ca/roots as for the agent, with its key's kind and its trust domain",
         source: "API docs, Connect: list CA root certificates; features.md 3",
+        until: Some(Version::V1_22),
         // Enabled in development mode alone.
         settings: r#"{"connect": {"enabled": true}}"#,
-        run: |t| {
-            t.not_compared("whether the agent has the roots in its cache is left to chance");
-            for path in ["/v1/connect/ca/roots", "/v1/agent/connect/ca/roots"] {
-                let roots = t.eventually(
-                    "a root is active",
-                    std::time::Duration::from_secs(10),
-                    || {
-                        let answer = t.api_get(path).status_is(200);
-                        let active = answer.json()["ActiveRootID"]
-                            .as_str()
-                            .is_some_and(|id| !id.is_empty());
-                        active.then_some(answer)
-                    },
-                );
-                let id = roots.json()["ActiveRootID"].clone();
-                roots
-                    .field_is("/Roots/0/ID", id)
-                    .field_is("/Roots/0/Active", true)
-                    .field_is("/Roots/0/Name", "Consul CA Root Cert")
-                    .field_is("/Roots/0/IntermediateCerts", json!(null))
-                    .field_is("/Roots/0/PrivateKeyType", "ec")
-                    .has_header("X-Consul-Index");
-            }
-            t.api_get("/v1/connect/ca/configuration")
-                .field_is("/Provider", "consul")
-                .field_is("/Config/LeafCertTTL", "72h");
-        },
+        run: |t| shows_roots(t, "Consul CA Root Cert"),
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/connect/roots-since-1-22",
+        claim: "There is one active root certificate, as before, by the name of a primary one",
+        source: "1.22.md B4.5.r13 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        settings: r#"{"connect": {"enabled": true}}"#,
+        run: |t| shows_roots(t, "Consul CA Primary Cert"),
         ..Case::SHOULD
     },
     Case {
         id: "shaped/connect/intentions",
         claim: "Without intentions the list of them is empty, at index 1",
         source: "API docs, Connect: list intentions (seen on 1.8.7)",
+        until: Some(Version::V1_22),
         needs: &[Feature::OwnServer],
         run: |t| {
             t.api_get("/v1/connect/intentions")
@@ -60,6 +73,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "shaped/config/none",
         claim: "Without config entries a kind has none, one is 404 by its name, and its deletion succeeds",
         source: "API docs, Config (seen on 1.8.7)",
+        until: Some(Version::V1_22),
         needs: &[Feature::OwnServer],
         run: |t| {
             t.api_get("/v1/config/service-defaults").is(200, "[]");
@@ -69,6 +83,32 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     "Config entry not found for \"service-defaults\" / \"nobody\"",
                 )
                 .header_is("X-Consul-Index", "1");
+            t.send(&Request::delete("/v1/config/service-defaults/nobody"))
+                .is(200, "{}");
+            t.send(&Request::delete("/v1/config/service-defaults"))
+                .says(404, "Must provide both a kind and name to delete");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/config/none-since-1-22",
+        claim: "Without config entries a kind has none and one is 404 by its name, at one index with the list of intentions, which is not 1",
+        source: "operator.md 3.r7, 4.1 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let list = t.api_get("/v1/config/service-defaults").is(200, "[]");
+            t.check(list.index() > 1, "the index is that of an empty table");
+            let index = list.index().to_string();
+            t.api_get("/v1/config/service-defaults/nobody")
+                .says(
+                    404,
+                    "Config entry not found for \"service-defaults\" / \"nobody\"",
+                )
+                .header_is("X-Consul-Index", &index);
+            t.api_get("/v1/connect/intentions")
+                .is(200, "[]")
+                .header_is("X-Consul-Index", &index);
             t.send(&Request::delete("/v1/config/service-defaults/nobody"))
                 .is(200, "{}");
             t.send(&Request::delete("/v1/config/service-defaults"))
@@ -152,6 +192,20 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 .field_is("/Servers/0/Leader", true)
                 .field_is("/Servers/0/Voter", true)
                 .field_is("/Servers/0/ProtocolVersion", "3");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/operator/raft-last-index-since-1-22",
+        claim: "The one server is shown with the last index of its log, after its vote",
+        source: "operator.md 2.r1 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        needs: &[Feature::SingleServer],
+        run: |t| {
+            t.not_compared("the last index of the log grows with every write of anybody");
+            let servers = t.api_get("/v1/operator/raft/configuration").json()["Servers"].clone();
+            let index = servers[0]["LastIndex"].as_u64();
+            t.check(index > Some(1), format!("LastIndex is {index:?}"));
         },
         ..Case::SHOULD
     },

@@ -239,6 +239,160 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "agent/self/settings",
+        claim: "DebugConfig shows the agent's own settings: its node, addresses as URLs, ports, limits and times as Go prints them",
+        source: "operator.md 8",
+        needs: &[Feature::SingleServer],
+        run: |t| {
+            let agent = t.api_get("/v1/agent/self").json();
+            let settings = |name: &str| agent["DebugConfig"][name].clone();
+            for name in ["Datacenter", "NodeName", "NodeID", "Version", "Revision"] {
+                t.same(name, settings(name), agent["Config"][name].clone());
+            }
+            let member = &agent["Member"];
+            t.same(
+                "SerfPortLAN",
+                settings("SerfPortLAN"),
+                member["Port"].clone(),
+            );
+            let (address, port) = (&member["Addr"], &member["Port"]);
+            let lan = format!("tcp://{}:{port}", address.as_str().unwrap_or_default());
+            t.same("LAN", settings("SerfAdvertiseAddrLAN"), lan.into());
+            let leader = text(&t.api_get("/v1/status/leader"));
+            t.same(
+                "RPC",
+                settings("RPCAdvertiseAddr"),
+                format!("tcp://{leader}").into(),
+            );
+            t.same("ServerMode", settings("ServerMode"), true.into());
+            t.same("ACLsEnabled", settings("ACLsEnabled"), false.into());
+            t.same("DNSDomain", settings("DNSDomain"), "consul.".into());
+            for (name, is_right) in [
+                ("BindAddr", Value::is_string as fn(&Value) -> bool),
+                ("ClientAddrs", Value::is_array),
+                ("HTTPAddrs", Value::is_array),
+                ("HTTPSAddrs", Value::is_array),
+                ("GRPCAddrs", Value::is_array),
+                ("DNSAddrs", Value::is_array),
+                ("HTTPPort", Value::is_i64),
+                ("GRPCPort", Value::is_i64),
+                ("ServerPort", Value::is_i64),
+                ("SerfAdvertiseAddrWAN", Value::is_string),
+                ("TaggedAddresses", Value::is_object),
+                ("NodeMeta", Value::is_object),
+                ("Logging", Value::is_object),
+                ("KVMaxValueSize", Value::is_u64),
+                ("TxnMaxReqLen", Value::is_u64),
+                ("HTTPMaxConnsPerClient", Value::is_u64),
+                ("BootstrapExpect", Value::is_u64),
+                ("SessionTTLMin", Value::is_string),
+                ("DefaultQueryTime", Value::is_string),
+                ("MaxQueryTime", Value::is_string),
+                ("AEInterval", Value::is_string),
+                ("CheckUpdateInterval", Value::is_string),
+                ("DataDir", Value::is_string),
+                ("ConnectEnabled", Value::is_boolean),
+                ("DevMode", Value::is_boolean),
+            ] {
+                let value = settings(name);
+                t.check(is_right(&value), format!("{name} is {value}"));
+            }
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "agent/self/settings-of-later-releases",
+        claim: "DebugConfig has the settings that later releases added, and those of ACLs, TLS and the UI inside of one each",
+        source: "operator.md 8 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        run: |t| {
+            let agent = t.api_get("/v1/agent/self").json();
+            let settings = agent["DebugConfig"]
+                .as_object()
+                .cloned()
+                .unwrap_or_default();
+            for name in [
+                "ACLResolverSettings",
+                "ACLTokens",
+                "AutoReloadConfig",
+                "BuildDate",
+                "DisableKVKeyValidation",
+                "Experiments",
+                "GRPCTLSAddrs",
+                "GRPCTLSPort",
+                "HTTPMaxHeaderBytes",
+                "Locality",
+                "PeeringEnabled",
+                "RPCClientTimeout",
+                "ReadReplica",
+                "Reporting",
+                "RequestLimitsMode",
+                "TLS",
+                "UIConfig",
+                "UseStreamingBackend",
+            ] {
+                t.check(settings.contains_key(name), format!("{name} is not shown"));
+            }
+            for name in ["ACLDatacenter", "CAFile", "EnableUI", "NonVotingServer"] {
+                t.check(!settings.contains_key(name), format!("{name} is shown"));
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "agent/self/settings-as-configured",
+        claim: "DebugConfig shows what was configured",
+        source: "operator.md 8 (seen on 1.8.7)",
+        settings: r#"{"node_meta": {"rack": "r1"}, "session_ttl_min": "5s", "limits": {"http_max_conns_per_client": 77},
+            "check_output_max_size": 5, "http_config": {"response_headers": {"A": "b"}, "block_endpoints": ["/v1/operator"]}}"#,
+        run: |t| {
+            t.api_get("/v1/agent/self")
+                .field_is("/DebugConfig/NodeMeta", serde_json::json!({"rack": "r1"}))
+                .field_is("/DebugConfig/SessionTTLMin", "5s")
+                .field_is("/DebugConfig/HTTPMaxConnsPerClient", 77)
+                .field_is("/DebugConfig/CheckOutputMaxSize", 5)
+                .field_is(
+                    "/DebugConfig/HTTPBlockEndpoints",
+                    serde_json::json!(["/v1/operator"]),
+                )
+                .field_is(
+                    "/DebugConfig/HTTPResponseHeaders",
+                    serde_json::json!({"A": "b"}),
+                )
+                .field_is("/Meta/rack", "r1")
+                .field_is("/Meta/consul-network-segment", "");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "agent/self/version-in-metadata-since-1-16-1",
+        claim: "The metadata of the agent's node have the version",
+        source: "operator.md 8; 1.22.md B4.1 (1.16.1 [D])",
+        since: Version::new(1, 16, 1),
+        run: |t| {
+            let agent = t.api_get("/v1/agent/self").json();
+            let version = &agent["Config"]["Version"];
+            t.same("version", &agent["Meta"]["consul-version"], version);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "agent/members/build-and-intentions-since-1-22",
+        claim: "The tags of a server tell its build with the revision of agent/self, and that it knows intentions as config entries",
+        source: "operator.md 8 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        needs: &[Feature::SingleServer],
+        run: |t| {
+            let member = own_member(t);
+            let config = t.api_get("/v1/agent/self").json()["Config"].clone();
+            let part = |name: &str| config[name].as_str().unwrap_or_default().to_owned();
+            let build = format!("{}:{}", part("Version"), part("Revision"));
+            t.same("build", member["Tags"]["build"].as_str(), Some(&build[..]));
+            t.same("ft_si", member["Tags"]["ft_si"].as_str(), Some("1"));
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "agent/members/own",
         claim: "agent/members shows the agent itself as an alive server of its datacenter, field by field in this order",
         source: "session.md 4.5",

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::case::feature::Feature;
+use crate::case::version::Version;
 use crate::cases::txn::catalog::{service_op, shown};
 
 const SOURCE: &str = "observed on 1.8.7";
@@ -191,6 +192,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "agent/join/nobody-there",
         claim: "An address where no agent listens cannot be joined",
         source: SOURCE,
+        until: Some(Version::V1_22),
         run: |t| {
             t.api_put("/v1/agent/join/127.0.0.1:1", "").is(
                 500,
@@ -199,6 +201,19 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.api_put("/v1/agent/join/127.0.0.1:x", "").is(
                 500,
                 "1 error occurred:\n\t* Failed to resolve 127.0.0.1:x: strconv.ParseUint: parsing \"x\": invalid syntax\n\n",
+            );
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "agent/join/nobody-there-since-1-22",
+        claim: "An address where no agent listens cannot be joined, and is named with its port",
+        source: "1.22.md B4.4.r13 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        run: |t| {
+            t.api_put("/v1/agent/join/127.0.0.1:1", "").is(
+                500,
+                "1 error occurred:\n\t* Failed to join 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused\n\n",
             );
         },
         ..Case::SHOULD

@@ -87,6 +87,31 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "http/gzip/type-of-errors-first-since-1-20",
+        claim: "A parameter that is refused has its guessed Content-Type behind all headers, and before them for who asks for gzip",
+        source: "1.22.md A1.2 (seen on late 2025 [N])",
+        since: Version::V1_20,
+        run: |t| {
+            let key = t.key("k");
+            let rest = [
+                "Vary",
+                "X-Consul-Default-Acl-Policy",
+                "Date",
+                "Content-Length",
+            ];
+            let (first, last) = (
+                [&["Content-Type"], &rest[..]],
+                [&rest[..], &["Content-Type"]],
+            );
+            for (accept, names) in [("gzip", first), ("identity", last)] {
+                get(t, &key, "index=abc", accept)
+                    .is(400, "Invalid index")
+                    .header_names_are(&names.concat());
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "http/gzip/no-answer-is-too-short",
         claim: "There is no least size: `true`, a value of one byte and errors are compressed too",
         source: "kv.md 6.5; trap 30",

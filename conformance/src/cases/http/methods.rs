@@ -225,7 +225,33 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "http/methods/connect-is-404",
+        claim: "A CONNECT to a host is an unknown path",
+        source: "kv.md 6.6 (seen on 1.8.7)",
+        until: Some(Version::V1_20),
+        run: |t| {
+            t.raw(CONNECT).is(404, "404 page not found\n");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "http/methods/connect-is-301-since-1-20",
+        claim: "A CONNECT to a host is redirected to the root, without a body",
+        source: "kv.md 6.6.r4 (seen on late 2025 [N])",
+        since: Version::V1_20,
+        run: |t| {
+            t.raw(CONNECT)
+                .is(301, "")
+                .header_is("Location", "/")
+                .has_no_header("Content-Type");
+        },
+        ..Case::REAL
+    },
 ];
+
+/// A head that asks for a tunnel.
+const CONNECT: &str = "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n";
 
 /// Paths that nobody serves: another case, a slash too much, and nothing at all.
 const UNKNOWN: &[&str] = &[

@@ -340,9 +340,63 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
+        id: "query/template/refused-since-1-22",
+        claim: "A template that ends inside of an expression is 500 with the place where it ends",
+        source: "1.22.md B5 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        needs: NEEDS,
+        run: |t| {
+            let body = json!({
+                "Name": t.node("t"), "Service": {"Service": "${"},
+                "Template": {"Type": "name_prefix_match"},
+            });
+            crate::cases::query::post(t, &body).is(
+                500,
+                "raft apply failed: failed compiling template: Bad format '${' in Service.Service: parse error at 1:3: expected expression but found end of string",
+            );
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "query/create/targets-alone-since-1-14",
+        claim: "A failover has either targets or datacenters, by name or by distance",
+        source: "1.22.md B5 (seen on late 2025 [N])",
+        since: Version::V1_14,
+        needs: NEEDS,
+        run: |t| {
+            let targets = json!([{"Peer": "elsewhere"}]);
+            for other in [json!({"NearestN": 1}), json!({"Datacenters": ["dc2"]})] {
+                let mut failover = other;
+                failover["Targets"] = targets.clone();
+                let body = json!({
+                    "Name": t.node("t"), "Service": {"Service": "x", "Failover": failover},
+                });
+                crate::cases::query::post(t, &body).is(
+                    500,
+                    "Invalid prepared query: Targets cannot be populated with NearestN or Datacenters",
+                );
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "query/execute/quotes-del",
+        claim: "What is not a number is quoted in the error, DEL by its code point",
+        source: "session.md 5 (seen on 1.8.7)",
+        until: Some(Version::V1_20),
+        run: |t| {
+            t.api_get("/v1/query/nobody/execute?limit=%7f").is(
+                500,
+                "Bad limit: strconv.Atoi: parsing \"\\u007f\": invalid syntax",
+            );
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "query/template/refused",
         claim: "A template that cannot be compiled is 500 with what is wrong with it",
         source: "session.md 5 (texts seen on 1.8.7)",
+        until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {
             for (kind, regexp, service, text) in [

@@ -10,7 +10,7 @@ use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::routes;
 use crate::store::Index;
-use crate::version::Version;
+use crate::version::{Behaviour, Version};
 
 routes! {
     "/v1/config" [PUT] => at_once(apply);
@@ -72,8 +72,17 @@ pub(crate) fn entries(request: &Request) -> Result<Reply, Failure> {
         return Err(unknown_kind(kind));
     }
     if name.is_empty() {
-        return Ok(Reply::json(request, &NOTHING).with_index(request, Index(1)));
+        return Ok(Reply::json(request, &NOTHING).with_index(request, index(request)));
     }
     let missing = entry_not_found(kind, name, version);
-    Ok(Reply::failure(&missing, version).with_index(request, Index(1)))
+    Ok(Reply::failure(&missing, version).with_index(request, index(request)))
+}
+
+/// Returns the index of all configuration entries. Later releases write to their table when they start (operator.md 3).
+pub(crate) fn index(request: &Request) -> Index {
+    if request.has(Behaviour::ConfigIndexOfStart) {
+        Index(10)
+    } else {
+        Index(1)
+    }
 }

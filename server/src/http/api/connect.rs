@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::http::api::absent;
 use crate::http::api::catalog::NOTHING;
+use crate::http::api::config_entry;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
@@ -90,5 +91,5 @@ pub(crate) fn intentions(request: &Request) -> Result<Reply, Failure> {
     }
     request.read_options()?;
     request.check_datacenter_of_read()?;
-    Ok(Reply::json(request, &NOTHING).with_index(request, Index(1)))
+    Ok(Reply::json(request, &NOTHING).with_index(request, config_entry::index(request)))
 }

@@ -6,6 +6,7 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
+use crate::version::Behaviour;
 
 routes! {
     "/v1/operator/raft/configuration" [GET] => at_once(raft_configuration);
@@ -22,6 +23,8 @@ pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
         "Leader" => true,
         "ProtocolVersion" => "3",
         "Voter" => true,
+        "LastIndex" if request.has(Behaviour::RaftLastIndex) =>
+            request.context.engine.snapshot().applied().0,
     };
     let configuration = object! {
         "Servers" => [server],
