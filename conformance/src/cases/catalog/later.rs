@@ -92,7 +92,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "health/streaming/no-leader-since-1-10-1",
         claim: "A streamed read knows no leader, whatever it selects; the reads that are not streamed do",
-        source: "1.22.md B4.5.r7 (seen on late 2025 [N])",
+        source: "1.22.md B4.5 (seen on late 2025 [N])",
         since: Version::new(1, 10, 1),
         needs: NEEDS,
         run: |t| {
@@ -141,7 +141,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "health/unknown-datacenter/no-index-since-1-10-1",
         claim: "A read of health in an unknown datacenter is 500 without an index, and where it waits an empty list at its end",
-        source: "1.22.md B4.5.r8 (seen on late 2025 [N])",
+        source: "1.22.md B4.5 (seen on late 2025 [N])",
         since: Version::new(1, 10, 1),
         run: |t| {
             for path in ["service", "connect"] {
@@ -162,7 +162,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "health/unknown-datacenter/found-no-server-since-1-10-1",
         claim: "A streamed read of an unknown datacenter that waits long is 503 after 22 seconds",
-        source: "1.22.md B4.5.r8 (seen on late 2025 [N])",
+        source: "1.22.md B4.5 (seen on late 2025 [N])",
         since: Version::new(1, 10, 1),
         needs: &[Feature::MovableClock],
         run: |t| {
@@ -182,7 +182,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "health/peer/ignored",
         claim: "The name of a peer is an unknown parameter, and the local instances are shown",
-        source: "1.22.md B4.5.r9 (until 1.13.0 [H]; seen on 1.8.7)",
+        source: "1.22.md B4.5 (until 1.13.0 [H]; seen on 1.8.7)",
         until: Some(Version::V1_13),
         needs: NEEDS,
         run: |t| has_peer_instances(t, 1),
@@ -191,7 +191,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "health/peer/has-nothing-since-1-13",
         claim: "Of a peer that is not known no instance is shown, at index 1; reads of nodes and checks ignore it",
-        source: "1.22.md B4.5.r9 (1.13.0 [H], seen on late 2025 [N])",
+        source: "1.22.md B4.5 (1.13.0 [H], seen on late 2025 [N])",
         since: Version::V1_13,
         needs: NEEDS,
         run: |t| {
@@ -207,7 +207,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "health/sameness-group/ignored",
         claim: "The name of a sameness group is an unknown parameter",
-        source: "1.22.md B4.5.r10 (until 1.16.0 [H]; seen on 1.8.7)",
+        source: "1.22.md B4.5 (until 1.16.0 [H]; seen on 1.8.7)",
         until: Some(Version::V1_16),
         run: |t| {
             for path in ["service", "connect", "ingress"] {
@@ -220,7 +220,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "health/sameness-group/refused-since-1-16",
         claim: "Sameness groups are refused by reads of health, and ignored by those of the catalog",
-        source: "1.22.md B4.5.r10 (1.16.0 [H], seen on late 2025 [N])",
+        source: "1.22.md B4.5 (1.16.0 [H], seen on late 2025 [N])",
         since: Version::V1_16,
         run: |t| {
             for path in ["service", "connect", "ingress"] {

@@ -50,7 +50,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/connect/roots-since-1-22",
         claim: "There is one active root certificate, as before, by the name of a primary one",
-        source: "1.22.md B4.5.r13 (between 1.8.7 and late 2025 [N])",
+        source: "1.22.md B4.5 (between 1.8.7 and late 2025 [N])",
         since: Version::V1_22,
         settings: r#"{"connect": {"enabled": true}}"#,
         run: |t| shows_roots(t, "Consul CA Primary Cert"),

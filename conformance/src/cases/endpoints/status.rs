@@ -379,7 +379,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/members/build-and-intentions-since-1-22",
         claim: "The tags of a server tell its build with the revision of agent/self, and that it knows intentions as config entries",
-        source: "operator.md 8 (between 1.8.7 and late 2025 [N])",
+        source: "operator.md 8; 1.22.md B4.4 (between 1.8.7 and late 2025 [N])",
         since: Version::V1_22,
         needs: &[Feature::SingleServer],
         run: |t| {

@@ -208,7 +208,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/join/nobody-there-since-1-22",
         claim: "An address where no agent listens cannot be joined, and is named with its port",
-        source: "1.22.md B4.4.r13 (between 1.8.7 and late 2025 [N])",
+        source: "1.22.md B4.4 (between 1.8.7 and late 2025 [N])",
         since: Version::V1_22,
         run: |t| {
             t.api_put("/v1/agent/join/127.0.0.1:1", "").is(
