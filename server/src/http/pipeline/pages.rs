@@ -80,20 +80,6 @@ pub(super) fn without_path(context: &Context, head: &Head) -> Option<ApiAnswer> 
     Some(answer)
 }
 
-/// Answers the root with a text. Its type is set where errors set theirs, and guessed in earlier releases.
-fn words(context: &Context, text: &'static str) -> ApiAnswer {
-    let mut answer = ApiAnswer {
-        body: ReplyBody::Whole(text.into()),
-        ..ApiAnswer::empty(StatusCode::OK)
-    };
-    if context.has(Behaviour::HttpErrorContentTypeFirst) {
-        answer.headers.push((CONTENT_TYPE, header::TEXT));
-    } else {
-        answer.guessed_type = Some(header::TEXT);
-    }
-    answer
-}
-
 /// Redirects a path to the same with a slash at its end.
 pub(super) fn to_slash(
     context: &Context,
