@@ -1,7 +1,5 @@
 //! Definitions of services.
 
-use std::net::IpAddr;
-
 use super::instance::{check_specs, complete_addresses};
 use super::{CheckDefinition, DefinitionError, DefinitionRules, meta, proxy};
 use crate::store::{NewService, ServiceSpec, Weights};
@@ -26,11 +24,7 @@ impl ServiceDefinition {
         if given.name.is_empty() {
             return Err(DefinitionError::ServiceName);
         }
-        if given
-            .address
-            .parse()
-            .is_ok_and(|address: IpAddr| address.is_unspecified())
-        {
+        if given.address_is_unspecified() {
             return Err(DefinitionError::ServiceAddress);
         }
         check_weights(given.weights)?;

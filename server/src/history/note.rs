@@ -152,6 +152,7 @@ fn session_refused(refusal: &Refusal) -> String {
     match refusal {
         Refusal::MissingNode => "its node is not in the catalog".to_owned(),
         Refusal::MissingCheck(check) => format!("its check {check:?} is not in the catalog"),
+        Refusal::EmptyCheckId => "the id of a check is empty".to_owned(),
         Refusal::CriticalCheck(check) => format!("its check {check:?} is critical"),
         Refusal::MalformedSessionId(_) => "the id is no UUID".to_owned(),
         _ => "there is no such session".to_owned(),

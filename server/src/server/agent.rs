@@ -127,9 +127,9 @@ fn own_registrations(config: &Config) -> [Registration; 2] {
     };
     let by_leader = Registration {
         node: node.clone(),
-        skip_node_update: false,
         service: Some(service),
         checks: vec![check],
+        ..Registration::default()
     };
     let by_agent = Registration {
         node: NewNode {
@@ -147,12 +147,17 @@ fn service_meta(config: &Config) -> Labels {
     let pairs = [
         ("non_voter", "false"),
         ("raft_version", "3"),
+        ("read_replica", "false"),
         ("serf_protocol_current", "2"),
         ("serf_protocol_max", "5"),
         ("serf_protocol_min", "1"),
         ("version", version.as_str()),
     ];
-    labels(&pairs)
+    let mut meta = labels(&pairs);
+    if !config.version.has(Behaviour::CatalogReadReplica) {
+        meta.remove("read_replica");
+    }
+    meta
 }
 
 fn labels(pairs: &[(&str, &str)]) -> Labels {
@@ -170,5 +175,7 @@ pub(crate) fn rules_of(version: Version) -> VersionRules {
         session_checks: version.has(Behaviour::SessionChecks),
         empty_service_fails_pre_check: version.has(Behaviour::CatalogServiceEmptyText),
         index_per_node: version.has(Behaviour::CatalogNodeIndex),
+        index_errors: version.has(Behaviour::CatalogIndexErrors),
+        node_name_ignores_case: version.has(Behaviour::CatalogNodeNameCase),
     }
 }

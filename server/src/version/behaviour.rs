@@ -44,7 +44,7 @@ pub struct Row {
     /// The first later version that lacks the behaviour.
     pub until: Option<Version>,
     /// The evidence, in the contract's letters: V = seen on a running 1.8.7, G = run on Go's own layers, D = changelog,
-    /// H = dated by commit, I = inferred, S = said by the contract alone.
+    /// H = dated by commit, I = inferred, N = seen on a server of late 2025, S = said by the contract alone.
     pub evidence: &'static str,
 }
 
@@ -223,6 +223,16 @@ behaviours! {
     /// A service with neither id nor name is refused with the long text.
     CatalogServiceEmptyText = "cat.svc_empty_text", [onward(1, 21, 2)], None, "S D";
 
+    /// Looking up a check without an id, or a node by an id that is not hexadecimal, is an error of the index; before, only
+    /// the insertion of such a check was one, and the form of the id was checked. Between 1.8.7 and late 2025.
+    CatalogIndexErrors = "cat.empty_ids", [onward(1, 22, 0)], None, "V N";
+    /// The name of a node in another case writes nothing; before, it renamed a node with an id. Between 1.8.7 and late 2025.
+    CatalogNodeNameCase = "cat.node_case", [onward(1, 22, 0)], None, "V N";
+    /// A gateway without services has `[]`; before, `null`. Between 1.8.7 and late 2025.
+    CatalogGatewayServicesEmpty = "gateway.services_empty", [onward(1, 22, 0)], None, "V N";
+    /// The service `consul` has `read_replica` in its metadata. Between 1.8.7 and late 2025.
+    CatalogReadReplica = "cat.read_replica", [onward(1, 22, 0)], None, "V N";
+
     /// `catalog/services` takes a filter; before, it was ignored.
     CatalogServicesFilter = "cat.services_filter", [onward(1, 14, 0)], None, "S D";
 
@@ -300,6 +310,9 @@ behaviours! {
     JsonCheckOsService = "json.check_definition.os_service", [onward(1, 14, 0)], None, "I";
     /// Definitions of checks have `TCPUseTLS`.
     JsonCheckTcpUseTls = "json.check_definition.tcp_use_tls", [onward(1, 17, 0)], None, "I";
+    /// Definitions of checks in the types of Consul's client, which transactions and `agent/health` use, have `GRPC` and
+    /// `GRPCUseTLS`. Seen on late 2025 alone.
+    JsonClientCheckGrpc = "json.check_definition.client_grpc", [onward(1, 22, 0)], None, "N";
     /// A proxy has `EnvoyExtensions` and `AccessLogs`.
     JsonProxyExtensions = "json.proxy.extensions", [onward(1, 16, 0)], None, "I";
     /// Every refusal of the field `Namespace` says that it is of the other edition; before, the catalog's alone.

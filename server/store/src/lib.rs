@@ -38,7 +38,7 @@ pub use catalog::node_id::{NodeIdFlaw, check_node_id};
 pub use catalog::proxy::{ExposedPath, Proxy, Upstream};
 pub use catalog::registration::{
     CheckRow, Deregistration, Headers, HealthCheckDefinition, Labels, NewCheck, NewNode,
-    NewService, NodeRow, Registration, ServiceAddress, ServiceRow, Weights,
+    NewService, NodeRow, Registration, RegistrationFlaw, ServiceAddress, ServiceRow, Weights,
 };
 pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView,
@@ -109,6 +109,11 @@ pub struct VersionRules {
     /// Each node has an index of its own, and writing a service moves the index of the nodes table
     /// (`cat.node_index`: since 1.13.0).
     pub index_per_node: bool,
+    /// Looking up a check without an id, or a node by an id that is not hexadecimal, is an error of the index
+    /// (`cat.empty_ids`).
+    pub index_errors: bool,
+    /// A node's name in another case is the same name (`cat.node_case`). Before, it renames a node with an id.
+    pub node_name_ignores_case: bool,
 }
 
 /// A raft index. It numbers log entries, and with them creates and changes of rows and tables.

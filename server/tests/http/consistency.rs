@@ -227,7 +227,7 @@ fn only_the_catalog_and_health_report_their_consistency() {
                 ("max_stale=1s", "stale"),
                 ("consistent", "consistent"),
                 ("leader", "leader"),
-                ("leader&stale", "leader"),
+                ("leader&stale", "stale"),
             ] {
                 let answer = consul.get(&with(target, parameters));
                 assert_eq!(

@@ -225,14 +225,18 @@ fn bad_json_and_lock_delays_are_400_and_all_else_500() {
 
 #[test]
 fn what_is_refused_when_it_is_applied() {
-    for (consul, prefix) in [(Consul::v1_8(), ""), (Consul::v1_22(), "apply failed: ")] {
+    let lookup = "failed check lookup: index error: object is missing a value for this index";
+    for (consul, prefix, empty) in [
+        (Consul::v1_8(), "", "Missing check '' registration"),
+        (Consul::v1_22(), "apply failed: ", lookup),
+    ] {
         for (body, text) in [
             (r#"{"Node":"nope"}"#, "Missing node registration"),
             (
                 r#"{"NodeChecks":["nope"]}"#,
                 "Missing check 'nope' registration",
             ),
-            (r#"{"NodeChecks":[""]}"#, "Missing check '' registration"),
+            (r#"{"NodeChecks":[""]}"#, empty),
             (
                 r#"{"ServiceChecks":[{"ID":"nope"}]}"#,
                 "Missing check 'nope' registration",

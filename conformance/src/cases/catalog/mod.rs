@@ -1,12 +1,14 @@
 //! What cases with a catalog node of their own share: registering and deregistering what is on it.
 
 pub(in crate::cases) mod blocking;
+pub(in crate::cases) mod definitions;
 pub(in crate::cases) mod deregister;
 pub(in crate::cases) mod filters;
 pub(in crate::cases) mod indexes;
 pub(in crate::cases) mod later;
 pub(in crate::cases) mod node_ids;
 pub(in crate::cases) mod reads;
+pub(in crate::cases) mod refusals;
 pub(in crate::cases) mod register;
 pub(in crate::cases) mod shapes;
 
@@ -26,6 +28,8 @@ pub(super) const TOPICS: &[&[Case]] = &[
     indexes::CASES,
     blocking::CASES,
     filters::CASES,
+    definitions::CASES,
+    refusals::CASES,
 ];
 
 /// Registers a check of a node in this status, or writes it again.

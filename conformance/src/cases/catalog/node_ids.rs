@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
+use crate::case::version::Version;
 use crate::cases::catalog::{check, register};
 use crate::cases::session::{is_gone, lives};
 use crate::wire::answer::Answer;
@@ -96,6 +97,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "catalog/node-id/spelling-is-a-name",
         claim: "With its id a node is renamed by another spelling of its name, too, and without an id it is not",
         source: SOURCE,
+        until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {
             let ([id, _], node) = (ids(t), t.node("n"));

@@ -373,6 +373,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "catalog/gateways/none",
         claim: "A gateway that is not there has null services, and a service no ingress gateways, at index 1",
         source: "session.md 4.5 (seen on 1.8.7)",
+        until: Some(Version::V1_22),
         run: |t| {
             t.api_get("/v1/catalog/gateway-services/nobody")
                 .is(200, "null")

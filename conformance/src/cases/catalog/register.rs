@@ -279,6 +279,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "catalog/register/check-without-id",
         claim: "A check has its name as its id, and one without both is 500",
         source: SOURCE,
+        until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {
             let node = t.node("n");

@@ -250,6 +250,27 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "settings/key-validation/warns-on-errors-since-1-22",
+        claim: "With disable_kv_key_validation errors carry the warning, too: of a read, a write and a body that is too large",
+        source: "1.22.md A1.6b",
+        since: Version::V1_22,
+        settings: r#"{"disable_kv_key_validation": true}"#,
+        run: |t| {
+            let warning = "KV key validation bypassed: invalid key name, leading/trailing spaces are not allowed. Consider enabling key validation for security.";
+            let nowhere = "dc=conformance-nowhere";
+            for answer in [
+                t.get("a%20", nowhere).status_is(500),
+                t.put("a%20", nowhere, "v").status_is(500),
+                t.put("a%20", "cas=x", "v").status_is(500),
+                t.put("a%20", "", vec![b'v'; 524_289]).status_is(413),
+                t.get("a%20", "").status_is(404),
+            ] {
+                answer.header_is("X-Consul-Kv-Warning", warning);
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "settings/key-validation/off-in-1-21-5",
         claim: "disable_http_unprintable_char_filter switches off the check of key names too",
         source: "1.22.md A1.6b [D]",

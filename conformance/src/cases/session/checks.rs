@@ -139,6 +139,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "session/checks/must-exist",
         claim: "A check that the node does not have is 500 with its id in quotes, in each of the three lists",
         source: "session.md 1.4, 7.1, trap 5",
+        until: Some(Version::V1_22),
         run: |t| {
             for (body, missing) in [
                 (r#"{"NodeChecks":["nope"]}"#, "nope"),

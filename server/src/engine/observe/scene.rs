@@ -232,8 +232,8 @@ impl Engine {
                     ..NewNode::default()
                 },
                 skip_node_update: true,
-                service: None,
                 checks: vec![set],
+                ..Registration::default()
             };
             mutation.note(format!("check {check:?} of node {node:?} is {status}"));
             mutation.apply(registration).is_ok()

@@ -92,9 +92,14 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
         }
     })?;
     let version = request.context.config.version;
-    let rows = instances(request, &answer.rows, &filter).into_iter();
-    let rows = rows.filter(|row| !only_passing || is_passing(row));
-    let entries: Vec<_> = rows.map(|row| HealthEntry::new(row, version)).collect();
+    let mut rows = instances(request, &answer.rows, &filter);
+    if only_passing {
+        keep_passing(&mut rows);
+    }
+    let entries: Vec<_> = rows
+        .into_iter()
+        .map(|row| HealthEntry::new(row, version))
+        .collect();
     let reply = reply(request, &entries, answer.index, options);
     Ok(if is_streamed { reply.streamed() } else { reply })
 }
@@ -139,6 +144,19 @@ pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
     let filter = filter(request, HealthEntry::FILTER);
     filter.map_err(|failure| failure.of_read(&request.context))?;
     Ok(reply(request, &NOTHING, Index(1), options))
+}
+
+/// Removes the instances that do not pass. The last instance takes the place of each one, as Consul has it
+/// (session.md 4.5).
+fn keep_passing(rows: &mut Vec<&Instance>) {
+    let mut place = 0;
+    while let Some(row) = rows.get(place) {
+        if is_passing(row) {
+            place += 1;
+        } else {
+            rows.swap_remove(place);
+        }
+    }
 }
 
 /// Whether every check of an instance and its node passes.

@@ -69,15 +69,17 @@ pub(crate) async fn kv(mut request: Request) -> Result<Reply, Failure> {
     let key = clean_key(&request);
     let warning = validate_key(&request, &key)?;
     let key = Key::new(&key);
-    let mut reply = match request.method {
-        Method::PUT => put(&mut request, key).await?,
-        Method::DELETE => delete(&request, key)?,
-        _ => get(&request, key, options).await?,
+    let mut answer = match request.method {
+        Method::PUT => put(&mut request, key).await,
+        Method::DELETE => delete(&request, key),
+        _ => get(&request, key, options).await,
     };
-    reply
-        .headers
-        .extend(warning.map(|warning| (KV_WARNING, warning)));
-    Ok(reply)
+    let headers = match &mut answer {
+        Ok(reply) => &mut reply.headers,
+        Err(failure) => &mut failure.headers,
+    };
+    headers.extend(warning.map(|warning| (KV_WARNING, warning)));
+    answer
 }
 
 /// Returns the key that a path names. Since 1.21.5 it is cleaned like a path (1.22.md A1.6).

@@ -150,7 +150,10 @@ fn refused(refusal: &Refusal, version: Version) -> Failure {
     // The leader refuses the others, before raft.
     let by_raft = matches!(
         refusal,
-        Refusal::MissingNode | Refusal::MissingCheck(_) | Refusal::CriticalCheck(_)
+        Refusal::MissingNode
+            | Refusal::MissingCheck(_)
+            | Refusal::CriticalCheck(_)
+            | Refusal::EmptyCheckId
     );
     let named = by_raft && version.has(Behaviour::SessionApplyErrorPrefix);
     Failure::refused(refusal, version).at_step("apply", named)

@@ -158,18 +158,32 @@ table! {
     /// The definition of a check: durations as Go prints them, and the TTL as a number (session.md 4.2).
     Definition of definition: store::HealthCheckDefinition {
         "Interval", omitempty => json(set(definition.interval_ns)),
+        "OutputMaxSize", omitempty => json(definition.output_max_size),
         "Timeout", omitempty => json(set(definition.timeout_ns)),
         "DeregisterCriticalServiceAfter", omitempty =>
             json(set(definition.deregister_critical_service_after_ns)),
         "HTTP", omitempty => json(definition.http),
+        "TLSServerName", omitempty => json(definition.tls_server_name),
         "TLSSkipVerify", omitempty => json(definition.tls_skip_verify),
         "Header", omitempty => json(definition.header),
         "Method", omitempty => json(definition.method),
         "Body", omitempty => json(definition.body),
+        "DisableRedirects", omitempty => json(definition.disable_redirects),
         "TCP", omitempty => json(definition.tcp),
+        "TCPUseTLS", omitempty => json(definition.tcp_use_tls),
+        "UDP", omitempty => json(definition.udp),
+        "H2PING", omitempty => json(definition.h2ping),
+        "OSService", omitempty => json(definition.os_service),
+        "H2PingUseTLS", omitempty => json(definition.h2ping_use_tls),
         "ScriptArgs", omitempty => json(definition.script_args),
-        "TTL", omitempty => json(definition.ttl_ns),
+        "DockerContainerID", omitempty => json(definition.docker_container_id),
+        "Shell", omitempty => json(definition.shell),
+        "GRPC", omitempty => json(definition.grpc),
+        "GRPCUseTLS", omitempty => json(definition.grpc_use_tls),
+        "AliasNode", omitempty => json(definition.alias_node),
+        "AliasService", omitempty => json(definition.alias_service),
         "SessionName", omitempty => json(definition.session_name),
+        "TTL", omitempty => json(definition.ttl_ns),
     }
 }
 

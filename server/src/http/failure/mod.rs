@@ -8,7 +8,7 @@ use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::BodyFailure;
 
-pub(crate) use self::refusal::node_name_text;
+pub(crate) use self::refusal::{EMPTY_ID, check_without_id_text, node_name_text};
 use crate::go::quote::QuotedBy;
 use crate::version::{Behaviour, Version};
 

@@ -3,8 +3,11 @@
 use super::{Failure, quoted};
 use crate::definition::node_id::invalid_hex_byte;
 use crate::go::quote::Quoted;
-use crate::store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal};
+use crate::store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal, RegistrationFlaw};
 use crate::version::{Behaviour, Version};
+
+/// What the index of checks says of an empty id (`cat.empty_ids`).
+pub(crate) const EMPTY_ID: &str = "index error: object is missing a value for this index";
 
 impl Failure {
     /// Returns the error for a refusal of the store.
@@ -21,6 +24,8 @@ impl Failure {
             Refusal::MissingNode => (500, "Missing node registration".into()),
             Refusal::MissingCheck(check) => (500, format!("Missing check '{check}' registration")),
             Refusal::CriticalCheck(check) => (500, format!("Check '{check}' is in critical state")),
+            Refusal::EmptyCheckId => (500, format!("failed check lookup: {EMPTY_ID}")),
+            Refusal::Registration(flaw) => (500, flaw_text(flaw, version)),
             Refusal::MissingService { service, check, .. }
                 if has(Behaviour::CatalogRegisterTexts) =>
             {
@@ -106,6 +111,44 @@ impl Failure {
         };
         // The replicated state machine refuses these.
         Self::new(500, text).at_step("raft apply", version.has(Behaviour::KvApplyErrorPrefix))
+    }
+}
+
+/// Returns why a check without an id cannot be written.
+pub(crate) fn check_without_id_text(version: Version) -> String {
+    if version.has(Behaviour::CatalogIndexErrors) {
+        format!("failed health check lookup: {EMPTY_ID}")
+    } else {
+        "failed inserting check: object missing primary index".into()
+    }
+}
+
+/// Returns why a part of a registration cannot be written.
+fn flaw_text(flaw: &RegistrationFlaw, version: Version) -> String {
+    let has = |behaviour| version.has(behaviour);
+    match flaw {
+        RegistrationFlaw::ServiceWithoutId => {
+            "failed inserting service: failed inserting service: object missing primary index"
+                .into()
+        }
+        RegistrationFlaw::CheckWithoutId { node } => {
+            let why = check_without_id_text(version);
+            if has(Behaviour::CatalogIndexErrors) {
+                format!("failed inserting check on node \"{node}\": {why}")
+            } else {
+                format!("failed inserting check: {why} on node \"{node}\"")
+            }
+        }
+        RegistrationFlaw::CheckOfOtherNode { named, check, node } => {
+            if has(Behaviour::CatalogRegisterTexts) {
+                format!(
+                    "Node '{named}' for check '{check}' doesn't match register request node '{node}'"
+                )
+            } else {
+                let (named, node) = (quoted(named, version), quoted(node, version));
+                format!("check node {named} does not match node {node}")
+            }
+        }
     }
 }
 

@@ -81,11 +81,7 @@ pub(super) fn without_path(context: &Context, head: &Head) -> Option<ApiAnswer> 
 }
 
 /// Redirects a path to the same with a slash at its end.
-pub(super) fn to_slash(
-    context: &Context,
-    method: &Method,
-    target: &RequestTarget,
-) -> ApiAnswer {
+pub(super) fn to_slash(context: &Context, method: &Method, target: &RequestTarget) -> ApiAnswer {
     mux_redirect(context, method, &Mux::redirect_to_slash(target))
 }
 

@@ -85,6 +85,7 @@ macro_rules! empty {
 empty! {
     [] bool, flag => !flag;
     [] i64, number => *number == 0;
+    [] u64, number => *number == 0;
     [] str, text => text.is_empty();
     [] String, text => text.is_empty();
     [] Json<'_>, object => object.0 == "{}";

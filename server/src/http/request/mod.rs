@@ -154,7 +154,6 @@ impl Request {
     pub(crate) fn consistency(&self) -> Result<Consistency, Failure> {
         let mut stale = self.query.has("stale");
         let consistent = self.query.has("consistent");
-        let leader = self.query.has("leader");
         let cached = self.query.has("cached")
             && (self.context.config.use_cache || !self.has(Behaviour::HttpUseCacheSwitch));
         if let Some(text) = self
@@ -171,8 +170,8 @@ impl Request {
             (true, true) => Err(Failure::stale_and_consistent()),
             (false, true) if cached => Err(Failure::cached_and_consistent()),
             (false, true) => Ok(Consistency::Consistent),
-            (true, false) if !leader => Ok(Consistency::Stale),
-            (_, false) => Ok(Consistency::Leader),
+            (true, false) => Ok(Consistency::Stale),
+            (false, false) => Ok(Consistency::Leader),
         }
     }
 
@@ -224,15 +223,8 @@ impl Request {
         checked.map_err(|failure| failure.of_read(&self.context))
     }
 
-    /// Checks the datacenter of a request whose body may name one, which wins over the parameter.
-    pub(crate) fn check_datacenter_is(&self, named: &str) -> Result<(), Failure> {
-        if named.is_empty() {
-            return self.check_datacenter();
-        }
-        self.check_is_own_datacenter(named.as_bytes())
-    }
-
-    fn check_is_own_datacenter(&self, asked: &[u8]) -> Result<(), Failure> {
+    /// Checks a datacenter; an empty one is the server's own.
+    pub(crate) fn check_is_own_datacenter(&self, asked: &[u8]) -> Result<(), Failure> {
         let own = self.context.config.datacenter.as_bytes();
         if asked.is_empty() || asked == own {
             Ok(())

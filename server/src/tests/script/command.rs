@@ -320,6 +320,7 @@ fn registration(words: &mut Words<'_>) -> Result<Registration, String> {
         },
         service,
         checks,
+        flaw: None,
     })
 }
 

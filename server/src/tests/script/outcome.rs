@@ -288,7 +288,8 @@ fn txn_error(error: &TxnError) -> String {
         TxnRefusal::UnknownCatalogVerb { kind, verb } => format!("unknown {kind} verb {verb}"),
         TxnRefusal::NodeNameMissing | TxnRefusal::ServiceNameMissing => "no name".to_owned(),
         TxnRefusal::NodeIdMalformed(_) | TxnRefusal::NodeLookup { .. } => "malformed id".to_owned(),
-        TxnRefusal::CheckKeyMissing => "a check with neither id nor name".to_owned(),
+        TxnRefusal::ServiceAddress => "the address of all interfaces".to_owned(),
+        TxnRefusal::CheckLookup { .. } => "a check without an id".to_owned(),
         TxnRefusal::ServiceKeyMissing => "neither id nor name".to_owned(),
         TxnRefusal::CatalogMissing(_) => "missing".to_owned(),
         TxnRefusal::CatalogStaleSet(_) | TxnRefusal::CatalogStaleDelete(_) => "stale".to_owned(),
@@ -314,6 +315,8 @@ fn of_refusal(refusal: &Refusal) -> String {
         Refusal::MissingNode => "missing node".to_owned(),
         Refusal::MissingCheck(check) => format!("missing check {check}"),
         Refusal::CriticalCheck(check) => format!("check {check} is critical"),
+        Refusal::EmptyCheckId => "a check without an id".to_owned(),
+        Refusal::Registration(flaw) => format!("{flaw:?}"),
         Refusal::MissingService {
             node,
             service,

@@ -245,8 +245,7 @@ impl Change<'_> {
         Registration {
             node: self.store.agent.own().by_agent.node.clone(),
             skip_node_update: true,
-            service: None,
-            checks: Vec::new(),
+            ..Registration::default()
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::catalog::registration::{CheckRow, Labels, NewCheck};
+use crate::catalog::registration::{CheckRow, Labels, NewCheck, RegistrationFlaw};
 use crate::command::Refusal;
 use crate::command::effects::{Cause, Touched};
 use crate::read::{Answer, Read, ReadResult, Subject, Watch};
@@ -90,6 +90,7 @@ impl Store {
     /// Refuses to bind a session to a check that is missing or critical; the node in lower case.
     pub(crate) fn require_check_for_session(&self, node: &str, check: &str) -> Result<(), Refusal> {
         match self.catalog.checks.get(node, &check.to_lowercase()) {
+            None if check.is_empty() && self.rules.index_errors => Err(Refusal::EmptyCheckId),
             None => Err(Refusal::MissingCheck(check.to_owned())),
             // A new session makes its own checks pass, so they may be critical before (1.22.md B1).
             Some(row) if row.check.status == CRITICAL && !self.follows_sessions(&row.check) => {
@@ -101,9 +102,20 @@ impl Store {
 }
 
 impl Change<'_> {
-    /// Writes a check. A critical one ends its sessions, even if it was critical before.
-    pub(crate) fn put_check(&mut self, node: &str, check: NewCheck) -> Result<(), Refusal> {
-        let (service_name, service_tags) = self.service_of(node, &check)?;
+    /// Writes a check of this node, in any case. A critical one ends its sessions, even if it was critical before.
+    pub(crate) fn put_check(&mut self, named: &str, check: NewCheck) -> Result<(), Refusal> {
+        let node = &*named.to_lowercase();
+        let service = self.service_of(node, &check);
+        let (service_name, service_tags) = service.ok_or_else(|| Refusal::MissingService {
+            node: named.to_owned(),
+            service: check.service_id.clone(),
+            check: check.check_id.clone(),
+        })?;
+        if check.check_id.is_empty() {
+            let node = named.to_owned();
+            let flaw = RegistrationFlaw::CheckWithoutId { node };
+            return Err(Refusal::Registration(flaw));
+        }
         let place = (node.to_owned(), check.check_id.to_lowercase());
         let current = self.store.catalog.checks.get(node, &place.1);
         let row = CheckRow {
@@ -166,22 +178,14 @@ impl Change<'_> {
         }
     }
 
-    fn service_of(
-        &self,
-        node: &str,
-        check: &NewCheck,
-    ) -> Result<(String, Option<Vec<String>>), Refusal> {
+    /// Returns the name and tags of a check's service; `None` if the node does not have it.
+    fn service_of(&self, node: &str, check: &NewCheck) -> Option<(String, Option<Vec<String>>)> {
         if check.service_id.is_empty() {
-            return Ok((check.named_service.clone(), check.named_tags.clone()));
+            return Some((check.named_service.clone(), check.named_tags.clone()));
         }
         let place = (node.to_owned(), check.service_id.clone());
-        let row = self.store.catalog.services.get(&place);
-        let row = row.ok_or_else(|| Refusal::MissingService {
-            node: self.node_name(node),
-            service: check.service_id.clone(),
-            check: check.check_id.clone(),
-        })?;
-        Ok((row.service.name.clone(), row.service.tags.clone()))
+        let row = self.store.catalog.services.get(&place)?;
+        Some((row.service.name.clone(), row.service.tags.clone()))
     }
 
     pub(crate) fn check_touched(&mut self, node: &str, row: &CheckRow) {

@@ -118,8 +118,9 @@ impl Read for NodeInfo {
         let (catalog, name) = (&store.catalog, self.0.to_lowercase());
         let per_node = store.rules.index_per_node;
         let Some(row) = catalog.nodes.get(&name) else {
-            // Until 1.13 the index of a missing node is always 1, so a wait sleeps through the node's deletion.
-            let deleted = per_node.then_some(catalog.node_deleted);
+            // Until 1.13 the index of a missing node is always 1, so a wait sleeps through the node's deletion. Later it
+            // is so for names of one letter (session.md 4.5).
+            let deleted = (per_node && name.len() > 1).then_some(catalog.node_deleted);
             return Ok(Answer::new(
                 deleted.unwrap_or_default(),
                 None,
@@ -213,7 +214,8 @@ impl Change<'_> {
     }
 
     fn register_parts(&mut self, registration: Registration) -> Result<(), Refusal> {
-        let node = registration.node.node.to_lowercase();
+        let named = registration.node.node.clone();
+        let node = named.to_lowercase();
         let exists = self.store.catalog.nodes.contains_key(&node);
         if !(exists && registration.skip_node_update) {
             self.put_node(&node, registration.node)?;
@@ -222,9 +224,10 @@ impl Change<'_> {
             self.put_service(&node, service);
         }
         for check in registration.checks {
-            self.put_check(&node, check)?;
+            self.put_check(&named, check)?;
         }
-        Ok(())
+        let flaw = registration.flaw.map(Refusal::Registration);
+        flaw.map_or(Ok(()), Err)
     }
 
     pub(crate) fn put_service(&mut self, node: &str, service: NewService) {

@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use crate::Change;
 use crate::Index;
 use crate::catalog::Catalog;
 use crate::catalog::check::CRITICAL;
 use crate::catalog::registration::{NewNode, NodeRow};
 use crate::command::Refusal;
 use crate::command::effects::Touched;
+use crate::{Change, Store};
 
 /// The health check of serf on a node, in lower case.
 const SERF_HEALTH: &str = "serfhealth";
@@ -31,16 +31,35 @@ impl Catalog {
     }
 }
 
+impl Store {
+    /// Whether two nodes have the same name. Early versions compare the case, too (session.md 3.1).
+    fn is_same_name(&self, one: &NewNode, other: &NewNode) -> bool {
+        one.node == other.node
+            || self.rules.node_name_ignores_case
+                && one.node.to_lowercase() == other.node.to_lowercase()
+    }
+
+    /// Whether registering the one over the other changes nothing.
+    fn is_same_node(&self, one: &NewNode, other: &NewNode) -> bool {
+        let respelled = || NewNode {
+            node: other.node.clone(),
+            ..one.clone()
+        };
+        one == other || self.is_same_name(one, other) && respelled() == *other
+    }
+}
+
 impl Change<'_> {
     /// Writes a node; `name` is its name in lower case.
     pub(crate) fn put_node(&mut self, name: &str, node: NewNode) -> Result<(), Refusal> {
         let created = self.take_name(name, &node)?;
-        let catalog = &mut self.store.catalog;
-        let current = catalog.nodes.get(name);
-        if current.is_some_and(|current| current.node == node) {
+        let current = self.store.catalog.nodes.get(name).map(Arc::clone);
+        let is_same = |current: &Arc<NodeRow>| self.store.is_same_node(&current.node, &node);
+        if current.as_ref().is_some_and(is_same) {
             return Ok(());
         }
-        if let Some(current) = current {
+        let catalog = &mut self.store.catalog;
+        if let Some(current) = &current {
             catalog.node_ids.remove(&current.node.id.to_lowercase());
         }
         let row = NodeRow {
@@ -82,8 +101,7 @@ impl Change<'_> {
                 holder: Arc::clone(holder),
             });
         }
-        // A change of case is a rename, too.
-        let Some(former) = former.filter(|row| row.node.node != node.node) else {
+        let Some(former) = former.filter(|row| !self.store.is_same_name(&row.node, node)) else {
             return Ok(None);
         };
         self.remove_node(&former.node.node.to_lowercase());

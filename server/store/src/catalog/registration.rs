@@ -130,6 +130,13 @@ impl NewService {
     pub fn tags(&self) -> &[String] {
         self.tags.as_deref().unwrap_or_default()
     }
+
+    /// Whether the address is that of all interfaces, which Consul refuses. It looks for these spellings alone
+    /// (session.md 4.2).
+    #[must_use]
+    pub fn address_is_unspecified(&self) -> bool {
+        matches!(self.address.as_str(), "0.0.0.0" | "::" | "[::]")
+    }
 }
 
 /// An address of a service instance.
@@ -245,6 +252,48 @@ pub struct HealthCheckDefinition {
     /// The session name of a check of type `session`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub session_name: String,
+    /// The largest output in bytes.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub output_max_size: u64,
+    /// The server name of TLS.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub tls_server_name: String,
+    /// Whether an HTTP check does not follow redirects.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub disable_redirects: bool,
+    /// Whether a TCP check uses TLS.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub tcp_use_tls: bool,
+    /// The address of a UDP check.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub udp: String,
+    /// The address of an HTTP/2 ping check.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub h2ping: String,
+    /// Whether an HTTP/2 ping check uses TLS.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub h2ping_use_tls: bool,
+    /// The service of the operating system to look at.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub os_service: String,
+    /// The container that a script check runs in.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub docker_container_id: String,
+    /// The shell of a script check in a container.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub shell: String,
+    /// The address of a gRPC check.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub grpc: String,
+    /// Whether a gRPC check uses TLS.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub grpc_use_tls: bool,
+    /// The node that an alias check follows.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub alias_node: String,
+    /// The service that an alias check follows.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub alias_service: String,
 }
 
 /// A check's row.
@@ -285,6 +334,29 @@ pub struct Registration {
     pub service: Option<NewService>,
     /// Checks of the node or of its services.
     pub checks: Vec<NewCheck>,
+    /// What is wrong with the part behind these: they are tried before it is refused, and may be refused themselves.
+    pub flaw: Option<RegistrationFlaw>,
+}
+
+/// Why a part of a registration cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RegistrationFlaw {
+    /// The service has neither id nor name.
+    ServiceWithoutId,
+    /// A check has neither id nor name.
+    CheckWithoutId {
+        /// The node as named by the registration.
+        node: String,
+    },
+    /// A check names another node.
+    CheckOfOtherNode {
+        /// The node that the check names.
+        named: String,
+        /// The id of the check.
+        check: String,
+        /// The node as named by the registration.
+        node: String,
+    },
 }
 
 /// A deregistration from the catalog. The case of names does not matter.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Change;
-use crate::catalog::registration::{NewNode, NodeRow};
+use crate::catalog::registration::{NewNode, NodeRow, RegistrationFlaw};
 use crate::session::id::IdError;
 
 /// A change of the store. Its outcome depends only on the store and the time passed in.
@@ -51,9 +51,13 @@ pub enum Refusal {
     MissingCheck(String),
     /// A check that a new session names is critical.
     CriticalCheck(String),
+    /// The id of a check that a new session names is empty, and this version cannot look it up.
+    EmptyCheckId,
+    /// A part of a registration cannot be written.
+    Registration(RegistrationFlaw),
     /// A check names a service that its node does not have.
     MissingService {
-        /// The node as registered.
+        /// The node as named by the registration.
         node: String,
         /// The service id that the check names.
         service: String,

@@ -19,6 +19,8 @@ const OLDEST: VersionRules = VersionRules {
     session_checks: false,
     empty_service_fails_pre_check: false,
     index_per_node: false,
+    index_errors: false,
+    node_name_ignores_case: false,
 };
 
 /// The rules of 1.16.4.
@@ -36,9 +38,11 @@ const NEWER: VersionRules = VersionRules {
     ..MIDDLE
 };
 
-/// The rules of 1.21.5 and 1.22.0.
+/// The rules of 1.22.0.
 const NEWEST: VersionRules = VersionRules {
     session_checks: true,
     empty_service_fails_pre_check: true,
+    index_errors: true,
+    node_name_ignores_case: true,
     ..NEWER
 };

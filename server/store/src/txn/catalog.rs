@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::Change;
 use crate::Index;
 use crate::VersionRules;
-use crate::catalog::node_id::check_node_id;
-use crate::catalog::registration::{NewCheck, NewNode};
+use crate::catalog::node_id::{NodeIdFlaw, check_node_id};
+use crate::catalog::registration::{NewCheck, NewNode, RegistrationFlaw};
 use crate::command::Refusal;
 use crate::txn::{CatalogOperation, CatalogSubject, CatalogVerb, TxnRefusal, TxnResult};
 
@@ -29,14 +29,19 @@ impl CatalogSubject {
                 let flaw = check_node_id(&node.id).err();
                 flaw.map(TxnRefusal::NodeIdMalformed)
             }
-            Self::Service { service, .. } if service.name.is_empty() => {
-                if !service.id.is_empty() {
-                    return Some(TxnRefusal::ServiceNameMissing);
+            Self::Service { service, .. } => {
+                let unnamed = service.name.is_empty();
+                if unnamed && !service.id.is_empty() {
+                    Some(TxnRefusal::ServiceNameMissing)
+                } else if unnamed && rules.empty_service_fails_pre_check {
+                    Some(TxnRefusal::ServiceKeyMissing)
+                } else if service.address_is_unspecified() {
+                    Some(TxnRefusal::ServiceAddress)
+                } else {
+                    None
                 }
-                let refused = rules.empty_service_fails_pre_check;
-                refused.then_some(TxnRefusal::ServiceKeyMissing)
             }
-            Self::Node(_) | Self::Service { .. } | Self::Check { .. } => None,
+            Self::Node(_) | Self::Check { .. } => None,
         }
     }
 
@@ -60,6 +65,9 @@ impl Change<'_> {
             subject,
             index,
         } = operation;
+        if let Some(refusal) = self.lookup_refusal(verb, subject) {
+            return Err(refusal);
+        }
         let current = self.current(subject);
         let current_index = current.as_ref().map(modify_index);
         match verb {
@@ -93,9 +101,6 @@ impl Change<'_> {
 
     /// Writes the subject of an operation and returns its row.
     fn write_subject(&mut self, subject: &CatalogSubject) -> Result<Option<TxnResult>, TxnRefusal> {
-        if let Some(refusal) = self.key_missing(subject) {
-            return Err(refusal);
-        }
         self.put_subject(subject).map_err(TxnRefusal::Catalog)?;
         Ok(self.current(subject))
     }
@@ -108,28 +113,33 @@ impl Change<'_> {
         if id.is_empty() {
             return Ok(self.current(subject));
         }
-        check_node_id(id).map_err(|flaw| TxnRefusal::NodeLookup {
-            id: id.clone(),
-            flaw,
-        })?;
+        if let Some(flaw) = self.node_id_flaw(id) {
+            let id = id.clone();
+            return Err(TxnRefusal::NodeLookup { id, flaw });
+        }
         let row = self.store.catalog.node_of_id(id);
         Ok(row.map(|row| TxnResult::Node(Arc::clone(row))))
     }
 
-    /// Refuses a service or check without an id on an existing node.
-    fn key_missing(&self, subject: &CatalogSubject) -> Option<TxnRefusal> {
-        if !self.store.catalog.nodes.contains_key(&subject.node()) {
+    /// Returns why a check cannot be looked up. A `set` does it as a registration does.
+    fn lookup_refusal(&self, verb: &CatalogVerb, subject: &CatalogSubject) -> Option<TxnRefusal> {
+        let CatalogSubject::Check { check, .. } = subject else {
             return None;
+        };
+        let looks_up = !matches!(verb, CatalogVerb::Set | CatalogVerb::Unknown(_));
+        let fails = looks_up && check.check_id.is_empty() && self.store.rules.index_errors;
+        let deletes = *verb == CatalogVerb::Delete;
+        fails.then_some(TxnRefusal::CheckLookup { deletes })
+    }
+
+    /// Returns what is wrong with the id of a node to look up.
+    fn node_id_flaw(&self, id: &str) -> Option<NodeIdFlaw> {
+        if self.store.rules.index_errors {
+            let is_digit = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b'-';
+            let other = id.bytes().find(|byte| !is_digit(byte));
+            return other.map(NodeIdFlaw::InvalidByte);
         }
-        match subject {
-            CatalogSubject::Service { service, .. } if service.id.is_empty() => {
-                Some(TxnRefusal::ServiceKeyMissing)
-            }
-            CatalogSubject::Check { check, .. } if check.check_id.is_empty() => {
-                Some(TxnRefusal::CheckKeyMissing)
-            }
-            _ => None,
-        }
+        check_node_id(id).err()
     }
 
     fn current(&self, subject: &CatalogSubject) -> Option<TxnResult> {
@@ -161,6 +171,9 @@ impl Change<'_> {
         }
         match subject {
             CatalogSubject::Node(_) => Ok(()),
+            CatalogSubject::Service { service, .. } if service.id.is_empty() => {
+                Err(Refusal::Registration(RegistrationFlaw::ServiceWithoutId))
+            }
             CatalogSubject::Service { service, .. } => {
                 self.put_service(&node, service.clone());
                 Ok(())

@@ -189,10 +189,15 @@ pub enum TxnRefusal {
     },
     /// The name of a written service instance is missing.
     ServiceNameMissing,
+    /// The address of a written service instance is that of all interfaces.
+    ServiceAddress,
     /// Name and id of a service instance are missing.
     ServiceKeyMissing,
-    /// Name and id of a check are missing.
-    CheckKeyMissing,
+    /// The id of a check that an operation looks up is empty, and this version cannot look it up.
+    CheckLookup {
+        /// Whether the operation is a `delete`.
+        deletes: bool,
+    },
     /// The verb is unknown for nodes, services or checks.
     UnknownCatalogVerb {
         /// The kind, from [`CatalogSubject::kind`].

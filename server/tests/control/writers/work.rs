@@ -300,7 +300,6 @@ fn registration(node: String) -> Registration {
             address: "10.0.0.1".to_owned(),
             ..NewNode::default()
         },
-        skip_node_update: false,
         service: Some(NewService {
             id: "web".to_owned(),
             name: "web".to_owned(),
@@ -312,5 +311,6 @@ fn registration(node: String) -> Registration {
             status: "passing".to_owned(),
             ..NewCheck::default()
         }],
+        ..Registration::default()
     }
 }

@@ -126,16 +126,12 @@ fn wants_text(request: &Request) -> bool {
 }
 
 fn entry<'a>(request: &'a Request, agent: &'a Agent, service: &'a NewService) -> ServiceHealth<'a> {
-    let config = &request.context.config;
+    let look = AgentLook::new(request);
     let checks = agent.checks_on(&service.id);
     ServiceHealth {
         aggregated_status: Health::of(agent, service).text(),
-        service: Some(AgentService::new(service, AgentLook::new(request))),
-        checks: Some(
-            checks
-                .map(|local| HealthCheck::new(local, config.node_name.as_str()))
-                .collect(),
-        ),
+        service: Some(AgentService::new(service, look)),
+        checks: Some(checks.map(|local| HealthCheck::new(local, look)).collect()),
     }
 }
 

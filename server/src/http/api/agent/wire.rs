@@ -13,6 +13,7 @@ use crate::version::Behaviour;
 pub(crate) struct AgentLook<'a> {
     look: Look,
     datacenter: &'a str,
+    node: &'a str,
     /// The hash of the content, if it is shown.
     pub(crate) content_hash: Option<&'a str>,
 }
@@ -25,6 +26,7 @@ impl<'a> AgentLook<'a> {
                 surface: Surface::Agent,
             },
             datacenter: &request.context.config.datacenter,
+            node: &request.context.config.node_name,
             content_hash: None,
         }
     }
@@ -88,8 +90,8 @@ pub(crate) struct ServiceHealth<'a> {
 
 table! {
     /// A check as `agent/health/service` shows it: with all fields of a definition, but without their values.
-    pub(crate) HealthCheck of local: LocalCheck, node: &'a str {
-        "Node" => json(node),
+    pub(crate) HealthCheck of local: LocalCheck, agent: AgentLook<'a> {
+        "Node" => json(agent.node),
         "CheckID" => json(local.check.check_id),
         "Name" => json(local.check.name),
         "Status" => json(local.check.status),
@@ -99,7 +101,8 @@ table! {
         "ServiceName" => json(local.service_name),
         "ServiceTags" => json(local.service_tags),
         "Type" => json(""),
-        "Definition" => json(NoDefinition::new(&(), node)),
+        "ExposedPort" if agent.look.has(Behaviour::JsonCheckExposedPort) => json(0),
+        "Definition" => json(NoDefinition::new(&(), agent)),
         "CreateIndex" => json(0),
         "ModifyIndex" => json(0),
     }
@@ -107,7 +110,7 @@ table! {
 
 table! {
     /// The fields of a definition without their values.
-    NoDefinition of nothing: (), node: &'a str {
+    NoDefinition of nothing: (), look: Look {
         "Interval" => json("0s"),
         "Timeout" => json("0s"),
         "DeregisterCriticalServiceAfter" => json("0s"),
@@ -115,7 +118,13 @@ table! {
         "Header" => json(()),
         "Method" => json(""),
         "Body" => json(""),
+        "TLSServerName" if look.has(Behaviour::JsonCheckTlsServerName) => json(""),
         "TLSSkipVerify" => json(false),
         "TCP" => json(""),
+        "TCPUseTLS" if look.has(Behaviour::JsonCheckTcpUseTls) => json(false),
+        "UDP" if look.has(Behaviour::JsonCheckUdp) => json(""),
+        "GRPC" if look.has(Behaviour::JsonClientCheckGrpc) => json(""),
+        "OSService" if look.has(Behaviour::JsonCheckOsService) => json(""),
+        "GRPCUseTLS" if look.has(Behaviour::JsonClientCheckGrpc) => json(false),
     }
 }

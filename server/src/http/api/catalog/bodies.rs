@@ -91,27 +91,35 @@ pub(crate) fn new_check(body: CheckBody) -> NewCheck {
     check
 }
 
-/// Returns the type of check that a definition describes; empty if it describes none.
+/// Returns the type of check that a definition describes, in Consul's order; empty if it describes none (session.md 4.2).
 fn kind_of(definition: &HealthCheckDefinition) -> &'static str {
     let runs = definition.interval_ns > 0;
-    if runs && !definition.http.is_empty() {
-        "http"
-    } else if runs && !definition.tcp.is_empty() {
-        "tcp"
-    } else if !definition.script_args.is_empty() {
-        "script"
-    } else if definition.ttl_ns > 0 {
-        "ttl"
-    } else {
-        ""
-    }
+    let has_script = !definition.script_args.is_empty();
+    let follows = !definition.alias_node.is_empty() || !definition.alias_service.is_empty();
+    let kinds = [
+        ("grpc", runs && !definition.grpc.is_empty()),
+        ("http", runs && !definition.http.is_empty()),
+        ("ttl", definition.ttl_ns > 0),
+        ("tcp", runs && !definition.tcp.is_empty()),
+        ("udp", runs && !definition.udp.is_empty()),
+        ("alias", follows),
+        (
+            "docker",
+            runs && has_script && !definition.docker_container_id.is_empty(),
+        ),
+        ("script", has_script),
+        ("h2ping", runs && !definition.h2ping.is_empty()),
+        ("os_service", runs && !definition.os_service.is_empty()),
+    ];
+    let kind = kinds.iter().find(|(_, described)| *described);
+    kind.map_or("", |(kind, _)| kind)
 }
 
 // Consul decodes into a type without a name (seen on 1.8.7).
 const DEFINITION_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; DeregisterCriticalServiceAfter interface {}; TTL interface {}; *structs.Alias }";
 
 go_struct! {
-    /// The definition of a check. Fields without a place are only checked for their kinds.
+    /// The definition of a check.
     DefinitionFields as DEFINITION_TYPE for body: CheckBody,
     own decoder: Accepted, then: CheckBody::settle_durations {
         "Interval": AnyDuration => body.interval,
@@ -120,20 +128,32 @@ go_struct! {
         "TTL": AnyDuration => body.ttl,
         *Alias {
             "HTTP": String => body.check.definition.http,
+            "TLSServerName" since Behaviour::JsonCheckTlsServerName:
+                String => body.check.definition.tls_server_name,
             "TLSSkipVerify": bool => body.check.definition.tls_skip_verify,
             "Header":
                 BTreeMap<String, Option<Vec<String>>> => body.check.definition.header,
             "Method": String => body.check.definition.method,
             "Body": String => body.check.definition.body,
+            "DisableRedirects" since Behaviour::JsonCheckUdp:
+                bool => body.check.definition.disable_redirects,
             "TCP": String => body.check.definition.tcp,
+            "TCPUseTLS" since Behaviour::JsonCheckTcpUseTls:
+                bool => body.check.definition.tcp_use_tls,
+            "UDP" since Behaviour::JsonCheckUdp: String => body.check.definition.udp,
+            "H2PING" since Behaviour::JsonCheckH2Ping: String => body.check.definition.h2ping,
+            "H2PingUseTLS" since Behaviour::JsonCheckH2Ping:
+                bool => body.check.definition.h2ping_use_tls,
+            "OSService" since Behaviour::JsonCheckOsService:
+                String => body.check.definition.os_service,
             "ScriptArgs": Vec<String> => body.check.definition.script_args,
-            "OutputMaxSize" is "uint": u64,
-            "AliasNode": String,
-            "AliasService": String,
-            "DockerContainerID": String,
-            "Shell": String,
-            "GRPC": String,
-            "GRPCUseTLS": bool,
+            "OutputMaxSize" is "uint": u64 => body.check.definition.output_max_size,
+            "DockerContainerID": String => body.check.definition.docker_container_id,
+            "Shell": String => body.check.definition.shell,
+            "GRPC": String => body.check.definition.grpc,
+            "GRPCUseTLS": bool => body.check.definition.grpc_use_tls,
+            "AliasNode": String => body.check.definition.alias_node,
+            "AliasService": String => body.check.definition.alias_service,
             "SessionName" since Behaviour::SessionChecks:
                 String => body.check.definition.session_name,
         }

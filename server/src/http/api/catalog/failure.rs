@@ -1,7 +1,7 @@
 //! The errors of catalog registrations before they reach the store (session.md 4.2, 1.22.md B4.2).
 
 use crate::definition::node_id;
-use crate::http::failure::{failures, quoted};
+use crate::http::failure::failures;
 use crate::store::NodeIdFlaw;
 use crate::version::{Behaviour, Version};
 
@@ -21,24 +21,11 @@ failures! {
         } else {
             "Must provide service name with ID"
         };
+    /// The address of the service is that of all interfaces.
+    invalid_service_address() => 500, "Invalid service address";
     /// The service has neither id nor name (since 1.21.2).
     missing_service() => 500, "service name (Service.Service) is required; \
         both Service ID (Service.ID) and Service Name cannot be empty";
-    /// The service has neither id nor name (before 1.21.2).
-    service_without_key() => 500,
-        "failed inserting service: failed inserting service: object missing primary index";
-    /// The check names a node other than the registered one.
-    check_of_other_node(named: &str, check: &str, node: &str, version: Version) => 500,
-        if version.has(Behaviour::CatalogRegisterTexts) {
-            format!("Node '{named}' for check '{check}' doesn't match register request node '{node}'")
-        } else {
-            let (named, node) = (quoted(named, version), quoted(node, version));
-            format!("check node {named} does not match node {node}")
-        };
-    /// The check has neither id nor name.
-    check_without_key(node: &str) => 500, format!(
-        "failed inserting check: failed inserting check: object missing primary index on node \"{node}\""
-    );
     /// The proxy or gateway is invalid; `words` is Consul's text.
     invalid_proxy(words: String) => 500, words;
 }

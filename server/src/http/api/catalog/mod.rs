@@ -193,12 +193,18 @@ pub(crate) fn instances<'a>(
     rows
 }
 
-/// Lists the services of a gateway. There are no gateways.
+/// Lists the services of a gateway. There are no gateways, and Go prints the list that was never made as `null`.
 pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     request.named("gateway name")?;
     request.check_datacenter_of_read()?;
-    Ok(reply(request, &(), Index(1), options))
+    let services = request.has(Behaviour::CatalogGatewayServicesEmpty);
+    Ok(reply(
+        request,
+        &services.then_some(NOTHING),
+        Index(1),
+        options,
+    ))
 }
 
 /// An empty list.
@@ -227,8 +233,9 @@ pub(crate) async fn read<R: Read<Refused = Infallible>, T: 'static>(
     options: ReadOptions,
     fields: &'static [Field<T>],
 ) -> Result<(Answer<R::Rows>, Filter<T>), Failure> {
-    let checked = request.check_datacenter();
-    let filter = checked.and_then(|()| filter(request, fields));
+    let filter = request
+        .check_datacenter()
+        .and_then(|()| filter(request, fields));
     let filter = filter.map_err(|failure| failure.of_read(&request.context))?;
     let Ok(answer) = blocking::answer(&request.context.engine, read, options.wait).await;
     Ok((answer, filter))

@@ -10,13 +10,15 @@ use crate::http::body::definition::ServiceBody;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{Deregistration, NewCheck, NewNode, NewService, Registration, check_node_id};
+use crate::store::{
+    Deregistration, NewNode, NewService, Refusal, Registration, RegistrationFlaw, check_node_id,
+};
 use crate::version::Behaviour;
 
 /// Registers a node with its service and checks.
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     let body = read_for_catalog::<RegisterBody>(&mut request).await?;
-    request.check_datacenter_is(&body.datacenter)?;
+    request.check_is_own_datacenter(body.datacenter.as_bytes())?;
     let registration = registration(&request, body)?;
     let applied = request.context.engine.apply(registration);
     applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
@@ -26,7 +28,7 @@ pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
 /// Deregisters a node, a service or a check. If the body names a service and a check, the service counts.
 pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     let body = read_for_catalog::<DeregisterBody>(&mut request).await?;
-    request.check_datacenter_is(&body.datacenter)?;
+    request.check_is_own_datacenter(body.datacenter.as_bytes())?;
     if body.node.is_empty() {
         return Err(failure::missing_node());
     }
@@ -62,9 +64,11 @@ pub(crate) async fn read_strictly<T: Decode<Place: Default>>(
 }
 
 /// Decodes a body of the catalog, whose error about namespaces names Consul Enterprise in every release (seen on 1.8.7).
+/// The parameters about tenancy are checked first; `dc` is ignored, because the body names the datacenter.
 async fn read_for_catalog<T: Decode<Place: Default>>(
     request: &mut Request,
 ) -> Result<T::Place, Failure> {
+    request.check_tenancy()?;
     let decoded = decode_strictly::<T>(request).await;
     decoded.map_err(|error| Failure::undecodable(&with_edition(error)))
 }
@@ -102,27 +106,68 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
     }
     let service = body
         .service
-        .map(|service| checked_service(request, service));
-    let service = service.transpose()?;
+        .map(|service| checked_service(request, service))
+        .transpose()?;
     let mut checks = Vec::new();
     for check in body.check.map(Some).into_iter().chain(body.checks) {
         // Consul's handler panics on a null check, which closes the connection.
-        let check = check.ok_or_else(Failure::dropped)?;
-        checks.push(checked_check(request, &body.node, check)?);
+        checks.push(check.ok_or_else(Failure::dropped)?);
     }
-    Ok(Registration {
-        node: NewNode {
-            node: body.node,
-            id: body.id,
-            address: body.address,
-            datacenter: request.context.config.datacenter.clone(),
-            tagged_addresses: body.tagged_addresses,
-            meta: body.node_meta,
-        },
+    let node = NewNode {
+        node: body.node,
+        id: body.id,
+        address: body.address,
+        datacenter: request.context.config.datacenter.clone(),
+        tagged_addresses: body.tagged_addresses,
+        meta: body.node_meta,
+    };
+    let mut registration = Registration {
+        node,
         skip_node_update: body.skip_node_update,
-        service,
-        checks,
-    })
+        ..Registration::default()
+    };
+    match service {
+        Some(service) if service.id.is_empty() => {
+            registration.flaw = Some(RegistrationFlaw::ServiceWithoutId);
+            return Ok(registration);
+        }
+        service => registration.service = service,
+    }
+    add_checks(request, &mut registration, checks)?;
+    Ok(registration)
+}
+
+/// Adds checks up to the first one of another node. Earlier releases find that one as late as in the catalog, after they
+/// have tried what stands before it (seen on 1.8.7).
+fn add_checks(
+    request: &Request,
+    registration: &mut Registration,
+    checks: Vec<CheckBody>,
+) -> Result<(), Failure> {
+    let node = &registration.node.node;
+    let early = request.has(Behaviour::CatalogRegisterTexts);
+    for check in checks {
+        let named = &check.node;
+        let of_this_node = named == node || early && named.eq_ignore_ascii_case(node);
+        if !named.is_empty() && !of_this_node {
+            let named = named.clone();
+            let flaw = RegistrationFlaw::CheckOfOtherNode {
+                named,
+                check: check.into_check().check_id,
+                node: node.clone(),
+            };
+            if early {
+                return Err(Failure::refused(
+                    &Refusal::Registration(flaw),
+                    request.version(),
+                ));
+            }
+            registration.flaw = Some(flaw);
+            return Ok(());
+        }
+        registration.checks.push(new_check(check));
+    }
+    Ok(())
 }
 
 /// Whether the registration, its service or a check names a peer (1.22.md B4.2).
@@ -134,44 +179,20 @@ fn names_a_peer(body: &RegisterBody) -> bool {
 }
 
 fn checked_service(request: &Request, service: ServiceBody) -> Result<NewService, Failure> {
-    match (
-        service.service.id.is_empty(),
-        service.service.name.is_empty(),
-    ) {
-        (false, true) => Err(failure::missing_service_name(request.version())),
-        (true, true) if request.has(Behaviour::CatalogServiceEmptyText) => {
-            Err(failure::missing_service())
-        }
-        (true, true) => Err(failure::service_without_key()),
-        (_, false) => {
-            let service = service.into_service().ok_or_else(Failure::dropped)?;
-            match proxy_problems(&service) {
-                None => Ok(service),
-                Some(text) => Err(failure::invalid_proxy(text)),
-            }
-        }
+    let given = &service.service;
+    let keyless = given.name.is_empty() && given.id.is_empty();
+    if given.name.is_empty() && !given.id.is_empty() {
+        return Err(failure::missing_service_name(request.version()));
     }
-}
-
-fn checked_check(request: &Request, node: &str, check: CheckBody) -> Result<NewCheck, Failure> {
-    let of_this_node = if request.has(Behaviour::CatalogRegisterTexts) {
-        check.node.eq_ignore_ascii_case(node)
-    } else {
-        check.node == node
-    };
-    if !check.node.is_empty() && !of_this_node {
-        let named = check.node.clone();
-        let id = check.into_check().check_id;
-        return Err(failure::check_of_other_node(
-            &named,
-            &id,
-            node,
-            request.version(),
-        ));
+    if keyless && request.has(Behaviour::CatalogServiceEmptyText) {
+        return Err(failure::missing_service());
     }
-    let check = new_check(check);
-    if check.check_id.is_empty() {
-        return Err(failure::check_without_key(node));
+    let service = service.into_service().ok_or_else(Failure::dropped)?;
+    if let Some(text) = proxy_problems(&service) {
+        return Err(failure::invalid_proxy(text));
     }
-    Ok(check)
+    if service.address_is_unspecified() {
+        return Err(failure::invalid_service_address());
+    }
+    Ok(service)
 }

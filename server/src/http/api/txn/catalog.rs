@@ -162,7 +162,7 @@ const DEFINITION_TYPE: &str = "struct { IntervalDuration interface {}; TimeoutDu
 
 go_struct! {
     /// The definition of a check in the client's type: fewer fields than the catalog's, and two spellings of durations.
-    /// The deprecated spelling counts if the other one is missing.
+    /// The deprecated spelling counts if the other one is missing. A field without a place is only checked for its kind.
     DefinitionFields as DEFINITION_TYPE for body: CheckBody,
     own decoder: Accepted, then: CheckBody::settle_durations {
         "IntervalDuration": AnyDuration => body.interval,
@@ -175,7 +175,17 @@ go_struct! {
                 BTreeMap<String, Option<Vec<String>>> => body.check.definition.header,
             "Method": String => body.check.definition.method,
             "Body": String => body.check.definition.body,
+            "TLSServerName" since Behaviour::JsonCheckTlsServerName:
+                String => body.check.definition.tls_server_name,
             "TCP": String => body.check.definition.tcp,
+            "TCPUseTLS" since Behaviour::JsonCheckTcpUseTls:
+                bool => body.check.definition.tcp_use_tls,
+            "UDP" since Behaviour::JsonCheckUdp: String,
+            "OSService" since Behaviour::JsonCheckOsService:
+                String => body.check.definition.os_service,
+            "GRPC" since Behaviour::JsonClientCheckGrpc: String => body.check.definition.grpc,
+            "GRPCUseTLS" since Behaviour::JsonClientCheckGrpc:
+                bool => body.check.definition.grpc_use_tls,
             "Interval": ReadableDuration => body.check.definition.interval_ns,
             "Timeout": ReadableDuration => body.check.definition.timeout_ns,
             "DeregisterCriticalServiceAfter": ReadableDuration =>

@@ -3,9 +3,12 @@
 use crate::definition::node_id;
 use crate::go::quote::QuotedBy;
 use crate::http::api::catalog::failure as register;
-use crate::http::failure::{Failure, failures, node_name_text, quoted};
+use crate::http::failure::{
+    EMPTY_ID, Failure, check_without_id_text, failures, node_name_text, quoted,
+};
 use crate::store::{
-    AcquireRefused, CatalogSubject, KvRefused, NodeIdFlaw, Refusal, TxnError, TxnRefusal,
+    AcquireRefused, CatalogSubject, KvRefused, NodeIdFlaw, Refusal, RegistrationFlaw, TxnError,
+    TxnRefusal,
 };
 use crate::version::{Behaviour, Version};
 
@@ -52,16 +55,15 @@ pub(crate) fn what(error: &TxnError, version: Version) -> String {
         TxnRefusal::UnknownCatalogVerb { kind, verb } => unknown_verb_text(kind, verb, version),
         TxnRefusal::NodeNameMissing => register::missing_node().text(version),
         TxnRefusal::NodeIdMalformed(flaw) => register::invalid_node_id(*flaw).text(version),
-        TxnRefusal::NodeLookup { id, flaw } => node_lookup_text(id, *flaw),
+        TxnRefusal::NodeLookup { id, flaw } => node_lookup_text(id, *flaw, version),
         TxnRefusal::ServiceNameMissing => register::missing_service_name(version).text(version),
-        TxnRefusal::ServiceKeyMissing if version.has(Behaviour::CatalogServiceEmptyText) => {
-            register::missing_service().text(version)
+        TxnRefusal::ServiceAddress => register::invalid_service_address().text(version),
+        TxnRefusal::ServiceKeyMissing => register::missing_service().text(version),
+        TxnRefusal::CheckLookup { deletes: true } => {
+            format!("check lookup failed: {EMPTY_ID}")
         }
-        TxnRefusal::ServiceKeyMissing => {
-            "failed inserting service: object missing primary index".into()
-        }
-        TxnRefusal::CheckKeyMissing => {
-            "failed inserting check: object missing primary index".into()
+        TxnRefusal::CheckLookup { deletes: false } => {
+            format!("failed check lookup: {EMPTY_ID}")
         }
         TxnRefusal::CatalogMissing(subject) => {
             format!("{} doesn't exist", subject_text(subject, version))
@@ -105,6 +107,12 @@ fn write_text(key: &QuotedBy<'_>, refused: &KvRefused, version: Version) -> Stri
 fn refusal_text(refusal: &Refusal, version: Version) -> String {
     match refusal {
         Refusal::MissingService { .. } => "Missing service registration".into(),
+        Refusal::Registration(RegistrationFlaw::ServiceWithoutId) => {
+            "failed inserting service: object missing primary index".into()
+        }
+        Refusal::Registration(RegistrationFlaw::CheckWithoutId { .. }) => {
+            check_without_id_text(version)
+        }
         Refusal::NodeNameTaken {
             by,
             renamed,
@@ -115,8 +123,11 @@ fn refusal_text(refusal: &Refusal, version: Version) -> String {
 }
 
 /// Returns the text of a read with an invalid node id.
-fn node_lookup_text(id: &str, flaw: NodeIdFlaw) -> String {
+fn node_lookup_text(id: &str, flaw: NodeIdFlaw, version: Version) -> String {
     let flaw = node_id::text(flaw);
+    if version.has(Behaviour::CatalogIndexErrors) {
+        return format!("node lookup by ID failed: index error: invalid UUID: {flaw}");
+    }
     format!("node lookup by ID failed, wrong UUID: {flaw} for '{id}'")
 }
 

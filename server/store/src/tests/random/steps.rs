@@ -436,6 +436,7 @@ fn registration() -> impl Strategy<Value = Registration> {
         skip_node_update,
         service,
         checks,
+        flaw: None,
     })
 }
 
