@@ -110,7 +110,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/definition/later-fields-since-1-22",
         claim: "The catalog keeps the fields of later kinds of checks: UDP, HTTP/2 pings, services of the system, sessions",
-        source: "session.md 4.2",
+        source: "session.md 4.2, 1.22.md F",
         since: Version::V1_22,
         needs: NEEDS,
         run: |t| {
@@ -213,7 +213,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "txn/check/definition-since-1-22",
         claim: "A transaction keeps the fields of gRPC, TLS and services of the system, and drops those of other later kinds",
-        source: "kv.md 7.5",
+        source: "kv.md 7.5, 1.22.md F",
         since: Version::V1_22,
         needs: NEEDS,
         run: |t| {

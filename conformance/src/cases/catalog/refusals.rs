@@ -157,7 +157,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/register/check-without-id-since-1-22",
         claim: "A check with neither id nor name cannot be looked up; an unknown service is noticed before",
-        source: "session.md 4.2",
+        source: "session.md 4.2, 1.22.md B4.2",
         since: Version::V1_22,
         needs: NEEDS,
         run: |t| {
@@ -182,7 +182,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "txn/check/without-id-since-1-22",
         claim: "A check with neither id nor name cannot be looked up, whatever the verb",
-        source: "kv.md 7.5",
+        source: "kv.md 7.5, 1.22.md F",
         since: Version::V1_22,
         needs: NEEDS,
         run: |t| {
@@ -202,7 +202,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "txn/node/malformed-id-since-1-22",
         claim: "A get of a node by an id that is not hexadecimal is an error of the index, with or without a name",
-        source: "kv.md 7.5",
+        source: "kv.md 7.5, 1.22.md F",
         since: Version::V1_22,
         needs: NEEDS,
         run: |t| {

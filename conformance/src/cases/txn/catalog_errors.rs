@@ -190,7 +190,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "txn/node/by-id",
         claim: "A get that gives an id finds the node of that id, whatever its name; a malformed id is told as one",
-        source: "seen on 1.8.7",
+        source: "kv.md 7.5; seen on 1.8.7",
         until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {
