@@ -39,6 +39,8 @@ fn used(site: Site) -> Site {
         Request::put("/v1/kv/before", "v"),
         Request::delete("/v1/kv/before"),
         Request::put("/v1/session/create", r#"{"TTL":"10s"}"#),
+        Request::put("/v1/agent/service/register", r#"{"Name":"before"}"#),
+        Request::put("/v1/agent/service/deregister/before", ""),
     ];
     for request in requests {
         let outcome = wire::exchange(site.address(), &request);
