@@ -6,6 +6,7 @@ mod instance;
 pub(crate) mod meta;
 pub(crate) mod node_id;
 mod proxy;
+mod reach;
 mod service;
 mod sidecar;
 
@@ -14,7 +15,8 @@ pub use check::{CheckDefinition, Timing};
 pub use service::ServiceDefinition;
 
 pub use crate::store::{
-    CheckSpec, ExposedPath, NewService, Proxy, ServiceAddress, ServiceSpec, Upstream, Weights,
+    CheckSpec, ExposedPath, Locality, NewService, Proxy, ServiceAddress, ServicePort, ServiceSpec,
+    TransparentProxy, Upstream, Weights,
 };
 use crate::version::{Behaviour, Version};
 
@@ -125,8 +127,10 @@ pub enum DefinitionError {
     Weights(&'static str),
     /// Invalid metadata, with the reason.
     Meta(String),
-    /// An invalid proxy or gateway, with all problems.
-    Kind(Vec<String>),
+    /// What is invalid of a service, of a proxy or of a gateway, with all problems.
+    Service(Vec<String>),
+    /// A service with several ports and a sidecar.
+    Ports,
     /// An invalid sidecar, with the reason.
     Sidecar(SidecarError),
     /// A check with too many or too few settings of how it is run, with the reason.
@@ -150,7 +154,8 @@ impl DefinitionError {
             DefinitionError::ServiceAddress => "Invalid service address".into(),
             DefinitionError::Weights(why) => format!("Invalid Weights: {why}"),
             DefinitionError::Meta(why) => format!("Invalid Service Meta: {why}"),
-            DefinitionError::Kind(problems) => problems_text(problems),
+            DefinitionError::Service(problems) => problems_text(problems),
+            DefinitionError::Ports => "MultiPort cannot be used with Consul Connect.".into(),
             // Before 1.13 Consul does not recognize this error as the client's.
             DefinitionError::Sidecar(error) if version.has(Behaviour::HttpNamespaceErrorUnprefixed) => {
                 error.text(version)
@@ -204,10 +209,26 @@ impl SidecarError {
     }
 }
 
-/// Returns the problems of a proxy or gateway in one text; `None` if there are none.
-pub(crate) fn proxy_problems(service: &NewService) -> Option<String> {
-    let problems = proxy::problems(service, false);
-    (!problems.is_empty()).then(|| problems_text(&problems))
+/// Returns the problems of a service in one text; `None` if there are none.
+pub(crate) fn service_problems(service: &NewService, version: Version) -> Option<String> {
+    text_of(&problems(service, false, version))
+}
+
+/// Returns the problem of where a node is; `None` if there is none.
+pub(crate) fn locality_problem(locality: Option<&Locality>) -> Option<String> {
+    let problem = reach::of_locality(locality);
+    text_of(problem.as_slice())
+}
+
+/// Returns the problems of a service, a proxy or a gateway.
+fn problems(service: &NewService, has_sidecar: bool, version: Version) -> Vec<String> {
+    let mut problems = reach::problems(service, version);
+    problems.extend(proxy::problems(service, has_sidecar, version));
+    problems
+}
+
+fn text_of(problems: &[String]) -> Option<String> {
+    (!problems.is_empty()).then(|| problems_text(problems))
 }
 
 /// Prints several problems in one text, as Consul's library does.

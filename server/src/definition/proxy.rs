@@ -1,14 +1,31 @@
 //! Validation of proxies and gateways, in Consul's words and order (seen on 1.8.7).
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::store::{ExposedPath, NewService, Proxy, Upstream};
+use crate::version::{Behaviour, Version};
+
+/// The default type of an upstream.
+const SERVICE: &str = "service";
+
+/// Sets the default type of all upstreams, as the agent does and the catalog does not (seen on 1.8.7).
+pub(super) fn name_destination_types(mut proxy: Arc<Proxy>) -> Arc<Proxy> {
+    let is_unset = |upstream: &Upstream| upstream.destination_type.is_empty();
+    if proxy.upstreams.iter().any(is_unset) {
+        let upstreams = Arc::make_mut(&mut proxy).upstreams.iter_mut();
+        for upstream in upstreams.filter(|upstream| is_unset(upstream)) {
+            SERVICE.clone_into(&mut upstream.destination_type);
+        }
+    }
+    proxy
+}
 
 /// Returns the problems of a proxy or gateway; empty for any other service.
-pub(crate) fn problems(service: &NewService, has_sidecar: bool) -> Vec<String> {
+pub(super) fn problems(service: &NewService, has_sidecar: bool, version: Version) -> Vec<String> {
     let kind = service.kind.as_str();
     match kind {
-        "connect-proxy" => of_proxy(service),
+        "connect-proxy" => of_proxy(service, version),
         "mesh-gateway" | "terminating-gateway" => {
             let mut problems = Vec::new();
             if service.port == 0 {
@@ -26,13 +43,22 @@ pub(crate) fn problems(service: &NewService, has_sidecar: bool) -> Vec<String> {
     }
 }
 
-fn of_proxy(service: &NewService) -> Vec<String> {
+fn of_proxy(service: &NewService, version: Version) -> Vec<String> {
     let mut problems = Vec::new();
+    if !service.ports.is_empty() {
+        problems.push("Ports cannot be set for a connect-proxy".to_owned());
+    }
+    let has_later_texts = version.has(Behaviour::CatalogProxyTexts);
+    let is_nowhere = service.port == 0 && service.socket_path.is_empty();
+    // The later text comes first (1.22.md B4.2p).
+    if is_nowhere && has_later_texts {
+        problems.push("Port or SocketPath must be set for a connect-proxy".to_owned());
+    }
     if service.proxy.destination_name.is_empty() {
         let problem = "Proxy.DestinationServiceName must be non-empty for Connect proxy services";
         problems.push(problem.to_owned());
     }
-    if service.port == 0 {
+    if is_nowhere && !has_later_texts {
         problems.push("Port must be set for a Connect proxy".to_owned());
     }
     if service.connect_native {
@@ -76,7 +102,7 @@ fn of_upstreams(upstreams: &[Upstream], problems: &mut Vec<String>) {
     let mut addresses = BTreeSet::new();
     for upstream in upstreams {
         let kind = match upstream.destination_type.as_str() {
-            "" => "service",
+            "" => SERVICE,
             other => other,
         };
         if let Some(problem) = of_upstream(upstream, kind) {

@@ -1,7 +1,9 @@
 //! Definitions of services.
 
 use super::instance::{check_specs, complete_addresses};
-use super::{CheckDefinition, DefinitionError, DefinitionRules, meta, proxy};
+use super::proxy::name_destination_types;
+use super::reach::forget_unknown;
+use super::{CheckDefinition, DefinitionError, DefinitionRules, meta, problems};
 use crate::store::{NewService, ServiceSpec, Weights};
 
 /// The definition of a service.
@@ -32,15 +34,20 @@ impl ServiceDefinition {
             return Err(DefinitionError::Meta(flaw));
         }
         let (mut service, checks, sidecar) = self.into_parts();
+        forget_unknown(&mut service, rules.version);
+        service.proxy = name_destination_types(service.proxy);
         if service.id.is_empty() {
             service.id.clone_from(&service.name);
         }
-        let mut problems = proxy::problems(&service, sidecar.is_some());
+        let mut problems = problems(&service, sidecar.is_some(), rules.version);
         if let Some(sidecar) = &sidecar {
             problems.extend(sidecar.sidecar_problems());
         }
         if !problems.is_empty() {
-            return Err(DefinitionError::Kind(problems));
+            return Err(DefinitionError::Service(problems));
+        }
+        if sidecar.is_some() && !service.ports.is_empty() {
+            return Err(DefinitionError::Ports);
         }
         for check in &checks {
             check.validate()?;

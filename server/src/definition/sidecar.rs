@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::instance::{check_specs, complete_addresses};
+use super::proxy::name_destination_types;
+use super::reach::forget_unknown;
 use super::{DefinitionError, DefinitionRules, ServiceDefinition, SidecarError, meta};
 use crate::store::{NewService, Proxy, Sidecar};
 
@@ -48,7 +50,7 @@ impl ServiceDefinition {
             tags,
             meta: given.meta.or_else(|| of.meta.clone()),
             address: or(given.address, || of.address.clone()),
-            proxy: Arc::new(settings(&given.proxy, of)),
+            proxy: name_destination_types(Arc::new(settings(&given.proxy, of))),
             ..given
         };
         let wrong = |error| DefinitionError::Sidecar(SidecarError::Check(Box::new(error)));
@@ -56,6 +58,7 @@ impl ServiceDefinition {
             check.validate().map_err(wrong)?;
             check.check_scripts(rules).map_err(wrong)?;
         }
+        forget_unknown(&mut service, rules.version);
         complete_addresses(&mut service);
         Ok(Sidecar {
             checks: check_specs(checks, &service, rules).map_err(wrong)?,

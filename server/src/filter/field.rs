@@ -6,6 +6,7 @@ use super::expression::{Match, Operator};
 use crate::go::number;
 use crate::go::quote::Quoted;
 use crate::go::regexp::{self, Regexp};
+use crate::version::{Behaviour, Version};
 
 /// A test of a row.
 pub(super) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
@@ -14,6 +15,8 @@ pub(super) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 pub(crate) struct Field<T: 'static> {
     name: &'static str,
     kind: Kind<T>,
+    /// The behaviour of the releases that know the field; `None` for all.
+    since: Option<Behaviour>,
 }
 
 /// The kind of a field, with its getter.
@@ -27,28 +30,39 @@ enum Kind<T: 'static> {
 }
 
 impl<T: 'static> Field<T> {
+    const fn of(name: &'static str, kind: Kind<T>) -> Self {
+        let since = None;
+        Self { name, kind, since }
+    }
+
+    /// The same field, unknown to releases without a behaviour.
+    pub(crate) const fn since(mut self, behaviour: Behaviour) -> Self {
+        self.since = Some(behaviour);
+        self
+    }
+
     /// A text.
     pub(crate) const fn text(name: &'static str, get: fn(&T) -> &str) -> Self {
         let kind = Kind::Text(get);
-        Self { name, kind }
+        Self::of(name, kind)
     }
 
     /// A whole number.
     pub(crate) const fn number(name: &'static str, get: fn(&T) -> i64) -> Self {
         let kind = Kind::Number(get);
-        Self { name, kind }
+        Self::of(name, kind)
     }
 
     /// A boolean.
     pub(crate) const fn flag(name: &'static str, get: fn(&T) -> bool) -> Self {
         let kind = Kind::Flag(get);
-        Self { name, kind }
+        Self::of(name, kind)
     }
 
     /// A list of texts.
     pub(crate) const fn texts(name: &'static str, get: fn(&T) -> &[String]) -> Self {
         let kind = Kind::Texts(get);
-        Self { name, kind }
+        Self::of(name, kind)
     }
 
     /// A map of texts; a missing one counts as empty.
@@ -57,13 +71,13 @@ impl<T: 'static> Field<T> {
         get: fn(&T) -> Option<&BTreeMap<String, String>>,
     ) -> Self {
         let kind = Kind::Labels(get);
-        Self { name, kind }
+        Self::of(name, kind)
     }
 
     /// Nested rows: a [`Within`], an [`Each`] or a [`Keyed`].
     pub(crate) const fn rows(name: &'static str, rows: &'static dyn Rows<T>) -> Self {
         let kind = Kind::Rows(rows);
-        Self { name, kind }
+        Self::of(name, kind)
     }
 }
 
@@ -73,7 +87,12 @@ pub(crate) trait Rows<T>: Sync {
     ///
     /// # Errors
     /// The field is unknown, or does not support the operator.
-    fn predicate(&self, claim: &Match, names: &[Vec<u8>]) -> Result<Predicate<T>, String>;
+    fn predicate(
+        &self,
+        claim: &Match,
+        names: &[Vec<u8>],
+        version: Version,
+    ) -> Result<Predicate<T>, String>;
 }
 
 /// A single nested row.
@@ -101,29 +120,44 @@ pub(crate) struct Keyed<T: 'static, U: 'static> {
 }
 
 impl<T, U> Rows<T> for Within<T, U> {
-    fn predicate(&self, claim: &Match, names: &[Vec<u8>]) -> Result<Predicate<T>, String> {
+    fn predicate(
+        &self,
+        claim: &Match,
+        names: &[Vec<u8>],
+        version: Version,
+    ) -> Result<Predicate<T>, String> {
         if names.is_empty() {
             return Err(claim.invalid_operator());
         }
-        let inner = of_field(claim, names, self.fields)?;
+        let inner = of_field(claim, names, self.fields, version)?;
         let get = self.get;
         Ok(Box::new(move |row| inner(get(row))))
     }
 }
 
 impl<T, U> Rows<T> for Each<T, U> {
-    fn predicate(&self, claim: &Match, names: &[Vec<u8>]) -> Result<Predicate<T>, String> {
+    fn predicate(
+        &self,
+        claim: &Match,
+        names: &[Vec<u8>],
+        version: Version,
+    ) -> Result<Predicate<T>, String> {
         let get = self.get;
         if names.is_empty() {
             return claim.of_emptiness(move |row| get(row).is_empty());
         }
-        let inner = of_field(claim, names, self.fields)?;
+        let inner = of_field(claim, names, self.fields, version)?;
         Ok(Box::new(move |row| get(row).into_iter().any(&inner)))
     }
 }
 
 impl<T, U> Rows<T> for Keyed<T, U> {
-    fn predicate(&self, claim: &Match, names: &[Vec<u8>]) -> Result<Predicate<T>, String> {
+    fn predicate(
+        &self,
+        claim: &Match,
+        names: &[Vec<u8>],
+        version: Version,
+    ) -> Result<Predicate<T>, String> {
         let get = self.get;
         let Some((name, names)) = names.split_first() else {
             return claim.of_keys(get);
@@ -131,7 +165,7 @@ impl<T, U> Rows<T> for Keyed<T, U> {
         if names.is_empty() {
             return Err(claim.invalid_operator());
         }
-        let inner = of_field(claim, names, self.fields)?;
+        let inner = of_field(claim, names, self.fields, version)?;
         let found = found_by(name);
         let absent = claim.holds_of_what_is_absent();
         Ok(Box::new(move |row| found(get(row)).map_or(absent, &inner)))
@@ -153,21 +187,25 @@ fn found_by<U>(name: &[u8]) -> impl Fn(Option<&BTreeMap<String, U>>) -> Option<&
 pub(super) fn predicate<T: 'static>(
     claim: &Match,
     fields: &'static [Field<T>],
+    version: Version,
 ) -> Result<Predicate<T>, String> {
-    of_field(claim, &claim.selector, fields)
+    of_field(claim, &claim.selector, fields, version)
 }
 
 fn of_field<T: 'static>(
     claim: &Match,
     names: &[Vec<u8>],
     fields: &'static [Field<T>],
+    version: Version,
 ) -> Result<Predicate<T>, String> {
     let unknown = |names: &[Vec<u8>]| claim.invalid_selector(names);
     let (first, rest) = names.split_first().ok_or_else(|| unknown(names))?;
-    let field = fields.iter().find(|field| field.name.as_bytes() == first);
+    let known = |field: &&Field<T>| field.since.is_none_or(|behaviour| version.has(behaviour));
+    let mut known = fields.iter().filter(known);
+    let field = known.find(|field| field.name.as_bytes() == first);
     let field = field.ok_or_else(|| unknown(names))?;
     match (&field.kind, rest) {
-        (Kind::Rows(rows), rest) => rows.predicate(claim, rest),
+        (Kind::Rows(rows), rest) => rows.predicate(claim, rest, version),
         (Kind::Text(get), []) => claim.of_text(*get),
         (Kind::Number(get), []) => claim.of_number(*get),
         (Kind::Flag(get), []) => claim.of_flag(*get),

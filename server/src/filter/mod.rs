@@ -5,7 +5,7 @@
 //!     Field::text("Node", |row| &row.node.node),
 //!     Field::labels("Meta", |row| row.node.meta.as_ref()),
 //! ];
-//! let filter = Filter::new(b"Meta.env == prod", FIELDS)?;
+//! let filter = Filter::new(b"Meta.env == prod", FIELDS, version)?;
 //! rows.retain(|row| filter.keeps(row));
 //! ```
 //!
@@ -20,6 +20,7 @@ mod peg;
 pub(crate) use expression::Expression;
 pub(crate) use field::{Each, Field, Keyed, Within};
 
+use crate::version::Version;
 use field::Predicate;
 
 /// A filter for rows of one type.
@@ -32,7 +33,11 @@ impl<T: 'static> Filter<T> {
     ///
     /// # Errors
     /// Consul's error for an invalid expression, or one that does not fit the fields.
-    pub(crate) fn new(text: &[u8], fields: &'static [Field<T>]) -> Result<Self, String> {
+    pub(crate) fn new(
+        text: &[u8],
+        fields: &'static [Field<T>],
+        version: Version,
+    ) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self {
                 keeps: Box::new(|_| true),
@@ -40,7 +45,7 @@ impl<T: 'static> Filter<T> {
         }
         let expression = Expression::parse(text)?;
         Ok(Self {
-            keeps: predicate(&expression, fields)?,
+            keeps: predicate(&expression, fields, version)?,
         })
     }
 
@@ -59,9 +64,11 @@ impl<T> std::fmt::Debug for Filter<T> {
 fn predicate<T: 'static>(
     expression: &Expression,
     fields: &'static [Field<T>],
+    version: Version,
 ) -> Result<Predicate<T>, String> {
     let all = |parts: &[Expression]| -> Result<Vec<Predicate<T>>, String> {
-        parts.iter().map(|part| predicate(part, fields)).collect()
+        let parts = parts.iter();
+        parts.map(|part| predicate(part, fields, version)).collect()
     };
     Ok(match expression {
         Expression::All(parts) => {
@@ -73,10 +80,10 @@ fn predicate<T: 'static>(
             Box::new(move |row| parts.iter().any(|part| part(row)))
         }
         Expression::Not(negated) => {
-            let negated = predicate(negated, fields)?;
+            let negated = predicate(negated, fields, version)?;
             Box::new(move |row| !negated(row))
         }
-        Expression::Match(claim) => field::predicate(claim, fields)?,
+        Expression::Match(claim) => field::predicate(claim, fields, version)?,
     })
 }
 

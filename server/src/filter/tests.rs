@@ -8,6 +8,7 @@ use proptest::sample::select;
 
 use super::expression::{Match, Operator};
 use super::{Each, Expression, Field, Filter, Keyed, Within};
+use crate::version::Version;
 use proconsul_testing::random_cases;
 use proconsul_testing::{DEPTHS, on_small_stack};
 
@@ -91,13 +92,13 @@ fn bare() -> Row {
 
 #[track_caller]
 fn kept(filter: &str) -> (bool, bool) {
-    let read = Filter::new(filter.as_bytes(), ROW);
+    let read = Filter::new(filter.as_bytes(), ROW, Version::default());
     let read = read.unwrap_or_else(|error| panic!("{filter}: {error}"));
     (read.keeps(&full()), read.keeps(&bare()))
 }
 
 fn refused(filter: &[u8]) -> String {
-    Filter::new(filter, ROW).expect_err("the filter is refused")
+    Filter::new(filter, ROW, Version::default()).expect_err("the filter is refused")
 }
 
 #[test]
@@ -407,7 +408,7 @@ fn deep_nesting_is_refused_and_long_chains_are_not() {
             assert!(refused.contains("no match found, expected:"), "{refused}");
             for open in ["(", "not (", "Name == b or (", "( not "] {
                 let text = open.repeat(depth) + "Name == n1" + &")".repeat(depth);
-                let refused = Filter::new(text.as_bytes(), ROW).err();
+                let refused = Filter::new(text.as_bytes(), ROW, Version::default()).err();
                 assert!(
                     refused.is_none() || depth > 10,
                     "{open} {depth}: {refused:?}"
@@ -482,7 +483,7 @@ proptest! {
         "Name", "Meta", " ", "(", ")", "==", "!=", "not", "and", "or", "in", "is", "empty", "[", "]", "\"", "`", "a",
         "1", "-", ".", "\\", "\n", "contains", "matches", "é",
     ]), 0..25)) {
-        match Filter::new(words.concat().as_bytes(), ROW) {
+        match Filter::new(words.concat().as_bytes(), ROW, Version::default()) {
             Ok(filter) => { filter.keeps(&full()); }
             Err(error) => prop_assert!(!error.is_empty()),
         }

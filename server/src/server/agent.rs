@@ -110,6 +110,7 @@ fn own_registrations(config: &Config) -> [Registration; 2] {
         datacenter: config.datacenter.clone(),
         tagged_addresses: None,
         meta: None,
+        locality: None,
     };
     let service = NewService {
         id: "consul".into(),
@@ -177,5 +178,6 @@ pub(crate) fn rules_of(version: Version) -> VersionRules {
         index_per_node: version.has(Behaviour::CatalogNodeIndex),
         index_errors: version.has(Behaviour::CatalogIndexErrors),
         node_name_ignores_case: version.has(Behaviour::CatalogNodeNameCase),
+        virtual_addresses: version.has(Behaviour::JsonConsulVirtual),
     }
 }

@@ -222,6 +222,12 @@ behaviours! {
     CatalogServiceNameText = "cat.svc_name_text", [onward(1, 14, 0)], None, "S H";
     /// A service with neither id nor name is refused with the long text.
     CatalogServiceEmptyText = "cat.svc_empty_text", [onward(1, 21, 2)], None, "S D";
+    /// A service that supports Connect natively needs a port or a socket, as a proxy does. The release is unknown
+    /// ("between"): the newest one is here.
+    CatalogNativePort = "cat.native_port", [onward(1, 22, 0)], None, "V";
+    /// The later words about proxies; the agent's refusals of a service begin with `Validation failed: `. The release is
+    /// unknown ("between"): the newest one is here.
+    CatalogProxyTexts = "cat.proxy_texts", [onward(1, 22, 0)], None, "V";
 
     /// Looking up a check without an id, or a node by an id that is not hexadecimal, is an error of the index; before, only
     /// the insertion of such a check was one, and the form of the id was checked. Between 1.8.7 and late 2025.
@@ -246,12 +252,8 @@ behaviours! {
     JsonNodeServiceMode = "json.node_service.mode", [onward(1, 10, 0)], None, "S H";
     /// A service of a node has `PeerName`.
     JsonNodeServicePeerName = "json.node_service.peer_name", [onward(1, 13, 0)], None, "S H";
-    /// A row of catalog/service has `ServiceSocketPath`.
+    /// Services have `SocketPath`.
     JsonCatalogServiceSocketPath = "json.catalog_service.socket_path", [onward(1, 10, 0)], None, "S H";
-    /// A row of catalog/service has `ServiceLocality`.
-    JsonCatalogServiceLocality = "json.catalog_service.locality", [onward(1, 16, 0)], None, "S H";
-    /// A row of catalog/service has `ServicePorts`.
-    JsonCatalogServicePorts = "json.catalog_service.ports", [onward(1, 22, 0)], None, "S D";
     /// agent/self has `PrimaryDatacenter`.
     JsonAgentSelfPrimaryDatacenter = "json.agent_self.primary_datacenter", [onward(1, 11, 0)], None, "S H";
     /// agent/self has `BuildDate`.
@@ -292,11 +294,11 @@ behaviours! {
     /// The result of a prepared query has `Index` 1; before, 0.
     JsonQueryIndexOne = "json.query.index", [onward(1, 12, 0)], None, "S H";
 
-    /// Definitions of services have `Ports`.
+    /// Services have `Ports`.
     JsonServicePorts = "json.service_ports", [onward(1, 22, 0)], None, "S D";
     /// Bodies may name a `Partition`.
     JsonPartition = "json.partition", [onward(1, 11, 0)], None, "S H";
-    /// Bodies may name a `Locality`.
+    /// Services and nodes have a `Locality`.
     JsonLocality = "json.locality", [onward(1, 16, 0)], None, "S H";
     /// Definitions of checks have `TLSServerName`.
     JsonCheckTlsServerName = "json.check_definition.tls_server_name", [onward(1, 9, 0)], None, "I";
@@ -313,6 +315,13 @@ behaviours! {
     /// Definitions of checks in the types of Consul's client, which transactions and `agent/health` use, have `GRPC` and
     /// `GRPCUseTLS`. Seen on late 2025 alone.
     JsonClientCheckGrpc = "json.check_definition.client_grpc", [onward(1, 22, 0)], None, "N";
+    /// A service of the mesh has the tagged address `consul-virtual` in the catalog and in health.
+    JsonConsulVirtual = "json.consul_virtual", [onward(1, 11, 0)], None, "V D";
+    /// The catalog shows no empty `Config` of an upstream and no `ParsedFromCheck` that is false. The release is unknown
+    /// ("between"): the newest one is here.
+    JsonProxyUnsetHidden = "json.proxy.unset_hidden", [onward(1, 22, 0)], None, "V";
+    /// An upstream may say `CentrallyConfigured`. The release is unknown ("between"): the newest one is here.
+    JsonUpstreamCentral = "json.upstream.centrally_configured", [onward(1, 22, 0)], None, "V";
     /// A proxy has `EnvoyExtensions` and `AccessLogs`.
     JsonProxyExtensions = "json.proxy.extensions", [onward(1, 16, 0)], None, "I";
     /// Every refusal of the field `Namespace` says that it is of the other edition; before, the catalog's alone.

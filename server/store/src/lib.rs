@@ -35,10 +35,11 @@ pub use agent::{
 pub use catalog::check::{ChecksInState, NodeChecks};
 pub use catalog::elsewhere::Elsewhere;
 pub use catalog::node_id::{NodeIdFlaw, check_node_id};
-pub use catalog::proxy::{ExposedPath, Proxy, Upstream};
+pub use catalog::proxy::{ExposedPath, Proxy, TransparentProxy, Upstream};
 pub use catalog::registration::{
-    CheckRow, Deregistration, Headers, HealthCheckDefinition, Labels, NewCheck, NewNode,
-    NewService, NodeRow, Registration, RegistrationFlaw, ServiceAddress, ServiceRow, Weights,
+    CheckRow, Deregistration, Headers, HealthCheckDefinition, Labels, Locality, NewCheck, NewNode,
+    NewService, NodeRow, Registration, RegistrationFlaw, ServiceAddress, ServicePort, ServiceRow,
+    Weights,
 };
 pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView,
@@ -114,6 +115,9 @@ pub struct VersionRules {
     pub index_errors: bool,
     /// A node's name in another case is the same name (`cat.node_case`). Before, it renames a node with an id.
     pub node_name_ignores_case: bool,
+    /// Each service of the mesh has a virtual address, which its proxies and native instances show
+    /// (`json.consul_virtual`: since 1.11.0).
+    pub virtual_addresses: bool,
 }
 
 /// A raft index. It numbers log entries, and with them creates and changes of rows and tables.

@@ -10,7 +10,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("clock", &["timestamp"]),
     ("named", &[]),
     ("entropy", &[]),
-    ("filter", &["go"]),
+    ("filter", &["go", "version"]),
     ("version", &["go"]),
     ("config", &["definition", "history", "version"]),
     ("definition", &["go", "store", "version"]),

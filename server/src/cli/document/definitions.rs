@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::cli::document::tree::Tree;
 use crate::cli::settings::slot::whole;
 use crate::definition::{
-    CheckDefinition, ExposedPath, NewService, Proxy, ServiceAddress, ServiceDefinition, Timing,
-    Upstream, Weights,
+    CheckDefinition, ExposedPath, Locality, NewService, Proxy, ServiceAddress, ServiceDefinition,
+    ServicePort, Timing, TransparentProxy, Upstream, Weights,
 };
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::encode::to_text;
@@ -134,9 +134,19 @@ pub(crate) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
         let members = Members::of(tree);
         read!(ServiceAddress from members: text [address] number [port])
     };
+    let port = |tree: &Tree| {
+        let members = Members::of(tree);
+        read!(ServicePort from members: text [name] number [port] flag [default])
+    };
+    let place = |tree: &Tree| {
+        let members = Members::of(tree);
+        read!(Locality from members: text [region zone])
+    };
     let service = read!(NewService from members:
-        text [id name address kind] number [port] flag [enable_tag_override] labels [meta],
+        text [id name address kind socket_path] number [port] flag [enable_tag_override] labels [meta],
         tags: Some(members.texts("tags")).filter(|tags| !tags.is_empty()),
+        ports: members.items("ports").map(port).collect(),
+        locality: members.get("locality").map(place),
         tagged_addresses: members.named("tagged_addresses", address),
         weights: weights
             .map(|weights| read!(Weights from weights: number [passing warning]))
@@ -158,10 +168,14 @@ fn proxy(tree: &Tree) -> Proxy {
     let expose = members.below("expose");
     let path = |tree: &Tree| {
         let members = Members::of(tree);
-        read!(ExposedPath from members: number [listener_port local_path_port] text [path protocol])
+        read!(ExposedPath from members: number [listener_port local_path_port] text [path protocol],
+            parsed_from_check: false)
     };
+    let transparent = members.below("transparent_proxy");
     read!(Proxy from members:
-        json [config],
+        json [config] text [mode],
+        transparent: read!(TransparentProxy from transparent:
+            number [outbound_listener_port] flag [dialed_directly]),
         destination_name: members.text("destination_service_name"),
         destination_id: members.text("destination_service_id"),
         local_address: members.text("local_service_address"),
@@ -175,11 +189,9 @@ fn proxy(tree: &Tree) -> Proxy {
 
 fn upstream(tree: &Tree) -> Upstream {
     let members = Members::of(tree);
-    let kind = members.text("destination_type");
     read!(Upstream from members:
-        text [destination_namespace destination_name datacenter local_bind_address]
+        text [destination_type destination_namespace destination_name datacenter local_bind_address]
         number [local_bind_port] json [config],
-        destination_type: if kind.is_empty() { "service".to_owned() } else { kind },
         mesh_gateway_mode: members.below("mesh_gateway").text("mode"),
     )
 }

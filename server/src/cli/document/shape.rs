@@ -55,19 +55,24 @@ pub(crate) static CHECK: Shape = Shape {
 };
 
 pub(crate) static SERVICE: Shape = Shape {
-    values: "address enable_tag_override id kind meta name port token",
+    values: "address enable_tag_override id kind meta name port socket_path token",
     lists: "tags",
-    untold: "locality namespace partition ports socket_path",
+    untold: "namespace partition",
     objects: &[
         ("check", Object(&CHECK)),
         ("checks", Objects(&CHECK)),
         ("connect", Object(&CONNECT)),
+        ("locality", Object(&LOCALITY)),
+        ("ports", Objects(&PORT)),
         ("proxy", Object(&PROXY)),
         ("tagged_addresses", Named(&ADDRESS)),
         ("weights", Object(&WEIGHTS)),
     ],
 };
 
+static LOCALITY: Shape = values("region zone");
+static PORT: Shape = values("default name port");
+static TRANSPARENT: Shape = values("dialed_directly outbound_listener_port");
 static WEIGHTS: Shape = values("passing warning");
 static ADDRESS: Shape = values("address port");
 static MESH_GATEWAY: Shape = values("mode");
@@ -79,12 +84,13 @@ static CONNECT: Shape = Shape {
 };
 
 static PROXY: Shape = Shape {
-    values: "config destination_service_id destination_service_name local_service_address local_service_port",
+    values: "config destination_service_id destination_service_name local_service_address local_service_port mode",
     lists: "",
-    untold: "access_logs envoy_extensions local_service_socket_path mode transparent_proxy",
+    untold: "access_logs envoy_extensions local_service_socket_path",
     objects: &[
         ("expose", Object(&EXPOSE)),
         ("mesh_gateway", Object(&MESH_GATEWAY)),
+        ("transparent_proxy", Object(&TRANSPARENT)),
         ("upstreams", Objects(&UPSTREAM)),
     ],
 };

@@ -9,8 +9,8 @@ use super::durations::AnyDuration;
 use super::proxy::{ProxyBody, ProxyFields};
 use crate::definition::{CheckDefinition, ServiceDefinition};
 use crate::go::json::decode::{BodyField, fields, go_struct};
-use crate::go::json::kinds::{Any, Int};
-use crate::store::{Labels, NewService, ServiceAddress, Weights};
+use crate::go::json::kinds::Int;
+use crate::store::{Labels, Locality, NewService, ServiceAddress, ServicePort, Weights};
 use crate::version::Behaviour;
 
 // The Go types of these bodies have no names, so an error about a whole body prints their fields.
@@ -151,9 +151,12 @@ go_struct! {
                 bool => body.given.service.enable_tag_override,
             "Proxy": ProxyFields => body.given.proxy,
             "Connect": ConnectFields => body.given.connect,
-            "Locality" since Behaviour::JsonLocality: Any,
-            "SocketPath" since Behaviour::JsonCatalogServiceSocketPath: Any,
-            "Ports" since Behaviour::JsonServicePorts: Any,
+            "Locality" since Behaviour::JsonLocality:
+                Option<LocalityFields> => body.given.service.locality,
+            "SocketPath" since Behaviour::JsonCatalogServiceSocketPath:
+                String => body.given.service.socket_path,
+            "Ports" is "structs.ServicePorts" since Behaviour::JsonServicePorts:
+                Vec<PortFields> => body.given.service.ports,
         }
     }
 }
@@ -221,6 +224,23 @@ impl ServiceBody {
         }
         service.weights = service.weights.valid();
         Some(service)
+    }
+}
+
+go_struct! {
+    /// One of several ports of a service.
+    pub(crate) PortFields as "structs.ServicePort" for port: ServicePort {
+        "Name": String => port.name,
+        "Port": Int => port.port,
+        "Default": bool => port.default,
+    }
+}
+
+go_struct! {
+    /// Where a node or a service is.
+    pub(crate) LocalityFields as "structs.Locality" for locality: Locality {
+        "Region": String => locality.region,
+        "Zone": String => locality.zone,
     }
 }
 

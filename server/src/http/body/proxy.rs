@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Any, Int};
 use crate::go::json::object::AnyObject;
-use crate::store::{ExposedPath, Proxy, Upstream};
+use crate::store::{ExposedPath, Proxy, TransparentProxy, Upstream};
 use crate::version::Behaviour;
 
 // The Go types of these bodies have no names, so an error about a whole body prints their fields.
@@ -13,9 +13,6 @@ const PROXY_TYPE: &str = "struct { DestinationServiceNameSnake string \"json:\\\
 
 const UPSTREAM_TYPE: &str = "struct { DestinationTypeSnake string \"json:\\\"destination_type\\\"\"; DestinationNamespaceSnake string \"json:\\\"destination_namespace\\\"\"; DestinationNameSnake string \"json:\\\"destination_name\\\"\"; LocalBindPortSnake int \"json:\\\"local_bind_port\\\"\"; LocalBindAddressSnake string \"json:\\\"local_bind_address\\\"\"; *structs.Alias }";
 const PATH_TYPE: &str = "struct { LocalPathPortSnake int \"json:\\\"local_path_port\\\"\"; ListenerPortSnake int \"json:\\\"listener_port\\\"\"; *structs.Alias }";
-
-/// The default type of an upstream.
-const SERVICE: &str = "service";
 
 /// The decoded settings of a proxy.
 #[derive(Default)]
@@ -47,8 +44,10 @@ go_struct! {
         "Upstreams" is "structs.Upstreams": Vec<Option<UpstreamFields>> => body.upstreams,
         "MeshGateway" | "mesh_gateway": MeshGatewayFields => body.proxy.mesh_gateway_mode,
         "Expose": ExposeFields => body.proxy,
-        "Mode" since Behaviour::JsonNodeServiceMode: Any,
-        "TransparentProxy" since Behaviour::JsonNodeServiceMode: Any,
+        "Mode" is "structs.ProxyMode" since Behaviour::JsonNodeServiceMode:
+            String => body.proxy.mode,
+        "TransparentProxy" | "transparent_proxy" since Behaviour::JsonNodeServiceMode:
+            TransparentFields => body.proxy.transparent,
         "LocalServiceSocketPath" since Behaviour::JsonCatalogServiceSocketPath: Any,
         "EnvoyExtensions" since Behaviour::JsonProxyExtensions: Any,
         "AccessLogs" since Behaviour::JsonProxyExtensions: Any,
@@ -56,9 +55,18 @@ go_struct! {
 }
 
 go_struct! {
+    /// The settings of a transparent proxy.
+    TransparentFields as "structs.TransparentProxyConfig" for transparent: TransparentProxy {
+        "OutboundListenerPort" | "outbound_listener_port":
+            Int => transparent.outbound_listener_port,
+        "DialedDirectly" | "dialed_directly": bool => transparent.dialed_directly,
+    }
+}
+
+go_struct! {
     /// An upstream: a service that a proxy reaches.
     UpstreamFields as UPSTREAM_TYPE for upstream: Upstream,
-    own decoder: Refused, then: name_destination_type {
+    own decoder: Refused {
         "DestinationType" | "destination_type": String => upstream.destination_type,
         "DestinationNamespace" | "destination_namespace": String => upstream.destination_namespace,
         "DestinationName" | "destination_name": String => upstream.destination_name,
@@ -67,20 +75,12 @@ go_struct! {
         "LocalBindPort" | "local_bind_port": Int => upstream.local_bind_port,
         "Config": AnyObject => upstream.config,
         "MeshGateway" | "mesh_gateway": MeshGatewayFields => upstream.mesh_gateway_mode,
+        "CentrallyConfigured" since Behaviour::JsonUpstreamCentral: bool,
         "DestinationPartition" since Behaviour::JsonPartition: Any,
         "DestinationPeer" since Behaviour::JsonNodeServicePeerName: Any,
         "LocalBindSocketPath" since Behaviour::JsonCatalogServiceSocketPath: Any,
         "LocalBindSocketMode" since Behaviour::JsonCatalogServiceSocketPath: Any,
     }
-}
-
-/// Sets the default type (seen on 1.8.7).
-#[expect(clippy::unnecessary_wraps, reason = "decoders may refuse")]
-fn name_destination_type(upstream: &mut Upstream) -> Result<(), String> {
-    if upstream.destination_type.is_empty() {
-        upstream.destination_type = SERVICE.to_owned();
-    }
-    Ok(())
 }
 
 go_struct! {
@@ -106,5 +106,6 @@ go_struct! {
         "Path": String => path.path,
         "LocalPathPort" | "local_path_port": Int => path.local_path_port,
         "Protocol": String => path.protocol,
+        "ParsedFromCheck": bool => path.parsed_from_check,
     }
 }

@@ -1,11 +1,13 @@
 //! Nodes, services, checks and settings of proxies in answers (session.md 4.5, 1.22.md B4.5). The agent leaves out
 //! empty fields that the catalog shows (seen on 1.8.7).
 
+use serde::Serialize;
+
 use crate::go::duration;
 use crate::go::json::encode::Json;
 use crate::http::reply::table::{Empty, Look, Surface, table};
 use crate::store::{
-    self, CheckRow, Instance, Labels, NewService, NodeRow, ServiceAddress, ServiceRow,
+    self, CheckRow, Instance, Labels, NewService, NodeRow, ServiceAddress, ServicePort, ServiceRow,
 };
 use crate::version::Behaviour;
 
@@ -21,6 +23,7 @@ table! {
         "Datacenter" => text(row.node.datacenter),
         "TaggedAddresses" => labels(row.node.tagged_addresses),
         "Meta" => labels(row.node.meta),
+        "Locality" if row.node.locality.is_some() => json(locality(row.node.locality.as_ref())),
         "CreateIndex" => json(row.create_index.0),
         "ModifyIndex" => json(row.modify_index.0),
     }
@@ -36,16 +39,54 @@ table! {
         "Address" => text(row.service.address),
         "TaggedAddresses", omitempty => keyed(Address, row.service.tagged_addresses),
         "Meta" => labels(row.service.meta),
-        "Port" if row.service.port != 0 || !look.has(Behaviour::JsonNodeServiceMode) =>
-            number(row.service.port),
+        "Port" if port(&row.service, look) != 0 || !look.has(Behaviour::JsonNodeServiceMode) =>
+            number(row.service.main_port()) as port(&row.service, look),
+        "Ports" since Behaviour::JsonServicePorts, omitempty =>
+            each(Port, row.service.ports.iter()),
+        "SocketPath" since Behaviour::JsonCatalogServiceSocketPath, omitempty =>
+            text(row.service.socket_path),
         "Weights" => within(Weights, row.service.weights),
         "EnableTagOverride" => flag(row.service.enable_tag_override),
+        "Locality" if row.service.locality.is_some() =>
+            json(locality(row.service.locality.as_ref())),
         "Proxy" => within(Proxy, *row.service.proxy),
         "Connect" => within(Connect, row.service),
         "PeerName" if look.has(Behaviour::JsonNodeServicePeerName) => json(""),
         "CreateIndex" => json(row.create_index.0),
         "ModifyIndex" => json(row.modify_index.0),
     }
+}
+
+/// Returns the port that a service shows beside its ports.
+fn port(service: &NewService, look: Look) -> i64 {
+    if look.shows_default_port {
+        service.main_port()
+    } else {
+        service.port
+    }
+}
+
+table! {
+    /// One of several ports of a service.
+    pub(crate) Port of port: ServicePort {
+        "Name" => text(port.name),
+        "Port" => number(port.port),
+        "Default" => flag(port.default),
+    }
+}
+
+/// Where a node or a service is. Filters do not know it.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Locality<'a> {
+    region: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    zone: &'a str,
+}
+
+/// Shows where a node or a service is.
+pub(crate) fn locality(place: Option<&store::Locality>) -> Option<Locality<'_>> {
+    place.map(|store::Locality { region, zone }| Locality { region, zone })
 }
 
 table! {
@@ -74,15 +115,27 @@ table! {
 table! {
     /// The settings of a proxy.
     pub(crate) Proxy of proxy: store::Proxy, look: Look {
+        "TransparentProxy" since Behaviour::JsonNodeServiceMode
+            if proxy.transparent != store::TransparentProxy::default() =>
+            within(TransparentProxy, proxy.transparent),
         "DestinationServiceName", omitempty => text(proxy.destination_name),
         "DestinationServiceID", omitempty => text(proxy.destination_id),
         "LocalServiceAddress", omitempty => text(proxy.local_address),
         "LocalServicePort", omitempty => number(proxy.local_port),
-        "Mode" if look.has(Behaviour::JsonNodeServiceMode) && keeps_empty(look) => json(""),
+        "Mode" since Behaviour::JsonNodeServiceMode if keeps_empty(look) || !proxy.mode.is_empty() =>
+            text(proxy.mode),
         "Config", omitempty => json(proxy.config.as_deref().map(Json)),
         "Upstreams", omitempty => each(Upstream, proxy.upstreams.iter()),
         "MeshGateway" => within(MeshGateway, proxy.mesh_gateway_mode),
         "Expose" => within(Expose, *proxy),
+    }
+}
+
+table! {
+    /// The settings of a transparent proxy.
+    TransparentProxy of transparent: store::TransparentProxy {
+        "OutboundListenerPort", omitempty => number(transparent.outbound_listener_port),
+        "DialedDirectly", omitempty => flag(transparent.dialed_directly),
     }
 }
 
@@ -96,7 +149,7 @@ table! {
             text(upstream.datacenter),
         "LocalBindAddress", omitempty => text(upstream.local_bind_address),
         "LocalBindPort" => number(upstream.local_bind_port),
-        "Config" if keeps_empty(look) || !upstream.config.as_deref().map(Json).is_empty() =>
+        "Config" if shows_unset(look) || !upstream.config.as_deref().map(Json).is_empty() =>
             json(upstream.config.as_deref().map(Json)),
         "MeshGateway" => within(MeshGateway, upstream.mesh_gateway_mode),
     }
@@ -104,6 +157,11 @@ table! {
 
 fn keeps_empty(look: Look) -> bool {
     look.surface != Surface::Agent
+}
+
+/// Whether upstreams without settings show this.
+fn shows_unset(look: Look) -> bool {
+    keeps_empty(look) && !look.has(Behaviour::JsonProxyUnsetHidden)
 }
 
 table! {
@@ -115,7 +173,7 @@ table! {
 
 table! {
     /// Paths and checks that can be reached without Connect.
-    Expose of proxy: store::Proxy {
+    Expose of proxy: store::Proxy, look: Look {
         "Checks", omitempty => flag(proxy.expose_checks),
         "Paths", omitempty => each(Path, proxy.exposed_paths.iter()),
     }
@@ -123,12 +181,14 @@ table! {
 
 table! {
     /// A path that can be reached without Connect.
-    Path of path: store::ExposedPath {
+    Path of path: store::ExposedPath, look: Look {
         "ListenerPort", omitempty => number(path.listener_port),
         "Path", omitempty => text(path.path),
         "LocalPathPort", omitempty => number(path.local_path_port),
         "Protocol", omitempty => text(path.protocol),
-        "ParsedFromCheck" => flag(false),
+        "ParsedFromCheck"
+            if path.parsed_from_check || look.surface == Surface::Agent || shows_unset(look) =>
+            flag(path.parsed_from_check),
     }
 }
 
@@ -196,7 +256,8 @@ table! {
     /// A service instance with its node and all checks, as health and prepared queries show it.
     pub(crate) HealthEntry of instance: Instance, look: Look {
         "Node" => within(Node, *instance.node),
-        "Service" => within(NodeService, *instance.service),
+        "Service" => within(NodeService, *instance.service)
+            as NodeService::new(&instance.service, look.with_default_port()),
         "Checks" => each(Check, instance.checks.iter().map(|row| &**row)) as checks(instance, look),
     }
 }

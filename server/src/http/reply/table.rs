@@ -10,6 +10,8 @@ use crate::version::{Behaviour, Version};
 pub(crate) struct Look {
     pub(crate) version: Version,
     pub(crate) surface: Surface,
+    /// Whether a service of a node with several ports shows the default one as its port, too (1.22.md B4.2p).
+    pub(crate) shows_default_port: bool,
 }
 
 /// The part of the API that shows a row.
@@ -28,6 +30,7 @@ impl From<Version> for Look {
         Self {
             version,
             surface: Surface::Catalog,
+            shows_default_port: false,
         }
     }
 }
@@ -38,6 +41,15 @@ impl Look {
         Self {
             version,
             surface: Surface::Txn,
+            ..Self::from(version)
+        }
+    }
+
+    /// Returns the same look with the default port of services that have several.
+    pub(crate) fn with_default_port(self) -> Self {
+        Self {
+            shows_default_port: true,
+            ..self
         }
     }
 
@@ -102,6 +114,7 @@ empty! {
 ///   filters may name.
 /// * `json(value)`: a field that filters do not know.
 /// * `"Field", omitempty`: left out if empty, as with Go's `omitempty`. `"Field" if condition`: shown under this condition.
+/// * `"Field" since Behaviour::Name`: shown, and known to filters, in the releases with this behaviour.
 /// * `as value`: the shown value, where filters see another one.
 ///
 /// `Name of row: Row, look: Type` takes another type than [`Look`], which is converted into a [`Look`] for tables inside.
@@ -119,7 +132,8 @@ macro_rules! table {
         $(#[$attribute:meta])*
         $visibility:vis $name:ident of $row:ident: $row_type:ty, $look:ident: $look_type:ty {
             $(
-                $field:literal $(, $omit:ident)? $(if $condition:expr)? =>
+                $field:literal $(since $since:ident::$behaviour:ident)? $(, $omit:ident)?
+                $(if $condition:expr)? =>
                 $kind:ident($($value:tt)*) $(as $shown:expr)?,
             )*
         }
@@ -135,7 +149,7 @@ macro_rules! table {
             #[allow(dead_code, unused_variables, reason = "not all rows are filtered, nor looked at")]
             pub(crate) const FILTER: &'static [$crate::filter::Field<$row_type>] =
                 $crate::http::reply::table::table!(@filter $row: $row_type, [] $(
-                    $field => $kind($($value)*),
+                    [$($since::$behaviour)?] $field => $kind($($value)*),
                 )*);
 
             pub(crate) fn new(row: &'a $row_type, look: impl Into<$look_type>) -> Self {
@@ -152,7 +166,7 @@ macro_rules! table {
                 #[allow(unused_variables, reason = "not all tables look at it")]
                 let ($row, $look) = (self.row, self.look);
                 let mut object = serializer.serialize_struct(stringify!($name), 0)?;
-                $($crate::http::reply::table::table!(@if [$($condition)?] {
+                $($crate::http::reply::table::table!(@if [$($condition)?][$look $($since::$behaviour)?] {
                     let value = $crate::http::reply::table::table!(
                         @value $look, $kind($($value)*) $(as $shown)?
                     );
@@ -165,8 +179,14 @@ macro_rules! table {
         }
     };
 
-    (@if [] $show:block) => { $show };
-    (@if [$condition:expr] $show:block) => { if $condition $show };
+    (@if [] [$look:ident] $show:block) => { $show };
+    (@if [$condition:expr] [$look:ident] $show:block) => { if $condition $show };
+    (@if [] [$look:ident $since:path] $show:block) => {
+        if $crate::http::reply::table::Look::from($look).has($since) $show
+    };
+    (@if [$condition:expr] [$look:ident $since:path] $show:block) => {
+        if $crate::http::reply::table::Look::from($look).has($since) && $condition $show
+    };
     (@unless [] $value:ident $show:block) => { $show };
     (@unless [omitempty] $value:ident $show:block) => {
         if !$crate::http::reply::table::Empty::is_empty($value) $show
@@ -189,45 +209,46 @@ macro_rules! table {
     (@filter $row:ident: $row_type:ty, [$($fields:expr,)*]) => { &[$($fields,)*] };
     (
         @filter $row:ident: $row_type:ty, [$($fields:expr,)*]
-        $field:literal => json($($value:tt)*), $($rest:tt)*
+        [$($since:path)?] $field:literal => json($($value:tt)*), $($rest:tt)*
     ) => {
         $crate::http::reply::table::table!(@filter $row: $row_type, [$($fields,)*] $($rest)*)
     };
     (
         @filter $row:ident: $row_type:ty, [$($fields:expr,)*]
-        $field:literal => $kind:ident($($value:tt)*), $($rest:tt)*
+        [$($since:path)?] $field:literal => $kind:ident($($value:tt)*), $($rest:tt)*
     ) => {
         $crate::http::reply::table::table!(@filter $row: $row_type, [
             $($fields,)*
-            $crate::http::reply::table::table!(@field $row: $row_type, $field, $kind($($value)*)),
+            $crate::http::reply::table::table!(@field $row: $row_type, $field, $kind($($value)*))
+                $(.since($since))?,
         ] $($rest)*)
     };
     (@field $row:ident: $row_type:ty, $field:literal, text($value:expr)) => {
-        $crate::filter::Field::text($field, |$row| &$value)
+        $crate::filter::Field::<$row_type>::text($field, |$row| &$value)
     };
     (@field $row:ident: $row_type:ty, $field:literal, labels($value:expr)) => {
-        $crate::filter::Field::labels($field, |$row| $value.as_ref())
+        $crate::filter::Field::<$row_type>::labels($field, |$row| $value.as_ref())
     };
     (@field $row:ident: $row_type:ty, $field:literal, within($table:ident, $value:expr)) => {
-        $crate::filter::Field::rows($field, &$crate::filter::Within {
+        $crate::filter::Field::<$row_type>::rows($field, &$crate::filter::Within {
             get: |$row: &$row_type| &$value,
             fields: $table::FILTER,
         })
     };
     (@field $row:ident: $row_type:ty, $field:literal, each($table:ident, $value:expr)) => {
-        $crate::filter::Field::rows($field, &$crate::filter::Each {
+        $crate::filter::Field::<$row_type>::rows($field, &$crate::filter::Each {
             get: |$row: &$row_type| $value.collect(),
             fields: $table::FILTER,
         })
     };
     (@field $row:ident: $row_type:ty, $field:literal, keyed($table:ident, $value:expr)) => {
-        $crate::filter::Field::rows($field, &$crate::filter::Keyed {
+        $crate::filter::Field::<$row_type>::rows($field, &$crate::filter::Keyed {
             get: |$row: &$row_type| $value.as_ref(),
             fields: $table::FILTER,
         })
     };
     (@field $row:ident: $row_type:ty, $field:literal, $kind:ident($value:expr)) => {
-        $crate::filter::Field::$kind($field, |$row| $value)
+        $crate::filter::Field::<$row_type>::$kind($field, |$row| $value)
     };
 }
 

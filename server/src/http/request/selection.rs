@@ -19,7 +19,7 @@ pub(crate) fn filter<T: 'static>(
     request: &Request,
     fields: &'static [Field<T>],
 ) -> Result<Filter<T>, Failure> {
-    let filter = Filter::new(request.query.get("filter"), fields);
+    let filter = Filter::new(request.query.get("filter"), fields, request.version());
     filter.map_err(|error| invalid_filter(&error))
 }
 

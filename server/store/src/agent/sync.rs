@@ -1,5 +1,7 @@
 //! Anti-entropy: registers the agent's state in the catalog and compares the two.
 
+use std::borrow::Cow;
+
 use super::{CONSUL, SERF_HEALTH};
 use crate::Change;
 use crate::catalog::registration::{Deregistration, NewCheck, NewService, Registration};
@@ -89,7 +91,10 @@ impl Change<'_> {
         let differs = |service: &&NewService| {
             let place = (node.to_owned(), service.id.clone());
             let row = self.store.catalog.services.get(&place);
-            row.is_none_or(|row| row.service != **service)
+            let service = self
+                .store
+                .with_virtual_address(node, Cow::Borrowed(*service));
+            row.is_none_or(|row| row.service != *service)
         };
         let services = services.map(|local| &local.service);
         services.filter(differs).cloned().collect()

@@ -9,7 +9,9 @@ pub(crate) mod node_id;
 pub(crate) mod proxy;
 pub(crate) mod registration;
 pub(crate) mod service;
+mod virtual_address;
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -231,6 +233,8 @@ impl Change<'_> {
     }
 
     pub(crate) fn put_service(&mut self, node: &str, service: NewService) {
+        let service = self.store.with_virtual_address(node, Cow::Owned(service));
+        let service = service.into_owned();
         let place = (node.to_owned(), service.id.clone());
         let current = self.store.catalog.services.get(&place);
         if current.is_some_and(|current| current.service == service) {

@@ -39,10 +39,11 @@ impl Store {
                 && one.node.to_lowercase() == other.node.to_lowercase()
     }
 
-    /// Whether registering the one over the other changes nothing.
+    /// Whether registering the one over the other changes nothing. Consul does not compare the locality (1.22.md B4.2).
     fn is_same_node(&self, one: &NewNode, other: &NewNode) -> bool {
         let respelled = || NewNode {
             node: other.node.clone(),
+            locality: other.locality.clone(),
             ..one.clone()
         };
         one == other || self.is_same_name(one, other) && respelled() == *other

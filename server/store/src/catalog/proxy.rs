@@ -20,6 +20,12 @@ pub struct Proxy {
     /// The port of that instance.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub local_port: i64,
+    /// `direct` or `transparent`; empty for the default.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub mode: String,
+    /// The settings of a transparent proxy.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub transparent: TransparentProxy,
     /// Opaque settings: a JSON object with sorted names.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "config"))]
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
@@ -38,12 +44,25 @@ pub struct Proxy {
     pub exposed_paths: Vec<ExposedPath>,
 }
 
+/// The settings of a transparent proxy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct TransparentProxy {
+    /// The port to which outbound traffic is redirected; 0 if unset.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub outbound_listener_port: i64,
+    /// Whether others may dial its instance without the proxy of the service.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub dialed_directly: bool,
+}
+
 /// A service reachable through a proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Upstream {
-    /// `service` or `prepared_query`.
+    /// `service` or `prepared_query`; empty for the former in the catalog.
     pub destination_type: String,
     /// The namespace (Enterprise).
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
@@ -81,4 +100,7 @@ pub struct ExposedPath {
     /// `http` or `http2`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub protocol: String,
+    /// Whether it was made of a check.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub parsed_from_check: bool,
 }

@@ -28,6 +28,21 @@ pub struct NewNode {
     pub tagged_addresses: Option<Labels>,
     /// The meta data; `None` is shown as `null`.
     pub meta: Option<Labels>,
+    /// Where the node is.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub locality: Option<Locality>,
+}
+
+/// Where a node or a service instance is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct Locality {
+    /// The region.
+    pub region: String,
+    /// The zone of the region; empty if unset.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub zone: String,
 }
 
 /// A node's row.
@@ -108,6 +123,12 @@ pub struct NewService {
     pub meta: Option<Labels>,
     /// The port; 0 if unset.
     pub port: i64,
+    /// The named ports of a service with several, which has no other port (1.22.md B4.2p).
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub ports: Vec<ServicePort>,
+    /// The path of its Unix socket; empty if unset.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub socket_path: String,
     /// The DNS weights.
     pub weights: Weights,
     /// Whether tags in the catalog override the agent's.
@@ -122,9 +143,19 @@ pub struct NewService {
     pub connect_native: bool,
     /// The tagged addresses; `None` if unset.
     pub tagged_addresses: Option<BTreeMap<String, ServiceAddress>>,
+    /// Where the instance is.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub locality: Option<Locality>,
 }
 
 impl NewService {
+    /// Returns the port, or the default one of several.
+    #[must_use]
+    pub fn main_port(&self) -> i64 {
+        let default = self.ports.iter().find(|port| port.default);
+        default.map_or(self.port, |port| port.port)
+    }
+
     /// Returns the tags; an empty list if unset.
     #[must_use]
     pub fn tags(&self) -> &[String] {
@@ -137,6 +168,20 @@ impl NewService {
     pub fn address_is_unspecified(&self) -> bool {
         matches!(self.address.as_str(), "0.0.0.0" | "::" | "[::]")
     }
+}
+
+/// One of several ports of a service instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct ServicePort {
+    /// The name, unique in its instance.
+    pub name: String,
+    /// The port.
+    pub port: i64,
+    /// Whether it is the one for clients that know of one port only.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub default: bool,
 }
 
 /// An address of a service instance.

@@ -138,14 +138,8 @@ impl Read for ServiceChecks {
 
 impl Store {
     fn connect_rows(&self, name: &str) -> Vec<Arc<ServiceRow>> {
-        let stands_for = |row: &&Arc<ServiceRow>| {
-            let service = &row.service;
-            match service.kind.as_str() {
-                "connect-proxy" => service.proxy.destination_name == name,
-                _ => service.connect_native && service.name == name,
-            }
-        };
-        let rows = self.catalog.services.values().filter(stands_for);
+        let rows = self.catalog.services.values();
+        let rows = rows.filter(|row| row.service.stands_for() == Some(name));
         rows.map(Arc::clone).collect()
     }
 

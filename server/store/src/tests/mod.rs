@@ -21,6 +21,7 @@ const OLDEST: VersionRules = VersionRules {
     index_per_node: false,
     index_errors: false,
     node_name_ignores_case: false,
+    virtual_addresses: false,
 };
 
 /// The rules of 1.16.4.
@@ -29,6 +30,7 @@ const MIDDLE: VersionRules = VersionRules {
     missing_keeps_blocking: true,
     identical_check_moves_index: false,
     index_per_node: true,
+    virtual_addresses: true,
     ..OLDEST
 };
 

@@ -49,5 +49,12 @@ pub(crate) fn invalid_definition(error: &DefinitionError, version: Version) -> F
         DefinitionError::Sidecar(_) if !is_known_as_clients => 500,
         _ => 400,
     };
-    Failure::new(status, error.text(version))
+    let text = error.text(version);
+    let text = match error {
+        DefinitionError::Service(_) if version.has(Behaviour::CatalogProxyTexts) => {
+            format!("Validation failed: {text}")
+        }
+        _ => text,
+    };
+    Failure::new(status, text)
 }

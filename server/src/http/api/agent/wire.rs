@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::http::body::wire::{Address, Connect, NO_LABELS, Proxy, Weights};
+use crate::http::body::wire::{Address, Connect, NO_LABELS, Port, Proxy, Weights, locality};
 use crate::http::reply::table::{Look, Surface, table};
 use crate::http::request::Request;
 use crate::store::{CheckRow, Index, LocalCheck, NewService};
@@ -22,8 +22,8 @@ impl<'a> AgentLook<'a> {
     pub(crate) fn new(request: &'a Request) -> Self {
         Self {
             look: Look {
-                version: request.version(),
                 surface: Surface::Agent,
+                ..Look::from(request.version())
             },
             datacenter: &request.context.config.datacenter,
             node: &request.context.config.node_name,
@@ -46,8 +46,11 @@ table! {
         "Service" => text(service.name),
         "Tags" => texts(service.tags()),
         "Meta" => labels(service.meta) as service.meta.as_ref().unwrap_or(&NO_LABELS),
-        "Port" => number(service.port),
+        "Port" => number(service.main_port()),
+        "Ports" since Behaviour::JsonServicePorts, omitempty => each(Port, service.ports.iter()),
         "Address" => text(service.address),
+        "SocketPath" since Behaviour::JsonCatalogServiceSocketPath, omitempty =>
+            text(service.socket_path),
         "TaggedAddresses", omitempty => keyed(Address, service.tagged_addresses),
         "Weights" => within(Weights, service.weights),
         "EnableTagOverride" => flag(service.enable_tag_override),
@@ -56,6 +59,7 @@ table! {
         "Connect" if service.connect_native => within(Connect, *service),
         "Datacenter" if agent.look.has(Behaviour::JsonAgentServiceDatacenter) =>
             json(agent.datacenter),
+        "Locality" if service.locality.is_some() => json(locality(service.locality.as_ref())),
     }
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Any, Int};
 use crate::http::body::check::{CheckBody, CheckId};
-use crate::http::body::definition::ConnectFields;
-use crate::http::body::definition::{AddressFields, ServiceBody, WeightsBody};
+use crate::http::body::definition::{
+    AddressFields, ConnectFields, LocalityFields, PortFields, ServiceBody, WeightsBody,
+};
 use crate::http::body::durations::AnyDuration;
 use crate::http::body::proxy::ProxyFields;
 use crate::store::{HealthCheckDefinition, Labels, NewCheck};
@@ -28,7 +29,7 @@ go_struct! {
         "PeerName" since Behaviour::CatalogPeerNameRefused: String => peer_name,
         "Token": String,
         "Partition" since Behaviour::JsonPartition: Any,
-        "Locality" since Behaviour::JsonLocality: Any,
+        "Locality" since Behaviour::JsonLocality: Option<LocalityFields> => locality,
         "CreateIndex": u64,
         "ModifyIndex": u64,
     }
@@ -52,9 +53,12 @@ go_struct! {
         "Connect": ConnectFields => body.connect,
         "CreateIndex": u64,
         "ModifyIndex": u64,
-        "Locality" since Behaviour::JsonLocality: Any,
-        "SocketPath" since Behaviour::JsonCatalogServiceSocketPath: Any,
-        "Ports" since Behaviour::JsonServicePorts: Any,
+        "Locality" since Behaviour::JsonLocality:
+            Option<LocalityFields> => body.service.locality,
+        "SocketPath" since Behaviour::JsonCatalogServiceSocketPath:
+            String => body.service.socket_path,
+        "Ports" is "structs.ServicePorts" since Behaviour::JsonServicePorts:
+            Vec<PortFields> => body.service.ports,
         "PeerName" since Behaviour::JsonNodeServicePeerName: String => body.peer_name,
     }
 }

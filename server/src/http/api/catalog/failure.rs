@@ -26,6 +26,6 @@ failures! {
     /// The service has neither id nor name (since 1.21.2).
     missing_service() => 500, "service name (Service.Service) is required; \
         both Service ID (Service.ID) and Service Name cannot be empty";
-    /// The proxy or gateway is invalid; `words` is Consul's text.
-    invalid_proxy(words: String) => 500, words;
+    /// The place of the node, the service, proxy or gateway is invalid; `words` is Consul's text.
+    invalid_service(words: String) => 500, words;
 }

@@ -1,6 +1,6 @@
 //! `/v1/catalog/register` and `/v1/catalog/deregister` (session.md 4.2, 4.3; 1.22.md B4.2).
 
-use crate::definition::proxy_problems;
+use crate::definition::{locality_problem, service_problems};
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::Decode;
 use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check};
@@ -104,6 +104,9 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
     if names_a_peer(&body) && request.has(Behaviour::CatalogPeerNameRefused) {
         return Err(failure::peer_name());
     }
+    if let Some(text) = locality_problem(body.locality.as_ref()) {
+        return Err(failure::invalid_service(text));
+    }
     let service = body
         .service
         .map(|service| checked_service(request, service))
@@ -120,6 +123,7 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
         datacenter: request.context.config.datacenter.clone(),
         tagged_addresses: body.tagged_addresses,
         meta: body.node_meta,
+        locality: body.locality,
     };
     let mut registration = Registration {
         node,
@@ -188,8 +192,8 @@ fn checked_service(request: &Request, service: ServiceBody) -> Result<NewService
         return Err(failure::missing_service());
     }
     let service = service.into_service().ok_or_else(Failure::dropped)?;
-    if let Some(text) = proxy_problems(&service) {
-        return Err(failure::invalid_proxy(text));
+    if let Some(text) = service_problems(&service, request.version()) {
+        return Err(failure::invalid_service(text));
     }
     if service.address_is_unspecified() {
         return Err(failure::invalid_service_address());

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::http::body::wire::{Address, Connect, NO_LABELS, Node, NodeService, Proxy, Weights};
+use crate::http::body::wire::{
+    Address, Connect, NO_LABELS, Node, NodeService, Port, Proxy, Weights, locality,
+};
 use crate::http::reply::table::{Look, table};
-use crate::store::Instance;
+use crate::store::{Instance, ServicePort};
 use crate::version::Behaviour;
 
 /// A node with its services by id.
@@ -45,14 +47,24 @@ table! {
         "ServiceWeights" => within(Weights, instance.service.service.weights),
         "ServiceMeta" => labels(instance.service.service.meta)
             as instance.service.service.meta.as_ref().unwrap_or(&NO_LABELS),
-        "ServicePort" => number(instance.service.service.port),
-        "ServicePorts" if look.has(Behaviour::JsonCatalogServicePorts) => json(()),
-        "ServiceSocketPath" if look.has(Behaviour::JsonCatalogServiceSocketPath) => json(""),
+        "ServicePort" => number(instance.service.service.main_port()),
+        "ServicePorts" since Behaviour::JsonServicePorts =>
+            each(Port, instance.service.service.ports.iter())
+            as ports(&instance.service.service.ports, look),
+        "ServiceSocketPath" since Behaviour::JsonCatalogServiceSocketPath =>
+            text(instance.service.service.socket_path),
         "ServiceEnableTagOverride" => flag(instance.service.service.enable_tag_override),
         "ServiceProxy" => within(Proxy, *instance.service.service.proxy),
         "ServiceConnect" => within(Connect, instance.service.service),
-        "ServiceLocality" if look.has(Behaviour::JsonCatalogServiceLocality) => json(()),
+        "ServiceLocality" if look.has(Behaviour::JsonLocality) =>
+            json(locality(instance.service.service.locality.as_ref())),
         "CreateIndex" => json(instance.service.create_index.0),
         "ModifyIndex" => json(instance.service.modify_index.0),
     }
+}
+
+/// Returns the ports of a service; `None` for no list, which is shown as `null`.
+fn ports(ports: &[ServicePort], look: Look) -> Option<Vec<Port<'_>>> {
+    let shown = ports.iter().map(|port| Port::new(port, look));
+    (!ports.is_empty()).then(|| shown.collect())
 }
