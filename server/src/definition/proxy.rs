@@ -142,26 +142,30 @@ fn of_upstream(upstream: &Upstream, kind: &str) -> Option<String> {
     }
 }
 
-fn of_exposed_paths(paths: &[ExposedPath], problems: &mut Vec<String>) {
+/// Adds all that is wrong with each path (seen on 1.8.7).
+fn of_exposed_paths(exposed: &[ExposedPath], problems: &mut Vec<String>) {
+    let mut paths = BTreeSet::new();
     let mut ports = BTreeSet::new();
-    for path in paths {
-        let problem = if path.path.is_empty() {
-            "expose.paths: empty path exposed".to_owned()
-        } else if !ports.insert(path.listener_port) {
-            "expose.paths: duplicate listener ports exposed".to_owned()
-        } else if !(1..=65_535).contains(&path.listener_port) {
-            format!(
-                "expose.paths: invalid listener port: {}",
-                path.listener_port
-            )
-        } else if !matches!(path.protocol.as_str(), "" | "http" | "http2") {
-            format!(
+    for path in exposed {
+        if path.path.is_empty() {
+            problems.push("expose.paths: empty path exposed".to_owned());
+        }
+        if !paths.insert(&path.path) {
+            problems.push("expose.paths: duplicate paths exposed".to_owned());
+        }
+        if !ports.insert(path.listener_port) {
+            problems.push("expose.paths: duplicate listener ports exposed".to_owned());
+        }
+        if !(1..=65_535).contains(&path.listener_port) {
+            let port = path.listener_port;
+            problems.push(format!("expose.paths: invalid listener port: {port}"));
+        }
+        // Consul prints the two in either order, as chance has it.
+        if !matches!(path.protocol.as_str(), "" | "http" | "http2") {
+            problems.push(format!(
                 "protocol '{}' not supported for path: {}, must be in: [http http2]",
                 path.protocol, path.path
-            )
-        } else {
-            continue;
-        };
-        problems.push(problem);
+            ));
+        }
     }
 }

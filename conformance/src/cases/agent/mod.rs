@@ -3,6 +3,7 @@
 pub(in crate::cases) mod alias;
 pub(in crate::cases) mod check;
 pub(in crate::cases) mod own_node;
+pub(in crate::cases) mod ports;
 pub(in crate::cases) mod proxy;
 pub(in crate::cases) mod service;
 pub(in crate::cases) mod shapes;
@@ -16,5 +17,6 @@ pub(super) const TOPICS: &[&[Case]] = &[
     shapes::CASES,
     alias::CASES,
     proxy::CASES,
+    ports::CASES,
     own_node::CASES,
 ];

@@ -6,7 +6,9 @@ pub(in crate::cases) mod deregister;
 pub(in crate::cases) mod filters;
 pub(in crate::cases) mod indexes;
 pub(in crate::cases) mod later;
+pub(in crate::cases) mod mesh;
 pub(in crate::cases) mod node_ids;
+pub(in crate::cases) mod ports;
 pub(in crate::cases) mod reads;
 pub(in crate::cases) mod refusals;
 pub(in crate::cases) mod register;
@@ -30,6 +32,8 @@ pub(super) const TOPICS: &[&[Case]] = &[
     filters::CASES,
     definitions::CASES,
     refusals::CASES,
+    ports::CASES,
+    mesh::CASES,
 ];
 
 /// Registers a check of a node in this status, or writes it again.
