@@ -44,7 +44,8 @@ mod watch;
 
 pub use api::agent::{Agent, Member, NewCheck, NewService};
 pub use api::catalog::{
-    Catalog, CatalogService, Check, Node, NodeServices, Registration, Service, Status,
+    Catalog, CatalogService, Check, Locality, Node, NodeServices, Registration, Service,
+    ServicePort, Status,
 };
 pub use api::event::{Event, Events};
 pub use api::health::{Health, ServiceEntry};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::catalog::{Check, Service, Status};
+use crate::api::catalog::{Check, Service, ServicePort, Status};
 use crate::client::Client;
 use crate::duration;
 use crate::error::Error;
@@ -24,6 +24,10 @@ pub struct NewService {
     #[serde(skip_serializing_if = "String::is_empty")]
     address: String,
     port: u16,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ports: Vec<ServicePort>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    socket_path: String,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     meta: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,6 +69,26 @@ impl NewService {
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
+        self
+    }
+
+    /// One of several named ports, in place of [`NewService::port`] (since 1.22). The first is the default one.
+    #[must_use]
+    pub fn named_port(mut self, name: impl Into<String>, port: u16) -> Self {
+        let default = self.ports.is_empty();
+        let name = name.into();
+        self.ports.push(ServicePort {
+            name,
+            port,
+            default,
+        });
+        self
+    }
+
+    /// The path of the Unix socket where it listens (since 1.10).
+    #[must_use]
+    pub fn socket_path(mut self, path: impl Into<String>) -> Self {
+        self.socket_path = path.into();
         self
     }
 

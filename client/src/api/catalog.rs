@@ -48,8 +48,15 @@ pub struct Service {
     pub tags: Vec<String>,
     /// Its own address; empty for the node's.
     pub address: String,
-    /// Its port.
+    /// Its port; of several the default one, 0 where a node lists its services.
     pub port: u16,
+    /// Its named ports, if it has several (since 1.22).
+    #[serde(deserialize_with = "json::null_is_empty")]
+    pub ports: Vec<ServicePort>,
+    /// The path of its Unix socket; empty without one.
+    pub socket_path: String,
+    /// Where it is.
+    pub locality: Option<Locality>,
     /// What was said about it.
     #[serde(deserialize_with = "json::null_is_empty")]
     pub meta: BTreeMap<String, String>,
@@ -59,6 +66,30 @@ pub struct Service {
     pub create_index: u64,
     /// When it last changed; 0 from an agent.
     pub modify_index: u64,
+}
+
+/// One of several ports of a service instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+#[non_exhaustive]
+pub struct ServicePort {
+    /// Its name, unique in its instance.
+    pub name: String,
+    /// The port.
+    pub port: u16,
+    /// Whether it is the one for clients that know of one port only.
+    pub default: bool,
+}
+
+/// Where a node or a service instance is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+#[non_exhaustive]
+pub struct Locality {
+    /// The region.
+    pub region: String,
+    /// The zone of the region; empty if unset.
+    pub zone: String,
 }
 
 /// What a check says.
@@ -123,6 +154,13 @@ pub struct CatalogService {
     pub service_address: String,
     /// Its port.
     pub service_port: u16,
+    /// Its named ports, if it has several (since 1.22). The default one is the port.
+    #[serde(deserialize_with = "json::null_is_empty")]
+    pub service_ports: Vec<ServicePort>,
+    /// The path of its Unix socket; empty without one.
+    pub service_socket_path: String,
+    /// Where it is.
+    pub service_locality: Option<Locality>,
     /// Its tags.
     #[serde(deserialize_with = "json::null_is_empty")]
     pub service_tags: Vec<String>,

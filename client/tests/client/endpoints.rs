@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use proconsul_client::{
-    Behavior, Consistency, Error, NewSession, QueryOptions, Registration, SessionId, Status,
-    TxnOutcome,
+    Behavior, Consistency, Error, NewService, NewSession, QueryOptions, Registration, SessionId,
+    Status, TxnOutcome,
 };
 
 use super::support::frozen;
@@ -287,5 +287,23 @@ async fn a_read_that_blocks_ends_with_its_wait() -> Result<(), Error> {
     }
     let answer = reader.await.expect("the reader does not panic")?;
     assert_eq!(answer.meta.index, index);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_service_with_several_ports_is_understood() -> Result<(), Error> {
+    let (_server, client) = frozen();
+    let service = NewService::new("web").named_port("http", 80);
+    let service = service.named_port("admin", 81).socket_path("/run/web");
+    client.agent().register_service(&service).await?;
+    let rows = client.catalog().service("web").await?.value;
+    let row = rows.first().expect("it was registered");
+    let names: Vec<_> = row.service_ports.iter().map(|port| &*port.name).collect();
+    assert_eq!((row.service_port, names), (80, vec!["http", "admin"]));
+    assert_eq!(row.service_socket_path, "/run/web");
+    let entries = client.health().service("web").await?.value;
+    let entry = entries.first().expect("it was registered");
+    assert_eq!(entry.service.ports, row.service_ports);
+    assert_eq!(entry.address(), ("127.0.0.1", 80));
     Ok(())
 }

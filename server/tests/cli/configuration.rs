@@ -379,3 +379,33 @@ fn a_definition_that_cannot_be_registered_ends_the_start() {
         assert!(refusal.contains(text), "{refusal}");
     }
 }
+
+/// In both languages; 1.8.7 knows none of it.
+#[test]
+fn services_of_files_have_ports_sockets_and_places() {
+    let hcl = r#"service {
+        name = "a" socket_path = "/s" locality { region = "r" }
+        ports = [{ name = "http" port = 80 default = true }, { name = "admin" port = 81 }]
+    }"#;
+    let json =
+        r#"{"service": {"name": "b", "ports": [{"name": "http", "port": 80, "default": true}]}}"#;
+    let later = [
+        r#""Port":80,"Ports":[{"Name":"http","Port":80,"Default":true},{"Name":"admin","Port":81,"Default":false}]"#,
+        r#""SocketPath":"/s""#,
+        r#""Locality":{"Region":"r"}"#,
+        r#""Port":80,"Ports":[{"Name":"http","Port":80,"Default":true}]"#,
+    ];
+    for (version, is_known) in [("1.22.0", true), ("1.8.7", false)] {
+        let version = format!("--as-version={version}");
+        let arguments = ["-dev", "-config-dir=dir", &version];
+        let run = Run::agent(&format!("later-services-{is_known}"), &arguments);
+        let run = run.file("dir/a.hcl", hcl).file("dir/b.json", json);
+        let mut agent = run.at_a_free_port().start().ready();
+        let services = agent.get("/v1/agent/services");
+        let services: String = services.split_whitespace().collect();
+        assert!(services.contains(r#""Service":"a""#), "{services}");
+        for part in later {
+            assert_eq!(services.contains(part), is_known, "{part} in {services}");
+        }
+    }
+}

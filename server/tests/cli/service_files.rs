@@ -156,3 +156,60 @@ fn the_services_of_an_hcl_file_are_registered_and_taken_away() {
     assert!(gone.ends_with("Deregistered service: web-1\n"), "{gone}");
     assert_eq!(said(&line("catalog services")), "consul\n");
 }
+
+/// What releases after 1.8.7 know of a service reaches a server of 1.22.
+#[test]
+fn ports_places_and_modes_of_a_file_are_registered() {
+    const LATER: &str = r#"
+        service {
+          name = "several"
+          socket_path = "/run/s"
+          locality { region = "r" zone = "z" }
+          ports { name = "http" port = 80 default = true }
+          ports { name = "admin" port = 81 }
+        }
+        services = [{
+          name = "px" kind = "connect-proxy" port = 9
+          proxy { destination_service_name = "web" mode = "transparent" transparent_proxy { outbound_listener_port = 5 } }
+        }]
+    "#;
+    let server = Server::builder().frozen().start().expect("a free port");
+    let json =
+        r#"{"service": {"name": "j", "ports": [{"name": "a", "port": 1, "default": true}]}}"#;
+    let wrong = r#"{"service": {"name": "w", "ports": [{"name": "a", "port": 1}]}}"#;
+    let files = [
+        ("later.hcl", LATER),
+        ("later.json", json),
+        ("wrong.json", wrong),
+    ];
+    let folder = folder("later-services", &files);
+    let on = |names: &[&str]| seen(&run(&own(), &server, &on_files("register", &folder, names)));
+    let (_, errors, code) = on(&["later.hcl", "later.json"]);
+    assert_eq!((errors.as_str(), code), ("", Some(0)));
+    let watched = |service: &str| {
+        let (out, ..) = seen(&run(
+            &own(),
+            &server,
+            &line(&format!("watch -type=service -service={service}")),
+        ));
+        let words: String = out.split_whitespace().collect();
+        words
+    };
+    let several = watched("several");
+    for part in [
+        r#""Port":80"#,
+        r#""Ports":[{"Name":"http","Port":80,"Default":true},{"Name":"admin","Port":81,"Default":false}]"#,
+        r#""SocketPath":"/run/s""#,
+        r#""Locality":{"Region":"r","Zone":"z"}"#,
+    ] {
+        assert!(several.contains(part), "{part} in {several}");
+    }
+    let proxy = watched("px");
+    for part in [r#""Mode":"transparent""#, r#""OutboundListenerPort":5"#] {
+        assert!(proxy.contains(part), "{part} in {proxy}");
+    }
+    assert!(watched("j").contains(r#""Ports":[{"Name":"a""#));
+    let (_, errors, code) = on(&["wrong.json"]);
+    let refusal = "Unexpected response code: 400 (Validation failed: ";
+    assert!(errors.contains(refusal) && code == Some(1), "{errors}");
+}

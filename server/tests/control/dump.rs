@@ -176,6 +176,41 @@ fn a_check_keeps_whom_it_trusts() {
     assert_eq!(other.dump(), state);
 }
 
+/// So is where a service is reached and what its proxy says.
+#[test]
+fn services_keep_their_ports_places_and_virtual_addresses() {
+    let server = frozen();
+    let place = r#""Locality":{"Region":"r","Zone":"z"}"#;
+    for service in [
+        r#""Service":"several","SocketPath":"/s","Ports":[{"Name":"a","Port":80,"Default":true},{"Name":"b","Port":81}]"#,
+        r#""Service":"px","Kind":"connect-proxy","Port":1,"Proxy":{"DestinationServiceName":"web","Mode":"transparent",
+            "TransparentProxy":{"OutboundListenerPort":2,"DialedDirectly":true},"Upstreams":[{"DestinationName":"u","LocalBindPort":3}],
+            "Expose":{"Paths":[{"Path":"/","ListenerPort":4,"ParsedFromCheck":true}]}}"#,
+    ] {
+        let body = format!(
+            r#"{{"Node":"n","Address":"","SkipNodeUpdate":true,{place},"Service":{{{service},{place}}}}}"#
+        );
+        assert_eq!(put(&server, "/v1/catalog/register", &body).status, 200);
+    }
+    let state = server.dump();
+    let other = frozen();
+    other.load(&state).expect("it is a state");
+    assert_eq!(other.dump(), state);
+    let read = |server| get(server, "/v1/catalog/node/n").body;
+    let shown = read(&server);
+    for part in [
+        "240.0.0.1",
+        "ParsedFromCheck",
+        "DialedDirectly",
+        "SocketPath",
+        "Zone",
+        "\"b\"",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(read(&other), shown);
+}
+
 const READS: [&str; 33] = [
     "/v1/kv/?recurse",
     "/v1/kv/?keys",

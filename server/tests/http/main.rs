@@ -37,6 +37,7 @@ mod random_bodies;
 mod random_bytes;
 mod random_texts;
 mod raw;
+mod reached;
 mod session;
 mod session_create;
 mod slow;

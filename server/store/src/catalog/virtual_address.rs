@@ -75,3 +75,107 @@ impl Store {
         free.expect("there are more addresses than instances")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::catalog::proxy::Proxy;
+    use crate::catalog::registration::{Deregistration, NewNode, Registration};
+    use crate::timestamp::Timestamp;
+    use crate::{Index, VersionRules};
+
+    fn store(rules: VersionRules) -> Store {
+        Store::new(rules, Index(9))
+    }
+
+    fn proxy(id: &str, of: &str) -> NewService {
+        NewService {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            kind: "connect-proxy".to_owned(),
+            port: 7,
+            proxy: Arc::new(Proxy {
+                destination_name: of.to_owned(),
+                ..Proxy::default()
+            }),
+            ..NewService::default()
+        }
+    }
+
+    fn native(name: &str) -> NewService {
+        NewService {
+            connect_native: true,
+            kind: String::new(),
+            ..proxy(name, "")
+        }
+    }
+
+    fn enter(store: &mut Store, service: NewService) {
+        let registration = Registration {
+            node: NewNode {
+                node: "N".to_owned(),
+                ..NewNode::default()
+            },
+            service: Some(service),
+            ..Registration::default()
+        };
+        let applied = store.apply(Timestamp::ZERO, registration);
+        applied.result.expect("nothing speaks against it");
+    }
+
+    /// The address of an instance with its port, and when it was last written.
+    fn shown(store: &Store, id: &str) -> (Option<String>, u64) {
+        let row = &store.catalog.services[&("n".to_owned(), id.to_owned())];
+        let addresses = row.service.tagged_addresses.as_ref();
+        let address = addresses.and_then(|all| all.get(TAG));
+        let address = address.map(|own| format!("{}:{}", own.address, own.port));
+        (address, row.modify_index.0)
+    }
+
+    #[test]
+    fn all_instances_of_a_service_have_its_address_and_a_free_one_is_taken_again() {
+        let mut store = store(crate::tests::NEWEST);
+        enter(&mut store, native("one"));
+        enter(&mut store, proxy("of-two", "two"));
+        enter(&mut store, proxy("of-one", "one"));
+        let address = |store: &Store, id| shown(store, id).0.expect("it has one");
+        assert_eq!(address(&store, "one"), "240.0.0.1:7");
+        assert_eq!(address(&store, "of-one"), "240.0.0.1:7");
+        assert_eq!(address(&store, "of-two"), "240.0.0.2:7");
+        let gone = Deregistration::Service {
+            node: "n".to_owned(),
+            id: "one".to_owned(),
+        };
+        let Ok(()) = store.apply(Timestamp::ZERO, gone).result;
+        enter(&mut store, proxy("of-three", "three"));
+        assert_eq!(address(&store, "of-three"), "240.0.0.3:7");
+        // Its own address is free when its last instance stands for another service.
+        enter(&mut store, proxy("of-one", "four"));
+        assert_eq!(address(&store, "of-one"), "240.0.0.1:7");
+    }
+
+    #[test]
+    fn the_same_registration_is_no_change() {
+        let mut store = store(crate::tests::NEWEST);
+        enter(&mut store, proxy("px", "web"));
+        let before = shown(&store, "px");
+        enter(&mut store, proxy("px", "web"));
+        assert_eq!(shown(&store, "px"), before);
+    }
+
+    #[test]
+    fn earlier_releases_and_ordinary_services_have_none() {
+        let mut old = store(crate::tests::OLDEST);
+        enter(&mut old, proxy("px", "web"));
+        assert_eq!(shown(&old, "px").0, None);
+        let mut new = store(crate::tests::NEWEST);
+        let plain = NewService {
+            connect_native: false,
+            ..native("plain")
+        };
+        enter(&mut new, plain);
+        assert_eq!(shown(&new, "plain").0, None);
+    }
+}

@@ -11,7 +11,7 @@ use crate as store;
 use crate::VersionRules;
 
 /// The rules of 1.8.7.
-const OLDEST: VersionRules = VersionRules {
+pub(crate) const OLDEST: VersionRules = VersionRules {
     session_ids_are_uuids: true,
     missing_keeps_blocking: false,
     unknown_verb_fails_pre_check: false,
@@ -41,7 +41,7 @@ const NEWER: VersionRules = VersionRules {
 };
 
 /// The rules of 1.22.0.
-const NEWEST: VersionRules = VersionRules {
+pub(crate) const NEWEST: VersionRules = VersionRules {
     session_checks: true,
     empty_service_fails_pre_check: true,
     index_errors: true,
