@@ -3,19 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::case::Case;
-use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::agent::proxy::{NEEDS, REGISTER, register};
 use crate::cases::catalog::ports::{flaws, problems, two_ports, two_ports_shown};
-
-const NEEDS: &[Feature] = &[Feature::AgentRegistration];
-
-const REGISTER: &str = "/v1/agent/service/register";
-
-#[track_caller]
-fn register(t: &Trial, body: &Value) {
-    t.api_put(REGISTER, body.to_string()).is(200, "");
-}
 
 #[track_caller]
 fn refused(t: &Trial, body: &Value, words: &[&str]) {

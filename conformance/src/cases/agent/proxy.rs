@@ -8,12 +8,12 @@ use crate::case::trial::Trial;
 use crate::case::version::Version;
 use crate::cases::catalog::ports::problems as text_of;
 
-const NEEDS: &[Feature] = &[Feature::AgentRegistration];
+pub(super) const NEEDS: &[Feature] = &[Feature::AgentRegistration];
 
-const REGISTER: &str = "/v1/agent/service/register";
+pub(super) const REGISTER: &str = "/v1/agent/service/register";
 
 #[track_caller]
-fn register(t: &Trial, body: &Value) {
+pub(super) fn register(t: &Trial, body: &Value) {
     t.api_put(REGISTER, body.to_string()).is(200, "");
 }
 

@@ -22,6 +22,15 @@ fn proxy(id: &str, of: &str, port: u16) -> Value {
         "Proxy": {"DestinationServiceName": of}})
 }
 
+/// A proxy with an upstream and a path that say no more than they must.
+fn with_unset(of: &str) -> Value {
+    let mut service = proxy("px", of, 9);
+    service["Proxy"]["Upstreams"] = json!([{"DestinationName": "db", "LocalBindPort": 9191}]);
+    let path = json!({"Path": "/4", "ListenerPort": 4, "LocalPathPort": 5});
+    service["Proxy"]["Expose"] = json!({"Paths": [path]});
+    service
+}
+
 /// A service that needs no proxy.
 fn native(name: &str, port: u16) -> Value {
     json!({"ID": name, "Service": name, "Port": port, "Connect": {"Native": true}})
@@ -73,12 +82,14 @@ pub(in crate::cases) const CASES: &[Case] = &[
         needs: NEEDS,
         run: |t| {
             let node = t.node("n");
-            let mut service = proxy("px", &node, 9);
-            service["Proxy"]["Upstreams"] =
-                json!([{"DestinationName": "db", "LocalBindPort": 9191}]);
-            let path = |port: u16, made: bool| json!({"Path": format!("/{port}"), "ListenerPort": port, "LocalPathPort": 5, "ParsedFromCheck": made});
-            let unsaid = json!({"Path": "/4", "ListenerPort": 4, "LocalPathPort": 5});
-            service["Proxy"]["Expose"] = json!({"Paths": [unsaid, path(6, true)]});
+            let mut service = with_unset(&node);
+            let path = |port: u16, made: bool| {
+                let path = format!("/{port}");
+                json!({"Path": path, "ListenerPort": port, "LocalPathPort": 5, "ParsedFromCheck": made})
+            };
+            if let Some(paths) = service["Proxy"]["Expose"]["Paths"].as_array_mut() {
+                paths.push(path(6, true));
+            }
             register(t, &node, &json!({"Service": service}));
             let rows = t.api_get(&format!("/v1/catalog/connect/{node}")).json();
             let kept = &rows[0]["ServiceProxy"];
@@ -98,11 +109,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         needs: NEEDS,
         run: |t| {
             let node = t.node("n");
-            let mut service = proxy("px", &node, 9);
-            service["Proxy"]["Upstreams"] =
-                json!([{"DestinationName": "db", "LocalBindPort": 9191}]);
-            service["Proxy"]["Expose"] =
-                json!({"Paths": [{"Path": "/p", "ListenerPort": 4, "LocalPathPort": 5}]});
+            let mut service = with_unset(&node);
             service["Proxy"]["Mode"] = json!("transparent");
             service["Proxy"]["TransparentProxy"] = json!({"OutboundListenerPort": 15001});
             register(t, &node, &json!({"Service": service}));
@@ -113,7 +120,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 "Upstreams": [{"DestinationType": "", "DestinationName": "db", "Datacenter": "",
                     "LocalBindPort": 9191, "MeshGateway": {}}],
                 "MeshGateway": {},
-                "Expose": {"Paths": [{"Path": "/p", "ListenerPort": 4, "LocalPathPort": 5}]},
+                "Expose": {"Paths": [{"Path": "/4", "ListenerPort": 4, "LocalPathPort": 5}]},
             });
             t.same("proxy", &rows[0]["ServiceProxy"], &expected);
         },

@@ -66,12 +66,18 @@ pub(in crate::cases) fn service_check(
 /// Registers a node with these further fields.
 #[track_caller]
 pub(in crate::cases) fn register(t: &Trial, node: &str, fields: &Value) {
+    t.register(&registration(node, fields));
+}
+
+/// The body that registers a node with these further fields.
+pub(in crate::cases) fn registration(node: &str, fields: &Value) -> Value {
     let mut body = json!({"Node": node, "Address": "127.0.0.1"});
     if let (Some(body), Some(fields)) = (body.as_object_mut(), fields.as_object()) {
         body.extend(fields.clone());
     }
-    t.register(&body);
+    body
 }
+
 /// `catalog/deregister` of a node or of what these further fields name on it.
 #[track_caller]
 pub(in crate::cases) fn deregister(t: &Trial, node: &str, fields: &Value) {

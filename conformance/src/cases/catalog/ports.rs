@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::register;
+use crate::cases::catalog::{register, registration};
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 
@@ -63,11 +63,8 @@ pub(in crate::cases) fn problems(problems: &[&str]) -> String {
 /// Registers a node with these further fields, which is refused.
 #[track_caller]
 pub(in crate::cases) fn refused(t: &Trial, node: &str, fields: &Value, words: &[&str]) {
-    let mut body = json!({"Node": node, "Address": "127.0.0.1"});
-    if let (Some(body), Some(fields)) = (body.as_object_mut(), fields.as_object()) {
-        body.extend(fields.clone());
-    }
-    t.api_put("/v1/catalog/register", body.to_string())
+    let body = registration(node, fields).to_string();
+    t.api_put("/v1/catalog/register", body)
         .is(500, &problems(words));
 }
 
