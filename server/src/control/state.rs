@@ -306,7 +306,7 @@ impl Catalog<'_> {
     /// Returns all nodes, in the order of their names.
     #[must_use]
     pub fn nodes(self) -> Vec<Arc<NodeRow>> {
-        self.0.rows(&NodeList)
+        self.0.rows(&NodeList(Labels::new()))
     }
 
     /// Returns the services of a node, in the order of their ids; empty for an unknown node.

@@ -59,7 +59,7 @@ pub use query::{
     PreparedQueryList, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
     PreparedQueryWrite, ServiceSearch, Template,
 };
-pub use read::{Answer, News, Read, ReadResult, ReadSet, Subject, Watch, watch};
+pub use read::{Answer, News, Read, ReadResult, ReadSet, Subject, Tree, Watch, watch};
 pub use session::id::{IdError, SessionId};
 pub use session::{
     Behavior, NewSession, NodeSessions, ServiceCheck, SessionDestroy, SessionInfo, SessionList,
@@ -118,6 +118,9 @@ pub struct VersionRules {
     /// Each service of the mesh has a virtual address, which its proxies and native instances show
     /// (`json.consul_virtual`: since 1.11.0).
     pub virtual_addresses: bool,
+    /// Reads of health wait on a stream: without instances they sleep until there are some
+    /// (`health.streaming`: since 1.10.1).
+    pub health_is_streamed: bool,
 }
 
 /// A raft index. It numbers log entries, and with them creates and changes of rows and tables.

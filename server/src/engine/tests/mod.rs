@@ -17,8 +17,8 @@ use crate::entropy::Entropy;
 use crate::history::History;
 use crate::server::rules_of;
 use crate::store::{
-    Behavior, Content, Entry, Index, Key, KvGet, KvList, KvVerb, KvWrite, NewNode, NewSession,
-    NodeChecks, NodeList, NodeSessions, Read, Registration, SessionList, Store,
+    Behavior, Content, Entry, Index, Key, KvGet, KvList, KvVerb, KvWrite, Labels, NewNode,
+    NewSession, NodeChecks, NodeList, NodeSessions, Read, Registration, SessionList, Store,
 };
 use crate::timestamp::Timestamp;
 use crate::version::Version;
@@ -139,7 +139,7 @@ fn a_client_that_goes_away_is_forgotten() {
     goes_away(&engine, &KvList(Key::new("empty/")));
     goes_away(&engine, &SessionList);
     goes_away(&engine, &NodeSessions("n1".to_owned()));
-    goes_away(&engine, &NodeList);
+    goes_away(&engine, &NodeList(Labels::new()));
     goes_away(&engine, &NodeChecks("n1".to_owned()));
 }
 

@@ -48,8 +48,10 @@ impl Change<'_> {
             }
             Touched::Key(_)
             | Touched::Session { .. }
-            | Touched::ServiceHealth(_)
-            | Touched::TableIndex(_)
+            | Touched::NodeOfService(_)
+            | Touched::ServiceIndex(_)
+            | Touched::Entry(..)
+            | Touched::Merged(..)
             | Touched::PreparedQuery
             | Touched::Event
             | Touched::AgentService(_) => false,

@@ -3,10 +3,12 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use crate::catalog::Catalog;
 use crate::catalog::registration::{CheckRow, Labels, NewCheck, RegistrationFlaw};
+use crate::catalog::trees::check_entries;
 use crate::command::Refusal;
 use crate::command::effects::{Cause, Touched};
-use crate::read::{Answer, Read, ReadResult, Subject, Watch};
+use crate::read::{Answer, Read, ReadResult, ReadSet, Subject, Tree, Watch};
 use crate::session::SessionRow;
 use crate::{Change, Store};
 
@@ -36,12 +38,10 @@ impl Read for NodeChecks {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let catalog = &store.catalog;
-        let rows = catalog.checks.of_node(&self.0.to_lowercase());
-        Ok(Answer::new(
-            catalog.checks_newest,
-            rows,
-            vec![Watch::Checks],
-        ))
+        let node = self.0.to_lowercase();
+        let rows = catalog.checks.of_node(&node);
+        let reads = vec![catalog.trees.search(Tree::Checks, &[&node])];
+        Ok(Answer::new(catalog.checks_newest, rows, reads))
     }
 }
 
@@ -55,15 +55,39 @@ impl Read for ChecksInState {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let (Self(state, node_meta), catalog) = (self, &store.catalog);
-        let rows = catalog.checks.iter().filter(|((node, _), row)| {
-            (state == "any" || row.check.status == *state) && catalog.node_has(node, node_meta)
+        let is_any = state == "any";
+        let in_state = |row: &CheckRow| is_any || row.check.status == *state;
+        let (rows, mut reads) = catalog.checks_with(node_meta, in_state);
+        reads.push(if is_any {
+            catalog.trees.search(Tree::Checks, &[])
+        } else {
+            catalog.trees.search(Tree::CheckStatuses, &[state])
         });
-        let rows = rows.map(|(_, row)| Arc::clone(row)).collect();
-        Ok(Answer::new(
-            catalog.checks_newest,
-            rows,
-            vec![Watch::Checks],
-        ))
+        Ok(Answer::new(catalog.checks_newest, rows, reads))
+    }
+}
+
+impl Catalog {
+    /// Returns the wanted checks on nodes with this meta data, in the order of node and id, and the nodes looked at.
+    pub(crate) fn checks_with(
+        &self,
+        node_meta: &Labels,
+        is_wanted: impl Fn(&CheckRow) -> bool,
+    ) -> (Vec<Arc<CheckRow>>, ReadSet) {
+        let checks = self.checks.iter().filter(|(_, row)| is_wanted(row));
+        if node_meta.is_empty() {
+            return (checks.map(|(_, row)| Arc::clone(row)).collect(), Vec::new());
+        }
+        let (mut rows, mut nodes) = (Vec::new(), Vec::new());
+        for ((node, _), row) in checks {
+            if nodes.last() != Some(node) {
+                nodes.push(node.clone());
+            }
+            if self.node_has(node, node_meta) {
+                rows.push(Arc::clone(row));
+            }
+        }
+        (rows, nodes.into_iter().map(Watch::Node).collect())
     }
 }
 
@@ -118,6 +142,8 @@ impl Change<'_> {
         }
         let place = (node.to_owned(), check.check_id.to_lowercase());
         let current = self.store.catalog.checks.get(node, &place.1);
+        let current = current.map(Arc::clone);
+        let current = current.as_deref();
         let row = CheckRow {
             node: self.node_name(node),
             service_name,
@@ -131,10 +157,14 @@ impl Change<'_> {
                 modify_index: current.modify_index,
                 ..row.clone()
             };
-            **current == unchanged
+            *current == unchanged
         });
         let critical = row.check.status == CRITICAL;
         let check_id = row.check.check_id.clone();
+        if !identical || self.store.rules.identical_check_moves_index {
+            let before = current.map(|row| check_entries(node, row));
+            self.replace_entries(&before.unwrap_or_default(), check_entries(node, &row));
+        }
         if !identical {
             let row = Arc::new(row);
             self.store
@@ -145,8 +175,6 @@ impl Change<'_> {
         } else if self.store.rules.identical_check_moves_index {
             // This moves the index of the table, but of no service (seen on 1.8.7).
             self.store.catalog.checks_newest = self.index;
-            let touched = Touched::TableIndex(Watch::Checks);
-            self.effects.touched.push(touched);
         }
         if critical {
             self.invalidate_check(node, &place.1, &Cause::CheckCritical(check_id));
@@ -169,7 +197,9 @@ impl Change<'_> {
             changed.check.output = format!("Session '{}' {state}", session.session.id);
             let id = row.check.check_id.to_lowercase();
             let place = (node.clone(), id.clone());
+            let after = check_entries(&node, &changed);
             self.store.catalog.checks.insert(place, Arc::new(changed));
+            self.replace_entries(&check_entries(&node, &row), after);
             self.check_touched(&node, &row);
             if !alive {
                 let cause = Cause::CheckCritical(row.check.check_id.clone());
@@ -192,7 +222,7 @@ impl Change<'_> {
         let service_name = row.service_name.clone();
         self.store.catalog.checks_newest = self.index;
         if row.check.service_id.is_empty() {
-            self.services_on_node_changed(node);
+            self.services_on_node_changed(node, false);
         } else if self
             .store
             .catalog

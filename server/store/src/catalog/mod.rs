@@ -9,6 +9,7 @@ pub(crate) mod node_id;
 pub(crate) mod proxy;
 pub(crate) mod registration;
 pub(crate) mod service;
+pub(crate) mod trees;
 mod virtual_address;
 
 use std::borrow::Cow;
@@ -23,14 +24,15 @@ use crate::catalog::registration::{
     Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow,
 };
 use crate::catalog::service::Instance;
+use crate::catalog::trees::{Trees, check_entries, node_entries, service_entries};
 use crate::command::effects::{Cause, Note, Touched};
 use crate::command::{Command, Refusal};
-use crate::read::{Answer, Read, ReadResult, Subject, Watch};
+use crate::read::{Answer, Read, ReadResult, Subject, Tree, Watch};
 use crate::{Change, Store};
 
-/// Reads all nodes, in the order of their names.
+/// Reads the nodes with this meta data, in the order of their names.
 #[derive(Clone, Debug)]
-pub struct NodeList;
+pub struct NodeList(pub Labels);
 
 /// Reads a node with its services, in the order of their ids.
 #[derive(Clone, Debug)]
@@ -62,6 +64,7 @@ pub(crate) struct Catalog {
     pub(crate) newest_by_service: OrdMap<String, Index>,
     /// The index at which a service last lost its last instance.
     pub(crate) service_extinct: Index,
+    pub(crate) trees: Trees,
 }
 
 impl Catalog {
@@ -87,6 +90,13 @@ impl Catalog {
         gone
     }
 
+    /// Returns the dependency of a search for nodes with this meta data; `None` for every node. Consul searches for
+    /// one of several labels.
+    fn nodes_with(&self, wanted: &Labels) -> Option<Watch> {
+        let (label, value) = wanted.first_key_value()?;
+        Some(self.trees.search(Tree::NodeMeta, &[label, value]))
+    }
+
     /// Whether a node (lower case) has all this meta data.
     pub(crate) fn node_has(&self, node: &str, wanted: &Labels) -> bool {
         wanted.is_empty() || self.nodes.get(node).is_some_and(|row| row.has_meta(wanted))
@@ -103,8 +113,10 @@ impl Read for NodeList {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let catalog = &store.catalog;
-        let rows = catalog.nodes.values().map(Arc::clone).collect();
-        Ok(Answer::new(catalog.nodes_newest, rows, vec![Watch::Nodes]))
+        let rows = catalog.nodes.values().filter(|row| row.has_meta(&self.0));
+        let rows = rows.map(Arc::clone).collect();
+        let reads = catalog.nodes_with(&self.0).unwrap_or(Watch::Nodes);
+        Ok(Answer::new(catalog.nodes_newest, rows, vec![reads]))
     }
 }
 
@@ -122,26 +134,24 @@ impl Read for NodeInfo {
         let Some(row) = catalog.nodes.get(&name) else {
             // Until 1.13 the index of a missing node is always 1, so a wait sleeps through the node's deletion. Later it
             // is so for names of one letter (session.md 4.5).
-            let deleted = (per_node && name.len() > 1).then_some(catalog.node_deleted);
-            return Ok(Answer::new(
-                deleted.unwrap_or_default(),
-                None,
-                vec![Watch::Nodes],
-            ));
+            let (deleted, reads) = if per_node && name.len() > 1 {
+                (catalog.node_deleted, Watch::Nodes)
+            } else {
+                (Index::ZERO, Watch::Node(name))
+            };
+            return Ok(Answer::new(deleted, None, vec![reads]));
         };
         let rows = (Arc::clone(row), catalog.services_of(&name));
-        Ok(if per_node {
+        let index = if per_node {
             // The highest index of the rows would miss deregistered services.
             let index = catalog.newest_by_node.get(&name).copied();
-            Answer::new(
-                index.unwrap_or_default(),
-                Some(rows),
-                vec![Watch::Node(name)],
-            )
+            index.unwrap_or_default()
         } else {
-            let index = catalog.nodes_newest.max(catalog.services_newest);
-            Answer::new(index, Some(rows), vec![Watch::Nodes, Watch::Services])
-        })
+            catalog.nodes_newest.max(catalog.services_newest)
+        };
+        let services = catalog.trees.search(Tree::Services, &[&name]);
+        let reads = vec![services, Watch::Node(name)];
+        Ok(Answer::new(index, Some(rows), reads))
     }
 }
 
@@ -165,13 +175,17 @@ impl Read for ServiceList {
             })
         };
         let rows = rows.filter_map(instance).collect();
-        Ok(if self.0.is_empty() {
-            Answer::new(catalog.services_newest, rows, vec![Watch::Services])
-        } else {
-            // With a filter on nodes, Consul includes the index of the nodes.
-            let index = catalog.services_newest.max(catalog.nodes_newest);
-            Answer::new(index, rows, vec![Watch::Services, Watch::Nodes])
-        })
+        let Some(nodes) = catalog.nodes_with(&self.0) else {
+            let reads = vec![catalog.trees.search(Tree::Services, &[])];
+            return Ok(Answer::new(catalog.services_newest, rows, reads));
+        };
+        // With a filter on nodes, Consul includes the index of the nodes.
+        let index = catalog.services_newest.max(catalog.nodes_newest);
+        let found = catalog.nodes.iter();
+        let found = found.filter(|(_, row)| row.has_meta(&self.0));
+        let services = found.map(|(node, _)| catalog.trees.search(Tree::Services, &[node]));
+        let reads = services.chain([nodes]).collect();
+        Ok(Answer::new(index, rows, reads))
     }
 }
 
@@ -236,7 +250,8 @@ impl Change<'_> {
         let service = self.store.with_virtual_address(node, Cow::Owned(service));
         let service = service.into_owned();
         let place = (node.to_owned(), service.id.clone());
-        let current = self.store.catalog.services.get(&place);
+        let current = self.store.catalog.services.get(&place).map(Arc::clone);
+        let current = current.as_deref();
         if current.is_some_and(|current| current.service == service) {
             return;
         }
@@ -254,8 +269,11 @@ impl Change<'_> {
         }
         let name = row.service.name.clone();
         let instance = (name.clone(), place.0.clone(), place.1.clone());
+        let before = current.map(|row| service_entries(node, row));
+        let after = service_entries(node, &row);
         self.store.catalog.instances.insert(instance);
         self.store.catalog.services.insert(place, Arc::new(row));
+        self.replace_entries(&before.unwrap_or_default(), after);
         self.service_changed(&name);
         self.service_touched(node, name);
     }
@@ -306,7 +324,9 @@ impl Change<'_> {
         let catalog = &mut self.store.catalog;
         if let Some(row) = catalog.nodes.remove(node) {
             catalog.node_ids.remove(&row.node.id.to_lowercase());
+            self.replace_entries(&node_entries(node, &row), Vec::new());
         }
+        let catalog = &mut self.store.catalog;
         catalog.newest_by_node.remove(node);
         catalog.nodes_newest = self.index;
         catalog.node_deleted = self.index;
@@ -321,10 +341,9 @@ impl Change<'_> {
         for row in self.store.catalog.checks.of_service(node, id) {
             self.remove_check(node, &row.check.check_id.to_lowercase());
         }
-        // This happens even without checks (seen on 1.8.7).
+        self.replace_entries(&service_entries(node, &row), Vec::new());
+        // This happens even without checks (seen on 1.8.7). Blocked reads of checks sleep through it.
         self.store.catalog.checks_newest = self.index;
-        let touched = Touched::TableIndex(Watch::Checks);
-        self.effects.touched.push(touched);
         self.instance_gone(node, &row.service.name, id);
         self.service_touched(node, row.service.name.clone());
     }
@@ -333,13 +352,12 @@ impl Change<'_> {
         let Some(row) = self.store.catalog.checks.remove(node, id) else {
             return;
         };
+        self.replace_entries(&check_entries(node, &row), Vec::new());
         self.check_touched(node, &row);
         if row.check.service_id.is_empty() {
             // Deleting a check of a node moves the services' index, even without services; writing one does
-            // not (seen on 1.8.7).
+            // not (seen on 1.8.7). Blocked reads of services sleep through it.
             self.store.catalog.services_newest = self.index;
-            let touched = Touched::TableIndex(Watch::Services);
-            self.effects.touched.push(touched);
         }
         self.invalidate_check(node, id, &Cause::CheckDeleted(row.check.check_id.clone()));
     }

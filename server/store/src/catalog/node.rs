@@ -10,6 +10,7 @@ use crate::Index;
 use crate::catalog::Catalog;
 use crate::catalog::check::CRITICAL;
 use crate::catalog::registration::{NewNode, NodeRow};
+use crate::catalog::trees::node_entries;
 use crate::command::Refusal;
 use crate::command::effects::Touched;
 use crate::{Change, Store};
@@ -65,7 +66,7 @@ impl Change<'_> {
         }
         let row = NodeRow {
             create_index: created
-                .or(current.map(|row| row.create_index))
+                .or(current.as_ref().map(|row| row.create_index))
                 .unwrap_or(self.index),
             modify_index: self.index,
             node,
@@ -74,11 +75,14 @@ impl Change<'_> {
             let id = row.node.id.to_lowercase();
             catalog.node_ids.insert(id, name.to_owned());
         }
+        let before = current.map(|row| node_entries(name, &row));
+        let after = node_entries(name, &row);
         catalog.nodes.insert(name.to_owned(), Arc::new(row));
         catalog.nodes_newest = self.index;
         catalog.newest_by_node.insert(name.to_owned(), self.index);
+        self.replace_entries(&before.unwrap_or_default(), after);
         self.effects.touched.push(Touched::Node(name.to_owned()));
-        self.services_on_node_changed(name);
+        self.services_on_node_changed(name, true);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Index;
 use crate::catalog::registration::{CheckRow, Labels, NodeRow, ServiceRow};
 use crate::command::effects::Touched;
-use crate::read::{Answer, Read, ReadResult, Subject, Watch};
+use crate::read::{Answer, News, Read, ReadResult, Subject, Tree, Watch};
 use crate::{Change, Store};
 
 /// The endpoint of a read of services. It decides the index of a service without instances.
@@ -16,16 +16,6 @@ pub enum ServiceView {
     Catalog,
     /// Their health.
     Health,
-}
-
-impl ServiceView {
-    /// Returns the tables on which a read of a service without instances depends.
-    fn tables(self) -> &'static [Watch] {
-        match self {
-            Self::Catalog => &[Watch::Services, Watch::Nodes],
-            Self::Health => &[Watch::Services, Watch::Nodes, Watch::Checks],
-        }
-    }
 }
 
 /// Reads the instances of a service, in the order of node and id.
@@ -67,9 +57,17 @@ impl Read for ServiceInstances {
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let Self(view, name) = self;
         let rows = store.service_rows(name).into_iter();
-        let rows = rows.filter_map(|row| store.instance(row)).collect();
-        let reads = store.service_reads(name, *view);
-        Ok(Answer::new(store.service_index(name, *view), rows, reads))
+        let rows: Vec<_> = rows.filter_map(|row| store.instance(row)).collect();
+        let reads = match view {
+            // Only the index of the service is looked at.
+            ServiceView::Health if !rows.is_empty() => vec![Watch::ServiceIndex(name.clone())],
+            _ => {
+                let instances = store.catalog.trees.search(Tree::ServiceNames, &[name]);
+                vec![instances, Watch::NodesOfService(name.clone())]
+            }
+        };
+        let index = store.service_index(name, *view);
+        Ok(store.health_streamed(*view, Answer::new(index, rows, reads)))
     }
 }
 
@@ -88,23 +86,28 @@ impl Read for ConnectInstances {
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let Self(view, name) = self;
         let rows = store.connect_rows(name);
-        let mut reads = store.service_reads(name, *view);
-        reads.push(Watch::Services);
+        let mut reads = vec![store.catalog.trees.search(Tree::Destinations, &[name])];
         let own = store.catalog.newest_by_service.get(name).copied();
         let newest = match view {
             _ if rows.is_empty() => None,
             // The index of the service, or of the tables for a service that has only proxies (seen on 1.8.7).
-            ServiceView::Catalog => Some(own.unwrap_or_else(|| store.tables_index(*view))),
+            ServiceView::Catalog => {
+                let nodes = rows.iter().map(|row| row.node.to_lowercase());
+                reads.extend(nodes.map(Watch::Node));
+                Some(own.unwrap_or_else(|| store.tables_index(*view)))
+            }
             // The newest index of the services of these instances (seen on 1.8.7).
             ServiceView::Health => {
                 let services = rows.iter().map(|row| &row.service.name);
-                reads.extend(services.clone().map(|name| Watch::Service(name.clone())));
+                let indexes = services.clone();
+                reads.extend(indexes.map(|name| Watch::ServiceIndex(name.clone())));
                 services.map(|name| store.service_index(name, *view)).max()
             }
         };
         let index = newest.unwrap_or_else(|| store.nobody_index(name, *view));
         let rows = rows.into_iter().filter_map(|row| store.instance(row));
-        Ok(Answer::new(index, rows.collect(), reads))
+        let answer = Answer::new(index, rows.collect(), reads);
+        Ok(store.health_streamed(*view, answer))
     }
 }
 
@@ -121,18 +124,17 @@ impl Read for ServiceChecks {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let (Self(name, node_meta), catalog) = (self, &store.catalog);
-        let checks = catalog.checks.iter().filter(|((node, _), row)| {
-            row.service_name == *name && catalog.node_has(node, node_meta)
-        });
-        let rows = checks.map(|(_, row)| Arc::clone(row)).collect();
-        Ok(if node_meta.is_empty() {
-            Answer::new(catalog.checks_newest, rows, vec![Watch::Checks])
+        let is_wanted = |row: &CheckRow| row.service_name == *name;
+        let (rows, mut reads) = catalog.checks_with(node_meta, is_wanted);
+        reads.push(catalog.trees.search(Tree::CheckServices, &[name]));
+        let index = if node_meta.is_empty() {
+            catalog.checks_newest
         } else {
             // With a filter on nodes, Consul reports the index of the service (seen on 1.8.7).
             let own = catalog.newest_by_service.get(name).copied();
-            let index = own.unwrap_or_else(|| store.tables_index(ServiceView::Health));
-            Answer::new(index, rows, store.service_reads(name, ServiceView::Health))
-        })
+            own.unwrap_or_else(|| store.tables_index(ServiceView::Health))
+        };
+        Ok(Answer::new(index, rows, reads))
     }
 }
 
@@ -194,12 +196,19 @@ impl Store {
         }
     }
 
-    fn service_reads(&self, name: &str, view: ServiceView) -> Vec<Watch> {
-        let mut reads = vec![Watch::Service(name.to_owned())];
-        if !self.catalog.newest_by_service.contains_key(name) {
-            reads.extend(view.tables().iter().cloned());
-        }
-        reads
+    /// Lets a wait without instances go on until there are some, where health is streamed (session.md 4.5b).
+    fn health_streamed(
+        &self,
+        view: ServiceView,
+        answer: Answer<Vec<Instance>>,
+    ) -> Answer<Vec<Instance>> {
+        let sleeps = self.rules.health_is_streamed && view == ServiceView::Health;
+        let news = if sleeps && answer.rows.is_empty() {
+            News::Existence
+        } else {
+            answer.news
+        };
+        Answer { news, ..answer }
     }
 }
 
@@ -208,14 +217,18 @@ impl Change<'_> {
     pub(crate) fn service_changed(&mut self, name: &str) {
         let newest = &mut self.store.catalog.newest_by_service;
         newest.insert(name.to_owned(), self.index);
+        let touched = Touched::ServiceIndex(name.to_owned());
+        self.effects.touched.push(touched);
     }
 
-    /// Moves the index of every service on a node.
-    pub(crate) fn services_on_node_changed(&mut self, node: &str) {
+    /// Moves the index of every service on a node, whose row was written or whose check was.
+    pub(crate) fn services_on_node_changed(&mut self, node: &str, is_its_row: bool) {
         for row in self.store.catalog.services_of(node) {
             self.service_changed(&row.service.name);
-            let name = row.service.name.clone();
-            self.effects.touched.push(Touched::ServiceHealth(name));
+            if is_its_row {
+                let name = row.service.name.clone();
+                self.effects.touched.push(Touched::NodeOfService(name));
+            }
         }
     }
 
@@ -225,10 +238,10 @@ impl Change<'_> {
         let catalog = &mut self.store.catalog;
         if catalog.forget_instance(node, name, id) {
             catalog.service_extinct = self.index;
+            let touched = Touched::ServiceIndex(name.to_owned());
+            self.effects.touched.push(touched);
         } else {
             self.service_changed(name);
         }
-        let name = name.to_owned();
-        self.effects.touched.push(Touched::ServiceHealth(name));
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::Index;
 use crate::command::{AcquireRefused, Refusal};
 use crate::kv::key::Key;
-use crate::read::Watch;
+use crate::read::Tree;
 use crate::session::id::SessionId;
 
 /// The effects of one command.
@@ -50,11 +50,14 @@ pub enum Touched {
         /// The name of the service, as written.
         name: String,
     },
-    /// A read of this service changed without a change of its rows: a check of the node changed, the node
-    /// changed, or an instance went.
-    ServiceHealth(String),
-    /// The index of this table moved without a write in it.
-    TableIndex(Watch),
+    /// The row of a node with an instance of this service was written.
+    NodeOfService(String),
+    /// The index of this service moved, or ended with its last instance.
+    ServiceIndex(String),
+    /// The entry with this key in a tree of the catalog was written or deleted.
+    Entry(Tree, Key),
+    /// The deletion of an entry changed the tree's node at the end of this path.
+    Merged(Tree, Key),
     /// A prepared query was written or deleted.
     PreparedQuery,
     /// An event was fired and kept.

@@ -20,6 +20,7 @@ use crate::agent::AgentImage;
 use crate::agent::event::{EventRow, Events};
 use crate::catalog::Catalog;
 use crate::catalog::registration::{CheckRow, NewNode, NodeRow, ServiceRow};
+use crate::catalog::trees::Trees;
 use crate::kv::key::Key;
 use crate::kv::lock_delay::LockDelays;
 use crate::kv::tombstone::Tombstones;
@@ -204,6 +205,7 @@ impl Store {
             },
         };
         store.hold_keys();
+        store.catalog.trees = Trees::of(&store.catalog);
         store.carry(Timestamp::ZERO, now);
         Ok(store)
     }

@@ -2,7 +2,7 @@
 
 pub(crate) mod key;
 pub(crate) mod lock_delay;
-mod radix;
+pub(crate) mod radix;
 pub(crate) mod tombstone;
 
 use std::convert::Infallible;
@@ -187,8 +187,7 @@ impl Store {
             };
         }
         let path = [key.as_bytes(), &[0]].concat();
-        let watched = radix::watched_node(&self.kv.rows, &path);
-        Answer::new(self.kv_newest(), None, vec![Watch::KeyPrefix(watched)])
+        Answer::new(self.kv_newest(), None, vec![self.watched_keys(&path)])
     }
 
     /// Refuses an acquire during the lock-delay of its key. This comes before the check of the session, so a
@@ -223,10 +222,15 @@ impl Store {
             return vec![Watch::KeyPrefix(prefix.clone())];
         }
         // A wait on an empty prefix may end early in every version (kv.md 5.4, 1.22.md A5).
-        vec![Watch::KeyPrefix(radix::watched_node(
-            &self.kv.rows,
-            prefix.as_bytes(),
-        ))]
+        vec![self.watched_keys(prefix.as_bytes())]
+    }
+
+    /// Returns the keys whose writes end a wait at a path without keys.
+    fn watched_keys(&self, path: &[u8]) -> Watch {
+        let watched = radix::watched_node(&self.kv.rows, path);
+        let bytes = watched.as_bytes();
+        // The terminating NUL is included only beside keys that contain a NUL. Keys of writes have no terminator.
+        Watch::KeyPrefix(bytes.strip_suffix(&[0]).map_or(watched.clone(), Key::new))
     }
 }
 

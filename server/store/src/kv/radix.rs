@@ -1,9 +1,9 @@
-//! Which writes may end a wait on a missing key or an empty prefix.
+//! Where a search in a compressed radix tree ends.
 //!
-//! Consul keeps keys in a compressed radix tree, and a read waits on the node where its search ended. For a
-//! missing key or an empty prefix other keys share that node, and their writes end the wait early (kv.md 5.4).
-//! No tree is needed to find them: its nodes are where keys diverge, which shows in the neighbours in an
-//! ordered map.
+//! Consul keeps keys and the rows of its catalog in such trees, and a read waits on the node where its search ended.
+//! For a missing key or an empty prefix other keys share that node, and their writes end the wait early (kv.md 5.4).
+//! No tree is needed to find them: its nodes are where keys diverge, which shows in the neighbours in an ordered map.
+//! No key may be a prefix of another: a NUL ends each.
 
 use std::ops::Bound;
 
@@ -11,19 +11,12 @@ use imbl::OrdMap;
 
 use crate::kv::key::{Key, after_prefix};
 
-/// Returns the prefix of the keys whose writes end a wait at `path`. No key starts with `path`.
+/// Returns the prefix of the keys whose writes end a wait at `path`, with which keys may start.
 ///
-/// `path` is a missing key with its terminating NUL, or a prefix without keys. The result is `Q` of kv.md 5.4:
-/// the path through the first byte of the last edge that matches. Without such an edge it is empty, and every
-/// write ends the wait.
+/// The result is `Q` of kv.md 5.4: the path through the first byte of the last edge that matches. Without such an edge
+/// it is empty, and every write ends the wait.
 pub(crate) fn watched_node<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Key {
-    let before = rows
-        .range::<_, [u8]>((Bound::Unbounded, Bound::Excluded(path)))
-        .next_back();
-    let after = rows
-        .range::<_, [u8]>((Bound::Excluded(path), Bound::Unbounded))
-        .next();
-    let walked = common_with(path, before).max(common_with(path, after));
+    let walked = walked(rows, path);
     if walked == 0 {
         return Key::new([]);
     }
@@ -37,9 +30,18 @@ pub(crate) fn watched_node<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Key 
             .next()
     });
     let node = common_with(path, outside_before).max(common_with(path, outside_after));
-    let watched = &path[..=node];
-    // The terminating NUL is included only beside keys that contain a NUL. Keys of writes have no terminator.
-    Key::new(watched.strip_suffix(&[0]).unwrap_or(watched))
+    Key::new(&path[..=node])
+}
+
+/// Returns the number of bytes of `path` that a key starts with, too.
+pub(crate) fn walked<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> usize {
+    let before = rows
+        .range::<_, [u8]>((Bound::Unbounded, Bound::Excluded(path)))
+        .next_back();
+    let after = rows
+        .range::<_, [u8]>((Bound::Excluded(path), Bound::Unbounded))
+        .next();
+    common_with(path, before).max(common_with(path, after))
 }
 
 /// Returns the length of the common prefix of `path` and a neighbour with its terminating NUL.

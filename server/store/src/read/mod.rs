@@ -119,6 +119,30 @@ pub enum News {
     Other,
 }
 
+/// A radix tree of the catalog. In each, an entry starts with what reads search for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tree {
+    /// Nodes, by label and value of their meta data.
+    NodeMeta,
+    /// Service instances, by node.
+    Services,
+    /// Service instances, by name.
+    ServiceNames,
+    /// Proxies and Connect-native instances, by the service that they stand for.
+    Destinations,
+    /// Checks, by node.
+    Checks,
+    /// Checks of services, by the name of the service.
+    CheckServices,
+    /// Checks, by status.
+    CheckStatuses,
+}
+
+impl Tree {
+    /// The number of trees.
+    pub(crate) const COUNT: usize = Self::CheckStatuses as usize + 1;
+}
+
 /// All dependencies of an answer.
 pub type ReadSet = Vec<Watch>;
 
@@ -135,16 +159,16 @@ pub enum Watch {
     NodeSessions(String),
     /// Every session.
     AnySession,
-    /// Every node, and every service where services move the nodes' index.
+    /// The row of every node.
     Nodes,
-    /// This node and its services (lower case).
+    /// The row of this node (lower case).
     Node(String),
-    /// Every service.
-    Services,
-    /// This service: its instances, nodes and checks.
-    Service(String),
-    /// Every check.
-    Checks,
+    /// The rows of the nodes with instances of this service.
+    NodesOfService(String),
+    /// The index of this service, which moves with its instances, their nodes and their checks.
+    ServiceIndex(String),
+    /// The entries of the catalog whose keys in this tree start so; with an empty prefix every entry.
+    Branch(Tree, Key),
     /// This service of the agent.
     AgentService(String),
     /// Every prepared query.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::{Key, Touched, Watch};
+use crate::{Key, Touched, Tree, Watch};
 
 /// A waiter's number. Later waiters have higher numbers and are woken later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,10 +17,17 @@ pub struct WaiterId(u64);
 pub struct Registry<H> {
     next: u64,
     keys: HashMap<Key, Waiters<H>>,
-    prefixes: HashMap<Key, Waiters<H>>,
-    /// The number of registered prefixes of each length. A write looks up one prefix per length.
-    prefix_lengths: BTreeMap<usize, usize>,
+    prefixes: Prefixes<H>,
+    trees: [Prefixes<H>; Tree::COUNT],
     others: HashMap<Watch, Waiters<H>>,
+}
+
+/// Waiters on all keys with a prefix.
+#[derive(Debug)]
+struct Prefixes<H> {
+    waiters: HashMap<Key, Waiters<H>>,
+    /// The number of registered prefixes of each length. A write looks up one prefix per length.
+    lengths: BTreeMap<usize, usize>,
 }
 
 type Waiters<H> = BTreeMap<WaiterId, H>;
@@ -30,10 +37,48 @@ impl<H> Default for Registry<H> {
         Self {
             next: 0,
             keys: HashMap::new(),
-            prefixes: HashMap::new(),
-            prefix_lengths: BTreeMap::new(),
+            prefixes: Prefixes::default(),
+            trees: Default::default(),
             others: HashMap::new(),
         }
+    }
+}
+
+impl<H> Default for Prefixes<H> {
+    fn default() -> Self {
+        Self {
+            waiters: HashMap::new(),
+            lengths: BTreeMap::new(),
+        }
+    }
+}
+
+impl<H> Prefixes<H> {
+    fn of(&mut self, prefix: &Key) -> &mut Waiters<H> {
+        let waiters = self.waiters.entry(prefix.clone()).or_default();
+        if waiters.is_empty() {
+            *self.lengths.entry(prefix.as_bytes().len()).or_default() += 1;
+        }
+        waiters
+    }
+
+    fn take(&mut self, prefix: &Key, waiter: WaiterId) {
+        let length = prefix.as_bytes().len();
+        if take(&mut self.waiters, prefix, waiter)
+            && let Some(count) = self.lengths.get_mut(&length)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.lengths.remove(&length);
+            }
+        }
+    }
+
+    /// Returns the waiters on each prefix of a key.
+    fn concerned<'a>(&'a self, key: &'a Key) -> impl Iterator<Item = &'a Waiters<H>> {
+        let bytes = key.as_bytes();
+        let lengths = self.lengths.range(..=bytes.len());
+        lengths.filter_map(move |(length, _)| self.waiters.get(&bytes[..*length]))
     }
 }
 
@@ -49,14 +94,8 @@ impl<H: Clone> Registry<H> {
         for watch in reads {
             let waiters = match watch {
                 Watch::Key(key) => self.keys.entry(key.clone()).or_default(),
-                Watch::KeyPrefix(prefix) => {
-                    let waiters = self.prefixes.entry(prefix.clone()).or_default();
-                    if waiters.is_empty() {
-                        let length = prefix.as_bytes().len();
-                        *self.prefix_lengths.entry(length).or_default() += 1;
-                    }
-                    waiters
-                }
+                Watch::KeyPrefix(prefix) => self.prefixes.of(prefix),
+                Watch::Branch(tree, prefix) => self.trees[*tree as usize].of(prefix),
                 other => self.others.entry(other.clone()).or_default(),
             };
             waiters.insert(waiter, handle.clone());
@@ -70,23 +109,11 @@ impl<H: Clone> Registry<H> {
                 Watch::Key(key) => {
                     take(&mut self.keys, key, waiter);
                 }
-                Watch::KeyPrefix(prefix) => {
-                    if take(&mut self.prefixes, prefix, waiter) {
-                        self.forget_length(prefix.as_bytes().len());
-                    }
-                }
+                Watch::KeyPrefix(prefix) => self.prefixes.take(prefix, waiter),
+                Watch::Branch(tree, prefix) => self.trees[*tree as usize].take(prefix, waiter),
                 other => {
                     take(&mut self.others, other, waiter);
                 }
-            }
-        }
-    }
-
-    fn forget_length(&mut self, length: usize) {
-        if let Some(count) = self.prefix_lengths.get_mut(&length) {
-            *count -= 1;
-            if *count == 0 {
-                self.prefix_lengths.remove(&length);
             }
         }
     }
@@ -105,7 +132,9 @@ impl<H: Clone> Registry<H> {
     /// Returns all waiters, oldest first.
     pub fn all(&self) -> Vec<H> {
         let mut found = BTreeMap::new();
-        let places = self.keys.values().chain(self.prefixes.values());
+        let prefixes = self.trees.iter().chain([&self.prefixes]);
+        let prefixes = prefixes.flat_map(|prefixes| prefixes.waiters.values());
+        let places = self.keys.values().chain(prefixes);
         for waiters in places.chain(self.others.values()) {
             let waiters = waiters.iter();
             found.extend(waiters.map(|(waiter, handle)| (*waiter, handle.clone())));
@@ -116,7 +145,10 @@ impl<H: Clone> Registry<H> {
     /// Whether no read set is registered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty() && self.prefixes.is_empty() && self.others.is_empty()
+        let mut prefixes = self.trees.iter().chain([&self.prefixes]);
+        self.keys.is_empty()
+            && self.others.is_empty()
+            && prefixes.all(|prefixes| prefixes.waiters.is_empty())
     }
 
     fn collect(&self, row: &Touched, found: &mut Waiters<H>) {
@@ -127,10 +159,7 @@ impl<H: Clone> Registry<H> {
         match row {
             Touched::Key(key) => {
                 add(self.keys.get(key));
-                let bytes = key.as_bytes();
-                for (length, _) in self.prefix_lengths.range(..=bytes.len()) {
-                    add(self.prefixes.get(&bytes[..*length]));
-                }
+                self.prefixes.concerned(key).for_each(|it| add(Some(it)));
             }
             Touched::Session { id, node } => {
                 add(self.others.get(&Watch::Session(*id)));
@@ -141,23 +170,21 @@ impl<H: Clone> Registry<H> {
                 add(self.others.get(&Watch::Node(node.clone())));
                 add(self.others.get(&Watch::Nodes));
             }
-            Touched::ServiceHealth(name) => add(self.others.get(&Watch::Service(name.clone()))),
-            Touched::Service { node, name } => {
-                add(self.others.get(&Watch::Service(name.clone())));
-                add(self.others.get(&Watch::Node(node.clone())));
-                add(self.others.get(&Watch::Nodes));
-                add(self.others.get(&Watch::Services));
+            Touched::NodeOfService(name) => {
+                add(self.others.get(&Watch::NodesOfService(name.clone())));
             }
-            Touched::TableIndex(table) => add(self.others.get(table)),
+            Touched::ServiceIndex(name) => {
+                add(self.others.get(&Watch::ServiceIndex(name.clone())));
+            }
+            Touched::Entry(tree, key) => {
+                let tree = &self.trees[*tree as usize];
+                tree.concerned(key).for_each(|it| add(Some(it)));
+            }
+            Touched::Merged(tree, path) => add(self.trees[*tree as usize].waiters.get(path)),
+            // Their entries and indexes are what reads depend on.
+            Touched::Service { .. } | Touched::Check { .. } => {}
             Touched::PreparedQuery => add(self.others.get(&Watch::PreparedQueries)),
             Touched::Event => add(self.others.get(&Watch::Events)),
-            Touched::Check {
-                node: _,
-                service_name,
-            } => {
-                add(self.others.get(&Watch::Checks));
-                add(self.others.get(&Watch::Service(service_name.clone())));
-            }
             Touched::AgentService(id) => {
                 add(self.others.get(&Watch::AgentService(id.clone())));
             }

@@ -172,7 +172,7 @@ impl Query {
             Self::SessionInfo(id) => look(store, &SessionInfo(id), Rows::Sessions),
             Self::SessionList => look(store, &SessionList, Rows::Sessions),
             Self::SessionNode(node) => look(store, &NodeSessions(node), Rows::Sessions),
-            Self::Nodes => look(store, &NodeList, Rows::Nodes),
+            Self::Nodes => look(store, &NodeList(Labels::new()), Rows::Nodes),
             Self::Node(node) => look(store, &NodeInfo(node), Rows::Node),
             Self::Services(meta) => look(store, &ServiceList(meta), Rows::Instances),
             Self::Service(view, name) => {

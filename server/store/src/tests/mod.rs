@@ -22,6 +22,7 @@ pub(crate) const OLDEST: VersionRules = VersionRules {
     index_errors: false,
     node_name_ignores_case: false,
     virtual_addresses: false,
+    health_is_streamed: false,
 };
 
 /// The rules of 1.16.4.
@@ -31,6 +32,7 @@ const MIDDLE: VersionRules = VersionRules {
     identical_check_moves_index: false,
     index_per_node: true,
     virtual_addresses: true,
+    health_is_streamed: true,
     ..OLDEST
 };
 

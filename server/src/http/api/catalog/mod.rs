@@ -53,10 +53,10 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
     // Nodes do not belong to namespaces.
     request.check_partition()?;
     let options = request.read_options()?;
-    let (answer, filter) = read(request, &NodeList, options, Node::FILTER).await?;
-    let meta = node_meta(request);
+    let nodes = NodeList(node_meta(request));
+    let (answer, filter) = read(request, &nodes, options, Node::FILTER).await?;
     let rows = answer.rows.iter();
-    let rows = rows.filter(|row| row.has_meta(&meta) && filter.keeps(row));
+    let rows = rows.filter(|row| filter.keeps(row));
     let mut rows: Vec<&Arc<NodeRow>> = rows.collect();
     sort_nearest(request, &mut rows, |row| &row.node.node);
     let version = request.version();

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::Registry;
-use crate::{Key, SessionId, Touched, Watch};
+use crate::{Key, SessionId, Touched, Tree, Watch};
 use proconsul_testing::random_cases;
 
 /// Whether a change wakes waiters on `watch`.
@@ -17,16 +17,16 @@ fn concerns(watch: &Watch, touched: &Touched) -> bool {
         (Watch::Session(session), Touched::Session { id, .. }) => session == id,
         (Watch::NodeSessions(node), Touched::Session { node: touched, .. }) => node == touched,
         (Watch::AnySession, Touched::Session { .. }) => true,
-        (Watch::Node(node), Touched::Node(touched) | Touched::Service { node: touched, .. }) => {
-            node == touched
+        (Watch::Node(node), Touched::Node(touched)) => node == touched,
+        (Watch::Nodes, Touched::Node(_)) => true,
+        (Watch::NodesOfService(service), Touched::NodeOfService(touched))
+        | (Watch::ServiceIndex(service), Touched::ServiceIndex(touched)) => service == touched,
+        (Watch::Branch(tree, prefix), Touched::Entry(touched, key)) => {
+            tree == touched && key.as_bytes().starts_with(prefix.as_bytes())
         }
-        (Watch::Nodes, Touched::Node(_) | Touched::Service { .. }) => true,
-        (Watch::Services, Touched::Service { .. }) => true,
-        (Watch::Service(service), Touched::Service { name, .. }) => service == name,
-        (Watch::Service(service), Touched::ServiceHealth(name)) => service == name,
-        (Watch::Service(service), Touched::Check { service_name, .. }) => service == service_name,
-        (Watch::Checks, Touched::Check { .. }) => true,
-        (watch, Touched::TableIndex(table)) => watch == table,
+        (Watch::Branch(tree, path), Touched::Merged(touched, merged)) => {
+            tree == touched && path == merged
+        }
         (Watch::PreparedQueries, Touched::PreparedQuery) => true,
         (Watch::Events, Touched::Event) => true,
         _ => false,
@@ -49,6 +49,10 @@ fn service() -> impl Strategy<Value = String> {
     prop_oneof![Just("web".to_owned()), Just("db".to_owned())]
 }
 
+fn tree() -> impl Strategy<Value = Tree> {
+    prop_oneof![Just(Tree::Services), Just(Tree::Checks)]
+}
+
 fn watch() -> impl Strategy<Value = Watch> {
     prop_oneof![
         key().prop_map(Watch::Key),
@@ -56,11 +60,11 @@ fn watch() -> impl Strategy<Value = Watch> {
         session().prop_map(Watch::Session),
         node().prop_map(Watch::NodeSessions),
         node().prop_map(Watch::Node),
-        service().prop_map(Watch::Service),
+        service().prop_map(Watch::NodesOfService),
+        service().prop_map(Watch::ServiceIndex),
+        (tree(), key()).prop_map(|(tree, prefix)| Watch::Branch(tree, prefix)),
         Just(Watch::AnySession),
         Just(Watch::Nodes),
-        Just(Watch::Services),
-        Just(Watch::Checks),
         Just(Watch::PreparedQueries),
         Just(Watch::Events),
     ]
@@ -72,8 +76,10 @@ fn touched() -> impl Strategy<Value = Touched> {
         (session(), node()).prop_map(|(id, node)| Touched::Session { id, node }),
         node().prop_map(Touched::Node),
         (node(), service()).prop_map(|(node, name)| Touched::Service { node, name }),
-        service().prop_map(Touched::ServiceHealth),
-        Just(Touched::TableIndex(Watch::Services)),
+        service().prop_map(Touched::NodeOfService),
+        service().prop_map(Touched::ServiceIndex),
+        (tree(), key()).prop_map(|(tree, key)| Touched::Entry(tree, key)),
+        (tree(), key()).prop_map(|(tree, path)| Touched::Merged(tree, path)),
         Just(Touched::PreparedQuery),
         Just(Touched::Event),
         (node(), service()).prop_map(|(node, service_name)| Touched::Check { node, service_name }),
@@ -112,6 +118,7 @@ proptest! {
             registry.deregister(*id, reads);
         }
         prop_assert!(registry.is_empty());
-        prop_assert!(registry.prefix_lengths.is_empty());
+        let mut prefixes = registry.trees.iter().chain([&registry.prefixes]);
+        prop_assert!(prefixes.all(|prefixes| prefixes.lengths.is_empty()));
     }
 }

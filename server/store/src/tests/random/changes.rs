@@ -58,9 +58,11 @@ fn name(touched: &Touched) -> Option<String> {
         Touched::Node(node) => format!("node {node}"),
         Touched::Service { node, name } => format!("service {node} {name}"),
         Touched::Check { node, service_name } => format!("check {node} {service_name}"),
-        Touched::ServiceHealth(_) | Touched::AgentService(_) | Touched::TableIndex(_) => {
-            return None;
-        }
+        Touched::NodeOfService(_)
+        | Touched::ServiceIndex(_)
+        | Touched::Entry(..)
+        | Touched::Merged(..)
+        | Touched::AgentService(_) => return None,
         Touched::PreparedQuery => "prepared queries".to_owned(),
         Touched::Event => "events".to_owned(),
     })

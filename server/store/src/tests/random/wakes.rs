@@ -99,8 +99,17 @@ impl Waiting {
 }
 
 /// Whether two answers to a read are equal for clients. The list of services shows nothing of nodes, which
-/// only filters use.
+/// only filters use, and reads of the catalog show nothing of checks.
 fn shows_the_same(read: &Query, now: &Rows, before: &Rows) -> bool {
+    let parts = |rows: &Rows| match rows {
+        Rows::Instances(found) => {
+            let found = found.iter();
+            found
+                .map(|row| (Arc::clone(&row.node), Arc::clone(&row.service)))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
     let services = |rows: &Rows| -> Vec<Arc<ServiceRow>> {
         match rows {
             Rows::Instances(found) => found.iter().map(|row| Arc::clone(&row.service)).collect(),
@@ -109,6 +118,9 @@ fn shows_the_same(read: &Query, now: &Rows, before: &Rows) -> bool {
     };
     match read {
         Query::Services(_) => services(now) == services(before),
+        Query::Service(ServiceView::Catalog, _) | Query::Connect(ServiceView::Catalog, _) => {
+            parts(now) == parts(before)
+        }
         _ => now == before,
     }
 }

@@ -1,0 +1,133 @@
+//! The radix trees in which blocked reads of the catalog wait (session.md 4.5b).
+//!
+//! Consul's tables have several indexes each, and every index is a radix tree. A read waits at the node where its
+//! search ended, whatever index it reports. So it is woken by the entries it looked at and by some of their
+//! neighbours in the tree, and sleeps through writes that only raise its index. All of this was held against 1.8.7
+//! with random writes. The trees here hold the keys alone; the rows are in the tables.
+
+use imbl::OrdMap;
+
+use crate::Change;
+use crate::catalog::Catalog;
+use crate::catalog::registration::{CheckRow, NodeRow, ServiceRow};
+use crate::command::effects::Touched;
+use crate::kv::key::{Key, after_prefix, prefix_bounds};
+use crate::kv::radix;
+use crate::read::{Tree, Watch};
+
+/// The keys of all trees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trees([OrdMap<Key, ()>; Tree::COUNT]);
+
+/// An entry of a tree.
+type Entry = (Tree, Key);
+
+impl Trees {
+    /// Builds the trees of these tables.
+    pub(crate) fn of(catalog: &Catalog) -> Self {
+        let nodes = catalog.nodes.iter();
+        let nodes = nodes.flat_map(|(name, row)| node_entries(name, row));
+        let services = catalog.services.iter();
+        let services = services.flat_map(|((node, _), row)| service_entries(node, row));
+        let checks = catalog.checks.iter();
+        let checks = checks.flat_map(|((node, _), row)| check_entries(node, row));
+        let mut trees = Self::default();
+        for (tree, key) in nodes.chain(services).chain(checks) {
+            trees.0[tree as usize].insert(key, ());
+        }
+        trees
+    }
+
+    /// Returns the dependency of a search in `tree` for the entries that start with `parts`.
+    pub(crate) fn search(&self, tree: Tree, parts: &[&str]) -> Watch {
+        let path = key_of(parts);
+        let keys = &self.0[tree as usize];
+        Watch::Branch(tree, radix::watched_node(keys, path.as_bytes()))
+    }
+
+    /// Removes an entry. Returns the node that the removal merges with its parent, by the path through the first
+    /// byte of its edge. Reads that wait at this node are woken, too.
+    fn remove(&mut self, tree: Tree, key: &Key) -> Option<Key> {
+        let keys = &mut self.0[tree as usize];
+        keys.remove(key)?;
+        let parent = radix::walked(keys, key.as_bytes());
+        if parent == 0 {
+            // The root has no parent, and stays with a single child.
+            return None;
+        }
+        let path = &key.as_bytes()[..parent];
+        let end = after_prefix(path);
+        let mut below = keys.range::<_, [u8]>(prefix_bounds(path, end.as_deref()));
+        let only_child = below.next()?.0.as_bytes().get(..=parent)?;
+        let is_only = |(last, ()): (&Key, &())| last.as_bytes().starts_with(only_child);
+        below
+            .next_back()
+            .is_none_or(is_only)
+            .then(|| Key::new(only_child))
+    }
+}
+
+impl Change<'_> {
+    /// Replaces the entries of a row, some of which may stay: these are written again.
+    pub(crate) fn replace_entries(&mut self, before: &[Entry], after: Vec<Entry>) {
+        let trees = &mut self.store.catalog.trees;
+        for entry in before.iter().filter(|entry| !after.contains(entry)) {
+            let (tree, key) = entry.clone();
+            let merged = trees.remove(tree, &key);
+            self.effects.touched.push(Touched::Entry(tree, key));
+            let merged = merged.map(|merged| Touched::Merged(tree, merged));
+            self.effects.touched.extend(merged);
+        }
+        for (tree, key) in after {
+            trees.0[tree as usize].insert(key.clone(), ());
+            self.effects.touched.push(Touched::Entry(tree, key));
+        }
+    }
+}
+
+/// Returns the entries of a node; its name in lower case.
+pub(crate) fn node_entries(name: &str, row: &NodeRow) -> Vec<Entry> {
+    let meta = row.node.meta.iter().flatten();
+    let entry = |(label, value): (&String, &String)| {
+        let parts = [label.as_str(), value.as_str(), name];
+        (Tree::NodeMeta, key_of(&parts))
+    };
+    meta.map(entry).collect()
+}
+
+/// Returns the entries of a service instance; its node in lower case.
+pub(crate) fn service_entries(node: &str, row: &ServiceRow) -> Vec<Entry> {
+    let service = &row.service;
+    let id = service.id.as_str();
+    let mut entries = vec![
+        (Tree::Services, key_of(&[node, id])),
+        (Tree::ServiceNames, key_of(&[&service.name, node, id])),
+    ];
+    if let Some(destination) = service.stands_for() {
+        entries.push((Tree::Destinations, key_of(&[destination, node, id])));
+    }
+    entries
+}
+
+/// Returns the entries of a check; its node in lower case.
+pub(crate) fn check_entries(node: &str, row: &CheckRow) -> Vec<Entry> {
+    let id = row.check.check_id.to_lowercase();
+    let mut entries = vec![
+        (Tree::Checks, key_of(&[node, &id])),
+        (Tree::CheckStatuses, key_of(&[&row.check.status, node, &id])),
+    ];
+    if !row.service_name.is_empty() {
+        entries.push((Tree::CheckServices, key_of(&[&row.service_name, node, &id])));
+    }
+    entries
+}
+
+/// Returns the key with these parts, each of which ends in a NUL.
+fn key_of(parts: &[&str]) -> Key {
+    let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.len() + 1).sum());
+    for part in parts {
+        bytes.extend_from_slice(part.as_bytes());
+        bytes.push(0);
+    }
+    Key::new(bytes)
+}
