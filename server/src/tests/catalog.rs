@@ -131,16 +131,19 @@ fn a_read_of_a_service_moves_with_its_instances_their_checks_and_their_nodes() {
         register n3 service=w2 name=web     -> done, index 12
         register n3 service=db              -> done, index 13
         instances web   -> n2/w1 name=web created=11 modified=11, n3/w2 name=web created=12 modified=12, index 12
-        wait check instances web index=12   -> waits
+        wait check health of web index=12   -> waits
+        wait asleep instances web index=12  -> waits
         wait other instances db index=13    -> waits
         register n2 check=c1 service_id=w1  -> done, index 14; check: n2/w1 name=web created=11 modified=11, \
             n2/c1 passing service=web created=14 modified=14, n3/w2 name=web created=12 modified=12, index 14
-        wait node instances web index=14    -> waits
+        wait node health of web index=14    -> waits
         register n2 skip_node_update check=c2   -> done, index 15; node: n2/w1 name=web created=11 modified=11, \
             n2/c2 passing created=15 modified=15, n2/c1 passing service=web created=14 modified=14, \
             n3/w2 name=web created=12 modified=12, index 15
         wait gone instances web index=15    -> waits
-        deregister n2   -> done, index 16; gone: n3/w2 name=web created=12 modified=12, index 16
+        deregister n2   -> done, index 16; \
+            asleep: n3/w2 name=web created=12 modified=12, index 16; \
+            gone: n3/w2 name=web created=12 modified=12, index 16
         wait last instances web index=16    -> waits
         deregister n3 service=w2            -> done, index 17; last: nothing, index 17
         stop other      -> n3/db name=db created=13 modified=13, index 13
@@ -160,7 +163,7 @@ fn an_instance_that_takes_another_name_leaves_those_asleep_who_wait_for_the_old_
         instances web                       -> n2/w2 name=web created=12 modified=12, index 12
         instances new                       -> n2/w1 name=new created=11 modified=13, index 13
         register n2 service=w2 name=new     -> done, index 14
-        stop old    -> n2/w1 name=web created=11 modified=11, n2/w2 name=web created=12 modified=12, index 12
+        stop old    -> nothing, index 12
         deregister n2 service=w2            -> done, index 15
         deregister n2 service=w1            -> done, index 16
         instances new                       -> nothing, index 16

@@ -223,12 +223,7 @@ impl Change<'_> {
         self.store.catalog.checks_newest = self.index;
         if row.check.service_id.is_empty() {
             self.services_on_node_changed(node, false);
-        } else if self
-            .store
-            .catalog
-            .newest_by_service
-            .contains_key(&service_name)
-        {
+        } else if self.store.catalog.has_instances(&service_name) {
             self.service_changed(&service_name);
         }
         self.effects.touched.push(Touched::Check {

@@ -60,7 +60,8 @@ pub(crate) struct Catalog {
     pub(crate) checks_newest: Index,
     /// (name, node, id) of every service instance, the node in lower case.
     pub(crate) instances: OrdSet<(String, String, String)>,
-    /// The index of the last change that reads of a service show. Only services with instances have one.
+    /// The index of the last change that reads of a service show. It goes with the service's last instance, but stays
+    /// when that takes another name.
     pub(crate) newest_by_service: OrdMap<String, Index>,
     /// The index at which a service last lost its last instance.
     pub(crate) service_extinct: Index,
@@ -77,17 +78,23 @@ impl Catalog {
             .collect()
     }
 
-    /// Removes an instance of a service. Returns whether it was the last one.
-    pub(crate) fn forget_instance(&mut self, node: &str, name: &str, id: &str) -> bool {
+    /// Removes an instance of a service.
+    pub(crate) fn forget_instance(&mut self, node: &str, name: &str, id: &str) {
         let instance = (name.to_owned(), node.to_owned(), id.to_owned());
         self.instances.remove(&instance);
+    }
+
+    /// Whether a service has instances.
+    pub(crate) fn has_instances(&self, name: &str) -> bool {
         let first = (name.to_owned(), String::new(), String::new());
         let next = self.instances.range(first..).next();
-        let gone = next.is_none_or(|(of, _, _)| of != name);
-        if gone {
-            self.newest_by_service.remove(name);
-        }
-        gone
+        next.is_some_and(|(of, _, _)| of == name)
+    }
+
+    /// Returns the index of a service with instances.
+    pub(crate) fn service_newest(&self, name: &str) -> Option<Index> {
+        let newest = self.newest_by_service.get(name).copied();
+        newest.filter(|_| self.has_instances(name))
     }
 
     /// Returns the dependency of a search for nodes with this meta data; `None` for every node. Consul searches for

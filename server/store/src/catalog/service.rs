@@ -87,7 +87,7 @@ impl Read for ConnectInstances {
         let Self(view, name) = self;
         let rows = store.connect_rows(name);
         let mut reads = vec![store.catalog.trees.search(Tree::Destinations, &[name])];
-        let own = store.catalog.newest_by_service.get(name).copied();
+        let own = store.catalog.service_newest(name);
         let newest = match view {
             _ if rows.is_empty() => None,
             // The index of the service, or of the tables for a service that has only proxies (seen on 1.8.7).
@@ -131,7 +131,7 @@ impl Read for ServiceChecks {
             catalog.checks_newest
         } else {
             // With a filter on nodes, Consul reports the index of the service (seen on 1.8.7).
-            let own = catalog.newest_by_service.get(name).copied();
+            let own = catalog.service_newest(name);
             own.unwrap_or_else(|| store.tables_index(ServiceView::Health))
         };
         Ok(Answer::new(index, rows, reads))
@@ -168,12 +168,16 @@ impl Store {
         })
     }
 
-    /// Returns the index of a read of a service. Without instances it is the index at which a service last
-    /// lost its last instance, or that of the tables if this never happened.
+    /// Returns the index of a read of a service. Without instances it is the index at which a service last lost its
+    /// last instance. If this never happened, it is the one that a renamed service left, or that of the tables.
     fn service_index(&self, name: &str, view: ServiceView) -> Index {
-        let own = self.catalog.newest_by_service.get(name).copied();
-        own.unwrap_or_else(|| match self.catalog.service_extinct {
-            Index::ZERO => self.tables_index(view),
+        let catalog = &self.catalog;
+        let newest = catalog.service_newest(name);
+        newest.unwrap_or_else(|| match catalog.service_extinct {
+            Index::ZERO => {
+                let left = catalog.newest_by_service.get(name).copied();
+                left.unwrap_or_else(|| self.tables_index(view))
+            }
             extinct => extinct,
         })
     }
@@ -236,7 +240,9 @@ impl Change<'_> {
     /// stays, and waiters on that name sleep on (seen on 1.8.7).
     pub(crate) fn instance_gone(&mut self, node: &str, name: &str, id: &str) {
         let catalog = &mut self.store.catalog;
-        if catalog.forget_instance(node, name, id) {
+        catalog.forget_instance(node, name, id);
+        if !catalog.has_instances(name) {
+            catalog.newest_by_service.remove(name);
             catalog.service_extinct = self.index;
             let touched = Touched::ServiceIndex(name.to_owned());
             self.effects.touched.push(touched);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::catalog::check_table::CheckTable;
+use crate::catalog::trees::Trees;
 use crate::timestamp::Timestamp;
 use crate::{Index, SessionId, Store};
 
@@ -168,10 +169,12 @@ fn catalog(store: &Store) {
         catalog.instances.iter().cloned().collect::<BTreeSet<_>>(),
         instances
     );
-    let names: BTreeSet<_> = instances.iter().map(|(name, _, _)| name).collect();
+    let mut names = instances.iter().map(|(name, _, _)| name);
+    assert!(names.all(|name| catalog.newest_by_service.contains_key(name)));
     assert_eq!(
-        catalog.newest_by_service.keys().collect::<BTreeSet<_>>(),
-        names
+        catalog.trees,
+        Trees::of(catalog),
+        "the trees have the rows' entries"
     );
     let tables = [
         catalog.nodes_newest,
