@@ -294,15 +294,27 @@ impl Trial {
 
     /// Starts any request in the background and returns once the server may be supposed to hold it.
     pub fn start(&self, request: &Request) -> Waiting {
-        let waiting = Waiting::start(
+        let waiting = self.start_one(request);
+        self.settle();
+        waiting
+    }
+
+    /// The same for many requests at the same time.
+    pub fn start_all(&self, requests: &[Request]) -> Vec<Waiting> {
+        let waiting = requests.iter().map(|request| self.start_one(request));
+        let waiting = waiting.collect();
+        self.settle();
+        waiting
+    }
+
+    fn start_one(&self, request: &Request) -> Waiting {
+        Waiting::start(
             self.site.address(),
             request.clone(),
             Arc::clone(&self.recorder),
             self.is_pretty(),
             self.site.clock().is_virtual(),
-        );
-        self.settle();
-        waiting
+        )
     }
 
     /// Gives the server time to come to rest: to register a blocking query, or to answer one wrongly.

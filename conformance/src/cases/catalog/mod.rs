@@ -13,6 +13,7 @@ pub(in crate::cases) mod reads;
 pub(in crate::cases) mod refusals;
 pub(in crate::cases) mod register;
 pub(in crate::cases) mod shapes;
+pub(in crate::cases) mod wakes;
 
 use serde_json::{Value, json};
 
@@ -29,6 +30,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     shapes::CASES,
     indexes::CASES,
     blocking::CASES,
+    wakes::CASES,
     filters::CASES,
     definitions::CASES,
     refusals::CASES,
