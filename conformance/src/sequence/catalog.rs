@@ -8,7 +8,7 @@ use crate::wire::Request;
 
 impl Player {
     /// The name of a node, which no other sequence has.
-    fn node(&self, slot: usize) -> String {
+    pub(super) fn node(&self, slot: usize) -> String {
         format!("sequence-{}-{}", self.tag, NODES[slot])
     }
 

@@ -18,7 +18,7 @@ type SessionSlot = usize;
 /// The nodes that sequences register.
 pub(super) const NODES: [&str; 2] = ["n1", "n2"];
 /// The services on them.
-const SERVICES: [&str; 2] = ["web", "db"];
+pub(super) const SERVICES: [&str; 2] = ["web", "db"];
 /// The statuses of their checks.
 const STATUSES: [&str; 3] = ["passing", "warning", "critical"];
 
@@ -55,6 +55,8 @@ pub enum Operation {
         /// How it is read.
         read: Read,
     },
+    /// A change while reads of all kinds are blocked.
+    Blocked(Box<Operation>),
     /// A deletion.
     Delete {
         /// Which key.
@@ -244,7 +246,27 @@ pub(super) fn sequences(length: usize) -> impl Strategy<Value = Vec<Operation>> 
     prop::collection::vec(operation(), 1..=length)
 }
 
+/// Any step; now and then reads are blocked while it changes something.
 fn operation() -> impl Strategy<Value = Operation> {
+    let blocked = prop_oneof![
+        4 => change_of_catalog(),
+        1 => simple_operation().prop_filter("it waits itself", |step| !matches!(step, Operation::Watch { .. })),
+    ];
+    prop_oneof![
+        9 => simple_operation(),
+        1 => blocked.prop_map(|change| Operation::Blocked(Box::new(change))),
+    ]
+}
+
+fn change_of_catalog() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        3 => (node(), registered()).prop_map(|(node, what)| Operation::Register(node, what)),
+        2 => (node(), registered()).prop_map(|(node, what)| Operation::Deregister(node, what)),
+        1 => prop::collection::vec(catalog_step(), 1..4).prop_map(Operation::CatalogTxn),
+    ]
+}
+
+fn simple_operation() -> impl Strategy<Value = Operation> {
     let put = (key(), value(), flags(), condition());
     let put = put.prop_map(|(key, value, flags, condition)| Operation::Put {
         key,

@@ -18,13 +18,13 @@ const UNKNOWN_SESSION: &str = "00000000-0000-0000-0000-00000000abcd";
 pub(super) const STALE_INDEX: u64 = 1;
 /// How long a read waits for the write that follows it. Reaching it is a difference, not a delay.
 const WATCH: &str = "60s";
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One server that sequences are played on.
 pub(super) struct Player {
-    address: Address,
+    pub(super) address: Address,
     connection: Connection,
-    recorder: Arc<Recorder>,
+    pub(super) recorder: Arc<Recorder>,
     /// The name of the sequence.
     pub(super) tag: String,
     /// What stands before every key of this sequence.
@@ -87,7 +87,7 @@ impl Player {
         self.recorder = recorder;
     }
 
-    fn step(&mut self, operation: &Operation) {
+    pub(super) fn step(&mut self, operation: &Operation) {
         match operation {
             Operation::Put {
                 key,
@@ -100,6 +100,7 @@ impl Player {
                 self.request(&Request::get(&format!("{path}?{}", read.parameter())));
             }
             Operation::Watch { key, read } => self.watch(*key, *read),
+            Operation::Blocked(change) => self.change_while_blocked(change),
             Operation::Delete { key, recurse, cas } => self.delete(*key, *recurse, *cas),
             Operation::CreateSession {
                 behavior,
@@ -128,7 +129,7 @@ impl Player {
         }
     }
 
-    fn root(&self) -> String {
+    pub(super) fn root(&self) -> String {
         format!("/v1/kv/{}", self.prefix)
     }
 

@@ -35,7 +35,7 @@ impl Player {
         self.request(&Request::new(method, &target));
     }
 
-    fn query_path(&self, slot: usize) -> String {
+    pub(super) fn query_path(&self, slot: usize) -> String {
         let id = self.queries.get(slot).map_or(UNKNOWN_QUERY, String::as_str);
         format!("/v1/query/{id}")
     }

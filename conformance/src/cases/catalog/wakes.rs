@@ -75,6 +75,15 @@ impl<'a> Scene<'a> {
         register(self.t, &self.t.node(node), &json!({"Service": service}));
     }
 
+    /// Registers a proxy of `web` on `n3`.
+    #[track_caller]
+    fn proxy(&self, port: u16) {
+        let t = self.t;
+        let service = json!({"ID": "proxy", "Service": t.node("proxy"), "Port": port,
+            "Kind": "connect-proxy", "Proxy": {"DestinationServiceName": t.node("web")}});
+        register(t, &t.node("n3"), &json!({"Service": service}));
+    }
+
     /// Writes the check of `web` on `n1`.
     #[track_caller]
     fn check_of(&self, service: &str, status: &str, output: &str) {
@@ -119,7 +128,8 @@ impl<'a> Scene<'a> {
         let before: Vec<u64> = paths.iter().map(|path| index(path)).collect();
         let wait = WAIT.as_secs();
         let request = |(path, index): (&String, &u64)| {
-            Request::get(&format!("{path}?index={index}&wait={wait}s"))
+            let mark = if path.contains('?') { '&' } else { '?' };
+            Request::get(&format!("{path}{mark}index={index}&wait={wait}s"))
         };
         let requests: Vec<Request> = paths.iter().zip(&before).map(request).collect();
         let blocked = t.start_all(&requests);
@@ -177,6 +187,9 @@ impl<'a> Scene<'a> {
 
 /// The release that gave each node an index of its own, and let services move that of the nodes.
 const NODE_INDEX: Version = Version::V1_13;
+
+/// The release that streams the health of services.
+const STREAMING: Version = Version::new(1, 10, 1);
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[
@@ -396,6 +409,136 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 t.destroy(&t.session_without_delay());
                 t.put(&t.key("k"), "", "v").is(200, "true");
             });
+        },
+        ..ROW
+    },
+    Case {
+        id: "catalog/wakes/unknown-service",
+        claim: "catalog/service of an unknown service wakes when the last instance of any service goes",
+        source: "session.md 4.5b.r20",
+        run: |t| {
+            let scene = Scene::new(t);
+            let columns = ["/v1/catalog/service/{none}"];
+            scene.reads(&columns, "-", |scene| scene.service("n2", "new", 1));
+            scene.reads(&columns, "W", |scene| {
+                scene.without("n2", &json!({"ServiceID": "new"}))
+            });
+        },
+        ..ROW
+    },
+    Case {
+        id: "catalog/wakes/health-of-an-unknown-service",
+        claim: "health/service of an unknown service wakes when the last instance of any service goes",
+        source: "session.md 4.5b.r20",
+        until: Some(STREAMING),
+        run: |t| {
+            let scene = Scene::new(t);
+            scene.reads(&["/v1/health/service/{none}"], "W", |scene| {
+                scene.without("n3", &json!({"ServiceID": "db"}));
+            });
+        },
+        ..ROW
+    },
+    Case {
+        id: "catalog/wakes/streamed-health-of-an-unknown-service",
+        claim: "health/service of an unknown service sleeps when the last instance of any service goes, and shows its index in the end",
+        source: "session.md 4.5b.r20",
+        since: STREAMING,
+        run: |t| {
+            let scene = Scene::new(t);
+            let path = scene.path("/v1/health/service/{none}");
+            let index = t.api_get(&path).index();
+            let waiting = t.start(&Request::get(&format!("{path}?index={index}&wait=3s")));
+            scene.without("n3", &json!({"ServiceID": "db"}));
+            t.still_blocked(&waiting);
+            let told = t.runs_out(&waiting, WAIT).is(200, "[]").index();
+            t.same("the index in the end", told, t.api_get(&path).index());
+            t.grew("the index", index, told);
+        },
+        ..ROW
+    },
+    Case {
+        id: "catalog/wakes/unknown-node",
+        claim: "catalog/node of an unknown node sleeps until 1.13 when a node goes, and wakes since",
+        source: "session.md 4.5b.r21",
+        run: |t| {
+            let scene = Scene::new(t);
+            let cells = scene.cells(NODE_INDEX, "-/W");
+            scene.reads(&["/v1/catalog/node/{none}"], &cells, |scene| {
+                scene.without("n3", &json!({}));
+            });
+        },
+        ..ROW
+    },
+    Case {
+        id: "catalog/wakes/proxies",
+        claim: "catalog/connect sleeps through changes of the service and of checks, which move its index",
+        source: "session.md 4.5b.r19",
+        run: |t| {
+            let scene = Scene::new(t);
+            scene.proxy(1);
+            let columns = ["/v1/catalog/connect/{web}", "/v1/health/connect/{web}"];
+            scene.reads(&columns, "i -", |scene| scene.service("n1", "web", 81));
+            scene.reads(&columns, "i -", |scene| {
+                scene.check_of("web", "warning", "")
+            });
+            scene.reads(&columns, "- W", |scene| scene.proxy(2));
+            scene.reads(&columns, "- W", |_| {
+                check(t, &t.node("n3"), "new", "passing")
+            });
+        },
+        ..ROW
+    },
+    Case {
+        id: "catalog/wakes/renamed-service",
+        claim: "An instance that takes another name leaves asleep who waits for its old one",
+        source: "session.md 4.5b.r24",
+        run: |t| {
+            let scene = Scene::new(t);
+            let path = scene.path("/v1/health/service/{web}");
+            let index = t.api_get(&path).index();
+            let waiting = t.start(&Request::get(&format!("{path}?index={index}&wait=3s")));
+            register(
+                t,
+                &t.node("n1"),
+                &json!({"Service": {"ID": "web", "Service": t.node("new")}}),
+            );
+            t.still_blocked(&waiting);
+            let told = t.runs_out(&waiting, WAIT).status_is(200);
+            t.same("the index in the end", told.index(), index);
+            t.same("the instances in the end", told.list().len(), 1);
+            t.api_get(&path).is(200, "[]");
+        },
+        until: Some(NODE_INDEX),
+        ..ROW
+    },
+    Case {
+        id: "catalog/wakes/node-meta",
+        claim: "Reads of nodes with some meta data sleep through other nodes, which move their index",
+        source: "session.md 4.5b.r25",
+        run: |t| {
+            let scene = Scene::new(t);
+            let with = |node: &str, value: &str, port: u16| {
+                let service = json!({"ID": "meta", "Service": t.node("meta"), "Port": port});
+                let meta = json!({"role": value});
+                register(
+                    t,
+                    &t.node(node),
+                    &json!({"NodeMeta": meta, "Service": service}),
+                );
+            };
+            with("m1", "db", 1);
+            with("m2", "lb", 1);
+            with("m3", "web", 1);
+            let columns = [
+                "/v1/catalog/nodes?node-meta=role:db",
+                "/v1/catalog/services?node-meta=role:db",
+            ];
+            scene.reads(&columns, "i i", |_| register(t, &t.node("m4"), &json!({})));
+            let cells = scene.cells(NODE_INDEX, "-/i i");
+            scene.reads(&columns, &cells, |_| with("m2", "lb", 2));
+            let cells = scene.cells(NODE_INDEX, "-/i W");
+            scene.reads(&columns, &cells, |_| with("m1", "db", 2));
         },
         ..ROW
     },

@@ -13,6 +13,8 @@ const BLOCKING: &[&str] = &["blocking/", "session/blocking"];
 
 const CATALOG: &[&str] = &["catalog/blocking"];
 
+const TABLE: &[&str] = &["catalog/wakes"];
+
 /// Long enough to be noticed in a program, and short enough to be taken for a busy machine.
 const LATE: Duration = Duration::from_millis(700);
 
@@ -57,6 +59,14 @@ fn woken_as(scene: &Scene, asked: &Asked, path: &str) -> Outcome {
     let mut plain = asked.clone();
     plain.drop_parameter("index");
     scene.forward(&plain)
+}
+
+/// Answers a read below `below` that blocks when the read of `path` would be answered.
+fn woken_below(scene: &Scene, asked: &Asked, below: &str, path: &str) -> Outcome {
+    if asked.path().starts_with(below) && asked.blocks() {
+        return woken_as(scene, asked, path);
+    }
+    scene.forward(asked)
 }
 
 /// Forwards a request; when its wait ran out, `change` is made.
@@ -247,10 +257,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         what: "catalog/service is answered by a change of any service",
         topics: CATALOG,
         alter: Alter::Exchange(|scene, asked| {
-            if !asked.path().starts_with("/v1/catalog/service/") || !asked.blocks() {
-                return scene.forward(asked);
-            }
-            woken_as(scene, asked, "/v1/catalog/services")
+            woken_below(scene, asked, "/v1/catalog/service/", "/v1/catalog/services")
         }),
     },
     Mutant {
@@ -258,10 +265,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         what: "health/service is answered by a change of any check",
         topics: CATALOG,
         alter: Alter::Exchange(|scene, asked| {
-            if !asked.path().starts_with("/v1/health/service/") || !asked.blocks() {
-                return scene.forward(asked);
-            }
-            woken_as(scene, asked, "/v1/health/state/any")
+            woken_below(scene, asked, "/v1/health/service/", "/v1/health/state/any")
         }),
     },
     Mutant {
@@ -273,6 +277,47 @@ pub(super) const MUTANTS: &[Mutant] = &[
                 return scene.forward(asked);
             }
             woken_as(scene, asked, "/v1/catalog/nodes")
+        }),
+    },
+    Mutant {
+        name: "wake/service-by-its-index",
+        what: "catalog/service is answered by every change that raises its index, those of its checks included",
+        topics: TABLE,
+        alter: Alter::Exchange(|scene, asked| {
+            let Some(name) = asked.path().strip_prefix("/v1/catalog/service/") else {
+                return scene.forward(asked);
+            };
+            let path = format!("/v1/health/service/{name}");
+            woken_below(scene, asked, "/v1/catalog/service/", &path)
+        }),
+    },
+    Mutant {
+        name: "wake/checks-by-their-index",
+        what: "health/checks is answered by every change that raises its index, those of all checks",
+        topics: TABLE,
+        alter: Alter::Exchange(|scene, asked| {
+            woken_below(scene, asked, "/v1/health/checks/", "/v1/health/state/any")
+        }),
+    },
+    Mutant {
+        name: "wake/node-health-by-its-index",
+        what: "health/node is answered by every change that raises its index, those of all checks",
+        topics: TABLE,
+        alter: Alter::Exchange(|scene, asked| {
+            woken_below(scene, asked, "/v1/health/node/", "/v1/health/state/any")
+        }),
+    },
+    Mutant {
+        name: "wake/state-by-its-index",
+        what: "health/state/critical is answered by every change that raises its index, those of all checks",
+        topics: TABLE,
+        alter: Alter::Exchange(|scene, asked| {
+            woken_below(
+                scene,
+                asked,
+                "/v1/health/state/critical",
+                "/v1/health/state/any",
+            )
         }),
     },
 ];

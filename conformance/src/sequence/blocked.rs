@@ -1,0 +1,100 @@
+//! The step of sequences that changes something while reads of all kinds are blocked: who wakes, who sleeps on, and what
+//! each is told in the end (session.md 4.5b).
+
+use std::time::Duration;
+
+use super::operation::{NODES, Operation, SERVICES};
+use super::play::{PATIENCE, Player};
+use crate::time::pause;
+use crate::wire::{Connection, Outcome, Request};
+
+/// How long a read sleeps that nothing wakes. The change must be made before that.
+const WAIT: &str = "250ms";
+/// How long a server may take to register a blocked read.
+const PARKS: Duration = Duration::from_millis(15);
+
+impl Player {
+    /// Blocks a read of each kind, changes something, and takes down what each read is told. One that has slept through
+    /// the change shows the index that it had before.
+    pub(super) fn change_while_blocked(&mut self, change: &Operation) {
+        let mut blocked = Vec::new();
+        for path in self.blocking_reads() {
+            let known = self.request(&Request::get(&path));
+            let Outcome::Reply(known) = known else { return };
+            let Some(index) = known.header("X-Consul-Index") else {
+                continue;
+            };
+            if path.contains("session/info") && known.body.starts_with(b"[]") {
+                // Other sessions wake it or do not, by ids of chance (session.md 2.1).
+                continue;
+            }
+            let mark = if path.contains('?') { '&' } else { '?' };
+            let target = format!("{path}{mark}index={index}&wait={WAIT}");
+            let bytes = Request::get(&target).to_bytes(&self.address.host);
+            blocked.push((bytes, Connection::open(&self.address)));
+        }
+        let mut sent = Vec::new();
+        for (bytes, connection) in blocked {
+            let number = self.recorder.sent(&bytes);
+            let connection = connection.map(|mut connection| {
+                connection.send(&bytes);
+                connection
+            });
+            sent.push((number, connection));
+        }
+        pause(PARKS);
+        self.step(change);
+        for (number, connection) in sent {
+            let outcome = match connection {
+                Ok(mut connection) => connection.read(false, PATIENCE),
+                Err(why) => Outcome::Unreachable(why),
+            };
+            self.recorder.heard(number, &outcome, Duration::ZERO);
+        }
+    }
+
+    /// One read of each kind, and of each node and service. Lists show only what is the sequence's own.
+    fn blocking_reads(&self) -> Vec<String> {
+        let own = format!("filter=Node%20matches%20%22sequence-{}-%22", self.tag);
+        let mut reads = vec![
+            format!("/v1/catalog/nodes?{own}"),
+            format!("/v1/catalog/nodes?node-meta=kind:node&{own}"),
+            "/v1/catalog/services?node-meta=kind:node".to_owned(),
+            format!("/v1/health/state/any?{own}"),
+            format!("/v1/health/state/critical?{own}"),
+            format!("/v1/health/state/warning?{own}"),
+            format!("/v1/health/state/passing?node-meta=kind:node&{own}"),
+            "/v1/session/list".to_owned(),
+        ];
+        for slot in 0..NODES.len() {
+            let node = self.node(slot);
+            reads.extend([
+                format!("/v1/catalog/node/{node}"),
+                format!("/v1/health/node/{node}"),
+            ]);
+        }
+        for name in SERVICES {
+            let service = self.service(name);
+            reads.extend([
+                format!("/v1/catalog/service/{service}"),
+                format!("/v1/health/service/{service}"),
+                format!("/v1/health/checks/{service}"),
+                format!("/v1/health/checks/{service}?node-meta=kind:node"),
+                format!("/v1/catalog/connect/{service}"),
+                format!("/v1/health/connect/{service}"),
+            ]);
+        }
+        reads.extend([
+            format!("{}a", self.root()),
+            format!("{}?recurse", self.root()),
+            format!("{}a/?keys", self.root()),
+        ]);
+        reads.extend((0..self.queries.len()).map(|slot| self.query_path(slot)));
+        reads.extend(
+            self.sessions
+                .iter()
+                .map(|id| format!("/v1/session/info/{id}")),
+        );
+        reads
+    }
+}
