@@ -179,6 +179,5 @@ pub(crate) fn rules_of(version: Version) -> VersionRules {
         index_errors: version.has(Behaviour::CatalogIndexErrors),
         node_name_ignores_case: version.has(Behaviour::CatalogNodeNameCase),
         virtual_addresses: version.has(Behaviour::JsonConsulVirtual),
-        health_is_streamed: version.has(Behaviour::HealthStreaming),
     }
 }

@@ -118,9 +118,6 @@ pub struct VersionRules {
     /// Each service of the mesh has a virtual address, which its proxies and native instances show
     /// (`json.consul_virtual`: since 1.11.0).
     pub virtual_addresses: bool,
-    /// Reads of health wait on a stream: without instances they sleep until there are some
-    /// (`health.streaming`: since 1.10.1).
-    pub health_is_streamed: bool,
 }
 
 /// A raft index. It numbers log entries, and with them creates and changes of rows and tables.

@@ -59,23 +59,27 @@ pub(crate) async fn service_checks(request: &Request) -> Result<Reply, Failure> 
 
 /// Lists the instances of a service, each with its node and the checks of both.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, |name| ServiceInstances(ServiceView::Health, name)).await
+    shown_instances(request, ServiceInstances).await
 }
 
 /// Lists the proxies of a service, and its instances with native Connect.
 pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, |name| ConnectInstances(ServiceView::Health, name)).await
+    shown_instances(request, ConnectInstances).await
 }
 
 async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     request: &Request,
-    of: fn(String) -> R,
+    of: fn(ServiceView, String) -> R,
 ) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    let instances_of = of(request.named("service name")?);
+    let is_streamed = is_streamed(request, options);
+    let view = match is_streamed {
+        true => ServiceView::StreamedHealth,
+        false => ServiceView::Health,
+    };
+    let instances_of = of(view, request.named("service name")?);
     let only_passing = only_passing(request)?;
     check_sameness_group(request)?;
-    let is_streamed = is_streamed(request, options);
     if let (true, Some(wait), Err(_)) = (is_streamed, options.wait, request.check_datacenter()) {
         return unresolved(request, options, wait).await;
     }
@@ -123,7 +127,7 @@ fn check_sameness_group(request: &Request) -> Result<(), Failure> {
     Err(no_sameness_groups())
 }
 
-/// Whether Consul answers a read from its streaming backend (1.22.md B4.5). Only two headers show it.
+/// Whether Consul answers a read from its streaming backend (1.22.md B4.5).
 fn is_streamed(request: &Request, options: ReadOptions) -> bool {
     let config = &request.context.config;
     let is_cached = request.query.has("cached") && config.use_cache;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Index;
 use crate::catalog::registration::{CheckRow, Labels, NodeRow, ServiceRow};
 use crate::command::effects::Touched;
-use crate::read::{Answer, News, Read, ReadResult, Subject, Tree, Watch};
+use crate::read::{Answer, News, Read, ReadResult, ReadSet, Subject, Tree, Watch};
 use crate::{Change, Store};
 
 /// The endpoint of a read of services. It decides the index of a service without instances.
@@ -16,6 +16,18 @@ pub enum ServiceView {
     Catalog,
     /// Their health.
     Health,
+    /// Their health, from Consul's streaming backend. Without instances a wait goes on until there are some
+    /// (session.md 4.5b.r20).
+    StreamedHealth,
+}
+
+impl ServiceView {
+    fn answer(self, index: Index, rows: Vec<Instance>, reads: ReadSet) -> Answer<Vec<Instance>> {
+        let sleeps = self == Self::StreamedHealth && rows.is_empty();
+        let answer = Answer::new(index, rows, reads);
+        let news = if sleeps { News::Existence } else { answer.news };
+        Answer { news, ..answer }
+    }
 }
 
 /// Reads the instances of a service, in the order of node and id.
@@ -48,7 +60,7 @@ impl Read for ServiceInstances {
     fn subject(&self) -> Subject {
         let part = match self.0 {
             ServiceView::Catalog => "service",
-            ServiceView::Health => "health of service",
+            ServiceView::Health | ServiceView::StreamedHealth => "health of service",
         };
         let name = self.1.clone();
         Subject::Service { part, name }
@@ -60,14 +72,16 @@ impl Read for ServiceInstances {
         let rows: Vec<_> = rows.filter_map(|row| store.instance(row)).collect();
         let reads = match view {
             // Only the index of the service is looked at.
-            ServiceView::Health if !rows.is_empty() => vec![Watch::ServiceIndex(name.clone())],
+            ServiceView::Health | ServiceView::StreamedHealth if !rows.is_empty() => {
+                vec![Watch::ServiceIndex(name.clone())]
+            }
             _ => {
                 let instances = store.catalog.trees.search(Tree::ServiceNames, &[name]);
                 vec![instances, Watch::NodesOfService(name.clone())]
             }
         };
         let index = store.service_index(name, *view);
-        Ok(store.health_streamed(*view, Answer::new(index, rows, reads)))
+        Ok(view.answer(index, rows, reads))
     }
 }
 
@@ -79,7 +93,9 @@ impl Read for ConnectInstances {
         let Self(view, name) = self;
         Subject::other(match view {
             ServiceView::Catalog => format!("proxies of service {name:?}"),
-            ServiceView::Health => format!("health of the proxies of service {name:?}"),
+            ServiceView::Health | ServiceView::StreamedHealth => {
+                format!("health of the proxies of service {name:?}")
+            }
         })
     }
 
@@ -97,7 +113,7 @@ impl Read for ConnectInstances {
                 Some(own.unwrap_or_else(|| store.tables_index(*view)))
             }
             // The newest index of the services of these instances (seen on 1.8.7).
-            ServiceView::Health => {
+            ServiceView::Health | ServiceView::StreamedHealth => {
                 let services = rows.iter().map(|row| &row.service.name);
                 let indexes = services.clone();
                 reads.extend(indexes.map(|name| Watch::ServiceIndex(name.clone())));
@@ -106,8 +122,7 @@ impl Read for ConnectInstances {
         };
         let index = newest.unwrap_or_else(|| store.nobody_index(name, *view));
         let rows = rows.into_iter().filter_map(|row| store.instance(row));
-        let answer = Answer::new(index, rows.collect(), reads);
-        Ok(store.health_streamed(*view, answer))
+        Ok(view.answer(index, rows.collect(), reads))
     }
 }
 
@@ -196,23 +211,8 @@ impl Store {
         let newest = catalog.nodes_newest.max(catalog.services_newest);
         match view {
             ServiceView::Catalog => newest,
-            ServiceView::Health => newest.max(catalog.checks_newest),
+            ServiceView::Health | ServiceView::StreamedHealth => newest.max(catalog.checks_newest),
         }
-    }
-
-    /// Lets a wait without instances go on until there are some, where health is streamed (session.md 4.5b).
-    fn health_streamed(
-        &self,
-        view: ServiceView,
-        answer: Answer<Vec<Instance>>,
-    ) -> Answer<Vec<Instance>> {
-        let sleeps = self.rules.health_is_streamed && view == ServiceView::Health;
-        let news = if sleeps && answer.rows.is_empty() {
-            News::Existence
-        } else {
-            answer.news
-        };
-        Answer { news, ..answer }
     }
 }
 

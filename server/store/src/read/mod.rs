@@ -112,8 +112,8 @@ impl<T> Answer<T> {
 pub enum News {
     /// An answer with a higher index.
     Higher,
-    /// The same, unless the key or session was missing before and still is: such a wait goes on through
-    /// unrelated writes ([`crate::VersionRules::missing_keeps_blocking`]).
+    /// The same, unless the key, the session or a streamed service was missing before and still is: such a wait
+    /// goes on through unrelated writes ([`crate::VersionRules::missing_keeps_blocking`]).
     Existence,
     /// An answer with another index: indexes of events have no order (session.md 4.6).
     Other,

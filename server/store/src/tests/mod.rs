@@ -22,7 +22,6 @@ pub(crate) const OLDEST: VersionRules = VersionRules {
     index_errors: false,
     node_name_ignores_case: false,
     virtual_addresses: false,
-    health_is_streamed: false,
 };
 
 /// The rules of 1.16.4.
@@ -32,7 +31,6 @@ const MIDDLE: VersionRules = VersionRules {
     identical_check_moves_index: false,
     index_per_node: true,
     virtual_addresses: true,
-    health_is_streamed: true,
     ..OLDEST
 };
 

@@ -45,6 +45,7 @@ fn reads(world: &World) -> Vec<Query> {
         reads.extend([
             Query::Service(ServiceView::Catalog, service.clone()),
             Query::Service(ServiceView::Health, service.clone()),
+            Query::Service(ServiceView::StreamedHealth, service.clone()),
             Query::Connect(ServiceView::Catalog, service.clone()),
             Query::Connect(ServiceView::Health, service.clone()),
             Query::ServiceChecks(service.clone(), Labels::new()),
