@@ -9,7 +9,7 @@ use crate::time::pause;
 use crate::wire::{Connection, Outcome, Request};
 
 /// How long a read sleeps that nothing wakes. The change must be made before that.
-const WAIT: &str = "250ms";
+const WAIT: &str = "400ms";
 /// How long a server may take to register a blocked read.
 const PARKS: Duration = Duration::from_millis(15);
 

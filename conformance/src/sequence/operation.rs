@@ -253,7 +253,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => simple_operation().prop_filter("it waits itself", |step| !matches!(step, Operation::Watch { .. })),
     ];
     prop_oneof![
-        9 => simple_operation(),
+        59 => simple_operation(),
         1 => blocked.prop_map(|change| Operation::Blocked(Box::new(change))),
     ]
 }

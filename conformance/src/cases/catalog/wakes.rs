@@ -443,7 +443,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/wakes/streamed-health-of-an-unknown-service",
         claim: "health/service of an unknown service sleeps when the last instance of any service goes, and shows its index in the end",
-        source: "session.md 4.5b.r20",
+        source: "session.md 4.5b.r20; 1.22.md B4.5",
         since: STREAMING,
         run: |t| {
             let scene = Scene::new(t);
