@@ -5,7 +5,7 @@ use crate::wire::fake::{Fake, consul_like, genuine_like};
 
 const CASE: &str = "kv/get/missing-is-404-with-index";
 /// It says why it is not compared.
-const UNCOMPARED: &str = "event/list/index";
+const UNCOMPARED: &str = "event/list/in-order";
 /// It moves the clock.
 const MOVING: &str = "index/slide/deletions-are-forgotten";
 /// It claims nothing of 1.8.7.

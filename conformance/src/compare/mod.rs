@@ -7,4 +7,5 @@ pub mod difference;
 pub mod fixtures;
 pub mod normalize;
 pub mod not_recorded;
+mod scan;
 mod settle;

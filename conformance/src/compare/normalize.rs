@@ -2,7 +2,7 @@
 //!
 //! Nothing is blanked: what varies is replaced by a reference that keeps its identity and, for indexes, its order. The second session of a
 //! trial is `<session:2>` wherever it stands; `<index:3>` is the third smallest of the indexes that the target showed, so equal stays equal
-//! and later stays later. `<run>` is the trial's own part of names, `<node>` the agent's node, `<host>` the target's address, `<date>` a
+//! and later stays later; so are `<time:1>`, the time of an event, and `<event-index:1>`, the first index of a list of events. `<run>` is the trial's own part of names, `<node>` the agent's node, `<host>` the target's address, `<date>` a
 //! date, `<length>` the true length of the body beside it. In upper case they are `<SESSION:2>` and `<NODE>`. Ports of the agent are `<port:1>`;
 //! `agent/self`, which shows the inside of one process, is the one answer that is left out, and says so. Looks that a later look replaced
 //! (`Trial::eventually`) are left out, for their number says nothing, and so are notes, for they are the suite's own words. What recordings
@@ -17,6 +17,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 
+use super::scan::{
+    UUID_LENGTH, address_at, hash_at, marked_numbers, position_or_push, uuid_at,
+    uuid_at_start_of_name,
+};
 use super::settle::settled;
 use crate::wire::json::{array_items, is_json_array};
 use crate::wire::transcript::{Exchange, Line, Transcript};
@@ -39,6 +43,12 @@ const INDEX_MARKS: [&str; 9] = [
 /// What stands before an index that the client sent and the target repeats. It may be a constant of the case, so
 /// it says nothing about which indexes there are.
 const REPEATED_MARK: &str = " != ";
+/// What stands before the time of an event.
+const TIME_MARKS: [&str; 1] = ["\"LTime\":"];
+/// What lists events: its index is made from the id of the last one, and so of chance.
+const EVENTS: &[u8] = b"GET /v1/event/list";
+/// The index of such a list when it is empty.
+const WITHOUT_EVENTS: u64 = 1;
 /// What stands before a port of the agent's own.
 const PORT_MARKS: [&str; 3] = ["\"Port\":", "\"port\":", "\"wan_join_port\":"];
 /// What stands before texts of chance, and what they are called.
@@ -50,11 +60,8 @@ const CHANCE_MARKS: [(&str, &str); 6] = [
     ("?hash=", "hash"),
     ("&hash=", "hash"),
 ];
-/// What is not quoted is a hash if it has so many hexadecimal digits: a leading 0 is not printed.
-const HASH_LENGTH: usize = 12;
 /// What answers with settings, counters and memory of the process that runs.
 const INSIDE: &[u8] = b"GET /v1/agent/self";
-const UUID_LENGTH: usize = 36;
 
 /// A transcript as lines that two runs of one case on equal servers have in common.
 #[must_use]
@@ -77,6 +84,12 @@ struct References<'t> {
     transcript: &'t Transcript,
     /// All indexes that the target showed, in order.
     indexes: Vec<u64>,
+    /// The times of all events that it showed, in order.
+    times: Vec<u64>,
+    /// The indexes of lists of events, in order of appearance.
+    of_events: Vec<u64>,
+    /// What comes now is about a list of events.
+    listing: bool,
     /// Lower-case ids in order of appearance, with the kind they were first seen as.
     sessions: Vec<String>,
     others: Vec<String>,
@@ -90,9 +103,10 @@ struct References<'t> {
 
 impl<'t> References<'t> {
     fn new(transcript: &'t Transcript) -> Self {
-        let mut indexes = BTreeSet::new();
+        let (mut indexes, mut times) = (BTreeSet::new(), BTreeSet::new());
         for line in &transcript.lines {
             if let Line::Exchange(Exchange {
+                sent,
                 outcome: Some(Outcome::Reply(reply)),
                 superseded: false,
                 ..
@@ -101,16 +115,26 @@ impl<'t> References<'t> {
                 let head = head_of(reply).join("\n");
                 let unpacked = unpacked(reply);
                 let body = unpacked.as_deref().unwrap_or(&reply.body);
-                for text in [head.as_str(), &String::from_utf8_lossy(body)] {
-                    let shown = marked_numbers(text, &INDEX_MARKS);
-                    indexes.extend(shown.into_iter().map(|(_, number)| number));
-                }
+                let body = String::from_utf8_lossy(body);
+                let numbers = |text, marks: &[&'static str]| {
+                    let shown = marked_numbers(text, marks);
+                    shown.into_iter().map(|(_, number)| number)
+                };
+                let of_events = sent.starts_with(EVENTS);
+                let counts = |index: &u64| !of_events || *index == WITHOUT_EVENTS;
+                indexes.extend(numbers(&head, &INDEX_MARKS).filter(counts));
+                indexes.extend(numbers(&body, &INDEX_MARKS));
+                times.extend(numbers(&body, &TIME_MARKS));
             }
         }
         indexes.remove(&0);
+        times.remove(&0);
         Self {
             transcript,
             indexes: indexes.into_iter().collect(),
+            times: times.into_iter().collect(),
+            of_events: Vec::new(),
+            listing: false,
             sessions: Vec::new(),
             others: Vec::new(),
             addresses: Vec::new(),
@@ -121,6 +145,7 @@ impl<'t> References<'t> {
     }
 
     fn exchange(&mut self, exchange: &Exchange, lines: &mut Vec<String>) {
+        self.listing = exchange.sent.starts_with(EVENTS);
         let (head, body) = split_head(&exchange.sent);
         let mut head: Vec<String> = head.lines().map(str::to_owned).collect();
         // Where chunks end may depend on the length of names; only what they hold counts.
@@ -290,18 +315,37 @@ impl<'t> References<'t> {
         }
     }
 
-    fn marked_indexes(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
+    fn marked_indexes(&mut self, text: &str) -> String {
         let marks = INDEX_MARKS.iter().chain([&REPEATED_MARK]);
-        for (place, number) in marked_numbers(text, marks) {
-            let digits = number.to_string().len();
-            out.push_str(&text[done..place]);
-            out.push_str(&self.index(number));
-            done = place + digits;
+        let text = replaced(text, marks, |number| {
+            if self.listing {
+                self.index_of_events(number)
+            } else {
+                ranked(&self.indexes, "index", number)
+            }
+        });
+        replaced(&text, &TIME_MARKS, |number| {
+            ranked(&self.times, "time", number)
+        })
+    }
+
+    /// A list that nobody waits for shows its index before it is asked for with it or a neighbour.
+    fn index_of_events(&mut self, number: u64) -> String {
+        if number <= WITHOUT_EVENTS {
+            return ranked(&self.indexes, "index", number);
         }
-        out.push_str(&text[done..]);
-        out
+        let known = |list: &[u64], number: Option<u64>| {
+            list.iter().position(|index| Some(*index) == number)
+        };
+        let beside = [(0, ""), (-1, "+1"), (1, "-1")];
+        let found = beside.iter().find_map(|(step, sign)| {
+            let at = known(&self.of_events, number.checked_add_signed(*step))?;
+            Some(format!("<event-index:{}>{sign}", at + 1))
+        });
+        found.unwrap_or_else(|| {
+            self.of_events.push(number);
+            format!("<event-index:{}>", self.of_events.len())
+        })
     }
 
     /// `"Hash": "…"` is `"Hash": <hash:1>`, the same text always the same number.
@@ -333,39 +377,13 @@ impl<'t> References<'t> {
     }
 
     fn marked_ports(&mut self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
-        for (place, number) in marked_numbers(text, &PORT_MARKS) {
-            let digits = number.to_string();
-            out.push_str(&text[done..place]);
-            if number == 0 {
-                out.push('0');
-            } else {
-                let port = position_or_push(&mut self.ports, &digits);
-                write!(out, "<port:{port}>").expect("writing into a string cannot fail");
+        replaced(text, &PORT_MARKS, |number| match number {
+            0 => "0".to_owned(),
+            _ => {
+                let port = position_or_push(&mut self.ports, &number.to_string());
+                format!("<port:{port}>")
             }
-            done = place + digits.len();
-        }
-        out.push_str(&text[done..]);
-        out
-    }
-
-    /// A constant of the case (0, or far from all that the target showed) stays; neighbours keep their distance.
-    fn index(&self, number: u64) -> String {
-        let rank = |index: u64| self.indexes.binary_search(&index).ok().map(|rank| rank + 1);
-        if number == 0 {
-            return "0".to_owned();
-        }
-        if let Some(rank) = rank(number) {
-            return format!("<index:{rank}>");
-        }
-        if let Some(rank) = rank(number - 1) {
-            return format!("<index:{rank}>+1");
-        }
-        match number.checked_add(1).and_then(rank) {
-            Some(rank) => format!("<index:{rank}>-1"),
-            None => number.to_string(),
-        }
+        })
     }
 
     /// Values are base64; those in which an id or a name hides are shown decoded.
@@ -391,6 +409,42 @@ impl<'t> References<'t> {
         }
         out.push_str(rest);
         out
+    }
+}
+
+/// A text with other texts for the numbers behind some marks.
+fn replaced<'m>(
+    text: &str,
+    marks: impl IntoIterator<Item = &'m &'m str>,
+    mut shown: impl FnMut(u64) -> String,
+) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (place, number) in marked_numbers(text, marks) {
+        out.push_str(&text[done..place]);
+        out.push_str(&shown(number));
+        done = place + number.to_string().len();
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// A number by its place among those that the target showed. A constant of the case (0, or far from all of them) stays; neighbours keep
+/// their distance.
+fn ranked(shown: &[u64], kind: &str, number: u64) -> String {
+    let rank = |number: u64| shown.binary_search(&number).ok().map(|rank| rank + 1);
+    if number == 0 {
+        return "0".to_owned();
+    }
+    if let Some(rank) = rank(number) {
+        return format!("<{kind}:{rank}>");
+    }
+    if let Some(rank) = rank(number - 1) {
+        return format!("<{kind}:{rank}>+1");
+    }
+    match number.checked_add(1).and_then(rank) {
+        Some(rank) => format!("<{kind}:{rank}>-1"),
+        None => number.to_string(),
     }
 }
 
@@ -444,91 +498,6 @@ fn joined_chunks(head: &[String], body: &[u8]) -> Option<Vec<u8>> {
             return rest.is_empty().then_some(joined);
         }
         joined.extend_from_slice(chunk);
-    }
-}
-
-/// Place and value of every number behind one of the marks, in order of place.
-fn marked_numbers<'m>(
-    text: &str,
-    marks: impl IntoIterator<Item = &'m &'m str>,
-) -> BTreeSet<(usize, u64)> {
-    let mut found = BTreeSet::new();
-    for mark in marks {
-        for (at, _) in text.match_indices(*mark) {
-            let place = at + mark.len();
-            let rest = &text[place..];
-            let space = rest.len() - rest.trim_start_matches([' ', '"']).len();
-            let digits = rest[space..]
-                .find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(rest.len() - space);
-            let (number, tail) = rest[space..].split_at(digits);
-            let ends = !tail.starts_with(|c: char| c.is_alphanumeric() || "._".contains(c));
-            // Leading zeros and `1.5` must stay as they were sent.
-            if let Ok(value) = number.parse::<u64>()
-                && ends
-            {
-                let zeros = number.len() - value.to_string().len();
-                found.insert((place + space + zeros, value));
-            }
-        }
-    }
-    found
-}
-
-/// The id at the very start of a text.
-fn uuid_at(text: &str) -> Option<&str> {
-    let id = text.get(..UUID_LENGTH)?;
-    let right = id.bytes().enumerate().all(|(at, byte)| match at {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    });
-    right.then_some(id)
-}
-
-fn uuid_in(text: &str) -> Option<&str> {
-    text.char_indices().find_map(|(at, _)| uuid_at(&text[at..]))
-}
-
-/// The id in what a list sorts its items by: the item itself, its `Key` or its `ID`.
-fn uuid_at_start_of_name(item: &str) -> Option<&str> {
-    let item = item.trim();
-    let name = if item.starts_with('"') {
-        item
-    } else {
-        let after = ["\"Key\":", "\"ID\":"]
-            .into_iter()
-            .find_map(|mark| item.split_once(mark))?
-            .1;
-        after.trim_start().strip_prefix('"')?.split('"').next()?
-    };
-    uuid_in(name)
-}
-
-/// `127.0.0.1:8300` at the very start of a text.
-fn address_at(text: &str) -> Option<&str> {
-    const LOCAL: &str = "127.0.0.1:";
-    let port = text.strip_prefix(LOCAL)?;
-    let digits = port
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(port.len());
-    (digits > 0).then(|| &text[..LOCAL.len() + digits])
-}
-
-/// The hexadecimal digits at the beginning, if they are those of a hash, and what follows them.
-fn hash_at(text: &str) -> Option<(&str, &str)> {
-    let end = text.find(|letter: char| !letter.is_ascii_hexdigit());
-    let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
-    (digits.len() >= HASH_LENGTH).then_some((digits, rest))
-}
-
-/// The number (from 1) of a text in a list, to which it is added when new.
-fn position_or_push(list: &mut Vec<String>, text: &str) -> usize {
-    match list.iter().position(|other| other == text) {
-        Some(at) => at + 1,
-        None => {
-            list.push(text.to_owned());
-            list.len()
-        }
     }
 }
 

@@ -280,6 +280,46 @@ fn packed(text: &str, level: flate2::Compression) -> Vec<u8> {
 }
 
 #[test]
+fn events_are_told_apart_by_their_order() {
+    fn header(index: &str) -> [(&str, &str); 1] {
+        [("X-Consul-Index", index)]
+    }
+    let told = |ltime: u64, index: u64| {
+        let list = |index: u64, times: &[u64]| {
+            let shown: Vec<String> = times
+                .iter()
+                .map(|time| format!("{{\"LTime\":{time}}}"))
+                .collect();
+            (index.to_string(), format!("[{}]", shown.join(",")))
+        };
+        let (none, one, two) = (
+            list(1, &[]),
+            list(index, &[ltime]),
+            list(index / 2, &[ltime, ltime + 3]),
+        );
+        let waiting = format!("GET /v1/event/list?name=a&index={}", index - 1);
+        Told::new("t-1")
+            .say("GET /v1/event/list?name=a", 200, &header(&none.0), &none.1)
+            .say("GET /v1/event/list?name=a", 200, &header(&one.0), &one.1)
+            .say(&waiting, 200, &header(&two.0), &two.1)
+            .say("GET /v1/kv/a", 200, &header("5"), "")
+            .lines()
+            .join("\n")
+    };
+    let lines = told(7, 1 << 60);
+    assert_eq!(lines, told(70, 9000));
+    for part in [
+        "X-Consul-Index: <index:1>\n",
+        "X-Consul-Index: <event-index:1>\n",
+        "&index=<event-index:1>-1 HTTP",
+        "X-Consul-Index: <event-index:2>\n<\n< [{\"LTime\":<time:1>},{\"LTime\":<time:2>}]",
+        "X-Consul-Index: <index:2>",
+    ] {
+        assert!(lines.contains(part), "no {part} in {lines}");
+    }
+}
+
+#[test]
 fn what_is_packed_counts_by_what_it_holds() {
     let say = |body: Vec<u8>| {
         let length = body.len().to_string();
