@@ -393,6 +393,26 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "agent/self/counts-services-and-checks",
+        claim: "The statistics count the agent's own services, its checks, and those of them that have a TTL",
+        source: "operator.md 8 (seen on 1.8.7)",
+        needs: &[Feature::OwnServer, Feature::AgentRegistration],
+        run: |t| {
+            let service = serde_json::json!({"Name": t.node("s"), "Check": {"TTL": "9s"}});
+            t.api_put("/v1/agent/service/register", &service.to_string())
+                .status_is(200);
+            let check =
+                serde_json::json!({"Name": t.node("c"), "TCP": "127.0.0.1:1", "Interval": "9s"});
+            t.api_put("/v1/agent/check/register", &check.to_string())
+                .status_is(200);
+            t.api_get("/v1/agent/self").field_is(
+                "/Stats/agent",
+                serde_json::json!({"check_monitors": "0", "check_ttls": "1", "checks": "2", "services": "1"}),
+            );
+        },
+        ..Case::SHOULD
+    },
+    Case {
         id: "agent/members/own",
         claim: "agent/members shows the agent itself as an alive server of its datacenter, field by field in this order",
         source: "session.md 4.5",

@@ -11,6 +11,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
+use crate::store::{Agent, CheckSource, ProbeTarget};
 use crate::version::{BUILD_DATE, Behaviour};
 
 /// The value of `?segment` that means all segments.
@@ -63,27 +64,62 @@ fn own_config(request: &Request) -> impl Serialize {
     }
 }
 
-/// The statistics. Like Consul's maps, a [`Value`] is printed in the order of its names.
+/// The statistics, all of them texts. Like Consul's maps, a [`Value`] is printed in the order of its names. Those of Go's
+/// runtime are missing: there is none.
 fn statistics(request: &Request) -> Value {
     let config = &request.context.config;
-    let applied = request.context.engine.snapshot().applied().to_string();
-    json!({
-        "agent": {"check_monitors": "0", "check_ttls": "0", "checks": "0", "services": "0"},
+    let store = request.context.engine.snapshot();
+    let applied = store.applied().to_string();
+    let address = status::rpc_address(config);
+    let voter = format!(
+        "[{{Suffrage:Voter ID:{} Address:{address}}}]",
+        request.context.node_id()
+    );
+    let mut statistics = json!({
+        "agent": own_statistics(store.agent()),
         "build": {"prerelease": "", "revision": config.version.revision(), "version": config.version.to_string()},
-        "consul": {
-            "acl": "disabled",
-            "bootstrap": "false",
-            "known_datacenters": "1",
-            "leader": "true",
-            "leader_addr": status::rpc_address(config),
-            "server": config.server.to_string(),
-        },
-        "raft": {"applied_index": applied, "commit_index": applied, "last_log_index": applied,
-            "num_peers": "0", "state": "Leader"},
+        "consul": {"acl": "disabled", "bootstrap": "false", "known_datacenters": "1", "leader": "true",
+            "leader_addr": address, "server": config.server.to_string()},
+        "raft": {"applied_index": applied, "commit_index": applied, "fsm_pending": "0", "last_contact": "0",
+            "last_log_index": applied, "last_log_term": "2", "last_snapshot_index": "0", "last_snapshot_term": "0",
+            "latest_configuration": voter, "latest_configuration_index": "0", "num_peers": "0",
+            "protocol_version": "3", "protocol_version_max": "3", "protocol_version_min": "0",
+            "snapshot_version_max": "1", "snapshot_version_min": "0", "state": "Leader", "term": "2"},
         "runtime": {"arch": go_architecture(), "os": std::env::consts::OS},
-        "serf_lan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
-        "serf_wan": {"failed": "0", "health_score": "0", "left": "0", "members": "1"},
+        "serf_lan": pool_statistics(),
+    });
+    if config.serf_wan_port.is_some() {
+        statistics["serf_wan"] = pool_statistics();
+    }
+    if request.has(Behaviour::JsonDebugConfigNested) {
+        statistics["build"]["version_metadata"] = "".into();
+    }
+    statistics
+}
+
+/// The numbers of the agent's own services and checks.
+fn own_statistics(agent: &Agent) -> Value {
+    let count = |is_counted: fn(&CheckSource) -> bool| {
+        let checks = agent.checks().filter(|local| is_counted(&local.source));
+        checks.count().to_string()
+    };
+    let is_script = |source: &CheckSource| match source {
+        CheckSource::Probe { probe, .. } => matches!(probe.target, ProbeTarget::Script(_)),
+        _ => false,
+    };
+    json!({
+        "check_monitors": count(is_script),
+        "check_ttls": count(|source| matches!(source, CheckSource::Ttl(_))),
+        "checks": count(|_| true),
+        "services": agent.services().count().to_string(),
     })
+}
+
+/// The statistics of a gossip pool with this agent alone.
+fn pool_statistics() -> Value {
+    json!({"coordinate_resets": "0", "encrypted": "false", "event_queue": "0", "event_time": "1", "failed": "0",
+        "health_score": "0", "intent_queue": "0", "left": "0", "member_time": "1", "members": "1",
+        "query_queue": "0", "query_time": "1"})
 }
 
 /// Returns Go's name for the machine's architecture.
