@@ -399,11 +399,11 @@ pub(in crate::cases) const CASES: &[Case] = &[
         needs: &[Feature::OwnServer, Feature::AgentRegistration],
         run: |t| {
             let service = serde_json::json!({"Name": t.node("s"), "Check": {"TTL": "9s"}});
-            t.api_put("/v1/agent/service/register", &service.to_string())
+            t.api_put("/v1/agent/service/register", service.to_string())
                 .status_is(200);
             let check =
                 serde_json::json!({"Name": t.node("c"), "TCP": "127.0.0.1:1", "Interval": "9s"});
-            t.api_put("/v1/agent/check/register", &check.to_string())
+            t.api_put("/v1/agent/check/register", check.to_string())
                 .status_is(200);
             t.api_get("/v1/agent/self").field_is(
                 "/Stats/agent",
