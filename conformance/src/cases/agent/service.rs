@@ -448,4 +448,27 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::MUST
     },
+    Case {
+        id: "agent/service/content-hash-before-1-9",
+        claim: "The hash of a service's content follows from its fields alone",
+        source: "session.md 4.4 (seen on 1.8.7)",
+        until: Some(Version::V1_9),
+        needs: &[Feature::AgentRegistration, Feature::OwnServer],
+        run: |t| {
+            for (body, hash) in [
+                (r#"{"Name":"a"}"#, "d9520ded3001b3c4"),
+                (r#"{"Name":"a","Port":8}"#, "daf7b3d7b8f03de2"),
+                (
+                    r#"{"Name":"a","Tags":["x","y"],"Meta":{"m":"1"}}"#,
+                    "a30f204d54e5e830",
+                ),
+            ] {
+                t.api_put("/v1/agent/service/register", body).is(200, "");
+                t.api_get("/v1/agent/service/a")
+                    .field_is("/ContentHash", json!(hash))
+                    .header_is("X-Consul-Contenthash", hash);
+            }
+        },
+        ..Case::REAL
+    },
 ];

@@ -6,8 +6,8 @@ use http::{HeaderName, HeaderValue};
 
 use crate::blocking::{self, Wait};
 use crate::go::json::encode::{self, ControlEscapes, Style};
-use crate::http::api::agent::failure;
 use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
+use crate::http::api::agent::{content_hash, failure};
 use crate::http::body::wire::Check;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -96,17 +96,15 @@ fn shown(request: &Request, service: &NewService, hash: &str) -> Reply {
     reply
 }
 
-/// Hashes the content of a service into 64 bits. Consul prints its hash in the same form, but computes another one.
+/// Hashes the content of a service into 64 bits.
 fn content_hash(request: &Request, service: &NewService) -> String {
     let style = Style {
         pretty: false,
         newline: false,
         control_escapes: ControlEscapes::Long,
     };
-    let text = encode::to_vec(&wire(request, service), style);
-    // FNV-1a.
-    let hash = text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let text = || encode::to_vec(&wire(request, service), style);
+    let hash = content_hash::of_plain(service);
+    let hash = hash.unwrap_or_else(|| content_hash::of_text(&text()));
     format!("{hash:x}")
 }

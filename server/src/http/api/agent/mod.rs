@@ -2,6 +2,7 @@
 
 pub(crate) mod change;
 pub(crate) mod cluster;
+pub(crate) mod content_hash;
 mod debug_config;
 pub(crate) mod failure;
 pub(crate) mod health;
