@@ -357,39 +357,4 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
-    Case {
-        id: "health/service/unknown-datacenter-since-1-10-1",
-        claim: "The health of a service in a datacenter that does not exist is 500 without index, and a wait for it ends with nothing",
-        source: "1.22.md B0, 0.9; B4.5",
-        since: Version::new(1, 10, 1),
-        run: |t| {
-            for path in ["/v1/health/service/s", "/v1/health/connect/s"] {
-                t.api_get(&format!("{path}?dc=nope"))
-                    .is(500, "No path to datacenter")
-                    .has_no_header("X-Consul-Index")
-                    .has_no_header("X-Consul-Knownleader");
-            }
-            let waiting = t.start(&Request::get(
-                "/v1/health/service/s?dc=nope&index=5&wait=1s",
-            ));
-            let answer = t.runs_out(&waiting, Duration::from_secs(1));
-            answer.is(200, "[]").header_is("X-Consul-Index", "1");
-        },
-        ..Case::REAL
-    },
-    Case {
-        id: "health/service/no-addresses-since-1-10-1",
-        claim: "A wait of more than 22 s for the health of a service in a datacenter that does not exist is 503",
-        source: "1.22.md B4.5",
-        since: Version::new(1, 10, 1),
-        needs: &[Feature::MovableClock],
-        run: |t| {
-            let waiting = t.start(&Request::get(
-                "/v1/health/service/s?dc=nope&index=5&wait=60s",
-            ));
-            let answer = t.runs_out(&waiting, Duration::from_secs(22));
-            answer.is(503, "resolver error: resolver produced no addresses");
-        },
-        ..Case::REAL
-    },
 ];
