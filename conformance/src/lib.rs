@@ -15,6 +15,7 @@ pub mod mutate;
 pub mod report;
 pub mod runner;
 pub mod sequence;
+pub mod shadow;
 pub mod target;
 pub mod time;
 pub mod wire;

@@ -248,7 +248,8 @@ fn probe_blocking(address: &Address) -> Result<bool, ToolError> {
 }
 
 /// Reads what Go prints for whole durations: `10s`, `1m30s`, `24h0m0s`, `500ms`.
-pub(crate) fn go_duration(text: &str) -> Option<Duration> {
+#[must_use]
+pub fn go_duration(text: &str) -> Option<Duration> {
     let mut total = Duration::ZERO;
     let mut rest = text;
     while !rest.is_empty() {

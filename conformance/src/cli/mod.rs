@@ -1,8 +1,9 @@
-//! `proconsul-conformance run|diff|record|replay|mutate|report|list`.
+//! `proconsul-conformance run|diff|record|replay|mutate|shadow|report|list`.
 
 mod mutate;
 mod output;
 mod run;
+mod shadow;
 mod target;
 mod verbs;
 
@@ -49,6 +50,8 @@ enum Verb {
     List(Choice),
     /// Plays random sequences on two targets that nobody else uses, and shows the first that tells them apart.
     Sequences(verbs::Sequences),
+    /// Stands between your programs and your real Consul, does the same at proconsul, and shows what that answers differently.
+    Shadow(shadow::Shadow),
     /// Makes the README's table and UNCOVERED.md anew, in the repository that is the current folder.
     Coverage,
 }
@@ -155,6 +158,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Report(verb) => merge(verb),
         Verb::List(choice) => list(choice),
         Verb::Sequences(verb) => verb.run(),
+        Verb::Shadow(verb) => verb.run(),
         Verb::Coverage => verbs::coverage(),
     };
     match done {

@@ -17,6 +17,13 @@ pub(super) struct Output {
     /// Say a line for every case, not only for those that do not pass.
     #[arg(long, short)]
     verbose: bool,
+    #[command(flatten)]
+    files: Files,
+}
+
+/// The files that a report is written to.
+#[derive(Debug, Args)]
+pub(super) struct Files {
     /// Write JUnit XML.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -39,7 +46,14 @@ impl Output {
     /// Prints and writes the report, and gives the exit status.
     pub(super) fn finish(&self, report: &Report) -> Result<u8, ToolError> {
         say(&mut io::stdout().lock(), &report.to_string());
-        let document = Document::of(report);
+        self.files.write(Document::of(report))?;
+        Ok(report.exit_status())
+    }
+}
+
+impl Files {
+    /// Writes the report to all of them.
+    pub(super) fn write(&self, document: Document) -> Result<(), ToolError> {
         if let Some(file) = &self.junit {
             write(file, &junit(&document))?;
         }
@@ -49,7 +63,7 @@ impl Output {
         if let Some(file) = &self.html {
             write_html(file, &[document])?;
         }
-        Ok(report.exit_status())
+        Ok(())
     }
 }
 

@@ -7,5 +7,5 @@ pub mod difference;
 pub mod fixtures;
 pub mod normalize;
 pub mod not_recorded;
-mod scan;
+pub(crate) mod scan;
 mod settle;

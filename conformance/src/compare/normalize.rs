@@ -29,7 +29,7 @@ use crate::wire::{Outcome, Reply};
 /// Bodies and lines of heads beyond this many bytes are shown by a hash and the length that they have with references.
 const SHOWN: usize = 16 * 1024;
 /// What stands before an index.
-const INDEX_MARKS: [&str; 9] = [
+pub(crate) const INDEX_MARKS: [&str; 9] = [
     "X-Consul-Index: ",
     "\"CreateIndex\":",
     "\"ModifyIndex\":",
@@ -66,7 +66,12 @@ const INSIDE: &[u8] = b"GET /v1/agent/self";
 /// A transcript as lines that two runs of one case on equal servers have in common.
 #[must_use]
 pub fn normalize(transcript: &Transcript) -> Vec<String> {
-    let mut references = References::new(transcript);
+    normalize_knowing(transcript, Known::default()).0
+}
+
+/// [`normalize`] for a part of what was said: what is known already has a reference, and what is known afterwards is returned.
+pub(crate) fn normalize_knowing(transcript: &Transcript, known: Known) -> (Vec<String>, Known) {
+    let mut references = References::new(transcript, known);
     let mut lines = Vec::new();
     for line in &transcript.lines {
         match line {
@@ -76,7 +81,27 @@ pub fn normalize(transcript: &Transcript) -> Vec<String> {
             Line::Exchange(exchange) => references.exchange(exchange, &mut lines),
         }
     }
-    settled(&lines)
+    let lines = settled(&lines);
+    let known = Known {
+        floor: references.floor,
+        indexes: references.indexes.into_iter().collect(),
+        sessions: references.sessions,
+        others: references.others,
+    };
+    (lines, known)
+}
+
+/// What has a reference before anything is said.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    /// Indexes up to this one are not told apart: they are from a time of which nothing was seen. 0 for none.
+    pub(crate) floor: u64,
+    /// Indexes that count besides those that are shown, and afterwards these, too.
+    pub(crate) indexes: BTreeSet<u64>,
+    /// Ids of sessions, in the order of their numbers.
+    pub(crate) sessions: Vec<String>,
+    /// Other ids.
+    pub(crate) others: Vec<String>,
 }
 
 /// Who is who in one transcript.
@@ -90,6 +115,8 @@ struct References<'t> {
     of_events: Vec<u64>,
     /// What comes now is about a list of events.
     listing: bool,
+    /// [`Known::floor`].
+    floor: u64,
     /// Lower-case ids in order of appearance, with the kind they were first seen as.
     sessions: Vec<String>,
     others: Vec<String>,
@@ -102,8 +129,8 @@ struct References<'t> {
 }
 
 impl<'t> References<'t> {
-    fn new(transcript: &'t Transcript) -> Self {
-        let (mut indexes, mut times) = (BTreeSet::new(), BTreeSet::new());
+    fn new(transcript: &'t Transcript, known: Known) -> Self {
+        let (mut indexes, mut times) = (known.indexes, BTreeSet::new());
         for line in &transcript.lines {
             if let Line::Exchange(Exchange {
                 sent,
@@ -127,16 +154,17 @@ impl<'t> References<'t> {
                 times.extend(numbers(&body, &TIME_MARKS));
             }
         }
-        indexes.remove(&0);
+        indexes.retain(|index| *index > known.floor);
         times.remove(&0);
         Self {
             transcript,
             indexes: indexes.into_iter().collect(),
+            floor: known.floor,
             times: times.into_iter().collect(),
             of_events: Vec::new(),
             listing: false,
-            sessions: Vec::new(),
-            others: Vec::new(),
+            sessions: known.sessions,
+            others: known.others,
             addresses: Vec::new(),
             ports: Vec::new(),
             chance: Vec::new(),
@@ -321,7 +349,7 @@ impl<'t> References<'t> {
             if self.listing {
                 self.index_of_events(number)
             } else {
-                ranked(&self.indexes, "index", number)
+                self.index(number)
             }
         });
         replaced(&text, &TIME_MARKS, |number| {
@@ -329,10 +357,18 @@ impl<'t> References<'t> {
         })
     }
 
+    /// Returns the reference of an index.
+    fn index(&self, number: u64) -> String {
+        if (1..=self.floor).contains(&number) {
+            return "<index from before>".to_owned();
+        }
+        ranked(&self.indexes, "index", number)
+    }
+
     /// A list that nobody waits for shows its index before it is asked for with it or a neighbour.
     fn index_of_events(&mut self, number: u64) -> String {
         if number <= WITHOUT_EVENTS {
-            return ranked(&self.indexes, "index", number);
+            return self.index(number);
         }
         let known = |list: &[u64], number: Option<u64>| {
             list.iter().position(|index| Some(*index) == number)
@@ -459,7 +495,7 @@ fn unpacked(reply: &Reply) -> Option<Vec<u8>> {
 }
 
 /// Status line and headers.
-fn head_of(reply: &Reply) -> Vec<String> {
+pub(crate) fn head_of(reply: &Reply) -> Vec<String> {
     let mut head = vec![format!(
         "{} {} {}",
         reply.version, reply.status, reply.reason

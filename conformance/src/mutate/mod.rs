@@ -6,7 +6,6 @@
 
 mod agenda;
 mod alter;
-mod asked;
 mod campaign;
 mod proxy;
 mod scene;
@@ -15,9 +14,9 @@ mod stopping;
 use std::fmt;
 use std::sync::Arc;
 
-use self::asked::Asked;
 pub use self::campaign::{Fate, Verdict, hunt, run};
 use self::scene::Scene;
+use crate::wire::asked::Asked;
 use crate::wire::{Outcome, Reply};
 
 /// One altered behaviour.

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::asked::{Asked, Reading};
 use super::scene::{Scene, Switch};
 use super::stopping::Stopping;
 use super::{Alter, Mutant};
 use crate::target::site::Site;
+use crate::wire::asked::{Asked, Reading};
 use crate::wire::{Address, Framing, Outcome, Reply};
 
 /// After so long without a byte, a request that is not whole is taken for one that will not be.
@@ -81,14 +81,17 @@ fn serve(mut client: TcpStream, scene: &Arc<Scene>, alter: &Alter) {
     loop {
         let mut used = 0;
         match Asked::read(&buffer) {
-            Reading::Whole(asked, end) => {
+            Reading::Whole(asked, end) if !asked.expects() => {
                 if !answer(&mut client, scene, alter, *asked) {
                     return;
                 }
                 used = end;
             }
             Reading::Partial => {}
-            Reading::Foreign => return tunnel(client, scene.site.address(), &buffer),
+            // Leave to send a body is between the two.
+            Reading::Whole(..) | Reading::Foreign | Reading::Expecting => {
+                return tunnel(client, scene.site.address(), &buffer);
+            }
         }
         buffer.drain(..used);
         if used > 0 && !buffer.is_empty() {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::agenda::Agenda;
-use super::asked::Asked;
 use crate::target::site::Site;
+use crate::wire::asked::Asked;
 use crate::wire::{Connection, Outcome, Reply, Request, exchange};
 
 /// How long the target may hold a request: longer than any wait that a case asks for and sits out.

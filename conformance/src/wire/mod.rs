@@ -3,6 +3,7 @@
 //! Nothing is shared with any server. A connection that is refused, closed or silent is a value ([`Outcome`]), never a panic.
 
 pub mod answer;
+pub(crate) mod asked;
 pub mod entry;
 #[cfg(test)]
 pub(crate) mod fake;
@@ -283,6 +284,11 @@ impl Connection {
         }
     }
 
+    /// Another handle on the connection, by which it can be ended while somebody reads from it.
+    pub(crate) fn handle(&self) -> io::Result<TcpStream> {
+        self.stream.try_clone()
+    }
+
     /// Tells the server that nothing more will come.
     pub fn finish(&mut self) {
         if self.stream.shutdown(Shutdown::Write).is_err() {
@@ -328,7 +334,7 @@ impl Connection {
         used: &mut usize,
     ) -> Result<Reply, Stop> {
         let status_line = self.read_line(used, deadline)?;
-        let (version, status, reason) = parse_status_line(&status_line)?;
+        let (version, status, reason) = parse_status_line(&status_line).map_err(Stop::Senseless)?;
         let mut headers = Vec::new();
         loop {
             let line = self.read_line(used, deadline)?;
@@ -454,7 +460,8 @@ impl Connection {
     }
 }
 
-fn parse_status_line(line: &str) -> Result<(String, u16, String), Stop> {
+/// Version, status and reason of a status line.
+pub(crate) fn parse_status_line(line: &str) -> Result<(String, u16, String), String> {
     let mut parts = line.splitn(3, ' ');
     let version = parts.next().unwrap_or_default();
     let status = parts.next().and_then(|status| status.parse().ok());
@@ -464,7 +471,7 @@ fn parse_status_line(line: &str) -> Result<(String, u16, String), Stop> {
             status,
             parts.next().unwrap_or_default().to_owned(),
         )),
-        _ => Err(Stop::Senseless(format!("not a status line: {line:?}"))),
+        _ => Err(format!("not a status line: {line:?}")),
     }
 }
 

@@ -1,8 +1,6 @@
 //! What is refused before and while the catalog is written or read: tenancy, datacenters, addresses, and what cannot be looked up
 //! (session.md 0, 4.2; kv.md 7.5).
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use crate::case::Case;

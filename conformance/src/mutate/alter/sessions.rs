@@ -3,8 +3,8 @@
 use super::json_text::{replaced, values};
 use super::locks::may_live;
 use super::reply::{change_text, text, with_reply};
-use crate::mutate::asked::Asked;
 use crate::mutate::{Alter, Mutant};
+use crate::wire::asked::Asked;
 use crate::wire::{Outcome, Request};
 
 const CREATE: &str = "/v1/session/create";

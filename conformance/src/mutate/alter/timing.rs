@@ -7,9 +7,9 @@ use super::json_text::values;
 use super::reply::{drop_header, say_instead, says, text, with_reply};
 use super::sessions::{created, id_in};
 use crate::case::feature::go_duration;
-use crate::mutate::asked::Asked;
 use crate::mutate::scene::Scene;
 use crate::mutate::{Alter, Mutant};
+use crate::wire::asked::Asked;
 use crate::wire::{Outcome, Reply, Request};
 
 const TTL: &[&str] = &["session/ttl/", "lock-delay/begins"];

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::reply::{become_reply, change_index, index, with_reply};
-use crate::mutate::asked::Asked;
 use crate::mutate::scene::Scene;
 use crate::mutate::{Alter, Mutant};
 use crate::time::Stopwatch;
+use crate::wire::asked::Asked;
 use crate::wire::{Outcome, Reply};
 
 const BLOCKING: &[&str] = &["blocking/", "session/blocking"];

@@ -1,11 +1,11 @@
-//! One request on its way through the proxy.
+//! One request as somebody else's client sent it, for those who stand between the two.
 
-/// A whole request, as it came; changed only where a mutant changes it.
+/// A whole request, as it came; changed only where who stands between changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asked {
-    pub(super) method: String,
+pub(crate) struct Asked {
+    pub(crate) method: String,
     /// Path and query as sent.
-    pub(super) target: String,
+    pub(crate) target: String,
     /// `HTTP/1.1`.
     version: String,
     /// The header lines, each with its end, without the empty line behind them.
@@ -16,18 +16,20 @@ pub(super) struct Asked {
 
 /// What the bytes that have come so far are.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(crate) enum Reading {
     /// A request, and how many bytes it took.
     Whole(Box<Asked>, usize),
     /// The beginning of one.
     Partial,
-    /// Nothing that a mutant could speak of.
+    /// The beginning of one whose client waits for leave to send the body.
+    Expecting,
+    /// Nothing that can be told apart.
     Foreign,
 }
 
 impl Asked {
     /// Looks for a request at the beginning of `bytes`.
-    pub(super) fn read(bytes: &[u8]) -> Reading {
+    pub(crate) fn read(bytes: &[u8]) -> Reading {
         let Some(head) = find(bytes, b"\r\n\r\n") else {
             return Reading::Partial;
         };
@@ -45,7 +47,10 @@ impl Asked {
             return Reading::Foreign;
         };
         let Ok(length) = body else {
-            return Reading::Partial;
+            return match header(headers, "Expect") {
+                Some(_) => Reading::Expecting,
+                None => Reading::Partial,
+            };
         };
         let end = head + 4 + length;
         let asked = Self {
@@ -59,7 +64,7 @@ impl Asked {
     }
 
     /// What goes to the target.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let Self {
             method,
             target,
@@ -72,16 +77,16 @@ impl Asked {
         bytes
     }
 
-    pub(super) fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 
-    fn query(&self) -> &str {
+    pub(crate) fn query(&self) -> &str {
         self.target.split_once('?').map_or("", |(_, query)| query)
     }
 
     /// The value of a parameter, as sent; empty when it has none.
-    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query()
             .split('&')
             .map(|part| part.split_once('=').unwrap_or((part, "")))
@@ -90,16 +95,16 @@ impl Asked {
     }
 
     /// The value of a parameter that is a number.
-    pub(super) fn number(&self, name: &str) -> Option<u64> {
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
         self.parameter(name)?.parse().ok()
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.parameter(name).is_some()
     }
 
     /// Takes a parameter away.
-    pub(super) fn drop_parameter(&mut self, name: &str) {
+    pub(crate) fn drop_parameter(&mut self, name: &str) {
         let kept: Vec<&str> = self
             .query()
             .split('&')
@@ -112,43 +117,48 @@ impl Asked {
     }
 
     /// Adds a parameter, such as `recurse`.
-    pub(super) fn add_parameter(&mut self, parameter: &str) {
+    pub(crate) fn add_parameter(&mut self, parameter: &str) {
         let mark = if self.target.contains('?') { '&' } else { '?' };
         self.target = format!("{}{mark}{parameter}", self.target);
     }
 
     /// The key of a request to the KV store, as sent.
-    pub(super) fn key(&self) -> Option<&str> {
+    pub(crate) fn key(&self) -> Option<&str> {
         self.path().strip_prefix("/v1/kv/")
     }
 
     /// What follows the slash of a session endpoint: `destroy`, `renew`, `info`, `node`.
-    pub(super) fn session(&self, endpoint: &str) -> Option<&str> {
+    pub(crate) fn session(&self, endpoint: &str) -> Option<&str> {
         let rest = self.path().strip_prefix("/v1/session/")?;
         let id = rest.strip_prefix(endpoint)?.strip_prefix('/')?;
         (!id.is_empty()).then_some(id)
     }
 
-    pub(super) fn is_get(&self) -> bool {
+    pub(crate) fn is_get(&self) -> bool {
         self.method == "GET"
     }
 
-    pub(super) fn is_put(&self) -> bool {
+    pub(crate) fn is_put(&self) -> bool {
         self.method == "PUT"
     }
 
     /// A read of entries: neither keys nor raw.
-    pub(super) fn reads_entries(&self) -> bool {
+    pub(crate) fn reads_entries(&self) -> bool {
         self.is_get() && self.key().is_some() && !self.has("keys") && !self.has("raw")
     }
 
+    /// Whether it only looks.
+    pub(crate) fn is_read(&self) -> bool {
+        matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")
+    }
+
     /// A read that blocks.
-    pub(super) fn blocks(&self) -> bool {
+    pub(crate) fn blocks(&self) -> bool {
         self.is_get() && self.index().is_some_and(|index| index > 0)
     }
 
     /// The index to exceed.
-    pub(super) fn index(&self) -> Option<u64> {
+    pub(crate) fn index(&self) -> Option<u64> {
         let index = self.parameter("index")?;
         // A sign, which Go refuses, would do for Rust.
         let digits = index.bytes().all(|byte| byte.is_ascii_digit());
@@ -156,13 +166,22 @@ impl Asked {
     }
 
     /// The body as text, where it is sized and text.
-    pub(super) fn body_text(&self) -> Option<&str> {
+    pub(crate) fn body_text(&self) -> Option<&str> {
         let sized = header(&self.headers, "Content-Length").is_some();
         std::str::from_utf8(&self.body).ok().filter(|_| sized)
     }
 
+    /// A look at another place, with what the client says of itself.
+    pub(crate) fn look_at(&self, target: &str) -> Self {
+        let mut look = self.clone();
+        look.set_body("");
+        look.method = "GET".to_owned();
+        look.target = target.to_owned();
+        look
+    }
+
     /// Sets a sized body.
-    pub(super) fn set_body(&mut self, body: &str) {
+    pub(crate) fn set_body(&mut self, body: &str) {
         let lines = self.headers.split_inclusive("\r\n");
         let other = |line: &&str| {
             let line = line.to_ascii_lowercase();
@@ -174,31 +193,76 @@ impl Asked {
         self.body = body.as_bytes().to_vec();
     }
 
+    /// Whether the client waits for leave to send its body.
+    pub(crate) fn expects(&self) -> bool {
+        header(&self.headers, "Expect").is_some()
+    }
+
+    /// The body without its framing.
+    pub(crate) fn content(&self) -> Vec<u8> {
+        if header(&self.headers, "Transfer-Encoding").is_none() {
+            return self.body.clone();
+        }
+        let (mut content, mut rest) = (Vec::new(), self.body.as_slice());
+        while let Some(end) = find(rest, b"\r\n") {
+            let size = String::from_utf8_lossy(&rest[..end]).into_owned();
+            let size = size.split(';').next().unwrap_or_default().trim();
+            let size = usize::from_str_radix(size, 16).unwrap_or_default();
+            let Some(chunk) = rest.get(end + 2..end + 2 + size).filter(|_| size > 0) else {
+                break;
+            };
+            content.extend_from_slice(chunk);
+            rest = rest.get(end + size + 4..).unwrap_or_default();
+        }
+        content
+    }
+
     /// The body with its framing.
-    pub(super) fn body(&self) -> &[u8] {
+    pub(crate) fn body(&self) -> &[u8] {
         &self.body
     }
 }
 
 /// How long the body is: `None` when that cannot be told, an error when it is not all there.
 fn body_length(headers: &str, bytes: &[u8]) -> Option<Result<usize, ()>> {
-    if header(headers, "Expect").is_some() {
-        // The client waits for leave to send its body: that is between the two.
-        return None;
-    }
     if let Some(encoding) = header(headers, "Transfer-Encoding") {
         if !encoding.eq_ignore_ascii_case("chunked") {
             return None;
         }
-        // A client that sends chunks waits for the answer: nothing follows the last one.
-        let ended = bytes == b"0\r\n\r\n" || bytes.ends_with(b"\r\n0\r\n\r\n");
-        return Some(ended.then_some(bytes.len()).ok_or(()));
+        return chunks_length(bytes);
     }
     let length = match header(headers, "Content-Length") {
         None => 0,
         Some(length) => length.parse().ok()?,
     };
     Some((bytes.len() >= length).then_some(length).ok_or(()))
+}
+
+/// How long a chunked body is with its framing; as [`body_length`].
+fn chunks_length(bytes: &[u8]) -> Option<Result<usize, ()>> {
+    let mut end = 0;
+    loop {
+        let Some(line) = find(&bytes[end..], b"\r\n") else {
+            return Some(Err(()));
+        };
+        let size = std::str::from_utf8(&bytes[end..end + line]).ok()?;
+        let size = size.split(';').next().unwrap_or_default().trim();
+        let size = usize::from_str_radix(size, 16).ok()?;
+        end += line + 2;
+        if size == 0 {
+            // Trailers, if any, end with an empty line.
+            let rest = &bytes[end..];
+            let last = match rest.starts_with(b"\r\n") {
+                true => Some(2),
+                false => find(rest, b"\r\n\r\n").map(|at| at + 4),
+            };
+            return Some(last.map(|last| end + last).ok_or(()));
+        }
+        end = end.checked_add(size)?.checked_add(2)?;
+        if end > bytes.len() {
+            return Some(Err(()));
+        }
+    }
 }
 
 fn header<'h>(headers: &'h str, name: &str) -> Option<&'h str> {
@@ -250,7 +314,16 @@ mod tests {
         let foreign = |bytes: &[u8]| assert_eq!(Asked::read(bytes), Reading::Foreign);
         foreign(b"GET /a b HTTP/1.1\r\n\r\n");
         foreign(b"PUT / HTTP/1.1\r\nContent-Length: x\r\n\r\n");
-        foreign(b"PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n");
+        let expecting = b"PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n";
+        assert_eq!(Asked::read(expecting), Reading::Expecting);
+        let chunked = b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        foreign(&[chunked.as_slice(), b"x\r\n"].concat());
+        let pipelined = [chunked.as_slice(), b"1\r\na\r\n0\r\nT: r\r\n\r\nGET"].concat();
+        let asked = whole(&pipelined[..pipelined.len() - 3]);
+        assert_eq!(asked.content(), b"a");
+        assert!(
+            matches!(Asked::read(&pipelined), Reading::Whole(_, end) if end == pipelined.len() - 3)
+        );
     }
 
     #[test]

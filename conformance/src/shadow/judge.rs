@@ -1,0 +1,197 @@
+//! Whether two answers are alike: as `diff` compares whole cases, with references that reach over all that was said before.
+
+use std::collections::BTreeSet;
+
+use super::mapping::{Mapping, ids_in, indexes_of};
+use crate::compare::difference::difference;
+use crate::compare::normalize::{Known, normalize_knowing};
+use crate::time::Stopwatch;
+use crate::wire::asked::Asked;
+use crate::wire::transcript::{Exchange, Line, Names, Transcript};
+use crate::wire::{Outcome, Reply};
+
+/// Paths that answer with the inside of one process.
+const INSIDE: [&str; 2] = ["/v1/agent/self", "/v1/agent/metrics"];
+
+/// What differs between two answers, and what is learnt of them.
+#[derive(Debug, Default)]
+pub(super) struct Judgement {
+    /// The lines that differ, `-` the real server's; `None` for answers that are alike.
+    pub(super) difference: Option<String>,
+    ids: Vec<(String, String, bool)>,
+    indexes: Vec<(u64, u64)>,
+}
+
+impl Judgement {
+    pub(super) fn is_same(&self) -> bool {
+        self.difference.is_none()
+    }
+
+    /// Adds what these answers have shown to what is known.
+    pub(super) fn learn(self, mapping: &mut Mapping) -> Option<String> {
+        for (real, emulated, is_session) in self.ids {
+            mapping.pair(&real, &emulated, is_session);
+        }
+        for (real, emulated) in self.indexes {
+            mapping.pair_indexes(real, emulated);
+        }
+        self.difference
+    }
+}
+
+/// One side of a comparison.
+struct Side {
+    lines: Vec<String>,
+    known: Known,
+}
+
+impl Side {
+    fn of(asked: &Asked, outcome: &Outcome, names: &Names, known: Known) -> Self {
+        let path = asked.path();
+        let path = match INSIDE.contains(&path) {
+            true => INSIDE[0],
+            false => path,
+        };
+        let exchange = Exchange {
+            sent: format!("{} {path} HTTP/1.1\r\n\r\n", asked.method).into_bytes(),
+            outcome: Some(outcome.clone()),
+            took: Stopwatch::start().elapsed(),
+            superseded: false,
+        };
+        let transcript = Transcript {
+            lines: vec![Line::Exchange(exchange)],
+            names: names.clone(),
+            incomparable: None,
+        };
+        let (lines, known) = normalize_knowing(&transcript, known);
+        Self { lines, known }
+    }
+}
+
+/// Compares the real server's answer with the emulator's.
+pub(super) fn judge(
+    mapping: &Mapping,
+    names: &(Names, Names),
+    asked: &Asked,
+    real: &Outcome,
+    emulated: &Outcome,
+) -> Judgement {
+    let translated = match emulated {
+        Outcome::Reply(reply) => Outcome::Reply(mapping.reply_to_real(reply)),
+        other => other.clone(),
+    };
+    let (floor, emulated_floor) = mapping.floors;
+    let shown = indexes_of(real, floor);
+    let shown_there = indexes_of(emulated, emulated_floor);
+    let pairs = mapping.pairs_around(&shown, &shown_there);
+    let known = |floor, indexes| {
+        let mut known = Known {
+            floor,
+            indexes,
+            ..Known::default()
+        };
+        for id in [real, &translated]
+            .iter()
+            .flat_map(|outcome| ids_of(outcome))
+        {
+            let list = match mapping.is_session(&id) {
+                true => &mut known.sessions,
+                false if mapping.may_pair(&id, &id) => continue,
+                false => &mut known.others,
+            };
+            if !list.contains(&id) {
+                list.push(id);
+            }
+        }
+        known
+    };
+    let of_real = known(floor, pairs.iter().map(|(real, _)| *real).collect());
+    let of_emulated = known(
+        emulated_floor,
+        pairs.iter().map(|(_, other)| *other).collect(),
+    );
+    let counts = (of_real.sessions.len(), of_real.others.len());
+    let one = Side::of(asked, real, &names.0, of_real);
+    let other = Side::of(asked, &translated, &names.1, of_emulated);
+    let mut judgement = Judgement {
+        difference: difference(&one.lines, &other.lines),
+        ..Judgement::default()
+    };
+    let new_ids = [
+        (&one.known.sessions, &other.known.sessions, counts.0, true),
+        (&one.known.others, &other.known.others, counts.1, false),
+    ];
+    for (real, emulated, count, is_session) in new_ids {
+        if real.len() == emulated.len() {
+            let new = real[count..].iter().zip(&emulated[count..]);
+            judgement.add_ids(mapping, new, is_session);
+        }
+    }
+    if judgement.is_same() {
+        judgement.add_indexes(mapping, &one.known, &other.known, (&shown, &shown_there));
+    }
+    judgement
+}
+
+impl Judgement {
+    fn add_ids<'i>(
+        &mut self,
+        mapping: &Mapping,
+        new: impl Iterator<Item = (&'i String, &'i String)>,
+        is_session: bool,
+    ) {
+        for (real, emulated) in new {
+            if mapping.may_pair(real, emulated) {
+                self.ids.push((real.clone(), emulated.clone(), is_session));
+            } else if self.is_same() {
+                let text = format!("- the id {real}, which is known\n+ an id that is not its\n");
+                self.difference = Some(text);
+            }
+        }
+    }
+
+    /// The index at a rank on one side must be the one at that rank on the other.
+    fn add_indexes(
+        &mut self,
+        mapping: &Mapping,
+        real: &Known,
+        emulated: &Known,
+        shown: (&BTreeSet<u64>, &BTreeSet<u64>),
+    ) {
+        let there: Vec<u64> = emulated.indexes.iter().copied().collect();
+        for (rank, index) in real.indexes.iter().enumerate() {
+            if !shown.0.contains(index) {
+                continue;
+            }
+            let other = there.get(rank).filter(|other| shown.1.contains(other));
+            match other {
+                Some(other) if mapping.may_be_same(*index, *other) => {
+                    self.indexes.push((*index, *other));
+                }
+                _ => {
+                    let text = format!(
+                        "- the index {index}\n+ an index that stands for another moment: one of {:?}\n",
+                        shown.1
+                    );
+                    self.difference = Some(text);
+                    self.indexes.clear();
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn ids_of(outcome: &Outcome) -> Vec<String> {
+    match outcome {
+        Outcome::Reply(reply) => ids_in(&text_of(reply)),
+        _ => Vec::new(),
+    }
+}
+
+fn text_of(reply: &Reply) -> String {
+    let mut text = crate::compare::normalize::head_of(reply).join("\n");
+    text.push('\n');
+    text.push_str(&String::from_utf8_lossy(&reply.body));
+    text
+}

@@ -1,0 +1,422 @@
+//! Does at the emulator what was done at the real server, in the order in which that answered, and compares.
+//!
+//! One thread does all of it. A request that waits for a change is sent when the program sends it; everything else when the real server
+//! has answered it, so that writes come in the order in which they came to be there (`order.rs` for those that overlapped). A read that
+//! overlapped with a write may show the state before or after it: while it is on its way, the emulator is asked before each write what
+//! it would answer (`views`), and one of these must be alike.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use super::blocked::Blocked;
+use super::ear::{Event, Place, Unseen, blocks};
+use super::findings::{Findings, route};
+use super::judge::{Judgement, judge};
+use super::mapping::Mapping;
+use super::order;
+use crate::time::{Deadline, pause};
+use crate::wire::asked::Asked;
+use crate::wire::transcript::Names;
+use crate::wire::{Address, Connection, Outcome, PATIENCE};
+
+/// With nothing to do, how long until reads that are overdue are looked for.
+const IDLE: Duration = Duration::from_millis(20);
+/// Between two looks at servers that may yet come to say the same.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
+/// So many reads on their way are asked for before a write, and so many of their views are kept.
+const MOST_VIEWS: usize = 8;
+
+/// The two servers and how long they may take.
+#[derive(Clone)]
+pub(super) struct Servers {
+    pub(super) real: Address,
+    pub(super) emulator: Address,
+    pub(super) names: (Names, Names),
+    pub(super) grace: Duration,
+}
+
+/// A request of the program whose answer is awaited.
+pub(super) struct Flight {
+    pub(super) connection: u64,
+    pub(super) asked: Asked,
+    _place: Place,
+    /// What the emulator would have answered, before each write since.
+    pub(super) views: Vec<Outcome>,
+    pub(super) blocked: Option<Blocked>,
+}
+
+/// A request and the real server's answer to it.
+pub(super) struct Done {
+    pub(super) flight: Flight,
+    pub(super) outcome: Outcome,
+}
+
+/// Who does all of it.
+pub(super) struct Mirror {
+    pub(super) servers: Servers,
+    pub(super) mapping: Mapping,
+    pub(super) findings: Findings,
+    pub(super) flights: HashMap<u64, Flight>,
+    events: Receiver<Event>,
+    pub(super) woken: Sender<Event>,
+    /// Events that were looked at too early.
+    pub(super) backlog: VecDeque<Event>,
+    unseen: Arc<Unseen>,
+    /// The emulator's connection for each of the program's; 0 is for looks of our own.
+    links: HashMap<u64, Connection>,
+    /// Kinds of requests that differ however long one waits.
+    unsettled: HashSet<String>,
+    /// Why the emulator is asked no more.
+    pub(super) dead: Option<String>,
+}
+
+impl Mirror {
+    pub(super) fn new(
+        servers: Servers,
+        mapping: Mapping,
+        findings: Findings,
+        (woken, events): (Sender<Event>, Receiver<Event>),
+        unseen: &Arc<Unseen>,
+    ) -> Self {
+        Self {
+            servers,
+            mapping,
+            findings,
+            flights: HashMap::new(),
+            events,
+            woken,
+            backlog: VecDeque::new(),
+            unseen: Arc::clone(unseen),
+            links: HashMap::new(),
+            unsettled: HashSet::new(),
+            dead: None,
+        }
+    }
+
+    /// Compares until the relay is over; returns what was found.
+    pub(super) fn run(mut self) -> Findings {
+        loop {
+            match self.next(IDLE) {
+                Some(Event::Over) => break,
+                Some(event) => self.take(event),
+                None => self.overdue(),
+            }
+        }
+        // Reads that the real server has answered are still waited for.
+        while self.awaits_the_emulator() {
+            match self.next(IDLE) {
+                Some(event) => self.take(event),
+                None => self.overdue(),
+            }
+        }
+        self.findings.dead = self.dead;
+        self.findings
+    }
+
+    /// The next event, `None` when none comes within so long.
+    pub(super) fn next(&mut self, patience: Duration) -> Option<Event> {
+        if let Some(event) = self.backlog.pop_front() {
+            return Some(event);
+        }
+        match self.events.recv_timeout(patience) {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Event::Over),
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Asked {
+                id,
+                connection,
+                asked,
+                place,
+            } => self.asked(id, connection, *asked, place),
+            Event::Answered {
+                id,
+                outcome,
+                place: _place,
+            } => self.answered(id, outcome),
+            Event::GivenUp { id } => self.given_up(id),
+            Event::Hung { connection } => drop(self.links.remove(&connection)),
+            Event::Woke { id, outcome } => self.woke(id, outcome),
+            Event::Over => {}
+        }
+    }
+
+    /// Whether nothing is to be compared any more: the emulator is gone, or has missed something.
+    pub(super) fn is_over(&self) -> bool {
+        self.dead.is_some() || self.unseen.is_cut.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn asked(&mut self, id: u64, connection: u64, asked: Asked, place: Place) {
+        let blocked = match blocks(&asked) && !self.is_over() {
+            true => {
+                self.mapping.learn_own(&asked);
+                Some(Blocked::start(id, &self.mapping.to_emulator(&asked), self))
+            }
+            false => None,
+        };
+        let flight = Flight {
+            connection,
+            asked,
+            _place: place,
+            views: Vec::new(),
+            blocked,
+        };
+        self.flights.insert(id, flight);
+    }
+
+    fn answered(&mut self, id: u64, outcome: Outcome) {
+        if self.is_over() {
+            if self.flights.remove(&id).is_some() {
+                self.findings.dropped += 1;
+            }
+            return;
+        }
+        if let Some(flight) = self.flights.get_mut(&id)
+            && let Some(blocked) = &mut flight.blocked
+        {
+            blocked.real = Some(outcome);
+            return self.conclude(id);
+        }
+        let Some(flight) = self.flights.remove(&id) else {
+            return;
+        };
+        let done = Done { flight, outcome };
+        if done.flight.asked.is_read() {
+            return self.read(done);
+        }
+        let mut group = order::gathered(self, done);
+        while let Some(done) = order::next(self, &mut group) {
+            self.views_before_a_write();
+            self.write(done);
+        }
+    }
+
+    /// The program no longer waits. What it has written is written all the same, as far as anybody knows.
+    fn given_up(&mut self, id: u64) {
+        let Some(flight) = self.flights.remove(&id) else {
+            return;
+        };
+        if !flight.asked.is_read() && !self.is_over() {
+            self.views_before_a_write();
+            let asked = self.mapping.to_emulator(&flight.asked);
+            drop(self.exchange(flight.connection, &asked));
+        }
+    }
+
+    /// What the emulator answers on the connection that stands for one of the program's.
+    fn exchange(&mut self, connection: u64, asked: &Asked) -> Outcome {
+        let kept = self.links.remove(&connection);
+        let is_kept = kept.is_some();
+        let opened = kept.map_or_else(|| Connection::open(&self.servers.emulator), Ok);
+        let mut link = match opened {
+            Ok(link) => link,
+            Err(why) => {
+                self.dead = Some(format!("the emulator is gone: {why}"));
+                return Outcome::Unreachable(why);
+            }
+        };
+        link.send(&asked.to_bytes());
+        let outcome = final_reply(&mut link, asked.method == "HEAD", PATIENCE);
+        match &outcome {
+            Outcome::Reply(reply) => {
+                let close = reply
+                    .header("Connection")
+                    .is_some_and(|value| value == "close");
+                if !close && reply.version == "HTTP/1.1" {
+                    self.links.insert(connection, link);
+                }
+            }
+            // It was closed while nobody used it.
+            Outcome::Closed if is_kept => return self.exchange(connection, asked),
+            Outcome::Silent { .. } => {
+                self.dead = Some(format!("the emulator does not answer within {PATIENCE:?}"));
+            }
+            Outcome::Closed | Outcome::Broken { .. } | Outcome::Unreachable(_) => {}
+        }
+        outcome
+    }
+
+    /// What the emulator would answer now, if the request did not wait.
+    pub(super) fn look(&mut self, asked: &Asked) -> Outcome {
+        let plain = plain(&self.mapping.to_emulator(asked));
+        self.exchange(0, &plain)
+    }
+
+    pub(super) fn judge(&self, asked: &Asked, real: &Outcome, emulated: &Outcome) -> Judgement {
+        judge(&self.mapping, &self.servers.names, asked, real, emulated)
+    }
+
+    /// Asks for the reads on their way before something changes.
+    fn views_before_a_write(&mut self) {
+        let mut reads: Vec<u64> = self.flights.keys().copied().collect();
+        reads.retain(|id| self.flights[id].asked.is_read());
+        reads.sort_unstable();
+        reads.truncate(MOST_VIEWS);
+        for id in reads {
+            let asked = self.flights[&id].asked.clone();
+            let view = self.look(&asked);
+            if let Some(flight) = self.flights.get_mut(&id) {
+                if flight.views.len() >= MOST_VIEWS {
+                    flight.views.remove(0);
+                }
+                flight.views.push(view);
+            }
+        }
+    }
+
+    fn read(&mut self, done: Done) {
+        let Done { flight, outcome } = done;
+        self.mapping.learn_own(&flight.asked);
+        let asked = self.mapping.to_emulator(&flight.asked);
+        let emulated = self.exchange(flight.connection, &asked);
+        let candidates = std::iter::once(&emulated).chain(&flight.views);
+        let alike = candidates
+            .map(|candidate| (candidate, self.judge(&flight.asked, &outcome, candidate)))
+            .find(|(_, judgement)| judgement.is_same());
+        if let Some((candidate, judgement)) = alike {
+            let candidate = candidate.clone();
+            return self.same(&flight.asked, &outcome, &candidate, judgement);
+        }
+        self.settle(&flight.asked, outcome, emulated);
+    }
+
+    fn write(&mut self, done: Done) {
+        let Done { flight, outcome } = done;
+        self.mapping.learn_own(&flight.asked);
+        let asked = self.mapping.to_emulator(&flight.asked);
+        let mut emulated = self.exchange(flight.connection, &asked);
+        let mut judgement = self.judge(&flight.asked, &outcome, &emulated);
+        // What ends by itself, a session or a lock-delay, may end a moment later here; a refusal has changed nothing.
+        let kind = route(&flight.asked);
+        if !judgement.is_same() && refuses(&emulated) && !refuses(&outcome) {
+            let deadline = self.patience_with(&kind);
+            while !judgement.is_same() && refuses(&emulated) && deadline.left().is_some() {
+                pause(BETWEEN_LOOKS);
+                emulated = self.exchange(flight.connection, &asked);
+                judgement = self.judge(&flight.asked, &outcome, &emulated);
+            }
+            if !judgement.is_same() {
+                self.unsettled.insert(kind);
+            }
+        }
+        match judgement.is_same() {
+            true => self.same(&flight.asked, &outcome, &emulated, judgement),
+            false => self.differs(&flight.asked, outcome, emulated, judgement),
+        }
+    }
+
+    /// How long two servers may take to say the same: no time where they never did.
+    fn patience_with(&self, kind: &str) -> Deadline {
+        let is_hopeless = self.unsettled.contains(kind);
+        Deadline::after(if is_hopeless {
+            Duration::ZERO
+        } else {
+            self.servers.grace
+        })
+    }
+
+    /// Asks both again until they say the same: what each does by itself, it does at a moment of its own.
+    pub(super) fn settle(&mut self, asked: &Asked, real: Outcome, emulated: Outcome) {
+        let kind = route(asked);
+        let deadline = self.patience_with(&kind);
+        let again = plain(asked);
+        while deadline.left().is_some() && self.dead.is_none() {
+            pause(BETWEEN_LOOKS);
+            let emulated = self.look(asked);
+            let now = ask(&self.servers.real, &again);
+            for real in [&real, &now] {
+                let judgement = self.judge(asked, real, &emulated);
+                if judgement.is_same() {
+                    self.findings.settled += 1;
+                    return self.same(asked, real, &emulated, judgement);
+                }
+            }
+        }
+        self.unsettled.insert(kind);
+        let judgement = self.judge(asked, &real, &emulated);
+        self.differs(asked, real, emulated, judgement);
+    }
+
+    fn learn(&mut self, asked: &Asked, real: &Outcome, emulated: &Outcome, judgement: Judgement) {
+        if let (Outcome::Reply(real), Outcome::Reply(emulated)) = (real, emulated) {
+            self.mapping.learn_headers(asked.path(), real, emulated);
+        }
+        judgement.learn(&mut self.mapping);
+    }
+
+    pub(super) fn same(
+        &mut self,
+        asked: &Asked,
+        real: &Outcome,
+        emulated: &Outcome,
+        judgement: Judgement,
+    ) {
+        self.learn(asked, real, emulated, judgement);
+        self.findings.same(asked, real);
+    }
+
+    pub(super) fn differs(
+        &mut self,
+        asked: &Asked,
+        real: Outcome,
+        emulated: Outcome,
+        mut judgement: Judgement,
+    ) {
+        let lines = judgement.difference.take().unwrap_or_default();
+        self.learn(asked, &real, &emulated, judgement);
+        if self.dead.is_some() {
+            self.findings.dropped += 1;
+            return;
+        }
+        self.findings
+            .differs(asked, Some(real), Some(emulated), lines);
+    }
+}
+
+/// The same request without waiting for a change.
+pub(super) fn plain(asked: &Asked) -> Asked {
+    let mut asked = asked.clone();
+    if blocks(&asked) {
+        for parameter in ["index", "wait", "hash"] {
+            asked.drop_parameter(parameter);
+        }
+    }
+    asked
+}
+
+/// What a server answers on a connection of its own.
+pub(super) fn ask(address: &Address, asked: &Asked) -> Outcome {
+    match Connection::open(address) {
+        Err(why) => Outcome::Unreachable(why),
+        Ok(mut connection) => {
+            connection.send(&asked.to_bytes());
+            final_reply(&mut connection, asked.method == "HEAD", PATIENCE)
+        }
+    }
+}
+
+/// The next reply that is not an interim one.
+pub(super) fn final_reply(link: &mut Connection, to_head: bool, patience: Duration) -> Outcome {
+    let deadline = Deadline::after(patience);
+    loop {
+        match link.read(to_head, deadline.left().unwrap_or_default()) {
+            Outcome::Reply(reply) if reply.status < 200 => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Whether an answer says that nothing was done.
+fn refuses(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Reply(reply) => reply.status >= 400 || reply.body.starts_with(b"false"),
+        _ => false,
+    }
+}

@@ -1,0 +1,155 @@
+//! In which order writes are done again that overlapped at the real server.
+//!
+//! Two requests of which neither was answered before the other was sent may have been done in either order, and their answers may have
+//! come in another. So all that overlap are gathered first. Where the real server still shows when a key or a session was written, that
+//! is the order; and a write that depends on its key is done when the key is as its answer says.
+
+use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::ear::Event;
+use super::mirror::{Done, Mirror, ask};
+use crate::time::Deadline;
+use crate::wire::Outcome;
+use crate::wire::asked::Asked;
+use crate::wire::entry::Entry;
+
+/// How long writes that overlap are waited for, and how many at most.
+const PATIENCE: Duration = Duration::from_secs(1);
+const MOST: usize = 32;
+
+/// The write and all that overlapped with it; [`next`] takes them out in the order in which to do them.
+pub(super) fn gathered(mirror: &mut Mirror, first: Done) -> VecDeque<Done> {
+    let is_write = |asked: &Asked| !asked.is_read();
+    let flights = mirror.flights.iter();
+    let open = flights.filter(|(_, flight)| is_write(&flight.asked));
+    let mut open: HashSet<u64> = open.map(|(id, _)| *id).collect();
+    let mut group = vec![first];
+    let mut behind = VecDeque::new();
+    let deadline = Deadline::after(PATIENCE);
+    while !open.is_empty() && group.len() < MOST {
+        let Some(left) = deadline.left() else {
+            break;
+        };
+        match mirror.next(left) {
+            None => break,
+            Some(Event::Asked {
+                id,
+                connection,
+                asked,
+                place,
+            }) if !super::ear::blocks(&asked) => {
+                if is_write(&asked) {
+                    open.insert(id);
+                }
+                mirror.asked(id, connection, *asked, place);
+            }
+            Some(Event::Answered { id, outcome, .. }) if open.contains(&id) => {
+                open.remove(&id);
+                let flight = mirror.flights.remove(&id);
+                group.extend(flight.map(|flight| Done { flight, outcome }));
+            }
+            Some(event) => {
+                let is_over = matches!(event, Event::Over);
+                if let Event::GivenUp { id } = &event {
+                    open.remove(id);
+                }
+                behind.push_back(event);
+                if is_over {
+                    break;
+                }
+            }
+        }
+    }
+    behind.append(&mut mirror.backlog);
+    mirror.backlog = behind;
+    match group.len() {
+        1 => group.into(),
+        _ => in_order(mirror, group),
+    }
+}
+
+/// Puts writes that overlapped into the order in which the real server shows that they were done; those of which it shows nothing stay
+/// in their places.
+fn in_order(mirror: &Mirror, group: Vec<Done>) -> VecDeque<Done> {
+    let mut timed: Vec<(Option<u64>, Done)> = group
+        .into_iter()
+        .map(|done| (moment(mirror, &done), done))
+        .collect();
+    let places: Vec<usize> = (0..timed.len())
+        .filter(|at| timed[*at].0.is_some())
+        .collect();
+    let mut moved: Vec<(Option<u64>, Done)> =
+        places.iter().rev().map(|at| timed.remove(*at)).collect();
+    moved.reverse();
+    moved.sort_by_key(|(moment, _)| *moment);
+    for (at, one) in places.into_iter().zip(moved) {
+        timed.insert(at, one);
+    }
+    timed.into_iter().map(|(_, done)| done).collect()
+}
+
+/// Takes the write that is to be done next: the first that the key lets turn out as it did.
+pub(super) fn next(mirror: &mut Mirror, group: &mut VecDeque<Done>) -> Option<Done> {
+    let fitting = match group.len() {
+        0 | 1 => None,
+        count => (0..count).find(|at| fits(mirror, &group[*at])),
+    };
+    group.remove(fitting.unwrap_or(0))
+}
+
+/// The index at which a write was done, if the real server still shows it.
+fn moment(mirror: &Mirror, done: &Done) -> Option<u64> {
+    let Outcome::Reply(reply) = &done.outcome else {
+        return None;
+    };
+    let asked = &done.flight.asked;
+    let (target, field) = match asked.key() {
+        Some(_) if asked.is_put() && reply.body.starts_with(b"true") => {
+            (asked.path().to_owned(), "ModifyIndex")
+        }
+        Some(_) => return None,
+        None if asked.path() == "/v1/session/create" && reply.status == 200 => {
+            let created: Value = serde_json::from_slice(&reply.body).ok()?;
+            let id = created.get("ID")?.as_str()?;
+            (format!("/v1/session/info/{id}"), "CreateIndex")
+        }
+        None => return None,
+    };
+    let shown = ask(&mirror.servers.real, &asked.look_at(&target));
+    first_of(&shown)?.get(field)?.as_u64()
+}
+
+/// The first object of a list that a server answered with.
+fn first_of(outcome: &Outcome) -> Option<Value> {
+    let Outcome::Reply(reply) = outcome else {
+        return None;
+    };
+    let list: Vec<Value> = serde_json::from_slice(&reply.body).ok()?;
+    list.into_iter().next()
+}
+
+/// Whether the emulator would now answer a write of one key as the real server has.
+fn fits(mirror: &mut Mirror, done: &Done) -> bool {
+    let asked = mirror.mapping.to_emulator(&done.flight.asked);
+    let parameter = |name: &str| asked.parameter(name).map(str::to_owned);
+    let (acquire, release, cas) = (parameter("acquire"), parameter("release"), parameter("cas"));
+    let Outcome::Reply(reply) = &done.outcome else {
+        return true;
+    };
+    if asked.key().is_none() || (&acquire, &release, &cas) == (&None, &None, &None) {
+        return true;
+    }
+    let did = reply.body.starts_with(b"true");
+    let look = done.flight.asked.look_at(asked.path());
+    let entry = first_of(&mirror.look(&look));
+    let entry = entry.and_then(|entry| Entry::read(&entry).ok());
+    let holder = entry.as_ref().and_then(|entry| entry.session.clone());
+    let may_acquire = acquire.is_none_or(|id| holder.is_none() || holder.as_ref() == Some(&id));
+    let may_release = release.is_none_or(|id| holder.as_ref() == Some(&id));
+    let index = entry.map_or(0, |entry| entry.modify_index);
+    let may_set = cas.is_none_or(|cas| cas == index.to_string());
+    did == (may_acquire && may_release && may_set)
+}
