@@ -485,7 +485,7 @@ fn ranked(shown: &[u64], kind: &str, number: u64) -> String {
 }
 
 /// A compressed body unpacked: two compressors may pack the same differently. One that cannot be unpacked stays as it is.
-fn unpacked(reply: &Reply) -> Option<Vec<u8>> {
+pub(crate) fn unpacked(reply: &Reply) -> Option<Vec<u8>> {
     reply
         .header("Content-Encoding")
         .filter(|encoding| *encoding == "gzip")?;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::mapping::{Mapping, ids_in, indexes_of};
 use crate::compare::difference::difference;
-use crate::compare::normalize::{Known, normalize_knowing};
+use crate::compare::normalize::{Known, normalize_knowing, unpacked};
 use crate::time::Stopwatch;
 use crate::wire::asked::Asked;
 use crate::wire::transcript::{Exchange, Line, Names, Transcript};
@@ -38,6 +40,9 @@ impl Judgement {
         self.difference
     }
 }
+
+/// Below this path the checks of a service come in an order of chance.
+const OF_CHANCE: &str = "/v1/agent/health/";
 
 /// One side of a comparison.
 struct Side {
@@ -76,6 +81,74 @@ pub(super) fn judge(
     real: &Outcome,
     emulated: &Outcome,
 ) -> Judgement {
+    let (real, emulated) = (readable(real), readable(emulated));
+    let judgement = judge_readable(mapping, names, asked, &real, &emulated);
+    if judgement.is_same() || !asked.path().starts_with(OF_CHANCE) {
+        return judgement;
+    }
+    let sorted = judge_readable(
+        mapping,
+        names,
+        asked,
+        &in_order(&real),
+        &in_order(&emulated),
+    );
+    if sorted.is_same() { sorted } else { judgement }
+}
+
+/// The answer with its body unpacked: ids and indexes in it are to be seen, and two compressors pack the same differently.
+fn readable(outcome: &Outcome) -> Outcome {
+    with_body(outcome, unpacked)
+}
+
+/// The answer with checks in the order of their ids, where a real server gives them by chance.
+fn in_order(outcome: &Outcome) -> Outcome {
+    with_body(outcome, |reply| {
+        let mut body: Value = serde_json::from_slice(&reply.body).ok()?;
+        sort_checks(&mut body);
+        Some(body.to_string().into_bytes())
+    })
+}
+
+fn sort_checks(value: &mut Value) {
+    match value {
+        Value::Array(items) => {
+            items.iter_mut().for_each(sort_checks);
+            if items.iter().all(|item| item.get("CheckID").is_some()) {
+                items.sort_by_key(|item| item["CheckID"].to_string());
+            }
+        }
+        Value::Object(fields) => fields.values_mut().for_each(sort_checks),
+        _ => {}
+    }
+}
+
+/// The answer with another body, if there is one; a true length stays true.
+fn with_body(outcome: &Outcome, other: impl Fn(&Reply) -> Option<Vec<u8>>) -> Outcome {
+    let Outcome::Reply(reply) = outcome else {
+        return outcome.clone();
+    };
+    let Some(body) = other(reply) else {
+        return outcome.clone();
+    };
+    let mut reply = reply.clone();
+    let (length, new) = (reply.body.len().to_string(), body.len().to_string());
+    for (name, value) in &mut reply.headers {
+        if name.eq_ignore_ascii_case("Content-Length") && *value == length {
+            value.clone_from(&new);
+        }
+    }
+    reply.body = body;
+    Outcome::Reply(reply)
+}
+
+fn judge_readable(
+    mapping: &Mapping,
+    names: &(Names, Names),
+    asked: &Asked,
+    real: &Outcome,
+    emulated: &Outcome,
+) -> Judgement {
     let translated = match emulated {
         Outcome::Reply(reply) => Outcome::Reply(mapping.reply_to_real(reply)),
         other => other.clone(),
@@ -90,10 +163,8 @@ pub(super) fn judge(
             indexes,
             ..Known::default()
         };
-        for id in [real, &translated]
-            .iter()
-            .flat_map(|outcome| ids_of(outcome))
-        {
+        let said = [real, &translated].into_iter().flat_map(ids_of);
+        for id in ids_in(asked.path()).into_iter().chain(said) {
             let list = match mapping.is_session(&id) {
                 true => &mut known.sessions,
                 false if mapping.may_pair(&id, &id) => continue,
@@ -141,7 +212,9 @@ impl Judgement {
         is_session: bool,
     ) {
         for (real, emulated) in new {
-            if mapping.may_pair(real, emulated) {
+            if real == emulated && !mapping.may_pair(real, emulated) {
+                // The program has put the real server's id into a value of its own, which is alike on both.
+            } else if mapping.may_pair(real, emulated) {
                 self.ids.push((real.clone(), emulated.clone(), is_session));
             } else if self.is_same() {
                 let text = format!("- the id {real}, which is known\n+ an id that is not its\n");

@@ -48,10 +48,28 @@ pub(super) struct Flight {
     pub(super) blocked: Option<Blocked>,
 }
 
+impl Flight {
+    /// Keeps what the emulator would answer now.
+    fn see(&mut self, view: Outcome) {
+        if self.views.len() >= MOST_VIEWS {
+            self.views.remove(0);
+        }
+        self.views.push(view);
+    }
+}
+
 /// A request and the real server's answer to it.
 pub(super) struct Done {
+    pub(super) id: u64,
     pub(super) flight: Flight,
     pub(super) outcome: Outcome,
+}
+
+/// A read that is compared again when these writes are done.
+struct Late {
+    done: Done,
+    emulated: Outcome,
+    open: HashSet<u64>,
 }
 
 /// Who does all of it.
@@ -67,6 +85,8 @@ pub(super) struct Mirror {
     unseen: Arc<Unseen>,
     /// The emulator's connection for each of the program's; 0 is for looks of our own.
     links: HashMap<u64, Connection>,
+    /// Reads whose answer may show a write that the real server has done and not yet answered.
+    late: Vec<Late>,
     /// Kinds of requests that differ however long one waits.
     unsettled: HashSet<String>,
     /// Why the emulator is asked no more.
@@ -91,6 +111,7 @@ impl Mirror {
             backlog: VecDeque::new(),
             unseen: Arc::clone(unseen),
             links: HashMap::new(),
+            late: Vec::new(),
             unsettled: HashSet::new(),
             dead: None,
         }
@@ -187,14 +208,20 @@ impl Mirror {
         let Some(flight) = self.flights.remove(&id) else {
             return;
         };
-        let done = Done { flight, outcome };
+        let done = Done {
+            id,
+            flight,
+            outcome,
+        };
         if done.flight.asked.is_read() {
             return self.read(done);
         }
         let mut group = order::gathered(self, done);
         while let Some(done) = order::next(self, &mut group) {
+            let id = done.id;
             self.views_before_a_write();
             self.write(done);
+            self.try_late(id);
         }
     }
 
@@ -207,6 +234,7 @@ impl Mirror {
             self.views_before_a_write();
             let asked = self.mapping.to_emulator(&flight.asked);
             drop(self.exchange(flight.connection, &asked));
+            self.try_late(id);
         }
     }
 
@@ -263,32 +291,67 @@ impl Mirror {
             let asked = self.flights[&id].asked.clone();
             let view = self.look(&asked);
             if let Some(flight) = self.flights.get_mut(&id) {
-                if flight.views.len() >= MOST_VIEWS {
-                    flight.views.remove(0);
-                }
-                flight.views.push(view);
+                flight.see(view);
+            }
+        }
+        for at in 0..self.late.len() {
+            let asked = self.late[at].done.flight.asked.clone();
+            let view = self.look(&asked);
+            self.late[at].done.flight.see(view);
+        }
+    }
+
+    /// Compares reads again that may have shown a write, now that it is done.
+    fn try_late(&mut self, write: u64) {
+        for mut late in std::mem::take(&mut self.late) {
+            late.open.remove(&write);
+            let Late { done, open, .. } = &late;
+            let asked = done.flight.asked.clone();
+            let view = self.look(&asked);
+            let judgement = self.judge(&asked, &done.outcome, &view);
+            if judgement.is_same() {
+                self.same(&asked, &done.outcome, &view, judgement);
+            } else if open.is_empty() {
+                self.settle(&asked, late.done.outcome, late.emulated);
+            } else {
+                self.late.push(late);
             }
         }
     }
 
     fn read(&mut self, done: Done) {
-        let Done { flight, outcome } = done;
+        let Done {
+            flight, outcome, ..
+        } = &done;
         self.mapping.learn_own(&flight.asked);
         let asked = self.mapping.to_emulator(&flight.asked);
         let emulated = self.exchange(flight.connection, &asked);
         let candidates = std::iter::once(&emulated).chain(&flight.views);
         let alike = candidates
-            .map(|candidate| (candidate, self.judge(&flight.asked, &outcome, candidate)))
+            .map(|candidate| (candidate, self.judge(&flight.asked, outcome, candidate)))
             .find(|(_, judgement)| judgement.is_same());
         if let Some((candidate, judgement)) = alike {
             let candidate = candidate.clone();
-            return self.same(&flight.asked, &outcome, &candidate, judgement);
+            return self.same(&flight.asked, outcome, &candidate, judgement);
         }
-        self.settle(&flight.asked, outcome, emulated);
+        let writes = self.flights.iter();
+        let writes = writes.filter(|(_, flight)| !flight.asked.is_read());
+        let open: HashSet<u64> = writes.map(|(id, _)| *id).collect();
+        if open.is_empty() {
+            let asked = done.flight.asked.clone();
+            return self.settle(&asked, done.outcome, emulated);
+        }
+        self.late.push(Late {
+            done,
+            emulated,
+            open,
+        });
     }
 
     fn write(&mut self, done: Done) {
-        let Done { flight, outcome } = done;
+        let Done {
+            flight, outcome, ..
+        } = done;
         self.mapping.learn_own(&flight.asked);
         let asked = self.mapping.to_emulator(&flight.asked);
         let mut emulated = self.exchange(flight.connection, &asked);

@@ -49,7 +49,11 @@ pub(super) fn gathered(mirror: &mut Mirror, first: Done) -> VecDeque<Done> {
             Some(Event::Answered { id, outcome, .. }) if open.contains(&id) => {
                 open.remove(&id);
                 let flight = mirror.flights.remove(&id);
-                group.extend(flight.map(|flight| Done { flight, outcome }));
+                group.extend(flight.map(|flight| Done {
+                    id,
+                    flight,
+                    outcome,
+                }));
             }
             Some(event) => {
                 let is_over = matches!(event, Event::Over);
