@@ -180,7 +180,7 @@ impl Mirror {
                     return self.same(&asked, &real, view, judgement);
                 }
             }
-            return self.settle(&asked, real, emulated);
+            return self.postpone(&asked, real, emulated);
         }
         self.differs(&asked, real, emulated, judgement);
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
+use super::judge::readable;
 use super::relay::{Passing, Piece, Tap};
 use super::replies::{Heard, Replies};
 use crate::wire::Outcome;
@@ -230,7 +231,7 @@ impl Ear {
             };
             match line.replies.next(first.to_head) {
                 Heard::Nothing => return,
-                Heard::Reply(reply) => self.answered(line, Outcome::Reply(reply)),
+                Heard::Reply(reply) => self.answered(line, readable(Outcome::Reply(reply))),
                 Heard::Foreign => self.is_foreign(line),
             }
         }
@@ -282,7 +283,7 @@ impl Ear {
     fn ended(&self, connection: u64, line: &mut Line) {
         if !line.is_foreign && !line.awaited.is_empty() {
             match line.replies.end() {
-                Ok(reply) => self.answered(line, Outcome::Reply(reply)),
+                Ok(reply) => self.answered(line, readable(Outcome::Reply(reply))),
                 Err(_) if line.up_ended => {}
                 Err(received) if received.is_empty() => self.answered(line, Outcome::Closed),
                 Err(received) => {

@@ -41,6 +41,14 @@ impl Judgement {
     }
 }
 
+/// Whether the moments at which things were done are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Indexes {
+    Compared,
+    /// Each server has done it at a moment of its own.
+    LeftOut,
+}
+
 /// Below this path the checks of a service come in an order of chance.
 const OF_CHANCE: &str = "/v1/agent/health/";
 
@@ -77,33 +85,28 @@ impl Side {
 pub(super) fn judge(
     mapping: &Mapping,
     names: &(Names, Names),
+    indexes: Indexes,
     asked: &Asked,
     real: &Outcome,
     emulated: &Outcome,
 ) -> Judgement {
-    let (real, emulated) = (readable(real), readable(emulated));
-    let judgement = judge_readable(mapping, names, asked, &real, &emulated);
+    let as_is = |real, emulated| judge_as_is(mapping, names, indexes, asked, real, emulated);
+    let judgement = as_is(real, emulated);
     if judgement.is_same() || !asked.path().starts_with(OF_CHANCE) {
         return judgement;
     }
-    let sorted = judge_readable(
-        mapping,
-        names,
-        asked,
-        &in_order(&real),
-        &in_order(&emulated),
-    );
+    let sorted = as_is(&in_order(real), &in_order(emulated));
     if sorted.is_same() { sorted } else { judgement }
 }
 
 /// The answer with its body unpacked: ids and indexes in it are to be seen, and two compressors pack the same differently.
-fn readable(outcome: &Outcome) -> Outcome {
+pub(super) fn readable(outcome: Outcome) -> Outcome {
     with_body(outcome, unpacked)
 }
 
 /// The answer with checks in the order of their ids, where a real server gives them by chance.
 fn in_order(outcome: &Outcome) -> Outcome {
-    with_body(outcome, |reply| {
+    with_body(outcome.clone(), |reply| {
         let mut body: Value = serde_json::from_slice(&reply.body).ok()?;
         sort_checks(&mut body);
         Some(body.to_string().into_bytes())
@@ -124,14 +127,13 @@ fn sort_checks(value: &mut Value) {
 }
 
 /// The answer with another body, if there is one; a true length stays true.
-fn with_body(outcome: &Outcome, other: impl Fn(&Reply) -> Option<Vec<u8>>) -> Outcome {
-    let Outcome::Reply(reply) = outcome else {
-        return outcome.clone();
+fn with_body(outcome: Outcome, other: impl Fn(&Reply) -> Option<Vec<u8>>) -> Outcome {
+    let Outcome::Reply(mut reply) = outcome else {
+        return outcome;
     };
-    let Some(body) = other(reply) else {
-        return outcome.clone();
+    let Some(body) = other(&reply) else {
+        return Outcome::Reply(reply);
     };
-    let mut reply = reply.clone();
     let (length, new) = (reply.body.len().to_string(), body.len().to_string());
     for (name, value) in &mut reply.headers {
         if name.eq_ignore_ascii_case("Content-Length") && *value == length {
@@ -142,9 +144,11 @@ fn with_body(outcome: &Outcome, other: impl Fn(&Reply) -> Option<Vec<u8>>) -> Ou
     Outcome::Reply(reply)
 }
 
-fn judge_readable(
+/// Compares two answers as they are.
+fn judge_as_is(
     mapping: &Mapping,
     names: &(Names, Names),
+    indexes: Indexes,
     asked: &Asked,
     real: &Outcome,
     emulated: &Outcome,
@@ -153,7 +157,10 @@ fn judge_readable(
         Outcome::Reply(reply) => Outcome::Reply(mapping.reply_to_real(reply)),
         other => other.clone(),
     };
-    let (floor, emulated_floor) = mapping.floors;
+    let (floor, emulated_floor) = match indexes {
+        Indexes::Compared => mapping.floors,
+        Indexes::LeftOut => (u64::MAX, u64::MAX),
+    };
     let shown = indexes_of(real, floor);
     let shown_there = indexes_of(emulated, emulated_floor);
     let pairs = mapping.pairs_around(&shown, &shown_there);

@@ -14,7 +14,8 @@ use std::time::Duration;
 use super::blocked::Blocked;
 use super::ear::{Event, Place, Unseen, blocks};
 use super::findings::{Findings, route};
-use super::judge::{Judgement, judge};
+use super::judge::{Indexes, Judgement, judge, readable};
+use super::late::Late;
 use super::mapping::Mapping;
 use super::order;
 use crate::time::{Deadline, pause};
@@ -65,13 +66,6 @@ pub(super) struct Done {
     pub(super) outcome: Outcome,
 }
 
-/// A read that is compared again when these writes are done.
-struct Late {
-    done: Done,
-    emulated: Outcome,
-    open: HashSet<u64>,
-}
-
 /// Who does all of it.
 pub(super) struct Mirror {
     pub(super) servers: Servers,
@@ -85,10 +79,10 @@ pub(super) struct Mirror {
     unseen: Arc<Unseen>,
     /// The emulator's connection for each of the program's; 0 is for looks of our own.
     links: HashMap<u64, Connection>,
-    /// Reads whose answer may show a write that the real server has done and not yet answered.
-    late: Vec<Late>,
+    /// Reads that may yet be alike.
+    pub(super) late: Vec<Late>,
     /// Kinds of requests that differ however long one waits.
-    unsettled: HashSet<String>,
+    pub(super) unsettled: HashSet<String>,
     /// Why the emulator is asked no more.
     pub(super) dead: Option<String>,
 }
@@ -123,14 +117,14 @@ impl Mirror {
             match self.next(IDLE) {
                 Some(Event::Over) => break,
                 Some(event) => self.take(event),
-                None => self.overdue(),
+                None => self.idle(),
             }
         }
         // Reads that the real server has answered are still waited for.
-        while self.awaits_the_emulator() {
+        while self.awaits_the_emulator() || !self.late.is_empty() {
             match self.next(IDLE) {
                 Some(event) => self.take(event),
-                None => self.overdue(),
+                None => self.idle(),
             }
         }
         self.findings.dead = self.dead;
@@ -147,6 +141,12 @@ impl Mirror {
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Event::Over),
         }
+    }
+
+    /// Nothing is in the queue: looks after what is waited for.
+    fn idle(&mut self) {
+        self.overdue();
+        self.try_late(None);
     }
 
     fn take(&mut self, event: Event) {
@@ -221,7 +221,7 @@ impl Mirror {
             let id = done.id;
             self.views_before_a_write();
             self.write(done);
-            self.try_late(id);
+            self.try_late(Some(id));
         }
     }
 
@@ -234,7 +234,7 @@ impl Mirror {
             self.views_before_a_write();
             let asked = self.mapping.to_emulator(&flight.asked);
             drop(self.exchange(flight.connection, &asked));
-            self.try_late(id);
+            self.try_late(Some(id));
         }
     }
 
@@ -278,7 +278,18 @@ impl Mirror {
     }
 
     pub(super) fn judge(&self, asked: &Asked, real: &Outcome, emulated: &Outcome) -> Judgement {
-        judge(&self.mapping, &self.servers.names, asked, real, emulated)
+        self.judge_with(Indexes::Compared, asked, real, emulated)
+    }
+
+    pub(super) fn judge_with(
+        &self,
+        indexes: Indexes,
+        asked: &Asked,
+        real: &Outcome,
+        emulated: &Outcome,
+    ) -> Judgement {
+        let names = &self.servers.names;
+        judge(&self.mapping, names, indexes, asked, real, emulated)
     }
 
     /// Asks for the reads on their way before something changes.
@@ -292,29 +303,6 @@ impl Mirror {
             let view = self.look(&asked);
             if let Some(flight) = self.flights.get_mut(&id) {
                 flight.see(view);
-            }
-        }
-        for at in 0..self.late.len() {
-            let asked = self.late[at].done.flight.asked.clone();
-            let view = self.look(&asked);
-            self.late[at].done.flight.see(view);
-        }
-    }
-
-    /// Compares reads again that may have shown a write, now that it is done.
-    fn try_late(&mut self, write: u64) {
-        for mut late in std::mem::take(&mut self.late) {
-            late.open.remove(&write);
-            let Late { done, open, .. } = &late;
-            let asked = done.flight.asked.clone();
-            let view = self.look(&asked);
-            let judgement = self.judge(&asked, &done.outcome, &view);
-            if judgement.is_same() {
-                self.same(&asked, &done.outcome, &view, judgement);
-            } else if open.is_empty() {
-                self.settle(&asked, late.done.outcome, late.emulated);
-            } else {
-                self.late.push(late);
             }
         }
     }
@@ -334,18 +322,8 @@ impl Mirror {
             let candidate = candidate.clone();
             return self.same(&flight.asked, outcome, &candidate, judgement);
         }
-        let writes = self.flights.iter();
-        let writes = writes.filter(|(_, flight)| !flight.asked.is_read());
-        let open: HashSet<u64> = writes.map(|(id, _)| *id).collect();
-        if open.is_empty() {
-            let asked = done.flight.asked.clone();
-            return self.settle(&asked, done.outcome, emulated);
-        }
-        self.late.push(Late {
-            done,
-            emulated,
-            open,
-        });
+        let asked = done.flight.asked.clone();
+        self.postpone(&asked, done.outcome, emulated);
     }
 
     fn write(&mut self, done: Done) {
@@ -376,35 +354,13 @@ impl Mirror {
     }
 
     /// How long two servers may take to say the same: no time where they never did.
-    fn patience_with(&self, kind: &str) -> Deadline {
+    pub(super) fn patience_with(&self, kind: &str) -> Deadline {
         let is_hopeless = self.unsettled.contains(kind);
         Deadline::after(if is_hopeless {
             Duration::ZERO
         } else {
             self.servers.grace
         })
-    }
-
-    /// Asks both again until they say the same: what each does by itself, it does at a moment of its own.
-    pub(super) fn settle(&mut self, asked: &Asked, real: Outcome, emulated: Outcome) {
-        let kind = route(asked);
-        let deadline = self.patience_with(&kind);
-        let again = plain(asked);
-        while deadline.left().is_some() && self.dead.is_none() {
-            pause(BETWEEN_LOOKS);
-            let emulated = self.look(asked);
-            let now = ask(&self.servers.real, &again);
-            for real in [&real, &now] {
-                let judgement = self.judge(asked, real, &emulated);
-                if judgement.is_same() {
-                    self.findings.settled += 1;
-                    return self.same(asked, real, &emulated, judgement);
-                }
-            }
-        }
-        self.unsettled.insert(kind);
-        let judgement = self.judge(asked, &real, &emulated);
-        self.differs(asked, real, emulated, judgement);
     }
 
     fn learn(&mut self, asked: &Asked, real: &Outcome, emulated: &Outcome, judgement: Judgement) {
@@ -471,7 +427,7 @@ pub(super) fn final_reply(link: &mut Connection, to_head: bool, patience: Durati
     loop {
         match link.read(to_head, deadline.left().unwrap_or_default()) {
             Outcome::Reply(reply) if reply.status < 200 => {}
-            outcome => return outcome,
+            outcome => return readable(outcome),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `relay` | passes bytes on, both ways, and copies each piece; reads nothing and waits for nobody else |
 //! | `ear`, `replies` | make requests and answers of the copies, in their order; bound the queue |
-//! | `mirror`, `blocked`, `order` | do the same at the emulator, in the order in which the real server did it |
+//! | `mirror`, `blocked`, `late`, `order` | do the same at the emulator, in the order in which the real server did it |
 //! | `mapping` | who is who: ids and indexes of one server and of the other |
 //! | `judge` | compares two answers as `diff` does |
 //! | `copy`, `inside` | the state that was there already, and what the server says of itself |
@@ -18,6 +18,7 @@ mod ear;
 mod findings;
 mod inside;
 mod judge;
+mod late;
 mod mapping;
 mod mirror;
 mod order;
