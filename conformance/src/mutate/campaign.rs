@@ -15,7 +15,7 @@ use crate::cases;
 use crate::runner::parallel;
 use crate::runner::{CaseResult, Runner, State};
 use crate::target::Target;
-use crate::target::site::ToolError;
+use crate::target::site::{Site, ToolError};
 use crate::time::Stopwatch;
 
 /// Mutants at once. Most of their cases wait most of the time.
@@ -151,6 +151,22 @@ impl Hunt {
     }
 }
 
+/// The site of a good server, altered for as long as the site lives.
+///
+/// # Errors
+/// When no proxy can listen before it.
+pub fn in_place_of(site: Site, mutant: &'static Mutant) -> Result<Site, ToolError> {
+    let switch = Arc::new(Switch::default());
+    switch.arm();
+    before(site, mutant, &switch)
+}
+
+fn before(site: Site, mutant: &'static Mutant, switch: &Arc<Switch>) -> Result<Site, ToolError> {
+    let proxy = Proxy::start(&site, mutant, switch)
+        .map_err(|error| ToolError(format!("cannot listen for {}: {error}", mutant.name)))?;
+    Ok(proxy.before(site))
+}
+
 /// The target with a proxy before each of its servers.
 fn altered(
     target: &Target,
@@ -158,11 +174,7 @@ fn altered(
     switch: &Arc<Switch>,
 ) -> Result<Target, ToolError> {
     let switch = Arc::clone(switch);
-    target.behind(mutant.name, move |site| {
-        let proxy = Proxy::start(&site, mutant, &switch)
-            .map_err(|error| ToolError(format!("cannot listen for {}: {error}", mutant.name)))?;
-        Ok(proxy.before(site))
-    })
+    target.behind(mutant.name, move |site| before(site, mutant, &switch))
 }
 
 /// The cases of the mutant's own topics before all others; among each, those that need a server of their own come last.

@@ -14,7 +14,7 @@ mod stopping;
 use std::fmt;
 use std::sync::Arc;
 
-pub use self::campaign::{Fate, Verdict, hunt, run};
+pub use self::campaign::{Fate, Verdict, hunt, in_place_of, run};
 use self::scene::Scene;
 use crate::wire::asked::Asked;
 use crate::wire::{Outcome, Reply};

@@ -22,6 +22,8 @@ pub(super) struct Judgement {
     pub(super) difference: Option<String>,
     ids: Vec<(String, String, bool)>,
     indexes: Vec<(u64, u64)>,
+    /// Replies that are alike but for the order of writes that had overlapped.
+    unordered: Option<(Reply, Reply)>,
 }
 
 impl Judgement {
@@ -36,6 +38,9 @@ impl Judgement {
         }
         for (real, emulated) in self.indexes {
             mapping.pair_indexes(real, emulated);
+        }
+        if let Some((real, emulated)) = &self.unordered {
+            mapping.pair_unordered(real, emulated);
         }
         self.difference
     }
@@ -92,7 +97,20 @@ pub(super) fn judge(
 ) -> Judgement {
     let as_is = |real, emulated| judge_as_is(mapping, names, indexes, asked, real, emulated);
     let judgement = as_is(real, emulated);
-    if judgement.is_same() || !asked.path().starts_with(OF_CHANCE) {
+    if judgement.is_same() {
+        return judgement;
+    }
+    if indexes == Indexes::Compared
+        && let (Outcome::Reply(one), Outcome::Reply(other)) = (real, emulated)
+        && mapping.is_raced(&indexes_of(emulated, mapping.floors.1))
+    {
+        let mut unordered = judge(mapping, names, Indexes::LeftOut, asked, real, emulated);
+        if unordered.is_same() {
+            unordered.unordered = Some((one.clone(), other.clone()));
+            return unordered;
+        }
+    }
+    if !asked.path().starts_with(OF_CHANCE) {
         return judgement;
     }
     let sorted = as_is(&in_order(real), &in_order(emulated));

@@ -5,9 +5,9 @@
 //! out of them: never in keys and values, which are the program's own and thus alike on both.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Bound::{Excluded, Unbounded};
+use std::ops::Bound::{Excluded, Included, Unbounded};
 
-use crate::compare::normalize::INDEX_MARKS;
+use crate::compare::normalize::{INDEX_MARKS, head_of};
 use crate::compare::scan::{UUID_LENGTH, marked_numbers, uuid_at};
 use crate::wire::asked::Asked;
 use crate::wire::{Outcome, Reply};
@@ -31,6 +31,10 @@ pub(super) struct Mapping {
     /// Indexes of that state by the path that showed them: one index of the real server may be several of the emulator's.
     recent: HashMap<(String, u64), u64>,
     hashes: HashMap<String, String>,
+    /// Indexes of the emulator at which it did writes that had overlapped: their order may be another than the real server's.
+    raced: Vec<(u64, u64)>,
+    /// Indexes from such moments, which are given back as they were shown and in no order.
+    unordered: HashMap<u64, u64>,
 }
 
 impl Mapping {
@@ -174,7 +178,10 @@ impl Mapping {
     fn exact(&self, index: u64) -> u64 {
         match index {
             0 => 0,
-            _ => self.indexes.get(&index).copied().unwrap_or(NOWHERE),
+            _ => {
+                let known = self.indexes.get(&index).or(self.unordered.get(&index));
+                known.copied().unwrap_or(NOWHERE)
+            }
         }
     }
 
@@ -188,7 +195,8 @@ impl Mapping {
         if index == 0 {
             return 0;
         }
-        if let Some(known) = self.indexes.get(&index) {
+        let known = self.indexes.get(&index).or(self.unordered.get(&index));
+        if let Some(known) = known {
             return *known;
         }
         // Between two indexes that were shown nothing was seen to happen; beyond the last the distance stays.
@@ -246,6 +254,41 @@ impl Mapping {
         self.indexes_back.insert(emulated, real);
     }
 
+    /// Notes that the emulator did writes that had overlapped after the one index and until the other.
+    pub(super) fn add_race(&mut self, after: u64, until: u64) {
+        if self.raced.len() >= MOST_RECENT {
+            self.raced.remove(0);
+        }
+        self.raced.push((after, until));
+    }
+
+    /// Whether one of these indexes of the emulator is from writes that had overlapped.
+    pub(super) fn is_raced(&self, emulated: &BTreeSet<u64>) -> bool {
+        let mut ranges = self.raced.iter();
+        ranges.any(|(after, until)| {
+            emulated
+                .range((Excluded(*after), Included(*until)))
+                .next()
+                .is_some()
+        })
+    }
+
+    /// Indexes of two answers that are alike but for the order of moments.
+    pub(super) fn pair_unordered(&mut self, real: &Reply, emulated: &Reply) {
+        let (shown, shown_there) = (numbers(real), numbers(emulated));
+        if shown.len() != shown_there.len() {
+            return;
+        }
+        if self.unordered.len() >= MOST_RECENT {
+            self.unordered.clear();
+        }
+        for (real, emulated) in shown.into_iter().zip(shown_there) {
+            if real > self.floors.0 && !self.indexes.contains_key(&real) {
+                self.unordered.insert(real, emulated);
+            }
+        }
+    }
+
     /// An index of an entry that was there already, which a program may give back.
     pub(super) fn pair_copied(&mut self, real: u64, emulated: u64) {
         self.indexes.insert(real, emulated);
@@ -277,13 +320,18 @@ pub(super) fn indexes_of(outcome: &Outcome, floor: u64) -> BTreeSet<u64> {
     let Outcome::Reply(reply) = outcome else {
         return BTreeSet::new();
     };
-    let head = crate::compare::normalize::head_of(reply).join("\n");
+    let numbers = numbers(reply).into_iter();
+    numbers.filter(|number| *number > floor).collect()
+}
+
+/// The indexes of a reply, place by place.
+fn numbers(reply: &Reply) -> Vec<u64> {
+    let head = head_of(reply).join("\n");
     let body = String::from_utf8_lossy(&reply.body);
     [head.as_str(), &body]
         .iter()
         .flat_map(|text| marked_numbers(text, &INDEX_MARKS))
         .map(|(_, number)| number)
-        .filter(|number| *number > floor)
         .collect()
 }
 

@@ -28,7 +28,7 @@ const IDLE: Duration = Duration::from_millis(20);
 /// Between two looks at servers that may yet come to say the same.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
 /// So many reads on their way are asked for before a write, and so many of their views are kept.
-const MOST_VIEWS: usize = 8;
+const MOST_VIEWS: usize = 32;
 
 /// The two servers and how long they may take.
 #[derive(Clone)]
@@ -217,12 +217,26 @@ impl Mirror {
             return self.read(done);
         }
         let mut group = order::gathered(self, done);
+        let before = self.moment_of_a_race(&group);
+        let asked = group.front().map(|done| done.flight.asked.clone());
         while let Some(done) = order::next(self, &mut group) {
             let id = done.id;
             self.views_before_a_write();
             self.write(done);
             self.try_late(Some(id));
         }
+        if let (Some(before), Some(asked)) = (before, asked)
+            && let Some(after) = order::last_index(self, &asked)
+        {
+            self.mapping.add_race(before, after);
+        }
+    }
+
+    /// The emulator's last index before it does several writes that had overlapped.
+    fn moment_of_a_race(&mut self, group: &VecDeque<Done>) -> Option<u64> {
+        let first = group.front().filter(|_| group.len() > 1)?;
+        let asked = first.flight.asked.clone();
+        order::last_index(self, &asked)
     }
 
     /// The program no longer waits. What it has written is written all the same, as far as anybody knows.

@@ -19,6 +19,8 @@ use crate::wire::entry::Entry;
 /// How long writes that overlap are waited for, and how many at most.
 const PATIENCE: Duration = Duration::from_secs(1);
 const MOST: usize = 32;
+/// A missing key is shown with the last index of all keys (kv.md 4.2).
+const NO_KEY: &str = "/v1/kv/proconsul-conformance/shadow/no-such-key";
 
 /// The write and all that overlapped with it; [`next`] takes them out in the order in which to do them.
 pub(super) fn gathered(mirror: &mut Mirror, first: Done) -> VecDeque<Done> {
@@ -114,6 +116,19 @@ fn moment(mirror: &Mirror, done: &Done) -> Option<u64> {
         Some(_) if asked.is_put() && reply.body.starts_with(b"true") => {
             (asked.path().to_owned(), "ModifyIndex")
         }
+        // What is left of a key is the index at which it went (kv.md 4.2).
+        Some(_) if asked.method == "DELETE" && asked.query().is_empty() => {
+            let shown = ask(
+                &mirror.servers.real,
+                &asked.look_at(&format!("{}?keys", asked.path())),
+            );
+            return match shown {
+                Outcome::Reply(reply) if reply.status == 404 => {
+                    reply.header("X-Consul-Index")?.parse().ok()
+                }
+                _ => None,
+            };
+        }
         Some(_) => return None,
         None if asked.path() == "/v1/session/create" && reply.status == 200 => {
             let created: Value = serde_json::from_slice(&reply.body).ok()?;
@@ -122,8 +137,25 @@ fn moment(mirror: &Mirror, done: &Done) -> Option<u64> {
         }
         None => return None,
     };
-    let shown = ask(&mirror.servers.real, &asked.look_at(&target));
-    first_of(&shown)?.get(field)?.as_u64()
+    let shown = first_of(&ask(&mirror.servers.real, &asked.look_at(&target)))?;
+    if asked.key().is_some() {
+        // It may have been written again since.
+        let entry = Entry::read(&shown).ok()?;
+        let is_its_value = entry.value.unwrap_or_default() == asked.content();
+        let acquire = asked.parameter("acquire");
+        if !is_its_value || acquire.is_some_and(|id| entry.session.as_deref() != Some(id)) {
+            return None;
+        }
+    }
+    shown.get(field)?.as_u64()
+}
+
+/// The emulator's last index of any key.
+pub(super) fn last_index(mirror: &mut Mirror, asked: &Asked) -> Option<u64> {
+    match mirror.look(&asked.look_at(NO_KEY)) {
+        Outcome::Reply(reply) => reply.header("X-Consul-Index")?.parse().ok(),
+        _ => None,
+    }
 }
 
 /// The first object of a list that a server answered with.
