@@ -4,6 +4,7 @@
 //! left out, and fails nothing.
 
 mod hosts;
+mod shadowed;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,6 +12,8 @@ use std::process::Command;
 use hosts::hosts;
 use proconsul::config::Config;
 use proconsul_conformance::report::left_out;
+use proconsul_conformance::target::consul::{self, Agent};
+use shadowed::{lines, shadowed};
 
 fn folder(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -68,6 +71,36 @@ fn on_all_hosts(what: &str, command: impl Fn() -> Command) {
             command.env("CONSUL_HTTP_ADDR", &host.address),
             &format!("{what} on {}", host.name),
         );
+    }
+    through_shadow(what, &command);
+}
+
+/// Runs a language's tests through shadow, between a real Consul and the emulator, which answers each of their requests alike; one that
+/// is altered does not.
+fn through_shadow(what: &str, command: &impl Fn() -> Command) {
+    let Some(binary) = left_out::consul() else {
+        return;
+    };
+    for altered in [None, Some("header/last-contact-missing")] {
+        let real = consul::start(&binary, &Agent::default());
+        let real = real.unwrap_or_else(|error| panic!("{error}"));
+        let address = real.shared_address().expect("one agent for all");
+        let shadowed = shadowed(address, altered);
+        let mut command = command();
+        command.env("CONSUL_HTTP_ADDR", &shadowed.address().host);
+        run(&mut command, &format!("{what} through shadow"));
+        let findings = shadowed.finish();
+        let (same, different) = (findings.count_of_same(), findings.count_of_differences());
+        match altered {
+            None => assert_eq!(
+                (different, findings.exit_status()),
+                (0, 0),
+                "{what}: {}",
+                lines(&findings)
+            ),
+            Some(name) => assert!(different > 0, "{what}: {name} is not found out"),
+        }
+        assert!(same > 10, "{what}: nothing was compared");
     }
 }
 

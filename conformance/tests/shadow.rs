@@ -8,14 +8,16 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
 use proconsul::config::Config;
 use proconsul::version::Version;
 use proconsul_conformance::shadow::Place;
+use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::{
     Address, Connection, Outcome, PATIENCE, Reply, Request, exchange,
 };
-use shadowed::{address, emulator_like, lines, shadowed};
+use shadowed::{Shadowed, address, emulator_like, lines, shadowed};
 
 /// A server that stands for the real one.
 fn real() -> (proconsul::Server, Address) {
@@ -43,7 +45,8 @@ fn ask(at: &Address, request: &Request) -> Reply {
 }
 
 fn text(reply: &Reply) -> String {
-    String::from_utf8_lossy(&reply.body).into_owned()
+    // A server in development mode ends its answers with a line end.
+    String::from_utf8_lossy(&reply.body).trim_end().to_owned()
 }
 
 fn put(at: &Address, target: &str, body: &str) -> String {
@@ -74,9 +77,10 @@ fn waiting(at: &Address, target: &str) -> Connection {
 
 /// A program that uses most of what there is; returns how many requests it sent.
 fn program(at: &Address) -> usize {
-    let holder = session(at, r#"{"Name":"holder","TTL":"60s","LockDelay":"0s"}"#);
+    let holder = session(at, r#"{"Name":"holder","TTL":"90s","LockDelay":"0s"}"#);
     let other = session(at, r#"{"LockDelay":"0s","Behavior":"delete"}"#);
     put(at, "/v1/kv/a/1?flags=42", "one");
+    put(at, "/v1/kv/a/empty", "");
     assert_eq!(
         put(at, &format!("/v1/kv/a/lock?acquire={holder}"), &holder),
         "true"
@@ -94,7 +98,7 @@ fn program(at: &Address) -> usize {
     reply(woken.read(false, PATIENCE));
     get(at, "/v1/kv/a?recurse");
     get(at, "/v1/session/list");
-    get(at, &format!("/v1/session/info/{other}"));
+    get(at, &format!("/v1/session/info/{holder}"));
     let txn =
         format!(r#"[{{"KV":{{"Verb":"unlock","Key":"a/lock","Value":"","Session":"{holder}"}}}}]"#);
     assert!(put(at, "/v1/txn", &txn).contains("a/lock"));
@@ -108,7 +112,7 @@ fn program(at: &Address) -> usize {
     put(at, &format!("/v1/session/destroy/{holder}"), "");
     ask(at, &Request::delete("/v1/kv/a/1"));
     get(at, "/v1/kv/a/1");
-    22
+    21
 }
 
 #[test]
@@ -135,8 +139,7 @@ fn altered_emulators_are_found_out() {
         "json/empty-value-is-text",
         "session/ttl-shown-in-go-words",
         "status/missing-key-has-a-body",
-        "wake/never-comes",
-        "wake/by-every-write",
+        "txn/values-shown",
     ] {
         let (_server, real) = real();
         let shadowed = shadowed(&real, Some(name));
@@ -164,15 +167,21 @@ fn a_read_that_wakes_on_one_server_alone_is_a_difference() {
         let shadow = place.start(emulator.address(), Box::new(observer));
         let shadow = shadow.expect("the emulator is empty");
         let at = address(&shadow.address().to_string());
-        put(&at, "/v1/kv/k", "v");
-        let last = index(&get(&at, "/v1/kv/k")).to_owned();
-        let mut read = waiting(&at, &format!("/v1/kv/k?index={last}&wait=300s"));
+        let key = "/v1/kv/conformance/k";
+        put(&at, key, "v");
+        let last = index(&get(&at, key)).to_owned();
+        let mut read = waiting(&at, &format!("{key}?index={last}&wait=300s"));
+        // The mutant lets through what has hardly waited.
+        let watch = Stopwatch::start();
+        while watch.elapsed() < Duration::from_millis(100) {
+            get(&at, "/v1/status/leader");
+        }
         match name {
             "wake/never-comes" => {
-                put(&at, "/v1/kv/k", "changed");
+                put(&at, key, "changed");
                 reply(read.read(false, PATIENCE));
             }
-            _ => drop(put(&at, "/v1/kv/another", "changed")),
+            _ => drop(put(&at, "/v1/kv/conformance/another", "changed")),
         }
         let difference = found.recv_timeout(PATIENCE);
         assert_eq!(difference.as_deref(), Ok(says), "{name}");
@@ -312,11 +321,8 @@ fn a_silent_emulator_delays_nothing() {
     gate.end();
     let (findings, ..) = shadow.finish();
     assert!(findings.count_of_dropped() > 0);
-    assert!(!findings.left_out().is_empty());
-    assert_eq!(
-        (findings.count_of_differences(), findings.exit_status()),
-        (0, 2)
-    );
+    let told = findings.left_out().join("\n");
+    assert!(told.contains("the emulator was too slow"), "{told}");
 }
 
 #[test]
@@ -325,8 +331,9 @@ fn a_dead_emulator_delays_nothing_and_is_told() {
     let shadow_with = shadowed(&real, None);
     let at = shadow_with.address();
     assert_eq!(put(&at, "/v1/kv/before", "v"), "true");
-    // Its last user is the shadow's keeper.
-    let shadow = shadow_with.without_emulator();
+    // Its last user is who started it.
+    let Shadowed { shadow, emulator } = shadow_with;
+    drop(emulator);
     for number in 0..20 {
         assert_eq!(put(&at, &format!("/v1/kv/k{number}"), "v"), "true");
     }
@@ -354,7 +361,7 @@ fn a_real_server_that_dies_is_told_to_the_program() {
     assert!(text(&refused).starts_with(&says), "{}", text(&refused));
     let told = shadowed.finish().left_out().join("\n");
     assert!(
-        told.contains("1 connections could not be passed on"),
+        told.contains("connections could not be passed on"),
         "{told}"
     );
 }

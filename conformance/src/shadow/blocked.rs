@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::ear::Event;
 use super::mirror::{Mirror, final_reply};
 use crate::case::feature::go_duration;
-use crate::time::Deadline;
+use crate::time::{Deadline, Stopwatch};
 use crate::wire::asked::Asked;
 use crate::wire::{Connection, Outcome, Reply};
 
@@ -22,7 +22,8 @@ const SLOW: Duration = Duration::from_secs(60);
 /// A read that waits on both servers. Dropping it ends the emulator's.
 pub(super) struct Blocked {
     pub(super) real: Option<Outcome>,
-    emulated: Option<Outcome>,
+    /// With how long it took.
+    emulated: Option<(Outcome, Duration)>,
     /// Until when the other may answer.
     deadline: Option<Deadline>,
     handle: Option<TcpStream>,
@@ -60,9 +61,11 @@ impl Blocked {
         link.send(&asked.to_bytes());
         let (events, to_head) = (mirror.woken.clone(), asked.method == "HEAD");
         let patience = longest(asked) + SLOW;
+        let watch = Stopwatch::start();
         std::thread::spawn(move || {
             let outcome = final_reply(&mut link, to_head, patience);
-            if events.send(Event::Woke { id, outcome }).is_err() {
+            let took = watch.elapsed();
+            if events.send(Event::Woke { id, outcome, took }).is_err() {
                 // Nobody compares any more.
             }
         });
@@ -98,26 +101,17 @@ impl Mirror {
         }
     }
 
-    /// Whether the emulator's answer shows a change.
-    fn is_change(&self, asked: &Asked, outcome: &Outcome) -> bool {
-        let Outcome::Reply(reply) = outcome else {
-            return true;
-        };
-        match (index_of(reply), asked.index()) {
-            (Some(shown), Some(index)) => self.mapping.is_beyond(asked.path(), index, shown),
-            // Contents have no order: that it waits no longer is all that is known.
-            _ => reply.status != 200,
-        }
-    }
-
     /// The emulator has answered a read.
-    pub(super) fn woke(&mut self, id: u64, outcome: Outcome) {
+    pub(super) fn woke(&mut self, id: u64, outcome: Outcome, took: Duration) {
+        if !matches!(outcome, Outcome::Reply(_)) && self.is_gone() {
+            return;
+        }
         if let Some(blocked) = self
             .flights
             .get_mut(&id)
             .and_then(|flight| flight.blocked.as_mut())
         {
-            blocked.emulated = Some(outcome);
+            blocked.emulated = Some((outcome, took));
             blocked.handle = None;
             self.conclude(id);
         }
@@ -139,9 +133,9 @@ impl Mirror {
                 false => Some(Deadline::after(grace)),
             },
             // A wait that has run out here will run out there.
-            (None, Some(emulated)) => self
-                .is_change(&flight.asked, emulated)
-                .then(|| Deadline::after(grace)),
+            (None, Some((_, took))) => {
+                (*took < wait(&flight.asked)).then(|| Deadline::after(grace))
+            }
             (None, None) => None,
         };
         if let Some(blocked) = self
@@ -161,7 +155,7 @@ impl Mirror {
             .blocked
             .take()
             .map(|mut blocked| (blocked.real.take(), blocked.emulated.take()));
-        let Some((Some(real), Some(emulated))) = both else {
+        let Some((Some(real), Some((emulated, _)))) = both else {
             return;
         };
         let asked = flight.asked;
@@ -217,6 +211,7 @@ impl Mirror {
                 continue;
             }
             let (real, emulated) = (blocked.real.take(), blocked.emulated.take());
+            let emulated = emulated.map(|(outcome, _)| outcome);
             let lines = match real {
                 Some(_) => "- (answered)\n+ (still waits)\n",
                 None => "- (still waits)\n+ (answered)\n",

@@ -8,6 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
 
 use super::judge::readable;
 use super::relay::{Passing, Piece, Tap};
@@ -40,7 +41,11 @@ pub(super) enum Event {
     /// A connection has ended.
     Hung { connection: u64 },
     /// The emulator has answered a read that blocks.
-    Woke { id: u64, outcome: Outcome },
+    Woke {
+        id: u64,
+        outcome: Outcome,
+        took: Duration,
+    },
     /// Nothing more will come.
     Over,
 }

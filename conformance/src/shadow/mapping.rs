@@ -209,11 +209,6 @@ impl Mapping {
         }
     }
 
-    /// Whether the emulator's index is beyond the one that stands for this.
-    pub(super) fn is_beyond(&self, path: &str, index: u64, emulated: u64) -> bool {
-        emulated > self.index_at(path, index)
-    }
-
     /// Pairs that matter for judging these indexes: themselves and their neighbours.
     pub(super) fn pairs_around(
         &self,

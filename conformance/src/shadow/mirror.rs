@@ -164,7 +164,7 @@ impl Mirror {
             } => self.answered(id, outcome),
             Event::GivenUp { id } => self.given_up(id),
             Event::Hung { connection } => drop(self.links.remove(&connection)),
-            Event::Woke { id, outcome } => self.woke(id, outcome),
+            Event::Woke { id, outcome, took } => self.woke(id, outcome, took),
             Event::Over => {}
         }
     }
@@ -280,9 +280,19 @@ impl Mirror {
             Outcome::Silent { .. } => {
                 self.dead = Some(format!("the emulator does not answer within {PATIENCE:?}"));
             }
-            Outcome::Closed | Outcome::Broken { .. } | Outcome::Unreachable(_) => {}
+            Outcome::Closed | Outcome::Broken { .. } | Outcome::Unreachable(_) => {
+                self.is_gone();
+            }
         }
         outcome
+    }
+
+    /// Whether nobody listens where the emulator was; then nothing is compared any more.
+    pub(super) fn is_gone(&mut self) -> bool {
+        if let Err(why) = Connection::open(&self.servers.emulator) {
+            self.dead = Some(format!("the emulator is gone: {why}"));
+        }
+        self.dead.is_some()
     }
 
     /// What the emulator would answer now, if the request did not wait.
