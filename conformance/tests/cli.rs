@@ -236,3 +236,47 @@ fn the_list_names_ids_and_claims() {
     );
     assert!(!text.contains("kv/get/"), "{text}");
 }
+
+#[test]
+fn shadow_says_what_it_cannot_stand_between() {
+    let nobody = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let taken = nobody.local_addr().expect("it is bound").to_string();
+    let shadow = |arguments: &[&'static str], real: &str, listen: &str, message: &str| {
+        let all = [&["shadow", "--real", real, "--listen", listen], arguments].concat();
+        refuses(&all, message);
+    };
+    shadow(
+        &[],
+        "127.0.0.1:1",
+        "127.0.0.1:0",
+        "no server at 127.0.0.1:1",
+    );
+    shadow(
+        &[],
+        "127.0.0.1:1",
+        &taken,
+        &format!("cannot listen on {taken}"),
+    );
+    shadow(&[], "nonsense", "127.0.0.1:0", "is not host:port");
+    shadow(&["--for", "soon"], &taken, "127.0.0.1:0", "is no duration");
+    let strict = server(1, |_| {
+        "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_owned()
+    });
+    shadow(&[], &strict, "127.0.0.1:0", "the emulator knows no ACLs");
+    let web = server(1, |_| {
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}".to_owned()
+    });
+    shadow(&[], &web, "127.0.0.1:0", "is not a Consul");
+    let unknown = server(1, |_| {
+        let body = r#"{"Config":{"Version":"9.9.9"}}"#;
+        let length = body.len();
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+    });
+    // A binary that refuses the version, as proconsul does.
+    shadow(
+        &["--emulator", "/bin/false"],
+        &unknown,
+        "127.0.0.1:0",
+        "consul ended early",
+    );
+}

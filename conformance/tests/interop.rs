@@ -78,7 +78,8 @@ fn on_all_hosts(what: &str, command: impl Fn() -> Command) {
 /// Runs a language's tests through shadow, between a real Consul and the emulator, which answers each of their requests alike; one that
 /// is altered does not.
 fn through_shadow(what: &str, command: &impl Fn() -> Command) {
-    let Some(binary) = left_out::consul() else {
+    // What is left out without a real Consul has been said by the hosts.
+    let Some(binary) = consul::find() else {
         return;
     };
     for altered in [None, Some("header/last-contact-missing")] {

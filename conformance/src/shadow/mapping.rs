@@ -209,6 +209,12 @@ impl Mapping {
         }
     }
 
+    /// Whether the index that a read is to exceed was shown already, so that it can be sent.
+    pub(super) fn knows(&self, asked: &Asked) -> bool {
+        let shown = |index: u64| index <= self.floors.0 || self.indexes.contains_key(&index);
+        asked.index().is_some_and(shown)
+    }
+
     /// Pairs that matter for judging these indexes: themselves and their neighbours.
     pub(super) fn pairs_around(
         &self,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::ear::Event;
+use super::ear::{Event, blocks};
 use super::mirror::{Done, Mirror, ask};
 use crate::time::Deadline;
 use crate::wire::Outcome;
@@ -42,7 +42,7 @@ pub(super) fn gathered(mirror: &mut Mirror, first: Done) -> VecDeque<Done> {
                 connection,
                 asked,
                 place,
-            }) if !super::ear::blocks(&asked) => {
+            }) if !blocks(&asked) || mirror.mapping.knows(&asked) => {
                 if is_write(&asked) {
                     open.insert(id);
                 }

@@ -41,7 +41,7 @@ pub(crate) fn mutant(name: &str) -> &'static Mutant {
 /// A shadow before a real server, with what must live as long as it does.
 pub(crate) struct Shadowed {
     pub(crate) shadow: Shadow,
-    pub(crate) emulator: Site,
+    pub(crate) _emulator: Site,
 }
 
 /// Starts a shadow with a good emulator, or with one that is altered.
@@ -55,7 +55,7 @@ pub(crate) fn shadowed(real: &Address, altered: Option<&str>) -> Shadowed {
     let shadow = place.start(emulator.address(), Box::new(|_| {}));
     Shadowed {
         shadow: shadow.expect("the emulator is empty"),
-        emulator,
+        _emulator: emulator,
     }
 }
 
