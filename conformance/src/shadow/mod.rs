@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `relay` | passes bytes on, both ways, and copies each piece; reads nothing and waits for nobody else |
 //! | `ear`, `replies` | make requests and answers of the copies, in their order; bound the queue |
-//! | `mirror`, `blocked`, `late`, `order` | do the same at the emulator, in the order in which the real server did it |
+//! | `mirror/` | does the same at the emulator, in the order in which the real server did it; reads that wait, and reads that may yet be alike |
 //! | `mapping` | who is who: ids and indexes of one server and of the other |
 //! | `judge` | compares two answers as `diff` does |
 //! | `copy`, `inside` | the state that was there already, and what the server says of itself |
@@ -12,16 +12,13 @@
 //!
 //! The program waits for the real server alone. The emulator may be slow, or dead: then answers are not compared, and the report says so.
 
-mod blocked;
 mod copy;
 mod ear;
 mod findings;
 mod inside;
 mod judge;
-mod late;
 mod mapping;
 mod mirror;
-mod order;
 mod relay;
 mod replies;
 mod save;

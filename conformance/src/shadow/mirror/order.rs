@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::ear::{Event, blocks};
-use super::mirror::{Done, Mirror, ask};
+use super::{Done, Mirror, ask};
+use crate::shadow::ear::{Event, blocks};
 use crate::time::Deadline;
 use crate::wire::Outcome;
 use crate::wire::asked::Asked;

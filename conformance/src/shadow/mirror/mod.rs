@@ -5,19 +5,22 @@
 //! overlapped with a write may show the state before or after it: while it is on its way, the emulator is asked before each write what
 //! it would answer (`views`), and one of these must be alike.
 
+mod blocked;
+mod late;
+mod order;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::blocked::Blocked;
-use super::ear::{Event, Place, Unseen, blocks};
-use super::findings::{Findings, route};
-use super::judge::{Indexes, Judgement, judge, readable};
-use super::late::Late;
-use super::mapping::Mapping;
-use super::order;
+use self::blocked::Blocked;
+use self::late::Late;
+use crate::shadow::ear::{Event, Place, Unseen, blocks};
+use crate::shadow::findings::{Findings, route};
+use crate::shadow::judge::{Indexes, Judgement, judge, readable};
+use crate::shadow::mapping::Mapping;
 use crate::time::{Deadline, pause};
 use crate::wire::asked::Asked;
 use crate::wire::transcript::Names;
@@ -46,7 +49,7 @@ pub(super) struct Flight {
     _place: Place,
     /// What the emulator would have answered, before each write since.
     pub(super) views: Vec<Outcome>,
-    pub(super) blocked: Option<Blocked>,
+    blocked: Option<Blocked>,
 }
 
 impl Flight {
@@ -80,7 +83,7 @@ pub(super) struct Mirror {
     /// The emulator's connection for each of the program's; 0 is for looks of our own.
     links: HashMap<u64, Connection>,
     /// Reads that may yet be alike.
-    pub(super) late: Vec<Late>,
+    late: Vec<Late>,
     /// Kinds of requests that differ however long one waits.
     pub(super) unsettled: HashSet<String>,
     /// Why the emulator is asked no more.

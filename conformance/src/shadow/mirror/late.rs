@@ -7,9 +7,9 @@
 
 use std::collections::HashSet;
 
-use super::findings::route;
-use super::judge::Indexes;
-use super::mirror::{Mirror, ask, plain};
+use super::{Mirror, ask, plain};
+use crate::shadow::findings::route;
+use crate::shadow::judge::Indexes;
 use crate::time::Deadline;
 use crate::wire::Outcome;
 use crate::wire::asked::Asked;

@@ -6,9 +6,9 @@
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use super::ear::Event;
-use super::mirror::{Mirror, final_reply};
+use super::{Mirror, final_reply};
 use crate::case::feature::go_duration;
+use crate::shadow::ear::Event;
 use crate::time::{Deadline, Stopwatch};
 use crate::wire::asked::Asked;
 use crate::wire::{Connection, Outcome, Reply};
