@@ -110,9 +110,10 @@ fn program(at: &Address) -> usize {
     get(at, "/v1/catalog/service/web");
     get(at, "/v1/agent/self");
     put(at, &format!("/v1/session/destroy/{holder}"), "");
+    get(at, "/v1/session/list");
     ask(at, &Request::delete("/v1/kv/a/1"));
     get(at, "/v1/kv/a/1");
-    21
+    22
 }
 
 #[test]
