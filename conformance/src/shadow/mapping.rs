@@ -209,6 +209,16 @@ impl Mapping {
         }
     }
 
+    /// Whether an index was never compared: the answer that showed it may still be looked at.
+    pub(super) fn is_unknown(&self, index: u64) -> bool {
+        index > 0 && !self.indexes.contains_key(&index) && !self.unordered.contains_key(&index)
+    }
+
+    /// Takes an index of the emulator for one that was never compared.
+    pub(super) fn guess(&mut self, real: u64, emulated: u64) {
+        self.unordered.insert(real, emulated);
+    }
+
     /// Whether the index that a read is to exceed was shown already, so that it can be sent.
     pub(super) fn knows(&self, asked: &Asked) -> bool {
         let shown = |index: u64| index <= self.floors.0 || self.indexes.contains_key(&index);

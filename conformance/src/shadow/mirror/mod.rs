@@ -354,6 +354,7 @@ impl Mirror {
     }
 
     fn write(&mut self, done: Done) {
+        order::learn_cas(self, &done);
         let Done {
             flight, outcome, ..
         } = done;

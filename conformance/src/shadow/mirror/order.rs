@@ -167,6 +167,21 @@ fn first_of(outcome: &Outcome) -> Option<Value> {
     list.into_iter().next()
 }
 
+/// A check-and-set that the real server did with an index that was never compared: it was the key's, and stands for what that is here.
+pub(super) fn learn_cas(mirror: &mut Mirror, done: &Done) {
+    let asked = &done.flight.asked;
+    let did = matches!(&done.outcome, Outcome::Reply(reply) if reply.body.starts_with(b"true"));
+    let Some(index) = asked.number("cas").filter(|_| did && asked.key().is_some()) else {
+        return;
+    };
+    if mirror.mapping.is_unknown(index) {
+        let shown = first_of(&mirror.look(&asked.look_at(asked.path())));
+        if let Some(entry) = shown.and_then(|entry| Entry::read(&entry).ok()) {
+            mirror.mapping.guess(index, entry.modify_index);
+        }
+    }
+}
+
 /// Whether the emulator would now answer a write of one key as the real server has.
 fn fits(mirror: &mut Mirror, done: &Done) -> bool {
     let asked = mirror.mapping.to_emulator(&done.flight.asked);
