@@ -146,7 +146,8 @@ fn altered_emulators_are_found_out() {
         let shadowed = shadowed(&real, Some(name));
         program(&shadowed.address());
         let findings = shadowed.finish();
-        assert_eq!(findings.exit_status(), 1, "{name}");
+        let left_out = findings.left_out();
+        assert_eq!(findings.exit_status(), 1, "{name}: {left_out:?}");
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Late {
     emulated: Outcome,
     /// Writes that were on their way when the real server answered.
     open: HashSet<u64>,
+    /// How many writes had been done then.
+    writes: u64,
     deadline: Deadline,
 }
 
@@ -37,6 +39,7 @@ impl Mirror {
             real,
             emulated,
             open: writes.map(|(id, _)| *id).collect(),
+            writes: self.writes,
             deadline: self.patience_with(&route(asked)),
         };
         match self.late.len() < MOST {
@@ -76,9 +79,14 @@ impl Mirror {
         if !late.open.is_empty() || late.deadline.left().is_none() {
             return false;
         }
+        let is_exact = asked.key().is_some() || asked.path().starts_with("/v1/session/");
+        if is_exact && late.writes != self.writes {
+            // A later write may have made alike what was not.
+            return false;
+        }
         let now = ask(&self.servers.real, &plain(asked));
         let view = self.look(asked);
-        let indexes = match asked.key().is_some() || asked.path().starts_with("/v1/session/") {
+        let indexes = match is_exact {
             true => Indexes::Compared,
             // The agent enters what it runs into the catalog by itself, between any two writes.
             false => Indexes::LeftOut,

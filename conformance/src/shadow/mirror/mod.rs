@@ -84,6 +84,8 @@ pub(super) struct Mirror {
     links: HashMap<u64, Connection>,
     /// Reads that may yet be alike.
     late: Vec<Late>,
+    /// How many writes were done.
+    writes: u64,
     /// Kinds of requests that differ however long one waits.
     pub(super) unsettled: HashSet<String>,
     /// Why the emulator is asked no more.
@@ -109,6 +111,7 @@ impl Mirror {
             unseen: Arc::clone(unseen),
             links: HashMap::new(),
             late: Vec::new(),
+            writes: 0,
             unsettled: HashSet::new(),
             dead: None,
         }
@@ -354,6 +357,7 @@ impl Mirror {
     }
 
     fn write(&mut self, done: Done) {
+        self.writes += 1;
         order::learn_cas(self, &done);
         let Done {
             flight, outcome, ..
