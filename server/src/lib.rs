@@ -55,6 +55,8 @@
     allow(dead_code, unused_imports)
 )]
 
+#[doc(hidden)]
+pub mod acl;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod config;
@@ -65,6 +67,7 @@ pub mod definition;
 pub mod engine;
 pub mod faults;
 mod filter;
+mod hcl;
 pub mod history;
 mod http;
 mod named;

@@ -362,6 +362,12 @@ behaviours! {
     AclLegacyRemoved = "acl.legacy", [onward(1, 11, 0)], None, "S D";
     /// The endpoints of templated policies exist.
     AclTemplatedPolicies = "acl.templated_policies", [onward(1, 17, 0)], None, "S D";
+    /// An argument that rules give twice is an error; before, the last one counted.
+    AclArgumentsOnce = "acl.dup_keys", [onward(1, 20, 2)], None, "S D";
+    /// Rules have `mesh`; before, it was ignored.
+    AclMeshRules = "acl.mesh_rules", [onward(1, 10, 0)], None, "D";
+    /// Rules have `peering`; before, it was ignored.
+    AclPeeringRules = "acl.peering_rules", [onward(1, 13, 0)], None, "D";
 
     // The command line, logs and ports.
 

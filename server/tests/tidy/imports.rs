@@ -8,6 +8,8 @@ use crate::{File, assert_none, root, rust_files};
 /// (`timestamp`, `watch`). A part that is not listed here fails the test.
 const PARTS: &[(&str, &[&str])] = &[
     ("clock", &["timestamp"]),
+    ("hcl", &["go"]),
+    ("acl", &["go", "hcl", "version"]),
     ("named", &[]),
     ("entropy", &[]),
     ("filter", &["go", "version"]),
@@ -90,6 +92,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "definition",
             "entropy",
             "go",
+            "hcl",
             "server",
             "version",
         ],

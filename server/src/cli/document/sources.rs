@@ -165,7 +165,7 @@ impl ConfigSource {
     pub(crate) fn parse(&self) -> Result<Tree, String> {
         let tree = match self.language {
             Language::Json => Tree::from_json(&self.text, JsonNumbers::Floats),
-            Language::Hcl => hcl::parse(&self.text).map_err(|error| error.to_string()),
+            Language::Hcl => hcl::parse(&self.text),
         };
         tree.map_err(|error| self.failed(&error))
     }

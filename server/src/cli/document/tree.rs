@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::go::json::document::document;
 use crate::go::json::value::{Value, ValueKind};
 use crate::go::number::truncated;
+use crate::hcl::{MAX_DEPTH, TOO_DEEP};
 
 /// A value of JSON or HCL. The HCL parser wraps each object in a list, as Consul's does; the decoder in `slot` unwraps
 /// it.
@@ -20,12 +21,6 @@ pub(crate) enum Tree {
     List(Vec<Tree>),
     Object(BTreeMap<String, Tree>),
 }
-
-/// The deepest nesting of a document, because each level takes stack. Consul allows more levels in HCL, and 10,000 in
-/// JSON; none of its settings needs a tenth of this.
-pub(crate) const MAX_DEPTH: usize = 64;
-/// The error about deeper nesting, in the words of Go's JSON.
-pub(crate) const TOO_DEEP: &str = "exceeded max depth";
 
 /// How the numbers of a JSON document are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

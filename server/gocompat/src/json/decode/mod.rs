@@ -394,7 +394,7 @@ fn find<P>(
 
 /// Whether the ASCII name of a field matches in any case. Two letters match beyond ASCII: the Kelvin sign is a
 /// `k`, the long s an `s`.
-fn matches_folded(field: &str, name: &str) -> bool {
+pub fn matches_folded(field: &str, name: &str) -> bool {
     let folded = name.chars().map(|character| match character {
         '\u{212a}' => 'k',
         '\u{17f}' => 's',

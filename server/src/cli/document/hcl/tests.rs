@@ -24,7 +24,7 @@ fn shown(text: &str) -> String {
     }
     match parse(text) {
         Ok(tree) => show(&tree),
-        Err(error) => error.to_string(),
+        Err(error) => error,
     }
 }
 
@@ -86,6 +86,7 @@ fn comments_and_line_ends() {
         ("# all\n", "{}"),
         ("a = 1 # x\n// y\n/* z\n */ b = 2\r\n", "{a=1 b=2}"),
         ("\u{feff}a = 1", "At 1:1: illegal char"),
+        ("a\0 = 1", "At 1:2: unexpected null character (0x00)"),
         ("a = 1 /* x", "At 1:11: comment not terminated"),
         ("a = 1 / x", "At 1:7: expected '/' for comment"),
     ]);
@@ -117,7 +118,7 @@ fn a_brace_at_the_start_means_json() {
         r#" {"a": {"b": 1}, "c": [1.5, null]}"#,
         "{a={b=1} c=[1.5 null]}",
     )]);
-    assert!(matches!(parse("{ nope"), Err(HclError::Json(_))));
+    assert!(parse("{ nope").is_err());
 }
 
 #[test]
@@ -214,7 +215,6 @@ fn refused_if_deep(depth: usize, text: &str) {
             assert_eq!(tree.clone(), tree);
         }
         Err(error) => {
-            let error = error.to_string();
             assert!(
                 depth > 16 && error.contains("exceeded max depth"),
                 "{depth}: {error}"

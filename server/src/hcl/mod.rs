@@ -1,59 +1,95 @@
-//! HCL 1, the language of Consul's configuration files.
+//! HCL 1, the language of Consul's configuration files and ACL rules.
 //!
 //! The `hcl` crates read HCL 2, another language: it refuses `acl { enabled = true default_policy = "deny" }` on one
 //! line and quoted names, both of which Consul's users write. Grammar and error texts were observed on 1.8.7.
 
+pub(crate) mod json;
+pub(crate) mod syntax;
 mod token;
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::fmt;
 
+use self::syntax::{Item, List, Literal, LiteralKind, Name, Node, Object};
 use self::token::{Scanner, Token, TokenKind};
-use crate::cli::document::tree::{JsonNumbers, MAX_DEPTH, TOO_DEEP, Tree};
+use crate::go::quote::Quoted;
+
+/// The deepest nesting of a document, because each level takes stack. Consul allows more levels in HCL, and 10,000 in
+/// JSON; nothing that it reads needs a tenth of this.
+pub(crate) const MAX_DEPTH: usize = 64;
+/// The error about deeper nesting, in the words of Go's JSON.
+pub(crate) const TOO_DEEP: &str = "exceeded max depth";
+
+/// A place in a document; both numbers count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.line, self.column)
+    }
+}
 
 /// Why a text is not valid HCL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HclError {
-    /// An error at a position; both numbers count from 1.
-    At {
-        line: usize,
-        column: usize,
-        message: String,
+    /// An error at a position.
+    At { position: Position, message: String },
+    /// An error of the scanner of JSON.
+    Scanned { position: Position, message: String },
+    /// An error of the parser of JSON, which keeps no positions.
+    Plain(String),
+    /// An argument that has been given already, where each may be given [once](Arguments::Once).
+    Repeated {
+        argument: String,
+        position: Position,
     },
-    /// A number that is invalid or too large.
-    Number(String),
-    /// The text begins like JSON, but is invalid.
-    Json(String),
 }
 
 impl fmt::Display for HclError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HclError::At {
-                line,
-                column,
-                message,
-            } => write!(formatter, "At {line}:{column}: {message}"),
-            HclError::Number(message) | HclError::Json(message) => formatter.write_str(message),
+            HclError::At { position, message } => write!(formatter, "At {position}: {message}"),
+            HclError::Scanned { position, message } => write!(formatter, "{position}: {message}"),
+            HclError::Plain(message) => formatter.write_str(message),
+            HclError::Repeated { argument, position } => write!(
+                formatter,
+                "The argument {} at {position} was already set. Each argument can only be defined once",
+                Quoted(argument.as_bytes())
+            ),
         }
     }
 }
 
-/// Parses a document.
+/// How often one object may give an argument, `name = value`. Blocks may always be repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arguments {
+    /// Once, as spelled.
+    Once,
+    /// Again and again.
+    Repeated,
+}
+
+/// Whether a text is read as JSON, because it begins like it.
+pub(crate) fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+}
+
+/// Parses a document in HCL's own form.
 ///
 /// # Errors
 /// The error and its position, in the words of Consul's parser.
-pub(crate) fn parse(text: &str) -> Result<Tree, HclError> {
-    if text.trim_start().starts_with('{') {
-        return Tree::from_json(text, JsonNumbers::Integers).map_err(HclError::Json);
-    }
+pub(crate) fn parse(text: &str, arguments: Arguments) -> Result<Vec<Item>, HclError> {
     let mut parser = Parser {
         scanner: Scanner::new(text),
         held_back: None,
+        arguments,
         depth: 0,
     };
-    let body = parser.body(Until::End)?;
-    Ok(Tree::Object(body))
+    parser.body(Until::End)
 }
 
 /// The end of a body.
@@ -67,6 +103,7 @@ struct Parser {
     scanner: Scanner,
     /// A token that was read ahead.
     held_back: Option<Token>,
+    arguments: Arguments,
     /// The number of objects and lists around the next token.
     depth: usize,
 }
@@ -80,8 +117,9 @@ impl Parser {
     }
 
     /// Parses items up to the end. Commas between them are allowed.
-    fn body(&mut self, until: Until) -> Result<BTreeMap<String, Tree>, HclError> {
-        let mut body = BTreeMap::new();
+    fn body(&mut self, until: Until) -> Result<Vec<Item>, HclError> {
+        let mut body = Vec::new();
+        let mut given = HashSet::new();
         loop {
             let token = self.next()?;
             match (token.kind, until) {
@@ -95,15 +133,23 @@ impl Parser {
                 }
                 _ => self.held_back = Some(token),
             }
-            let names = self.names()?;
+            let (names, is_argument) = self.names()?;
             // Every name but the first adds an object in a list.
             let levels = 2 * names.len().saturating_sub(1);
             self.descend(levels)?;
             let value = self.value()?;
             self.depth -= levels;
-            if let Some(value) = value {
-                insert(&mut body, &names, value);
+            if let [name, ..] = &names[..]
+                && is_argument
+                && self.arguments == Arguments::Once
+                && !given.insert(name.written.clone())
+            {
+                return Err(HclError::Repeated {
+                    argument: name.written.clone(),
+                    position: name.position.expect("HCL has positions"),
+                });
             }
+            body.extend(value.map(|value| Item { names, value }));
             let token = self.next()?;
             if token.kind != TokenKind::Comma {
                 self.held_back = Some(token);
@@ -111,14 +157,19 @@ impl Parser {
         }
     }
 
-    /// Parses the names of an item. Consumes the `=` behind them, but not a `{`.
-    fn names(&mut self) -> Result<Vec<String>, HclError> {
-        let mut names: Vec<Token> = Vec::new();
+    /// Parses the names of an item, and whether a `=` follows. Consumes the `=`, but not a `{`.
+    fn names(&mut self) -> Result<(Vec<Name>, bool), HclError> {
+        let mut names: Vec<Name> = Vec::new();
         loop {
             let token = self.next()?;
+            let is_argument = token.kind == TokenKind::Assign;
             match token.kind {
                 TokenKind::Identifier | TokenKind::Text => {
-                    names.push(token);
+                    names.push(Name {
+                        written: self.scanner.written(token.start),
+                        position: Some(self.scanner.position(token.start)),
+                        text: token.text,
+                    });
                     continue;
                 }
                 TokenKind::Assign | TokenKind::OpenBrace if names.is_empty() => {
@@ -130,7 +181,7 @@ impl Parser {
                 TokenKind::Assign => {}
                 TokenKind::OpenBrace => self.held_back = Some(token),
                 TokenKind::End | TokenKind::CloseBrace if !names.is_empty() => {
-                    let keys: Vec<String> = names.iter().map(as_written).collect();
+                    let keys: Vec<&str> = names.iter().map(|name| &*name.written).collect();
                     let message = format!(
                         "key '{}' expected start of object ('{{') or assignment ('=')",
                         keys.join(" ")
@@ -145,12 +196,12 @@ impl Parser {
                     return Err(self.error(&token, message));
                 }
             }
-            return Ok(names.into_iter().map(|name| name.text).collect());
+            return Ok((names, is_argument));
         }
     }
 
     /// Parses a value; `None` if the document ends instead, which Consul's parser accepts.
-    fn value(&mut self) -> Result<Option<Tree>, HclError> {
+    fn value(&mut self) -> Result<Option<Node>, HclError> {
         let token = self.next()?;
         match token.kind {
             TokenKind::End => {
@@ -158,13 +209,13 @@ impl Parser {
                 Ok(None)
             }
             TokenKind::OpenBrace => self.object().map(Some),
-            TokenKind::OpenBracket => self.list().map(Some),
-            _ => match literal(&token)? {
+            TokenKind::OpenBracket => self.list(&token).map(Some),
+            _ => match self.literal(&token) {
                 Some(literal) => Ok(Some(literal)),
                 None => {
-                    let (line, column) = self.scanner.position(token.start);
+                    let position = self.scanner.position(token.start);
                     let name = token.kind.name();
-                    let message = format!("Unknown token: {line}:{column} {name} {}", token.text);
+                    let message = format!("Unknown token: {position} {name} {}", token.text);
                     Err(self.error(&token, message))
                 }
             },
@@ -181,30 +232,33 @@ impl Parser {
     }
 
     /// Parses the members of an object, after its brace.
-    fn members(&mut self) -> Result<Tree, HclError> {
+    fn members(&mut self) -> Result<Node, HclError> {
         self.descend(1)?;
-        let members = self.body(Until::CloseBrace)?;
+        let items = self.body(Until::CloseBrace)?;
         self.depth -= 1;
-        Ok(Tree::Object(members))
+        Ok(Node::Object(Object { items }))
     }
 
-    /// Parses an object, after its brace, into a list of one, to which blocks of the same name are appended.
-    fn object(&mut self) -> Result<Tree, HclError> {
+    /// Parses an object outside of lists, after its brace. It counts as a list of one, to which others are added.
+    fn object(&mut self) -> Result<Node, HclError> {
         self.descend(1)?;
-        let object = Tree::List(vec![self.members()?]);
+        let object = self.members()?;
         self.depth -= 1;
         Ok(object)
     }
 
     /// Parses a list, after its bracket.
-    fn list(&mut self) -> Result<Tree, HclError> {
+    fn list(&mut self, bracket: &Token) -> Result<Node, HclError> {
         self.descend(1)?;
-        let items = self.items()?;
+        let nodes = self.items()?;
         self.depth -= 1;
-        Ok(Tree::List(items))
+        Ok(Node::List(List {
+            nodes,
+            position: Some(self.scanner.position(bracket.start)),
+        }))
     }
 
-    fn items(&mut self) -> Result<Vec<Tree>, HclError> {
+    fn items(&mut self) -> Result<Vec<Node>, HclError> {
         let mut items = Vec::new();
         let mut comma_needed = false;
         loop {
@@ -222,8 +276,8 @@ impl Parser {
                     return Err(self.error(&token, message));
                 }
                 TokenKind::OpenBrace => items.push(self.members()?),
-                TokenKind::OpenBracket => items.push(self.list()?),
-                kind => match literal(&token)? {
+                TokenKind::OpenBracket => items.push(self.list(&token)?),
+                kind => match self.literal(&token) {
                     Some(literal) => items.push(literal),
                     None => {
                         let message =
@@ -236,79 +290,23 @@ impl Parser {
         }
     }
 
+    /// Returns the value of a token; `None` if it is not a literal.
+    fn literal(&self, token: &Token) -> Option<Node> {
+        let kind = match token.kind {
+            TokenKind::Bool => LiteralKind::Bool,
+            TokenKind::Number => LiteralKind::Number,
+            TokenKind::Float => LiteralKind::Float,
+            TokenKind::Text | TokenKind::Heredoc => LiteralKind::Text,
+            _ => return None,
+        };
+        Some(Node::Literal(Literal {
+            kind,
+            text: token.text.clone(),
+            position: Some(self.scanner.position(token.start)),
+        }))
+    }
+
     fn error(&self, token: &Token, message: impl Into<String>) -> HclError {
         self.scanner.error_at(token.start, message)
     }
 }
-
-/// Returns a name as written: with quotes if it had them.
-fn as_written(name: &Token) -> String {
-    match name.kind {
-        TokenKind::Text => format!("\"{}\"", name.text),
-        _ => name.text.clone(),
-    }
-}
-
-/// Returns the value of a token; `None` if it is not a literal.
-fn literal(token: &Token) -> Result<Option<Tree>, HclError> {
-    Ok(Some(match token.kind {
-        TokenKind::Bool => Tree::Bool(token.text == "true"),
-        TokenKind::Text | TokenKind::Heredoc => Tree::Text(token.text.clone()),
-        TokenKind::Number => Tree::Integer(integer(&token.text)?),
-        TokenKind::Float => {
-            let number: Option<f64> = token.text.parse().ok();
-            let error = |problem: &str| {
-                HclError::Number(format!(
-                    "strconv.ParseFloat: parsing \"{}\": {problem}",
-                    token.text
-                ))
-            };
-            match number {
-                None => return Err(error("invalid syntax")),
-                Some(number) if number.is_infinite() => return Err(error("value out of range")),
-                Some(number) => Tree::Float(number),
-            }
-        }
-        _ => return Ok(None),
-    }))
-}
-
-/// Parses a whole number: hexadecimal after `0x`, octal after another `0`, else decimal.
-fn integer(text: &str) -> Result<i64, HclError> {
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", text),
-    };
-    let (radix, digits) = match digits.strip_prefix("0x") {
-        Some(digits) => (16, digits),
-        None if digits.len() > 1 && digits.starts_with('0') => (8, &digits[1..]),
-        None => (10, digits),
-    };
-    i64::from_str_radix(&format!("{sign}{digits}"), radix).map_err(|error| {
-        use std::num::IntErrorKind::{NegOverflow, PosOverflow};
-        let problem = match error.kind() {
-            PosOverflow | NegOverflow => "value out of range",
-            _ => "invalid syntax",
-        };
-        HclError::Number(format!("strconv.ParseInt: parsing \"{text}\": {problem}"))
-    })
-}
-
-/// Inserts an item into a body. Objects and lists of the same name are joined; any other value replaces the former.
-fn insert(body: &mut BTreeMap<String, Tree>, names: &[String], value: Tree) {
-    let Some((first, labels)) = names.split_first() else {
-        return;
-    };
-    let value = labels.iter().rev().fold(value, |inner, label| {
-        Tree::List(vec![Tree::Object(BTreeMap::from([(label.clone(), inner)]))])
-    });
-    match (body.get_mut(first), value) {
-        (Some(Tree::List(former)), Tree::List(items)) => former.extend(items),
-        (_, value) => {
-            body.insert(first.clone(), value);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
 //! The tokens of HCL 1.
 
-use super::HclError;
+use super::{HclError, Position};
 
 /// A token with its position.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,7 @@ pub(super) enum TokenKind {
     CloseBracket,
     Comma,
     Assign,
+    Period,
     Plus,
     Minus,
 }
@@ -48,6 +49,7 @@ impl TokenKind {
             TokenKind::CloseBracket => "RBRACK",
             TokenKind::Comma => "COMMA",
             TokenKind::Assign => "ASSIGN",
+            TokenKind::Period => "PERIOD",
             TokenKind::Plus => "ADD",
             TokenKind::Minus => "SUB",
         }
@@ -57,13 +59,22 @@ impl TokenKind {
 /// Splits a text into tokens.
 pub(super) struct Scanner {
     text: Vec<char>,
+    /// The indexes at which lines start.
+    lines: Vec<usize>,
     next: usize,
 }
 
 impl Scanner {
     pub(super) fn new(text: &str) -> Scanner {
+        let text: Vec<char> = text.chars().collect();
+        let ends = text
+            .iter()
+            .enumerate()
+            .filter(|(_, letter)| **letter == '\n');
+        let starts = ends.map(|(end, _)| end + 1);
         Scanner {
-            text: text.chars().collect(),
+            lines: std::iter::once(0).chain(starts).collect(),
+            text,
             next: 0,
         }
     }
@@ -75,29 +86,24 @@ impl Scanner {
 
     /// Returns an error at the character with this index.
     pub(super) fn error_at(&self, index: usize, message: impl Into<String>) -> HclError {
-        let (line, column) = self.position(index);
         HclError::At {
-            line,
-            column,
+            position: self.position(index),
             message: message.into(),
         }
     }
 
-    /// Returns line and column of a character, both counted from 1. The index may be beyond the end.
-    pub(super) fn position(&self, index: usize) -> (usize, usize) {
-        let before = &self.text[..index.min(self.text.len())];
-        let line = before
-            .iter()
-            .filter(|character| **character == '\n')
-            .count()
-            + 1;
-        let column = before
-            .iter()
-            .rev()
-            .take_while(|character| **character != '\n')
-            .count()
-            + 1;
-        (line, column + index - before.len())
+    /// Returns the position of a character. The index may be beyond the end.
+    pub(super) fn position(&self, index: usize) -> Position {
+        let line = self.lines.partition_point(|start| *start <= index);
+        Position {
+            line,
+            column: index - self.lines[line - 1] + 1,
+        }
+    }
+
+    /// Returns the text from a character to the last one that was read.
+    pub(super) fn written(&self, start: usize) -> String {
+        self.text[start..self.next].iter().collect()
     }
 
     pub(super) fn scan(&mut self) -> Result<Token, HclError> {
@@ -129,13 +135,24 @@ impl Scanner {
             }
             '-' | '.' | '0'..='9' => return self.number(),
             _ if first.is_alphabetic() || first == '_' => return Ok(self.identifier()),
+            '\0' => return Err(self.error_at(start, "unexpected null character (0x00)")),
             _ => return Err(self.error_at(start, "illegal char")),
         };
         self.next += 1;
         Ok(self.token(kind, start))
     }
 
-    fn peek(&self) -> Option<char> {
+    /// Returns the index of the next character.
+    pub(super) fn index(&self) -> usize {
+        self.next
+    }
+
+    /// Passes a character.
+    pub(super) fn advance(&mut self) {
+        self.next = self.text.len().min(self.next + 1);
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
         self.text.get(self.next).copied()
     }
 
@@ -149,13 +166,17 @@ impl Scanner {
         Token {
             kind,
             start,
-            text: self.text[start..self.next].iter().collect(),
+            text: self.written(start),
         }
+    }
+
+    pub(super) fn skip_blanks(&mut self) {
+        self.take_while(|character| matches!(character, ' ' | '\t' | '\n' | '\r'));
     }
 
     fn skip_blanks_and_comments(&mut self) -> Result<(), HclError> {
         loop {
-            self.take_while(|character| matches!(character, ' ' | '\t' | '\n' | '\r'));
+            self.skip_blanks();
             match (self.peek(), self.text.get(self.next + 1)) {
                 (Some('#'), _) | (Some('/'), Some('/')) => {
                     self.take_while(|character| character != '\n');
@@ -178,14 +199,40 @@ impl Scanner {
 
     fn identifier(&mut self) -> Token {
         let start = self.next;
+        let text = self.word();
+        let kind = match &text[..] {
+            "true" | "false" => TokenKind::Bool,
+            _ => TokenKind::Identifier,
+        };
+        Token { kind, start, text }
+    }
+
+    /// Scans letters, digits and what else a name may have.
+    pub(super) fn word(&mut self) -> String {
+        let start = self.next;
         self.take_while(|character| {
             character.is_alphanumeric() || matches!(character, '_' | '-' | '.')
         });
-        let mut token = self.token(TokenKind::Identifier, start);
-        if matches!(&token.text[..], "true" | "false") {
-            token.kind = TokenKind::Bool;
+        self.written(start)
+    }
+
+    pub(super) fn digits(&mut self) {
+        self.take_while(|character| character.is_ascii_digit());
+    }
+
+    /// Scans what follows the whole part of a number.
+    pub(super) fn fraction(&mut self) {
+        if self.peek() == Some('.') {
+            self.next += 1;
+            self.digits();
         }
-        token
+        if matches!(self.peek(), Some('e' | 'E')) {
+            self.next += 1;
+            if matches!(self.peek(), Some('+' | '-')) {
+                self.next += 1;
+            }
+            self.digits();
+        }
     }
 
     fn number(&mut self) -> Result<Token, HclError> {
@@ -202,18 +249,11 @@ impl Scanner {
             }
             return Ok(self.token(TokenKind::Number, start));
         }
-        self.take_while(|character| character.is_ascii_digit());
+        self.digits();
         let whole = self.next;
-        if self.peek() == Some('.') {
-            self.next += 1;
-            self.take_while(|character| character.is_ascii_digit());
-        }
-        if matches!(self.peek(), Some('e' | 'E')) {
-            self.next += 1;
-            if matches!(self.peek(), Some('+' | '-')) {
-                self.next += 1;
-            }
-            self.take_while(|character| character.is_ascii_digit());
+        self.fraction();
+        if self.text[start..self.next] == ['.'] {
+            return Ok(self.token(TokenKind::Period, start));
         }
         let kind = if self.next == whole {
             TokenKind::Number
@@ -244,7 +284,8 @@ impl Scanner {
                     });
                 }
                 Some('\\') if braces == 0 => {
-                    text.push(self.escape()?);
+                    let escaped = self.escape();
+                    text.push(escaped.map_err(|at| self.error_at(at, "illegal char escape"))?);
                     continue;
                 }
                 Some(character) => character,
@@ -265,10 +306,14 @@ impl Scanner {
     }
 
     /// Scans an escape of Go's strings, from its backslash on.
-    fn escape(&mut self) -> Result<char, HclError> {
+    ///
+    /// # Errors
+    /// The index of what does not belong there.
+    pub(super) fn escape(&mut self) -> Result<char, usize> {
         self.next += 1;
         let letter = self.peek();
-        self.next += 1;
+        let index = self.next;
+        self.advance();
         let (radix, digits) = match letter {
             Some('a') => return Ok('\u{7}'),
             Some('b') => return Ok('\u{8}'),
@@ -285,18 +330,22 @@ impl Scanner {
                 self.next -= 1;
                 (8, 3)
             }
-            _ => return Err(self.error_at(self.next - 1, "illegal char escape")),
+            _ => return Err(index),
         };
         let mut code = 0_u32;
         for _ in 0..digits {
             let digit = self.peek().and_then(|character| character.to_digit(radix));
             let Some(digit) = digit else {
-                return Err(self.error_at(self.next, "illegal char escape"));
+                return Err(self.next);
             };
             code = code.wrapping_mul(radix) | digit;
             self.next += 1;
         }
-        char::from_u32(code).ok_or_else(|| self.error_at(self.next - 1, "illegal char escape"))
+        match code {
+            // Half of a pair is no character: Go puts the replacement.
+            0xd800..0xe000 => Ok(char::REPLACEMENT_CHARACTER),
+            _ => char::from_u32(code).ok_or(self.next - 1),
+        }
     }
 
     /// Scans `<<WORD`, lines, `WORD`. With `<<-WORD` the lines lose their common indentation.

@@ -1,0 +1,313 @@
+//! The rules of a policy, read from their text.
+
+use std::fmt;
+
+use super::decode::{self, DecodeError};
+use super::level::{Allows, Level};
+use super::table::Levels;
+use crate::go::quote::QuotedBy;
+use crate::go::quote::printable::Unicode;
+use crate::hcl::{self, Arguments, HclError};
+use crate::version::{Behaviour, Version};
+
+/// The rules of one policy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// The rules about names, in the order in which they are checked.
+    pub(super) named: Vec<NamedRule>,
+    scalars: [Option<Level>; SCALARS.len()],
+}
+
+/// A rule about a name, or about all names that begin with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NamedRule {
+    pub(super) kind: Kind,
+    pub(super) is_prefix: bool,
+    pub(super) name: Box<str>,
+    pub(super) levels: Levels,
+}
+
+/// What a rule about a name is about. A rule about services is also about the intentions that lead to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Agent,
+    Key,
+    Node,
+    Service,
+    Session,
+    Event,
+    Query,
+}
+
+/// All kinds, in the order in which Consul reads and checks them (acl.md 9.errors).
+pub(super) const KINDS: [Kind; 7] = [
+    Kind::Agent,
+    Kind::Key,
+    Kind::Node,
+    Kind::Service,
+    Kind::Session,
+    Kind::Event,
+    Kind::Query,
+];
+
+impl Kind {
+    /// Returns the name of a rule in the language.
+    pub(super) fn rule(self, is_prefix: bool) -> &'static str {
+        match (self, is_prefix) {
+            (Kind::Agent, false) => "agent",
+            (Kind::Agent, true) => "agent_prefix",
+            (Kind::Key, false) => "key",
+            (Kind::Key, true) => "key_prefix",
+            (Kind::Node, false) => "node",
+            (Kind::Node, true) => "node_prefix",
+            (Kind::Service, false) => "service",
+            (Kind::Service, true) => "service_prefix",
+            (Kind::Session, false) => "session",
+            (Kind::Session, true) => "session_prefix",
+            (Kind::Event, false) => "event",
+            (Kind::Event, true) => "event_prefix",
+            (Kind::Query, false) => "query",
+            (Kind::Query, true) => "query_prefix",
+        }
+    }
+
+    /// Returns the type of such a rule in Consul, which errors name, and its field for the name.
+    pub(super) fn go_names(self) -> (&'static str, &'static str) {
+        match self {
+            Kind::Agent => ("AgentRule", "Node"),
+            Kind::Key => ("KeyRule", "Prefix"),
+            Kind::Node => ("NodeRule", "Name"),
+            Kind::Service => ("ServiceRule", "Name"),
+            Kind::Session => ("SessionRule", "Node"),
+            Kind::Event => ("EventRule", "Event"),
+            Kind::Query => ("PreparedQueryRule", "Prefix"),
+        }
+    }
+
+    /// Whether errors show the field that Consul's commercial edition fills.
+    fn shows_enterprise(self) -> bool {
+        matches!(self, Kind::Key | Kind::Node | Kind::Service)
+    }
+}
+
+/// What a rule without a name is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scalar {
+    Acl,
+    Keyring,
+    Operator,
+    Mesh,
+    Peering,
+}
+
+/// All of them, in the order in which Consul reads and checks them. The first comes before the rules about names.
+const SCALARS: [Scalar; 5] = [
+    Scalar::Acl,
+    Scalar::Keyring,
+    Scalar::Operator,
+    Scalar::Mesh,
+    Scalar::Peering,
+];
+
+impl Scalar {
+    pub(super) fn rule(self) -> &'static str {
+        match self {
+            Scalar::Acl => "acl",
+            Scalar::Keyring => "keyring",
+            Scalar::Operator => "operator",
+            Scalar::Mesh => "mesh",
+            Scalar::Peering => "peering",
+        }
+    }
+
+    fn exists_in(self, version: Version) -> bool {
+        match self {
+            Scalar::Acl | Scalar::Keyring | Scalar::Operator => true,
+            Scalar::Mesh => version.has(Behaviour::AclMeshRules),
+            Scalar::Peering => version.has(Behaviour::AclPeeringRules),
+        }
+    }
+}
+
+/// A rule about a name as its text gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GivenRule {
+    pub(super) kind: Kind,
+    pub(super) is_prefix: bool,
+    pub(super) name: String,
+    pub(super) policy: String,
+    pub(super) intentions: String,
+}
+
+impl Rules {
+    /// Reads the text of a policy, in HCL 1 or JSON, as a release of Consul does.
+    ///
+    /// # Errors
+    /// What that release refuses, in its words.
+    pub fn parse(text: &str, version: Version) -> Result<Rules, RulesError> {
+        let syntax = |error| RulesError(Problem::Syntax(error));
+        let arguments = if version.has(Behaviour::AclArgumentsOnce) {
+            Arguments::Once
+        } else {
+            Arguments::Repeated
+        };
+        let items = if hcl::is_json(text) {
+            hcl::json::parse(text)
+        } else {
+            hcl::parse(text, arguments)
+        }
+        .map_err(syntax)?;
+        let scalars = SCALARS.map(|scalar| scalar.exists_in(version).then_some(scalar));
+        let unicode = version.go().unicode;
+        let mut rules = Rules::default();
+        // All is read before anything is checked.
+        let mut given = Vec::new();
+        let mut texts = [const { String::new() }; SCALARS.len()];
+        let read = |scalar: Option<Scalar>, text: &mut String| match scalar {
+            Some(scalar) => decode::scalar(&items, scalar.rule(), text),
+            None => Ok(()),
+        };
+        let decoded = |error| RulesError(Problem::Decode(error));
+        read(scalars[0], &mut texts[0]).map_err(decoded)?;
+        for kind in KINDS {
+            for is_prefix in [false, true] {
+                decode::named(&items, kind, is_prefix, &mut given).map_err(decoded)?;
+            }
+        }
+        for (scalar, text) in scalars.into_iter().zip(&mut texts).skip(1) {
+            read(scalar, text).map_err(decoded)?;
+        }
+        rules.check_scalar(0, &texts[0], unicode)?;
+        for rule in given {
+            rules.named.push(checked(rule, unicode)?);
+        }
+        for (place, text) in texts.iter().enumerate().skip(1) {
+            rules.check_scalar(place, text, unicode)?;
+        }
+        Ok(rules)
+    }
+
+    fn check_scalar(
+        &mut self,
+        place: usize,
+        text: &str,
+        unicode: Unicode,
+    ) -> Result<(), RulesError> {
+        self.scalars[place] = match level(text, false) {
+            None if text.is_empty() => None,
+            None => {
+                return Err(RulesError(Problem::Scalar {
+                    rule: SCALARS[place].rule(),
+                    given: text.to_owned(),
+                    unicode,
+                }));
+            }
+            level => level,
+        };
+        Ok(())
+    }
+
+    /// Returns what the policy says about something without names.
+    pub(super) fn scalar(&self, scalar: Scalar) -> Option<Level> {
+        self.scalars[scalar as usize]
+    }
+}
+
+/// Reads a level; `list` only where there is such a thing.
+fn level(text: &str, has_list: bool) -> Option<Level> {
+    Level::of(text).filter(|level| has_list || level.allows != Allows::List)
+}
+
+/// Checks a rule about a name: its policy first, which must be there, then its intentions.
+fn checked(rule: GivenRule, unicode: Unicode) -> Result<NamedRule, RulesError> {
+    let policy = level(&rule.policy, rule.kind == Kind::Key);
+    let intentions = level(&rule.intentions, false);
+    match (policy, intentions) {
+        (Some(policy), intentions) if intentions.is_some() || rule.intentions.is_empty() => {
+            Ok(NamedRule {
+                kind: rule.kind,
+                is_prefix: rule.is_prefix,
+                name: rule.name.into(),
+                levels: Levels { policy, intentions },
+            })
+        }
+        (policy, _) => Err(RulesError(Problem::Named {
+            rule,
+            is_about_intentions: policy.is_some(),
+            unicode,
+        })),
+    }
+}
+
+/// Why a text gives no rules. Shown in Consul's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesError(Problem);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Problem {
+    /// The text is neither HCL nor JSON.
+    Syntax(HclError),
+    /// A rule has another form than its kind.
+    Decode(DecodeError),
+    /// A rule without a name has another level.
+    Scalar {
+        rule: &'static str,
+        given: String,
+        unicode: Unicode,
+    },
+    /// A rule about a name has another level, or no policy.
+    Named {
+        rule: GivenRule,
+        is_about_intentions: bool,
+        unicode: Unicode,
+    },
+}
+
+impl fmt::Display for RulesError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Problem::Syntax(error) => write!(formatter, "Failed to parse ACL rules: {error}"),
+            Problem::Decode(error) => write!(formatter, "Failed to parse ACL rules: {error}"),
+            Problem::Scalar {
+                rule,
+                given,
+                unicode,
+            } => {
+                let given = QuotedBy(*unicode, given.as_bytes());
+                write!(formatter, "Invalid {rule} policy: {given}")
+            }
+            Problem::Named {
+                rule,
+                is_about_intentions,
+                unicode,
+            } => {
+                let quoted = |text: &str| QuotedBy(*unicode, text.as_bytes()).to_string();
+                let name = rule.kind.rule(rule.is_prefix);
+                let what = if *is_about_intentions {
+                    "intentions policy"
+                } else {
+                    "policy"
+                };
+                let (go_type, field) = rule.kind.go_names();
+                write!(
+                    formatter,
+                    "Invalid {name} {what}: &acl.{go_type}{{{field}:{}, Policy:{}",
+                    quoted(&rule.name),
+                    quoted(&rule.policy)
+                )?;
+                if rule.kind == Kind::Service {
+                    write!(formatter, ", Intentions:{}", quoted(&rule.intentions))?;
+                }
+                if rule.kind.shows_enterprise() {
+                    formatter.write_str(", EnterpriseRule:acl.EnterpriseRule{}")?;
+                }
+                formatter.write_str("}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RulesError {}
+
+#[cfg(test)]
+mod tests;
