@@ -196,15 +196,17 @@ fn about(rng: &mut Rng) -> (&'static str, &'static str) {
 
 /// Policies and identities of a token: those of the real one's body, and the rules that stand for them here.
 fn rights(real: &mut Real, rng: &mut Rng) -> (Value, Vec<String>) {
-    let mut texts: Vec<String> = Vec::new();
     let mut policies = Vec::new();
     for _ in 0..rng.usize(..4) {
         let text: String = (0..rng.usize(..8)).map(|_| rule(rng)).collect();
         let id = real.policy(&text).expect("rules are answered");
-        policies.push(json!({"ID": id.unwrap_or_else(|error| panic!("{text}: {error}"))}));
-        texts.push(text);
+        let id = id.unwrap_or_else(|error| panic!("{text}: {error}"));
+        policies.push((id, text));
     }
-    let mut body = json!({ "Policies": policies });
+    let links: Vec<Value> = policies.iter().map(|(id, _)| json!({ "ID": id })).collect();
+    let mut body = json!({ "Policies": links });
+    policies.sort();
+    let mut texts: Vec<String> = policies.into_iter().map(|(_, text)| text).collect();
     if rng.u8(..4) == 0 {
         body["ServiceIdentities"] = json!([{"ServiceName": "ab"}]);
         texts.push(identity::service("ab"));

@@ -46,8 +46,8 @@ pub struct Authorizer {
 }
 
 impl Authorizer {
-    /// Makes an authorizer of the rules of a token's policies, its roles' and its identities', merged whatever their
-    /// order (acl.md 9.8).
+    /// Makes an authorizer of the rules of a token and of its roles, merged (acl.md 9.8): first those of its policies in
+    /// the order of their ids, then those of its identities. The order shows only in levels that are not in lower case.
     pub fn new(rules: &[Arc<Rules>], default: DefaultPolicy) -> Authorizer {
         Authorizer::merged(rules, Otherwise::Default(default))
     }
@@ -129,13 +129,13 @@ impl Authorizer {
     }
 
     /// Whether intentions of all services may be read or written: the first if any rule allows it, the second if all
-    /// do (acl.md 9.9).
+    /// do. Where no rule covers all names, the default policy counts as one (acl.md 9.9).
     fn allows_intentions(&self, access: Access) -> bool {
         let covers = |allows: Allows| allows.covers(access);
-        let otherwise = self.otherwise.allows_rest();
+        let rest = self.is_covered(self.intention.find_prefix(""), access);
         match access {
-            Access::Read => otherwise || self.intention.all().any(covers),
-            _ => otherwise && self.intention.all().all(covers),
+            Access::Read => rest || self.intention.all().any(covers),
+            _ => rest && self.intention.all().all(covers),
         }
     }
 
@@ -168,9 +168,9 @@ impl Otherwise {
 
 /// Returns what a rule about a service says about intentions that lead to it (acl.md 9.9).
 fn intentions(levels: &Levels) -> Allows {
-    match (levels.intentions, levels.policy.allows) {
+    match (levels.intentions, levels.policy) {
         (Some(intentions), _) => intentions.allows,
-        (None, Allows::Nothing) => Allows::Nothing,
-        (None, _) => Allows::Read,
+        (None, policy) if policy.is_lower && policy.allows >= Allows::Read => Allows::Read,
+        (None, _) => Allows::Nothing,
     }
 }

@@ -32,7 +32,7 @@ pub struct Level {
     /// What it allows.
     pub allows: Allows,
     /// Whether it is in lower case. In any other case it is valid, but loses against each level that is (acl.md 9.8).
-    is_lower: bool,
+    pub(super) is_lower: bool,
 }
 
 impl Level {
