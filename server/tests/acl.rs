@@ -1,6 +1,7 @@
 //! The rules of ACLs beside those of a real Consul 1.8.7: which texts it takes, and what they allow.
 //!
-//! `PROCONSUL_ACL_QUESTIONS` sets how many questions are asked (default 5,000), `PROCONSUL_ACL_SEED` repeats a run.
+//! `PROCONSUL_ACL_QUESTIONS` sets how many questions are asked (default 5,000), `PROCONSUL_ACL_TEXTS` how many texts are
+//! tried (default 2,000); `PROCONSUL_ACL_SEED` repeats a run.
 
 use std::io::{Write, stderr};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use proconsul_conformance::wire::{Outcome, Request, exchange};
 use serde_json::{Value, json};
 
 const QUESTIONS: u64 = 5_000;
+const TEXTS: u64 = 2_000;
 /// `internal/acl/authorize` takes no more at once (acl.md 8.5.r2).
 const AT_ONCE: usize = 64;
 /// The requests with questions that each token makes.
@@ -258,4 +260,97 @@ fn rules_allow_what_a_real_consul_allows() {
     let questions = number("PROCONSUL_ACL_QUESTIONS").unwrap_or(QUESTIONS);
     compare("deny", DefaultPolicy::Deny, questions / 2);
     compare("allow", DefaultPolicy::Allow, questions / 2);
+}
+
+/// What rules are made of, and what they are not.
+const WORDS: [&str; 34] = [
+    "acl",
+    "key",
+    "key",
+    "key_prefix",
+    "service",
+    "session",
+    "operator",
+    "policy",
+    "policy",
+    "intentions",
+    "\"a\"",
+    "\"policy\"",
+    "\"key\"",
+    "\"acl\"",
+    "\"read\"",
+    "\"write\"",
+    "\"x\"",
+    "{",
+    "{",
+    "{",
+    "}",
+    "}",
+    "[",
+    "]",
+    "=",
+    "=",
+    ",",
+    ":",
+    ":",
+    "5",
+    "1.5",
+    "true",
+    "null",
+    "\n",
+];
+
+/// Rules of which little is right: in HCL, or in what begins like JSON.
+fn nonsense(rng: &mut Rng) -> String {
+    let mut text = String::from(if rng.bool() { "{" } else { "" });
+    for _ in 0..rng.usize(..20) {
+        match rng.u8(..40) {
+            0 => text.push_str(&rule(rng)),
+            1 => text.push_str(one_of(
+                rng,
+                &["'", "\"", "#", "-", "+", "<<", "\\", "0", "é", "."],
+            )),
+            _ => text.push_str(one_of(rng, &WORDS)),
+        }
+        if rng.bool() {
+            text.push(' ');
+        }
+    }
+    text
+}
+
+#[test]
+fn rules_are_refused_as_by_a_real_consul() {
+    let texts = number("PROCONSUL_ACL_TEXTS").unwrap_or(TEXTS);
+    let Some(mut real) = Real::start("deny") else {
+        return;
+    };
+    let rng = &mut chance("acl texts");
+    let mut wrong = Vec::new();
+    for _ in 0..texts {
+        let text = nonsense(rng);
+        let ours = Rules::parse(&text, Version::V1_8_7);
+        // Where 1.8.7 panics we give some error.
+        let Some(theirs) = real.policy(&text) else {
+            if ours.is_ok() {
+                wrong.push(format!("{text:?}\n  ours   ok\n  theirs a panic"));
+            }
+            continue;
+        };
+        let (ours, theirs) = (ours.err().map(|error| error.to_string()), theirs.err());
+        if ours != theirs {
+            wrong.push(format!("{text:?}\n  ours   {ours:?}\n  theirs {theirs:?}"));
+        }
+    }
+    let shown = wrong
+        .iter()
+        .take(10)
+        .map(String::as_str)
+        .collect::<Vec<_>>();
+    assert!(
+        wrong.is_empty(),
+        "{} of {texts} differ:\n{}",
+        wrong.len(),
+        shown.join("\n")
+    );
 }

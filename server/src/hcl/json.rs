@@ -141,7 +141,9 @@ impl Parser {
 
     /// Scans `true`, `false`, `null`, or what is nothing.
     fn word(&mut self) -> Kind {
-        let word = self.scanner.word();
+        let word = self
+            .scanner
+            .word(|character| matches!(character, '_' | '-'));
         match &word[..] {
             "true" | "false" => Kind::Bool,
             "null" => Kind::Null,

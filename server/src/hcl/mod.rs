@@ -86,10 +86,13 @@ pub(crate) fn parse(text: &str, arguments: Arguments) -> Result<Vec<Item>, HclEr
     let mut parser = Parser {
         scanner: Scanner::new(text),
         held_back: None,
+        last: TokenKind::End,
         arguments,
         depth: 0,
     };
-    parser.body(Until::End)
+    let mut items = Vec::new();
+    parser.body(Until::End, &mut items)?;
+    Ok(items)
 }
 
 /// The end of a body.
@@ -103,6 +106,8 @@ struct Parser {
     scanner: Scanner,
     /// A token that was read ahead.
     held_back: Option<Token>,
+    /// The kind of the token that was read last.
+    last: TokenKind,
     arguments: Arguments,
     /// The number of objects and lists around the next token.
     depth: usize,
@@ -110,26 +115,27 @@ struct Parser {
 
 impl Parser {
     fn next(&mut self) -> Result<Token, HclError> {
-        match self.held_back.take() {
-            Some(token) => Ok(token),
-            None => self.scanner.scan(),
-        }
+        let token = match self.held_back.take() {
+            Some(token) => token,
+            None => self.scanner.scan()?,
+        };
+        self.last = token.kind;
+        Ok(token)
     }
 
     /// Parses items up to the end. Commas between them are allowed.
-    fn body(&mut self, until: Until) -> Result<Vec<Item>, HclError> {
-        let mut body = Vec::new();
+    fn body(&mut self, until: Until, body: &mut Vec<Item>) -> Result<(), HclError> {
         let mut given = HashSet::new();
         loop {
             let token = self.next()?;
             match (token.kind, until) {
                 (TokenKind::End, Until::End) | (TokenKind::CloseBrace, Until::CloseBrace) => {
-                    return Ok(body);
+                    return Ok(());
                 }
                 (TokenKind::End, Until::CloseBrace) => {
-                    // Consul's parser reports the position after the end.
-                    let message = "object expected closing RBRACE got: EOF";
-                    return Err(self.scanner.error_at(token.start + 1, message));
+                    // Consul's parser reads the end a second time.
+                    let end = self.next()?;
+                    return Err(self.unclosed(&end));
                 }
                 _ => self.held_back = Some(token),
             }
@@ -172,8 +178,11 @@ impl Parser {
                     });
                     continue;
                 }
-                TokenKind::Assign | TokenKind::OpenBrace if names.is_empty() => {
+                TokenKind::Assign if names.is_empty() => {
                     return Err(self.error(&token, "no object keys found!"));
+                }
+                TokenKind::OpenBrace if names.is_empty() => {
+                    return Err(self.error(&token, "expected: IDENT | STRING got: LBRACE"));
                 }
                 TokenKind::Assign if names.len() > 1 => {
                     return Err(self.error(&token, "nested object expected: LBRACE got: ASSIGN"));
@@ -181,6 +190,7 @@ impl Parser {
                 TokenKind::Assign => {}
                 TokenKind::OpenBrace => self.held_back = Some(token),
                 TokenKind::End | TokenKind::CloseBrace if !names.is_empty() => {
+                    self.last = TokenKind::End;
                     let keys: Vec<&str> = names.iter().map(|name| &*name.written).collect();
                     let message = format!(
                         "key '{}' expected start of object ('{{') or assignment ('=')",
@@ -234,9 +244,25 @@ impl Parser {
     /// Parses the members of an object, after its brace.
     fn members(&mut self) -> Result<Node, HclError> {
         self.descend(1)?;
-        let items = self.body(Until::CloseBrace)?;
-        self.depth -= 1;
+        let depth = self.depth;
+        let mut items = Vec::new();
+        match self.body(Until::CloseBrace, &mut items) {
+            // A brace where a value belongs is no error if another one follows.
+            Err(HclError::At { .. }) if self.last == TokenKind::CloseBrace => {
+                let token = self.next()?;
+                if token.kind != TokenKind::CloseBrace {
+                    return Err(self.unclosed(&token));
+                }
+            }
+            read => read?,
+        }
+        self.depth = depth - 1;
         Ok(Node::Object(Object { items }))
+    }
+
+    fn unclosed(&self, token: &Token) -> HclError {
+        let name = token.kind.name();
+        self.error(token, format!("object expected closing RBRACE got: {name}"))
     }
 
     /// Parses an object outside of lists, after its brace. It counts as a list of one, to which others are added.
@@ -275,8 +301,14 @@ impl Parser {
                         format!("error parsing list, expected comma or list end, got: {name}");
                     return Err(self.error(&token, message));
                 }
-                TokenKind::OpenBrace => items.push(self.members()?),
-                TokenKind::OpenBracket => items.push(self.list(&token)?),
+                TokenKind::OpenBrace => {
+                    let object = self.members();
+                    items.push(object.map_err(|error| self.within(&token, "object", &error))?);
+                }
+                TokenKind::OpenBracket => {
+                    let list = self.list(&token);
+                    items.push(list.map_err(|error| self.within(&token, "list", &error))?);
+                }
                 kind => match self.literal(&token) {
                     Some(literal) => items.push(literal),
                     None => {
@@ -304,6 +336,12 @@ impl Parser {
             text: token.text.clone(),
             position: Some(self.scanner.position(token.start)),
         }))
+    }
+
+    /// Returns the error about something in a list.
+    fn within(&self, token: &Token, what: &str, error: &HclError) -> HclError {
+        let message = format!("error while trying to parse {what} within list: {error}");
+        self.error(token, message)
     }
 
     fn error(&self, token: &Token, message: impl Into<String>) -> HclError {

@@ -62,6 +62,8 @@ pub(super) struct Scanner {
     /// The indexes at which lines start.
     lines: Vec<usize>,
     next: usize,
+    /// How often the end has been read. Each time moves Consul's scanner on by a column, which errors at the end show.
+    past_end: usize,
 }
 
 impl Scanner {
@@ -76,6 +78,7 @@ impl Scanner {
             lines: std::iter::once(0).chain(starts).collect(),
             text,
             next: 0,
+            past_end: 0,
         }
     }
 
@@ -110,9 +113,10 @@ impl Scanner {
         self.skip_blanks_and_comments()?;
         let start = self.next;
         let Some(first) = self.peek() else {
+            self.past_end += 1;
             return Ok(Token {
                 kind: TokenKind::End,
-                start,
+                start: start + self.past_end - 1,
                 text: String::new(),
             });
         };
@@ -180,6 +184,7 @@ impl Scanner {
             match (self.peek(), self.text.get(self.next + 1)) {
                 (Some('#'), _) | (Some('/'), Some('/')) => {
                     self.take_while(|character| character != '\n');
+                    self.ran_to_end(1);
                 }
                 (Some('/'), Some('*')) => {
                     self.next += 2;
@@ -199,7 +204,8 @@ impl Scanner {
 
     fn identifier(&mut self) -> Token {
         let start = self.next;
-        let text = self.word();
+        let text = self.word(|character| matches!(character, '_' | '-' | '.'));
+        self.ran_to_end(1);
         let kind = match &text[..] {
             "true" | "false" => TokenKind::Bool,
             _ => TokenKind::Identifier,
@@ -207,12 +213,17 @@ impl Scanner {
         Token { kind, start, text }
     }
 
-    /// Scans letters, digits and what else a name may have.
-    pub(super) fn word(&mut self) -> String {
+    /// Notes how often the end is read by a token that ends there.
+    fn ran_to_end(&mut self, times: usize) {
+        if self.next == self.text.len() {
+            self.past_end += times;
+        }
+    }
+
+    /// Scans letters, digits and what else belongs.
+    pub(super) fn word(&mut self, belongs: impl Fn(char) -> bool) -> String {
         let start = self.next;
-        self.take_while(|character| {
-            character.is_alphanumeric() || matches!(character, '_' | '-' | '.')
-        });
+        self.take_while(|character| character.is_alphanumeric() || belongs(character));
         self.written(start)
     }
 
@@ -247,6 +258,7 @@ impl Scanner {
             if self.next == digits {
                 return Err(self.error_at(digits, "illegal hexadecimal number"));
             }
+            self.ran_to_end(1);
             return Ok(self.token(TokenKind::Number, start));
         }
         self.digits();
@@ -260,7 +272,13 @@ impl Scanner {
         } else {
             TokenKind::Float
         };
-        Ok(self.token(kind, start))
+        let token = self.token(kind, start);
+        self.ran_to_end(match token.text.trim_start_matches('-') {
+            text if text.ends_with('.') => 0,
+            text if kind == TokenKind::Number && !text.starts_with('0') => 2,
+            _ => 1,
+        });
+        Ok(token)
     }
 
     /// Scans a string in double quotes. The text between `${` and its `}` is literal, quotes included.
