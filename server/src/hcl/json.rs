@@ -4,7 +4,7 @@
 
 use super::syntax::{Item, List, Literal, LiteralKind, Name, Node, Object};
 use super::token::Scanner;
-use super::{HclError, MAX_DEPTH, Position, TOO_DEEP};
+use super::{HclError, MAX_DEPTH, TOO_DEEP};
 
 /// Parses a document. What follows its object is not looked at.
 ///
@@ -18,14 +18,16 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Item>, HclError> {
             start: 0,
             text: String::new(),
         },
-        complaint: None,
         depth: 0,
     };
     parser.scan();
     let object = parser.object();
     // The scanner's last complaint comes before what the parser says.
-    match (parser.complaint, object) {
-        (Some((position, message)), _) => Err(HclError::Scanned { position, message }),
+    match (parser.scanner.complaint(), object) {
+        (Some(HclError::At { position, message }), _) => {
+            Err(HclError::Scanned { position, message })
+        }
+        (Some(complaint), _) => Err(complaint),
         (None, Err(Stop::Error(message))) => Err(HclError::Plain(message)),
         (None, Err(Stop::End)) => Ok(Vec::new()),
         (None, Ok(mut items)) => {
@@ -93,8 +95,6 @@ struct Parser {
     scanner: Scanner,
     /// The last token that was read.
     token: Token,
-    /// What the scanner complained of last.
-    complaint: Option<(Position, String)>,
     /// The number of objects around the next token.
     depth: usize,
 }
@@ -114,7 +114,6 @@ impl Parser {
             }
             Some('-' | '.' | '0'..='9') => self.number(),
             Some(first) => {
-                let position = self.scanner.position(start);
                 self.scanner.advance();
                 match first {
                     '{' => Kind::OpenBrace,
@@ -124,7 +123,8 @@ impl Parser {
                     ',' => Kind::Comma,
                     ':' => Kind::Colon,
                     other => {
-                        self.complaint = Some((position, format!("illegal char: {other}")));
+                        self.scanner
+                            .complain(start, format!("illegal char: {other}"));
                         Kind::Illegal
                     }
                 }
@@ -133,10 +133,6 @@ impl Parser {
         let text = value.unwrap_or_else(|| self.scanner.written(start));
         self.token = Token { kind, start, text };
         kind
-    }
-
-    fn complain(&mut self, index: usize, message: &str) {
-        self.complaint = Some((self.scanner.position(index), message.to_owned()));
     }
 
     /// Scans `true`, `false`, `null`, or what is nothing.
@@ -151,7 +147,8 @@ impl Parser {
                 // At its last letter, or at the end of the text.
                 let at_end = self.scanner.peek().is_none();
                 let index = self.scanner.index();
-                self.complain(if at_end { index } else { index - 1 }, "illegal char");
+                self.scanner
+                    .complain(if at_end { index } else { index - 1 }, "illegal char");
                 Kind::Illegal
             }
         }
@@ -167,22 +164,31 @@ impl Parser {
                 .peek()
                 .is_some_and(|next| next.is_ascii_digit())
             {
-                self.complain(start, "illegal char");
+                self.scanner.complain(start, "illegal char");
                 return Kind::Illegal;
             }
         }
         let whole = self.scanner.index();
         self.scanner.digits();
         let after = self.scanner.index();
-        if after > whole + 1 && self.scanner.written(whole).starts_with('0') {
-            self.complain(whole + 1, "numbers cannot start with 0");
-        }
         self.scanner.fraction();
+        if self.scanner.index() == after && self.scanner.written(whole).starts_with('0') {
+            // A lone zero at the end of the text counts as one with more behind it.
+            match after - whole {
+                1 if self.scanner.peek().is_none() => self.too_many_zeros(whole + 2),
+                1 => {}
+                _ => self.too_many_zeros(whole + 1),
+            }
+        }
         match &self.scanner.written(start)[..] {
             "." => Kind::Period,
             _ if self.scanner.index() > after => Kind::Float,
             _ => Kind::Number,
         }
+    }
+
+    fn too_many_zeros(&mut self, index: usize) {
+        self.scanner.complain(index, "numbers cannot start with 0");
     }
 
     /// Scans a string and returns its value.
@@ -192,13 +198,14 @@ impl Parser {
         loop {
             match self.scanner.peek() {
                 None | Some('\n') => {
-                    self.complain(self.scanner.index(), "literal not terminated");
+                    let end = self.scanner.index();
+                    self.scanner.complain(end, "literal not terminated");
                     self.scanner.advance();
                     return text;
                 }
                 Some('\\') => match self.scanner.escape() {
                     Ok(character) => text.push(character),
-                    Err(index) => self.complain(index, "illegal char escape"),
+                    Err(index) => self.scanner.complain(index, "illegal char escape"),
                 },
                 Some(character) => {
                     self.scanner.advance();

@@ -91,8 +91,11 @@ pub(crate) fn parse(text: &str, arguments: Arguments) -> Result<Vec<Item>, HclEr
         depth: 0,
     };
     let mut items = Vec::new();
-    parser.body(Until::End, &mut items)?;
-    Ok(items)
+    let read = parser.body(Until::End, &mut items);
+    match parser.scanner.complaint() {
+        Some(complaint) => Err(complaint),
+        None => read.map(|()| items),
+    }
 }
 
 /// The end of a body.
@@ -114,27 +117,25 @@ struct Parser {
 }
 
 impl Parser {
-    fn next(&mut self) -> Result<Token, HclError> {
-        let token = match self.held_back.take() {
-            Some(token) => token,
-            None => self.scanner.scan()?,
-        };
+    fn next(&mut self) -> Token {
+        let held_back = self.held_back.take();
+        let token = held_back.unwrap_or_else(|| self.scanner.scan());
         self.last = token.kind;
-        Ok(token)
+        token
     }
 
     /// Parses items up to the end. Commas between them are allowed.
     fn body(&mut self, until: Until, body: &mut Vec<Item>) -> Result<(), HclError> {
         let mut given = HashSet::new();
         loop {
-            let token = self.next()?;
+            let token = self.next();
             match (token.kind, until) {
                 (TokenKind::End, Until::End) | (TokenKind::CloseBrace, Until::CloseBrace) => {
                     return Ok(());
                 }
                 (TokenKind::End, Until::CloseBrace) => {
                     // Consul's parser reads the end a second time.
-                    let end = self.next()?;
+                    let end = self.next();
                     return Err(self.unclosed(&end));
                 }
                 _ => self.held_back = Some(token),
@@ -156,7 +157,7 @@ impl Parser {
                 });
             }
             body.extend(value.map(|value| Item { names, value }));
-            let token = self.next()?;
+            let token = self.next();
             if token.kind != TokenKind::Comma {
                 self.held_back = Some(token);
             }
@@ -167,7 +168,7 @@ impl Parser {
     fn names(&mut self) -> Result<(Vec<Name>, bool), HclError> {
         let mut names: Vec<Name> = Vec::new();
         loop {
-            let token = self.next()?;
+            let token = self.next();
             let is_argument = token.kind == TokenKind::Assign;
             match token.kind {
                 TokenKind::Identifier | TokenKind::Text => {
@@ -212,7 +213,7 @@ impl Parser {
 
     /// Parses a value; `None` if the document ends instead, which Consul's parser accepts.
     fn value(&mut self) -> Result<Option<Node>, HclError> {
-        let token = self.next()?;
+        let token = self.next();
         match token.kind {
             TokenKind::End => {
                 self.held_back = Some(token);
@@ -249,7 +250,7 @@ impl Parser {
         match self.body(Until::CloseBrace, &mut items) {
             // A brace where a value belongs is no error if another one follows.
             Err(HclError::At { .. }) if self.last == TokenKind::CloseBrace => {
-                let token = self.next()?;
+                let token = self.next();
                 if token.kind != TokenKind::CloseBrace {
                     return Err(self.unclosed(&token));
                 }
@@ -288,7 +289,7 @@ impl Parser {
         let mut items = Vec::new();
         let mut comma_needed = false;
         loop {
-            let token = self.next()?;
+            let token = self.next();
             match token.kind {
                 TokenKind::CloseBracket => return Ok(items),
                 TokenKind::Comma => {

@@ -16,6 +16,7 @@ pub(super) struct Token {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     End,
+    Illegal,
     Identifier,
     Number,
     Float,
@@ -37,6 +38,7 @@ impl TokenKind {
     pub(super) fn name(self) -> &'static str {
         match self {
             TokenKind::End => "EOF",
+            TokenKind::Illegal => "ILLEGAL",
             TokenKind::Identifier => "IDENT",
             TokenKind::Number => "NUMBER",
             TokenKind::Float => "FLOAT",
@@ -64,6 +66,8 @@ pub(super) struct Scanner {
     next: usize,
     /// How often the end has been read. Each time moves Consul's scanner on by a column, which errors at the end show.
     past_end: usize,
+    /// What the scanner complained of last. It goes on all the same, as Consul's does, and the parser looks here first.
+    complaint: Option<HclError>,
 }
 
 impl Scanner {
@@ -79,6 +83,7 @@ impl Scanner {
             text,
             next: 0,
             past_end: 0,
+            complaint: None,
         }
     }
 
@@ -104,21 +109,31 @@ impl Scanner {
         }
     }
 
+    /// Notes an error at the character with this index.
+    pub(super) fn complain(&mut self, index: usize, message: impl Into<String>) {
+        self.complaint = Some(self.error_at(index, message));
+    }
+
+    /// Returns the last error that was noted.
+    pub(super) fn complaint(self) -> Option<HclError> {
+        self.complaint
+    }
+
     /// Returns the text from a character to the last one that was read.
     pub(super) fn written(&self, start: usize) -> String {
         self.text[start..self.next].iter().collect()
     }
 
-    pub(super) fn scan(&mut self) -> Result<Token, HclError> {
-        self.skip_blanks_and_comments()?;
+    pub(super) fn scan(&mut self) -> Token {
+        self.skip_blanks_and_comments();
         let start = self.next;
         let Some(first) = self.peek() else {
             self.past_end += 1;
-            return Ok(Token {
+            return Token {
                 kind: TokenKind::End,
                 start: start + self.past_end - 1,
                 text: String::new(),
-            });
+            };
         };
         let kind = match first {
             '"' => return self.string(),
@@ -138,12 +153,18 @@ impl Scanner {
                 TokenKind::Minus
             }
             '-' | '.' | '0'..='9' => return self.number(),
-            _ if first.is_alphabetic() || first == '_' => return Ok(self.identifier()),
-            '\0' => return Err(self.error_at(start, "unexpected null character (0x00)")),
-            _ => return Err(self.error_at(start, "illegal char")),
+            _ if first.is_alphabetic() || first == '_' => return self.identifier(),
+            '\0' => {
+                self.complain(start, "unexpected null character (0x00)");
+                TokenKind::Illegal
+            }
+            _ => {
+                self.complain(start, "illegal char");
+                TokenKind::Illegal
+            }
         };
         self.next += 1;
-        Ok(self.token(kind, start))
+        self.token(kind, start)
     }
 
     /// Returns the index of the next character.
@@ -178,7 +199,7 @@ impl Scanner {
         self.take_while(|character| matches!(character, ' ' | '\t' | '\n' | '\r'));
     }
 
-    fn skip_blanks_and_comments(&mut self) -> Result<(), HclError> {
+    fn skip_blanks_and_comments(&mut self) {
         loop {
             self.skip_blanks();
             match (self.peek(), self.text.get(self.next + 1)) {
@@ -190,14 +211,17 @@ impl Scanner {
                     self.next += 2;
                     while !self.text[self.next..].starts_with(&['*', '/']) {
                         if self.next == self.text.len() {
-                            return Err(self.error_at(self.next, "comment not terminated"));
+                            return self.complain(self.next, "comment not terminated");
                         }
                         self.next += 1;
                     }
                     self.next += 2;
                 }
-                (Some('/'), _) => return Err(self.error_at(self.next, "expected '/' for comment")),
-                _ => return Ok(()),
+                (Some('/'), _) => {
+                    self.complain(self.next, "expected '/' for comment");
+                    self.next += 1;
+                }
+                _ => return,
             }
         }
     }
@@ -246,7 +270,7 @@ impl Scanner {
         }
     }
 
-    fn number(&mut self) -> Result<Token, HclError> {
+    fn number(&mut self) -> Token {
         let start = self.next;
         if self.peek() == Some('-') {
             self.next += 1;
@@ -256,16 +280,16 @@ impl Scanner {
             let digits = self.next;
             self.take_while(|character| character.is_ascii_hexdigit());
             if self.next == digits {
-                return Err(self.error_at(digits, "illegal hexadecimal number"));
+                self.complain(digits, "illegal hexadecimal number");
             }
             self.ran_to_end(1);
-            return Ok(self.token(TokenKind::Number, start));
+            return self.token(TokenKind::Number, start);
         }
         self.digits();
         let whole = self.next;
         self.fraction();
         if self.text[start..self.next] == ['.'] {
-            return Ok(self.token(TokenKind::Period, start));
+            return self.token(TokenKind::Period, start);
         }
         let kind = if self.next == whole {
             TokenKind::Number
@@ -278,36 +302,35 @@ impl Scanner {
             text if kind == TokenKind::Number && !text.starts_with('0') => 2,
             _ => 1,
         });
-        Ok(token)
+        token
     }
 
     /// Scans a string in double quotes. The text between `${` and its `}` is literal, quotes included.
-    fn string(&mut self) -> Result<Token, HclError> {
+    fn string(&mut self) -> Token {
         let start = self.next;
         self.next += 1;
         let mut text = String::new();
         let mut braces = 0_usize;
         loop {
-            let character = match self.peek() {
-                None => return Err(self.error_at(self.next, "literal not terminated")),
-                Some('\n') if braces == 0 => {
-                    return Err(self.error_at(self.next, "literal not terminated"));
+            let inside = |next: &char| braces > 0 || !matches!(next, '"' | '\n');
+            let Some(character) = self.peek().filter(inside) else {
+                if self.peek() != Some('"') {
+                    self.complain(self.next, "literal not terminated");
                 }
-                Some('"') if braces == 0 => {
-                    self.next += 1;
-                    return Ok(Token {
-                        kind: TokenKind::Text,
-                        start,
-                        text,
-                    });
-                }
-                Some('\\') if braces == 0 => {
-                    let escaped = self.escape();
-                    text.push(escaped.map_err(|at| self.error_at(at, "illegal char escape"))?);
-                    continue;
-                }
-                Some(character) => character,
+                self.advance();
+                return Token {
+                    kind: TokenKind::Text,
+                    start,
+                    text,
+                };
             };
+            if character == '\\' && braces == 0 {
+                match self.escape() {
+                    Ok(escaped) => text.push(escaped),
+                    Err(index) => self.complain(index, "illegal char escape"),
+                }
+                continue;
+            }
             self.next += 1;
             text.push(character);
             match character {
@@ -367,41 +390,20 @@ impl Scanner {
     }
 
     /// Scans `<<WORD`, lines, `WORD`. With `<<-WORD` the lines lose their common indentation.
-    fn heredoc(&mut self) -> Result<Token, HclError> {
+    fn heredoc(&mut self) -> Token {
         let start = self.next;
         self.next += 2;
         let indented = self.peek() == Some('-');
         if indented {
             self.next += 1;
         }
-        let anchor_start = self.next;
-        self.take_while(|character| character.is_alphanumeric());
-        let anchor: String = self.text[anchor_start..self.next].iter().collect();
-        if self.peek() == Some('\r') {
-            self.next += 1;
-        }
-        match self.peek() {
-            Some('\n') if anchor.is_empty() => {
-                return Err(self.error_at(self.next, "zero-length heredoc anchor"));
-            }
-            Some('\n') => self.next += 1,
-            None => return Err(self.error_at(self.next, "heredoc not terminated")),
-            Some(_) => return Err(self.error_at(self.next, "invalid characters in heredoc anchor")),
-        }
-        let mut lines: Vec<String> = Vec::new();
-        loop {
-            let line_start = self.next;
-            self.take_while(|character| character != '\n');
-            let line: String = self.text[line_start..self.next].iter().collect();
-            if line.trim() == anchor {
-                break;
-            }
-            if self.peek().is_none() {
-                return Err(self.error_at(self.next, "heredoc not terminated"));
-            }
-            self.next += 1;
-            lines.push(line);
-        }
+        let lines = self.heredoc_lines();
+        let mut lines = lines.unwrap_or_else(|message| {
+            self.complain(self.next, message);
+            // What is wrong does not begin the next token.
+            self.advance();
+            Vec::new()
+        });
         if indented {
             let margin = lines
                 .iter()
@@ -413,10 +415,43 @@ impl Scanner {
                 .for_each(|line| *line = line.split_off(margin));
         }
         let text = lines.into_iter().map(|line| line + "\n").collect();
-        Ok(Token {
+        Token {
             kind: TokenKind::Heredoc,
             start,
             text,
-        })
+        }
+    }
+
+    /// Scans the word and the lines up to it.
+    ///
+    /// # Errors
+    /// What is wrong with the next character.
+    fn heredoc_lines(&mut self) -> Result<Vec<String>, &'static str> {
+        let start = self.next;
+        self.take_while(|character| character.is_alphanumeric() || character == '_');
+        let anchor = self.written(start);
+        if self.peek() == Some('\r') {
+            self.next += 1;
+        }
+        match self.peek() {
+            Some('\n') if anchor.is_empty() => return Err("zero-length heredoc anchor"),
+            Some('\n') => self.next += 1,
+            None => return Err("heredoc not terminated"),
+            Some(_) => return Err("invalid characters in heredoc anchor"),
+        }
+        let mut lines: Vec<String> = Vec::new();
+        loop {
+            let start = self.next;
+            self.take_while(|character| character != '\n');
+            let line = self.written(start);
+            if self.peek().is_none() {
+                return Err("heredoc not terminated");
+            }
+            if line.trim() == anchor {
+                return Ok(lines);
+            }
+            self.next += 1;
+            lines.push(line);
+        }
     }
 }
