@@ -174,3 +174,6 @@ fn intentions(levels: &Levels) -> Allows {
         (None, _) => Allows::Nothing,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,6 @@ pub mod level;
 pub mod question;
 pub mod rules;
 mod table;
-pub mod translate;
 
 pub use authorizer::{Authorizer, DefaultPolicy};
 pub use question::{Access, Question, Resource};
