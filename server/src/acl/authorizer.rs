@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::kind::{Kind, Scalar};
 use super::level::{Allows, Level};
 use super::question::{Access, Question, Resource};
-use super::rules::{Kind, Rules, Scalar};
+use super::rules::Rules;
 use super::table::{Levels, NewEntry, Table};
 
 /// What is allowed where no rule says anything.

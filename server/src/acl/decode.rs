@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::rules::{GivenRule, Kind};
+use super::kind::{GivenRule, Kind};
 use crate::go::json::decode::matches_folded;
 use crate::hcl::Position;
 use crate::hcl::syntax::{Item, Literal, LiteralKind, Name, Node};

@@ -6,6 +6,7 @@
 pub mod authorizer;
 mod decode;
 pub mod identity;
+mod kind;
 pub mod level;
 pub mod question;
 pub mod rules;

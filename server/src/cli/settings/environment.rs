@@ -12,6 +12,9 @@ pub(crate) struct Variables(BTreeMap<String, String>);
 
 /// Variables of other programs of this repository, which the agent ignores.
 const OF_OTHERS: &[&str] = &[
+    "PROCONSUL_ACL_QUESTIONS",
+    "PROCONSUL_ACL_SEED",
+    "PROCONSUL_ACL_TEXTS",
     "PROCONSUL_CONTENTION_SECONDS",
     "PROCONSUL_CONTENTION_SEED",
     "PROCONSUL_FUZZ_REQUESTS",
