@@ -57,10 +57,11 @@ fn emulator(folder: &Path, servers: usize) -> Target {
     let recorded = read_about(folder).expect("recordings say of what they are");
     let version = recorded.version.parse().expect("a version");
     let open = move |settings: &str| {
-        in_process::open(Config {
-            session_ttl_min: Duration::from_millis(recorded.shortest_ttl_ms),
-            ..in_process::config(settings, version, recorded.dev)?
-        })
+        let mut config = in_process::config(settings, version, recorded.dev)?;
+        if config.session_ttl_min == Config::default().session_ttl_min {
+            config.session_ttl_min = Duration::from_millis(recorded.shortest_ttl_ms);
+        }
+        in_process::open(config)
     };
     let used = (0..servers).map(|_| open("").map(used));
     let used = used.collect::<Result<_, _>>().expect("the emulator starts");

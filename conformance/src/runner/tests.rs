@@ -220,9 +220,9 @@ fn a_target_that_dies_midway_ends_the_run() {
     for deviations in [Deviations::none(), known] {
         dead.store(false, Ordering::SeqCst);
         let runner = Runner::new(&target).deviations(deviations);
-        let error = runner.run_cases(&[&GOOD, &BAD]).expect_err("it died");
+        let error = runner.run_cases(&[&GOOD]).expect_err("it died");
         assert!(error.0.contains("died midway"), "{error}");
-        assert!(error.0.contains("t/good"), "the first case saw it: {error}");
+        assert!(error.0.contains("t/good"), "the case saw it: {error}");
         assert!(dead.load(Ordering::SeqCst));
     }
 }
