@@ -149,7 +149,7 @@ impl<'a> Scene<'a> {
             } else {
                 // On a busy machine the wait may be over by now.
                 let asleep_until = waiting.peek().map_or(WAIT, |answer| answer.took());
-                t.check(asleep_until >= WAIT, &format!("{path} should still block"));
+                t.check(asleep_until >= WAIT, format!("{path} should still block"));
                 asleep.push((place, waiting));
             }
         }
@@ -332,7 +332,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let scene = Scene::new(t);
             let cells = scene.cells(NODE_INDEX, "- i/- i/- i i W W i W i");
             scene.row(&cells, |scene| {
-                scene.without("n1", &json!({"CheckID": "cn"}))
+                scene.without("n1", &json!({"CheckID": "cn"}));
             });
         },
         ..ROW
@@ -344,7 +344,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let scene = Scene::new(t);
             let cells = scene.cells(NODE_INDEX, "-/i i/- i/- W - - i i i i");
             scene.row(&cells, |scene| {
-                scene.without("n3", &json!({"ServiceID": "db"}))
+                scene.without("n3", &json!({"ServiceID": "db"}));
             });
         },
         ..ROW
@@ -357,7 +357,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             scene.service("n3", "web", 80);
             let cells = scene.cells(NODE_INDEX, "-/i i/- i/- W W W i i i i");
             scene.row(&cells, |scene| {
-                scene.without("n3", &json!({"ServiceID": "web"}))
+                scene.without("n3", &json!({"ServiceID": "web"}));
             });
         },
         ..ROW
@@ -395,7 +395,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             scene.check_of("web", "critical", "");
             let cells = scene.cells(NODE_INDEX, "-/i W W W W W W W W W");
             scene.row(&cells, |scene| {
-                scene.without("n1", &json!({"ServiceID": "web"}))
+                scene.without("n1", &json!({"ServiceID": "web"}));
             });
         },
         ..ROW
@@ -422,7 +422,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let columns = ["/v1/catalog/service/{none}"];
             scene.reads(&columns, "-", |scene| scene.service("n2", "new", 1));
             scene.reads(&columns, "W", |scene| {
-                scene.without("n2", &json!({"ServiceID": "new"}))
+                scene.without("n2", &json!({"ServiceID": "new"}));
             });
         },
         ..ROW
@@ -481,11 +481,11 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let columns = ["/v1/catalog/connect/{web}", "/v1/health/connect/{web}"];
             scene.reads(&columns, "i -", |scene| scene.service("n1", "web", 81));
             scene.reads(&columns, "i -", |scene| {
-                scene.check_of("web", "warning", "")
+                scene.check_of("web", "warning", "");
             });
             scene.reads(&columns, "- W", |scene| scene.proxy(2));
             scene.reads(&columns, "- W", |_| {
-                check(t, &t.node("n3"), "new", "passing")
+                check(t, &t.node("n3"), "new", "passing");
             });
         },
         ..ROW
