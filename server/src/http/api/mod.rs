@@ -1,19 +1,17 @@
-//! One file or folder for each page of Consul's API documentation: its routes, handlers, bodies and wire types.
+//! One file or folder for each page of Consul's API documentation: its routes, handlers, bodies and wire types. `cluster` and
+//! `mesh` hold several.
 
 pub(crate) mod absent;
 pub(crate) mod acl;
 pub(crate) mod agent;
 pub(crate) mod catalog;
-pub(crate) mod config_entry;
-pub(crate) mod connect;
-pub(crate) mod coordinate;
+pub(crate) mod cluster;
 pub(crate) mod event;
 pub(crate) mod health;
 pub(crate) mod kv;
-pub(crate) mod operator;
+pub(crate) mod mesh;
 pub(crate) mod query;
 pub(crate) mod session;
-pub(crate) mod status;
 pub(crate) mod txn;
 
 use super::route::Route;
@@ -23,16 +21,16 @@ pub(super) const PAGES: &[&[Route]] = &[
     acl::ROUTES,
     agent::ROUTES,
     catalog::ROUTES,
-    config_entry::ROUTES,
-    connect::ROUTES,
-    coordinate::ROUTES,
+    mesh::config_entry::ROUTES,
+    mesh::connect::ROUTES,
+    cluster::coordinate::ROUTES,
     event::ROUTES,
     health::ROUTES,
     kv::ROUTES,
-    operator::ROUTES,
+    cluster::operator::ROUTES,
     query::ROUTES,
     session::ROUTES,
-    status::ROUTES,
+    cluster::status::ROUTES,
     txn::ROUTES,
     absent::ROUTES,
 ];

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::http::api::agent::debug_config::debug_config;
 use crate::http::api::agent::failure;
-use crate::http::api::coordinate;
-use crate::http::api::status;
+use crate::http::api::cluster::coordinate;
+use crate::http::api::cluster::status;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;

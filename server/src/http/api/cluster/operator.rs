@@ -1,6 +1,6 @@
 //! `/v1/operator/raft/configuration`: the voters, which test harnesses wait for.
 
-use crate::http::api::status;
+use crate::http::api::cluster::status;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;

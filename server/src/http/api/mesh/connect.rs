@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::http::api::absent;
 use crate::http::api::catalog::NOTHING;
-use crate::http::api::config_entry;
+use crate::http::api::mesh::config_entry;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;

@@ -1,0 +1,4 @@
+//! The pages about the service mesh.
+
+pub(crate) mod config_entry;
+pub(crate) mod connect;
