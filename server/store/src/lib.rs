@@ -42,7 +42,7 @@ pub use catalog::registration::{
     Weights,
 };
 pub use catalog::service::{
-    ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView,
+    ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
 };
 pub use catalog::{NodeInfo, NodeList, ServiceList};
 pub use command::effects::{

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use crate::blocking::{self, Wait};
 use crate::go::number;
-use crate::http::api::catalog::{NOTHING, instances, names_peer, read, read_options, reply};
+use crate::http::api::catalog::{
+    NOTHING, instances, names_peer, read, read_options, reply, wanted_tags,
+};
 use crate::http::body::wire::{Check, HealthEntry};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
@@ -15,7 +17,7 @@ use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
     CheckRow, ChecksInState, ConnectInstances, Elsewhere, Index, Instance, NodeChecks, Read,
-    ServiceChecks, ServiceInstances, ServiceView,
+    ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
 };
 use crate::version::Behaviour;
 
@@ -59,7 +61,8 @@ pub(crate) async fn service_checks(request: &Request) -> Result<Reply, Failure> 
 
 /// Lists the instances of a service, each with its node and the checks of both.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
-    shown_instances(request, ServiceInstances).await
+    let of = |view, name| TaggedInstances(ServiceInstances(view, name), wanted_tags(request));
+    shown_instances(request, of).await
 }
 
 /// Lists the proxies of a service, and its instances with native Connect.
@@ -69,7 +72,7 @@ pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
 
 async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     request: &Request,
-    of: fn(ServiceView, String) -> R,
+    of: impl FnOnce(ServiceView, String) -> R,
 ) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let is_streamed = is_streamed(request, options);

@@ -47,6 +47,7 @@ impl Change<'_> {
                 *node == own.node
             }
             Touched::Key(_)
+            | Touched::MergedKeys(_)
             | Touched::Session { .. }
             | Touched::NodeOfService(_)
             | Touched::ServiceIndex(_)

@@ -89,8 +89,7 @@ impl Change<'_> {
     fn services_that_differ(&self, node: &str) -> Vec<NewService> {
         let services = self.store.agent.services();
         let differs = |service: &&NewService| {
-            let place = (node.to_owned(), service.id.clone());
-            let row = self.store.catalog.services.get(&place);
+            let row = self.store.catalog.service(node, &service.id);
             let service = self
                 .store
                 .with_virtual_address(node, Cow::Borrowed(*service));

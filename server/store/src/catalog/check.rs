@@ -213,8 +213,7 @@ impl Change<'_> {
         if check.service_id.is_empty() {
             return Some((check.named_service.clone(), check.named_tags.clone()));
         }
-        let place = (node.to_owned(), check.service_id.clone());
-        let row = self.store.catalog.services.get(&place)?;
+        let row = self.store.catalog.service(node, &check.service_id)?;
         Some((row.service.name.clone(), row.service.tags.clone()))
     }
 

@@ -14,7 +14,7 @@ use crate::each_changed;
 pub(crate) struct CheckTable {
     /// By node and check id, both in lower case.
     pub(crate) rows: OrdMap<(String, String), Arc<CheckRow>>,
-    /// (node, service id, check); the service id is empty for checks of the node.
+    /// (node, service id, check), all in lower case; the service id is empty for checks of the node.
     by_service: OrdSet<(String, String, String)>,
     /// (node, session name, check) of the checks of type `session`; the name may be empty.
     by_session: OrdSet<(String, String, String)>,
@@ -26,7 +26,7 @@ impl CheckTable {
         let belongs_to = |row: &CheckRow| {
             let check = &row.check;
             let session = (check.kind == SESSION).then(|| check.definition.session_name.clone());
-            (check.service_id.clone(), session)
+            (check.service_id.to_lowercase(), session)
         };
         let (service, session) = belongs_to(&row);
         let before = self.rows.get(&place).map(|row| belongs_to(row));
@@ -45,7 +45,7 @@ impl CheckTable {
         let place = (node.to_owned(), id.to_owned());
         let row = self.rows.remove(&place)?;
         let (node, id) = place;
-        let service = row.check.service_id.clone();
+        let service = row.check.service_id.to_lowercase();
         let session = row.check.definition.session_name.clone();
         self.by_service.remove(&(node.clone(), service, id.clone()));
         self.by_session.remove(&(node, session, id));
@@ -75,7 +75,7 @@ impl CheckTable {
     /// Returns the checks of a service instance, in the order of their ids. An empty id selects the checks of
     /// the node.
     pub(crate) fn of_service(&self, node: &str, service: &str) -> Vec<Arc<CheckRow>> {
-        self.third_of(&self.by_service, node, service)
+        self.third_of(&self.by_service, node, &service.to_lowercase())
     }
 
     /// Returns the checks of type `session` with this session name, in the order of their ids.

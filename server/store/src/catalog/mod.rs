@@ -48,7 +48,7 @@ pub(crate) struct Catalog {
     pub(crate) nodes: OrdMap<String, Arc<NodeRow>>,
     /// Node names by node id, both in lower case.
     pub(crate) node_ids: OrdMap<String, String>,
-    /// By node and service id.
+    /// By node and service id, both in lower case.
     pub(crate) services: OrdMap<(String, String), Arc<ServiceRow>>,
     pub(crate) checks: CheckTable,
     pub(crate) nodes_newest: Index,
@@ -58,10 +58,10 @@ pub(crate) struct Catalog {
     pub(crate) node_deleted: Index,
     pub(crate) services_newest: Index,
     pub(crate) checks_newest: Index,
-    /// (name, node, id) of every service instance, the node in lower case.
+    /// (name, node, id) of every service instance, all in lower case.
     pub(crate) instances: OrdSet<(String, String, String)>,
     /// The index of the last change that reads of a service show. It goes with the service's last instance, but stays
-    /// when that takes another name.
+    /// when that takes another name. By name in lower case.
     pub(crate) newest_by_service: OrdMap<String, Index>,
     /// The index at which a service last lost its last instance.
     pub(crate) service_extinct: Index,
@@ -78,22 +78,28 @@ impl Catalog {
             .collect()
     }
 
+    /// Returns the service instance of a node (lower case) with this id in any case.
+    pub(crate) fn service(&self, node: &str, id: &str) -> Option<&Arc<ServiceRow>> {
+        self.services.get(&(node.to_owned(), id.to_lowercase()))
+    }
+
     /// Removes an instance of a service.
     pub(crate) fn forget_instance(&mut self, node: &str, name: &str, id: &str) {
-        let instance = (name.to_owned(), node.to_owned(), id.to_owned());
+        let instance = (name.to_lowercase(), node.to_owned(), id.to_lowercase());
         self.instances.remove(&instance);
     }
 
     /// Whether a service has instances.
     pub(crate) fn has_instances(&self, name: &str) -> bool {
-        let first = (name.to_owned(), String::new(), String::new());
+        let name = name.to_lowercase();
+        let first = (name.clone(), String::new(), String::new());
         let next = self.instances.range(first..).next();
-        next.is_some_and(|(of, _, _)| of == name)
+        next.is_some_and(|(of, _, _)| *of == name)
     }
 
     /// Returns the index of a service with instances.
     pub(crate) fn service_newest(&self, name: &str) -> Option<Index> {
-        let newest = self.newest_by_service.get(name).copied();
+        let newest = self.newest_by_service.get(&name.to_lowercase()).copied();
         newest.filter(|_| self.has_instances(name))
     }
 
@@ -256,8 +262,11 @@ impl Change<'_> {
     pub(crate) fn put_service(&mut self, node: &str, service: NewService) {
         let service = self.store.with_virtual_address(node, Cow::Owned(service));
         let service = service.into_owned();
-        let place = (node.to_owned(), service.id.clone());
-        let current = self.store.catalog.services.get(&place).map(Arc::clone);
+        let current = self
+            .store
+            .catalog
+            .service(node, &service.id)
+            .map(Arc::clone);
         let current = current.as_deref();
         if current.is_some_and(|current| current.service == service) {
             return;
@@ -272,10 +281,12 @@ impl Change<'_> {
             .map(|current| current.service.name.clone())
             .filter(|name| *name != row.service.name);
         if let Some(name) = renamed {
-            self.store.catalog.forget_instance(node, &name, &place.1);
+            let id = &row.service.id;
+            self.store.catalog.forget_instance(node, &name, id);
         }
         let name = row.service.name.clone();
-        let instance = (name.clone(), place.0.clone(), place.1.clone());
+        let place = (node.to_owned(), row.service.id.to_lowercase());
+        let instance = (name.to_lowercase(), place.0.clone(), place.1.clone());
         let before = current.map(|row| service_entries(node, row));
         let after = service_entries(node, &row);
         self.store.catalog.instances.insert(instance);
@@ -341,7 +352,7 @@ impl Change<'_> {
     }
 
     pub(crate) fn remove_service(&mut self, node: &str, id: &str) {
-        let place = (node.to_owned(), id.to_owned());
+        let place = (node.to_owned(), id.to_lowercase());
         let Some(row) = self.store.catalog.services.remove(&place) else {
             return;
         };

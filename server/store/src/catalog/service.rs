@@ -34,6 +34,11 @@ impl ServiceView {
 #[derive(Clone, Debug)]
 pub struct ServiceInstances(pub ServiceView, pub String);
 
+/// Reads the instances of a service for a client that shows only those with all of these tags. A wait sleeps through
+/// changes of the nodes and checks of the others, though the index is that of the service (session.md 4.5b.r25).
+#[derive(Clone, Debug)]
+pub struct TaggedInstances(pub ServiceInstances, pub Vec<Vec<u8>>);
+
 /// Reads the proxies of a service and its Connect-native instances. The index differs from the service's.
 #[derive(Clone, Debug)]
 pub struct ConnectInstances(pub ServiceView, pub String);
@@ -73,15 +78,57 @@ impl Read for ServiceInstances {
         let reads = match view {
             // Only the index of the service is looked at.
             ServiceView::Health | ServiceView::StreamedHealth if !rows.is_empty() => {
-                vec![Watch::ServiceIndex(name.clone())]
+                vec![Watch::ServiceIndex(name.to_lowercase())]
             }
             _ => {
-                let instances = store.catalog.trees.search(Tree::ServiceNames, &[name]);
-                vec![instances, Watch::NodesOfService(name.clone())]
+                let name = name.to_lowercase();
+                let instances = store.catalog.trees.search(Tree::ServiceNames, &[&name]);
+                vec![instances, Watch::NodesOfService(name)]
             }
         };
         let index = store.service_index(name, *view);
         Ok(view.answer(index, rows, reads))
+    }
+}
+
+impl Read for TaggedInstances {
+    type Rows = Vec<Instance>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        self.0.subject()
+    }
+
+    fn look(&self, store: &Store) -> ReadResult<Self> {
+        let Self(read, tags) = self;
+        let Ok(mut answer) = read.look(store);
+        let ServiceInstances(view, name) = read;
+        if tags.is_empty() || *view == ServiceView::StreamedHealth {
+            return Ok(answer);
+        }
+        let trees = &store.catalog.trees;
+        answer.reads = vec![trees.search(Tree::ServiceNames, &[&name.to_lowercase()])];
+        for row in answer.rows.iter().filter(|row| row.has_tags(tags)) {
+            let node = row.node.node.node.to_lowercase();
+            if *view == ServiceView::Health {
+                answer.reads.push(trees.search(Tree::Checks, &[&node]));
+            }
+            answer.reads.push(Watch::Node(node));
+        }
+        Ok(answer)
+    }
+}
+
+impl Instance {
+    /// Whether the instance has each of these tags, ignoring case.
+    #[must_use]
+    pub fn has_tags(&self, wanted: &[Vec<u8>]) -> bool {
+        let tags = self.service.service.tags();
+        let mut wanted = wanted.iter();
+        wanted.all(|wanted| {
+            tags.iter()
+                .any(|tag| tag.as_bytes().eq_ignore_ascii_case(wanted))
+        })
     }
 }
 
@@ -102,7 +149,13 @@ impl Read for ConnectInstances {
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let Self(view, name) = self;
         let rows = store.connect_rows(name);
-        let mut reads = vec![store.catalog.trees.search(Tree::Destinations, &[name])];
+        let destination = name.to_lowercase();
+        let mut reads = vec![
+            store
+                .catalog
+                .trees
+                .search(Tree::Destinations, &[&destination]),
+        ];
         let own = store.catalog.service_newest(name);
         let newest = match view {
             _ if rows.is_empty() => None,
@@ -116,7 +169,7 @@ impl Read for ConnectInstances {
             ServiceView::Health | ServiceView::StreamedHealth => {
                 let services = rows.iter().map(|row| &row.service.name);
                 let indexes = services.clone();
-                reads.extend(indexes.map(|name| Watch::ServiceIndex(name.clone())));
+                reads.extend(indexes.map(|name| Watch::ServiceIndex(name.to_lowercase())));
                 services.map(|name| store.service_index(name, *view)).max()
             }
         };
@@ -139,7 +192,8 @@ impl Read for ServiceChecks {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let (Self(name, node_meta), catalog) = (self, &store.catalog);
-        let is_wanted = |row: &CheckRow| row.service_name == *name;
+        let name = &*name.to_lowercase();
+        let is_wanted = |row: &CheckRow| row.service_name.to_lowercase() == name;
         let (rows, mut reads) = catalog.checks_with(node_meta, is_wanted);
         reads.push(catalog.trees.search(Tree::CheckServices, &[name]));
         let index = if node_meta.is_empty() {
@@ -156,16 +210,19 @@ impl Read for ServiceChecks {
 impl Store {
     fn connect_rows(&self, name: &str) -> Vec<Arc<ServiceRow>> {
         let rows = self.catalog.services.values();
-        let rows = rows.filter(|row| row.service.stands_for() == Some(name));
+        let name = name.to_lowercase();
+        let stands = |known: &str| known.to_lowercase() == name;
+        let rows = rows.filter(|row| row.service.stands_for().is_some_and(stands));
         rows.map(Arc::clone).collect()
     }
 
     fn service_rows(&self, name: &str) -> Vec<Arc<ServiceRow>> {
-        let first = (name.to_owned(), String::new(), String::new());
+        let name = name.to_lowercase();
+        let first = (name.clone(), String::new(), String::new());
         self.catalog
             .instances
             .range(first..)
-            .take_while(|(of, _, _)| of == name)
+            .take_while(|(of, _, _)| *of == name)
             .filter_map(|(_, node, id)| self.catalog.services.get(&(node.clone(), id.clone())))
             .map(Arc::clone)
             .collect()
@@ -190,7 +247,7 @@ impl Store {
         let newest = catalog.service_newest(name);
         newest.unwrap_or_else(|| match catalog.service_extinct {
             Index::ZERO => {
-                let left = catalog.newest_by_service.get(name).copied();
+                let left = catalog.newest_by_service.get(&name.to_lowercase()).copied();
                 left.unwrap_or_else(|| self.tables_index(view))
             }
             extinct => extinct,
@@ -220,8 +277,8 @@ impl Change<'_> {
     /// Moves the index of a service that has instances.
     pub(crate) fn service_changed(&mut self, name: &str) {
         let newest = &mut self.store.catalog.newest_by_service;
-        newest.insert(name.to_owned(), self.index);
-        let touched = Touched::ServiceIndex(name.to_owned());
+        newest.insert(name.to_lowercase(), self.index);
+        let touched = Touched::ServiceIndex(name.to_lowercase());
         self.effects.touched.push(touched);
     }
 
@@ -230,7 +287,7 @@ impl Change<'_> {
         for row in self.store.catalog.services_of(node) {
             self.service_changed(&row.service.name);
             if is_its_row {
-                let name = row.service.name.clone();
+                let name = row.service.name.to_lowercase();
                 self.effects.touched.push(Touched::NodeOfService(name));
             }
         }
@@ -242,9 +299,10 @@ impl Change<'_> {
         let catalog = &mut self.store.catalog;
         catalog.forget_instance(node, name, id);
         if !catalog.has_instances(name) {
-            catalog.newest_by_service.remove(name);
+            let name = name.to_lowercase();
+            catalog.newest_by_service.remove(&name);
             catalog.service_extinct = self.index;
-            let touched = Touched::ServiceIndex(name.to_owned());
+            let touched = Touched::ServiceIndex(name);
             self.effects.touched.push(touched);
         } else {
             self.service_changed(name);

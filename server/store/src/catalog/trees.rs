@@ -11,7 +11,7 @@ use crate::Change;
 use crate::catalog::Catalog;
 use crate::catalog::registration::{CheckRow, NodeRow, ServiceRow};
 use crate::command::effects::Touched;
-use crate::kv::key::{Key, after_prefix, prefix_bounds};
+use crate::kv::key::Key;
 use crate::kv::radix;
 use crate::read::{Tree, Watch};
 
@@ -45,25 +45,11 @@ impl Trees {
         Watch::Branch(tree, radix::watched_node(keys, path.as_bytes()))
     }
 
-    /// Removes an entry. Returns the node that the removal merges with its parent, by the path through the first
-    /// byte of its edge. Reads that wait at this node are woken, too.
+    /// Removes an entry. Returns the node that the removal merges with its parent.
     fn remove(&mut self, tree: Tree, key: &Key) -> Option<Key> {
         let keys = &mut self.0[tree as usize];
         keys.remove(key)?;
-        let parent = radix::walked(keys, key.as_bytes());
-        if parent == 0 {
-            // The root has no parent, and stays with a single child.
-            return None;
-        }
-        let path = &key.as_bytes()[..parent];
-        let end = after_prefix(path);
-        let mut below = keys.range::<_, [u8]>(prefix_bounds(path, end.as_deref()));
-        let only_child = below.next()?.0.as_bytes().get(..=parent)?;
-        let is_only = |(last, ()): (&Key, &())| last.as_bytes().starts_with(only_child);
-        below
-            .next_back()
-            .is_none_or(is_only)
-            .then(|| Key::new(only_child))
+        radix::merged(keys, key.as_bytes())
     }
 }
 
@@ -98,13 +84,16 @@ pub(crate) fn node_entries(name: &str, row: &NodeRow) -> Vec<Entry> {
 /// Returns the entries of a service instance; its node in lower case.
 pub(crate) fn service_entries(node: &str, row: &ServiceRow) -> Vec<Entry> {
     let service = &row.service;
-    let id = service.id.as_str();
+    let (name, id) = (service.name.to_lowercase(), service.id.to_lowercase());
     let mut entries = vec![
-        (Tree::Services, key_of(&[node, id])),
-        (Tree::ServiceNames, key_of(&[&service.name, node, id])),
+        (Tree::Services, key_of(&[node, &id])),
+        (Tree::ServiceNames, key_of(&[&name, node, &id])),
     ];
     if let Some(destination) = service.stands_for() {
-        entries.push((Tree::Destinations, key_of(&[destination, node, id])));
+        entries.push((
+            Tree::Destinations,
+            key_of(&[&destination.to_lowercase(), node, &id]),
+        ));
     }
     entries
 }
@@ -117,7 +106,10 @@ pub(crate) fn check_entries(node: &str, row: &CheckRow) -> Vec<Entry> {
         (Tree::CheckStatuses, key_of(&[&row.check.status, node, &id])),
     ];
     if !row.service_name.is_empty() {
-        entries.push((Tree::CheckServices, key_of(&[&row.service_name, node, &id])));
+        entries.push((
+            Tree::CheckServices,
+            key_of(&[&row.service_name.to_lowercase(), node, &id]),
+        ));
     }
     entries
 }

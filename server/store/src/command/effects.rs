@@ -34,6 +34,8 @@ pub struct Effects {
 pub enum Touched {
     /// A key was written or deleted.
     Key(Key),
+    /// The deletion of a key changed the node at the end of this path.
+    MergedKeys(Key),
     /// A session was created or ended.
     Session {
         /// The session.

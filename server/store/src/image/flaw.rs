@@ -119,7 +119,7 @@ impl Image {
             on_a_node(&row.node, &|| format!("check {:?}", row.check.check_id))?;
         }
         let places = self.services.iter();
-        let places = places.map(|row| (row.node.to_lowercase(), row.service.id.clone()));
+        let places = places.map(|row| (row.node.to_lowercase(), row.service.id.to_lowercase()));
         let services = all_different(places, |(node, id)| {
             format!("service {id:?} of node {node:?}")
         })?;
@@ -130,7 +130,7 @@ impl Image {
         })?;
         for row in &self.checks {
             let service = &row.check.service_id;
-            let place = (row.node.to_lowercase(), service.clone());
+            let place = (row.node.to_lowercase(), service.to_lowercase());
             Flaw::unless(service.is_empty() || services.contains(&place), || {
                 format!(
                     "check {:?} is of service {service:?}, which its node does not have",

@@ -274,9 +274,10 @@ fn services(rows: Vec<Arc<ServiceRow>>) -> Catalog {
     let mut catalog = Catalog::default();
     for row in rows {
         let (node, service) = (row.node.to_lowercase(), &row.service);
-        let instance = (service.name.clone(), node.clone(), service.id.clone());
+        let id = service.id.to_lowercase();
+        let instance = (service.name.to_lowercase(), node.clone(), id.clone());
         catalog.instances.insert(instance);
-        catalog.services.insert((node, service.id.clone()), row);
+        catalog.services.insert((node, id), row);
     }
     catalog
 }

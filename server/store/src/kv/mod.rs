@@ -357,6 +357,7 @@ impl Change<'_> {
     /// Deletes a key if it exists.
     pub(crate) fn kv_delete(&mut self, key: &Key) {
         if self.remove(key) {
+            self.kv_merged(key);
             self.bury(key.clone());
         }
     }
@@ -364,16 +365,24 @@ impl Change<'_> {
     /// Deletes every key that starts with `prefix`.
     fn kv_delete_tree(&mut self, prefix: &Key) {
         let doomed = self.store.kv.under(prefix.as_bytes());
-        if doomed.is_empty() {
+        let Some((last, _)) = doomed.last() else {
             return;
+        };
+        for (key, _) in &doomed {
+            self.remove(key);
         }
-        for (key, _) in doomed {
-            self.remove(&key);
-        }
+        self.kv_merged(last);
         // A tree gets a single tombstone, the whole store gets none (kv.md 3, 4.3).
         if !prefix.is_empty() {
             self.bury(prefix.clone());
         }
+    }
+
+    /// Wakes those who wait at the node that the removal of `key`, the last of those removed, has merged.
+    fn kv_merged(&mut self, key: &Key) {
+        let path = [key.as_bytes(), &[0]].concat();
+        let merged = radix::merged(&self.store.kv.rows, &path);
+        self.effects.touched.extend(merged.map(Touched::MergedKeys));
     }
 
     /// Stores a row if it differs from the current one.

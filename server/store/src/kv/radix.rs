@@ -9,7 +9,7 @@ use std::ops::Bound;
 
 use imbl::OrdMap;
 
-use crate::kv::key::{Key, after_prefix};
+use crate::kv::key::{Key, after_prefix, prefix_bounds};
 
 /// Returns the prefix of the keys whose writes end a wait at `path`, with which keys may start.
 ///
@@ -33,8 +33,31 @@ pub(crate) fn watched_node<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Key 
     Key::new(&path[..=node])
 }
 
+/// Returns the node that the removal of `path` has merged with its parent, by the path through the first byte of its
+/// edge. Reads that wait at this node are woken, too (kv.md 5.4). `rows` are those that are left.
+pub(crate) fn merged<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Option<Key> {
+    let parent = walked(rows, path);
+    if parent == 0 {
+        // The root has no parent, and stays with a single child.
+        return None;
+    }
+    let path = &path[..parent];
+    let end = after_prefix(path);
+    let mut below = rows.range::<_, [u8]>(prefix_bounds(path, end.as_deref()));
+    let only_child: Vec<u8> = terminated(below.next()?.0).take(parent + 1).collect();
+    let is_only = |(last, _): (&Key, &V)| {
+        terminated(last)
+            .take(parent + 1)
+            .eq(only_child.iter().copied())
+    };
+    below
+        .next_back()
+        .is_none_or(is_only)
+        .then(|| Key::new(&only_child))
+}
+
 /// Returns the number of bytes of `path` that a key starts with, too.
-pub(crate) fn walked<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> usize {
+fn walked<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> usize {
     let before = rows
         .range::<_, [u8]>((Bound::Unbounded, Bound::Excluded(path)))
         .next_back();
@@ -47,9 +70,12 @@ pub(crate) fn walked<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> usize {
 /// Returns the length of the common prefix of `path` and a neighbour with its terminating NUL.
 fn common_with<V>(path: &[u8], neighbour: Option<(&Key, &V)>) -> usize {
     let Some((key, _)) = neighbour else { return 0 };
-    let terminated = key.as_bytes().iter().chain(std::iter::once(&0));
     path.iter()
-        .zip(terminated)
-        .take_while(|(left, right)| left == right)
+        .zip(terminated(key))
+        .take_while(|(left, right)| **left == *right)
         .count()
+}
+
+fn terminated(key: &Key) -> impl Iterator<Item = u8> {
+    key.as_bytes().iter().copied().chain([0])
 }

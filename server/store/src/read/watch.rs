@@ -161,6 +161,7 @@ impl<H: Clone> Registry<H> {
                 add(self.keys.get(key));
                 self.prefixes.concerned(key).for_each(|it| add(Some(it)));
             }
+            Touched::MergedKeys(path) => add(self.prefixes.waiters.get(path)),
             Touched::Session { id, node } => {
                 add(self.others.get(&Watch::Session(*id)));
                 add(self.others.get(&Watch::NodeSessions(node.clone())));

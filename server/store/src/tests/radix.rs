@@ -5,9 +5,11 @@ use std::convert::Infallible;
 
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
+use proptest::sample::Selector;
 
 use proconsul_testing::random_cases;
 
+use crate::read::watch::Registry;
 use crate::timestamp::Timestamp;
 use crate::{Content, Index, Key, KvGet, KvList, KvVerb, KvWrite, Read, Store, Watch};
 
@@ -57,6 +59,19 @@ impl Node {
             Some(deeper) => [label.as_slice(), &deeper].concat(),
             None => vec![first],
         })
+    }
+
+    /// Returns the node that takes its parent's place when `path` is removed, by the path through its first byte. The
+    /// root is given up for no child.
+    fn merges_without(&self, path: &[u8], is_root: bool) -> Option<Vec<u8>> {
+        let (label, below) = self.edges.get(path.first()?)?;
+        if below.edges.is_empty() {
+            let mut others = self.edges.keys().filter(|byte| path.first() != Some(byte));
+            let (other, further) = (others.next()?, others.next());
+            return (!is_root && further.is_none()).then(|| vec![*other]);
+        }
+        let deeper = below.merges_without(path.strip_prefix(label.as_slice())?, false)?;
+        Some([label.as_slice(), &deeper].concat())
     }
 }
 
@@ -125,6 +140,38 @@ proptest! {
                 prop_assert_eq!(woken, wakes(&keys, &missing, write), "prefix, {:?}", write);
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(random_cases(1000))]
+
+    #[test]
+    fn a_deletion_wakes_those_who_wait_at_the_node_that_it_merges(
+        keys in btree_set(key(), 1..8),
+        deleted in any::<Selector>(),
+        tree in any::<bool>(),
+        missing in key(),
+    ) {
+        prop_assume!(!keys.iter().any(|key| key.starts_with(&missing)));
+        let deleted = deleted.select(&keys);
+        let mut store = store_of(&keys);
+        let strings: Vec<Vec<u8>> = keys.iter().map(|key| with_nul(key)).collect();
+        let node = Node::of(&strings);
+        let merged = node.merges_without(&with_nul(deleted), true);
+        let expected = wakes(&keys, &missing, deleted) || merged.is_some() && merged == node.walk(&missing);
+
+        let Ok(waiting) = KvList(Key::new(&missing)).look(&store);
+        let mut registry = Registry::default();
+        let waiter = registry.admit();
+        registry.register(waiter, &(), &waiting.reads);
+        let is_alone = keys.iter().filter(|key| key.starts_with(deleted)).count() == 1;
+        let write = KvWrite {
+            key: Key::new(deleted),
+            verb: if tree && is_alone { KvVerb::DeleteTree } else { KvVerb::Delete },
+        };
+        let applied = store.apply(Timestamp::ZERO, write);
+        prop_assert_eq!(!registry.concerned(&applied.effects.touched).is_empty(), expected);
     }
 }
 

@@ -151,7 +151,7 @@ impl Change<'_> {
                 Some(TxnResult::Node(Arc::clone(row)))
             }
             CatalogSubject::Service { service, .. } => {
-                let row = catalog.services.get(&(node, service.id.clone()))?;
+                let row = catalog.service(&node, &service.id)?;
                 Some(TxnResult::Service(Arc::clone(row)))
             }
             CatalogSubject::Check { check, .. } => {

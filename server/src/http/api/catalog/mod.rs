@@ -20,7 +20,7 @@ use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
     Answer, ConnectInstances, Elsewhere, Index, Instance, NodeInfo, NodeList, NodeRow, Read,
-    ServiceInstances, ServiceList, ServiceRow, ServiceView,
+    ServiceInstances, ServiceList, ServiceRow, ServiceView, TaggedInstances,
 };
 use crate::version::Behaviour;
 
@@ -108,9 +108,19 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     Ok(reply(request, &node, answer.index, options))
 }
 
-/// Shows a node with the list of its services. Both are `null` for a missing node, and an empty list is `null`.
+/// Shows a node with the list of its services. Both are `null` for a missing node, and an empty list is `null`. Until
+/// 1.13 a node that goes while the read is blocked is shown as it was (session.md 4.5b.r28).
 pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
-    let (answer, filter, options) = read_node(request).await?;
+    let options = read_options(request)?;
+    let before = (options.wait.is_some() && !request.has(Behaviour::CatalogNodeIndex))
+        .then(|| request.named("node name"))
+        .transpose()?
+        .and_then(|name| {
+            let Ok(answer) = request.context.engine.read(&NodeInfo(name));
+            answer.rows
+        });
+    let (mut answer, filter, options) = read_node(request).await?;
+    answer.rows = answer.rows.or(before);
     let version = request.context.config.version;
     let (node, services) = node_and_services(&answer, &filter).unzip();
     let service = |row| NodeService::new(row, version);
@@ -150,7 +160,11 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     if names_peer(request) {
         return shown_instances(request, |_| Elsewhere).await;
     }
-    shown_instances(request, |name| ServiceInstances(ServiceView::Catalog, name)).await
+    let of = |name| ServiceInstances(ServiceView::Catalog, name);
+    shown_instances(request, |name| {
+        TaggedInstances(of(name), wanted_tags(request))
+    })
+    .await
 }
 
 /// Whether a read is about the services of a peer, which has none here (1.22.md B4.5).
@@ -165,7 +179,7 @@ pub(crate) async fn connect(request: &Request) -> Result<Reply, Failure> {
 
 async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     request: &Request,
-    of: fn(String) -> R,
+    of: impl FnOnce(String) -> R,
 ) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let instances_of = of(request.named("service name")?);
@@ -185,9 +199,9 @@ pub(crate) fn instances<'a>(
     rows: &'a [Instance],
     filter: &Filter<Instance>,
 ) -> Vec<&'a Instance> {
-    let meta = node_meta(request);
+    let (meta, tags) = (node_meta(request), wanted_tags(request));
     let wanted =
-        |row: &&Instance| has_tags(request, row) && row.node.has_meta(&meta) && filter.keeps(row);
+        |row: &&Instance| row.has_tags(&tags) && row.node.has_meta(&meta) && filter.keeps(row);
     let mut rows: Vec<&Instance> = rows.iter().filter(wanted).collect();
     sort_nearest(request, &mut rows, |row| &row.service.node);
     rows
@@ -210,14 +224,9 @@ pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
 /// An empty list.
 pub(crate) const NOTHING: [(); 0] = [];
 
-/// Whether an instance has every `tag` of the query, ignoring case.
-fn has_tags(request: &Request, instance: &Instance) -> bool {
-    let tags = instance.service.service.tags();
-    let mut wanted = request.query.all("tag");
-    wanted.all(|wanted| {
-        tags.iter()
-            .any(|tag| tag.as_bytes().eq_ignore_ascii_case(wanted))
-    })
+/// Returns every `tag` of the query.
+pub(crate) fn wanted_tags(request: &Request) -> Vec<Vec<u8>> {
+    request.query.all("tag").map(<[u8]>::to_vec).collect()
 }
 
 /// Returns the options of a read of the catalog or of health.

@@ -66,6 +66,7 @@ impl Change<'_> {
                 Some(node.clone())
             }
             Touched::Key(_)
+            | Touched::MergedKeys(_)
             | Touched::Session { .. }
             | Touched::NodeOfService(_)
             | Touched::ServiceIndex(_)
@@ -105,8 +106,8 @@ impl Store {
             let checks = self.agent.checks_on(&alias.service);
             return result(alias, exists, checks.map(|local| &local.check));
         }
-        let place = (node.clone(), alias.service.clone());
-        let exists = self.catalog.services.contains_key(&place);
+        let row = self.catalog.service(&node, &alias.service);
+        let exists = row.is_some_and(|row| row.service.id == alias.service);
         let rows = self.catalog.checks.of_node(&node);
         // The case of the node's name matters for its checks only.
         let rows = rows.iter().filter(|row| row.node == alias.node);

@@ -14,6 +14,7 @@ fn concerns(watch: &Watch, touched: &Touched) -> bool {
         (Watch::KeyPrefix(prefix), Touched::Key(key)) => {
             key.as_bytes().starts_with(prefix.as_bytes())
         }
+        (Watch::KeyPrefix(path), Touched::MergedKeys(merged)) => path == merged,
         (Watch::Session(session), Touched::Session { id, .. }) => session == id,
         (Watch::NodeSessions(node), Touched::Session { node: touched, .. }) => node == touched,
         (Watch::AnySession, Touched::Session { .. }) => true,
@@ -73,6 +74,7 @@ fn watch() -> impl Strategy<Value = Watch> {
 fn touched() -> impl Strategy<Value = Touched> {
     prop_oneof![
         key().prop_map(Touched::Key),
+        key().prop_map(Touched::MergedKeys),
         (session(), node()).prop_map(|(id, node)| Touched::Session { id, node }),
         node().prop_map(Touched::Node),
         (node(), service()).prop_map(|(node, name)| Touched::Service { node, name }),

@@ -58,7 +58,8 @@ fn name(touched: &Touched) -> Option<String> {
         Touched::Node(node) => format!("node {node}"),
         Touched::Service { node, name } => format!("service {node} {name}"),
         Touched::Check { node, service_name } => format!("check {node} {service_name}"),
-        Touched::NodeOfService(_)
+        Touched::MergedKeys(_)
+        | Touched::NodeOfService(_)
         | Touched::ServiceIndex(_)
         | Touched::Entry(..)
         | Touched::Merged(..)

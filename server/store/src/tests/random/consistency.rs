@@ -151,7 +151,7 @@ fn catalog(store: &Store) {
     for ((node, id), row) in &catalog.checks.rows {
         in_order(row.create_index, row.modify_index, catalog.checks_newest);
         assert!(catalog.nodes.contains_key(node), "{id} without its node");
-        let service = (node.clone(), row.check.service_id.clone());
+        let service = (node.clone(), row.check.service_id.to_lowercase());
         let stands = service.1.is_empty() || catalog.services.contains_key(&service);
         assert!(stands, "{id} without its service");
     }
@@ -163,7 +163,7 @@ fn catalog(store: &Store) {
     let instances = catalog
         .services
         .iter()
-        .map(|((node, id), row)| (row.service.name.clone(), node.clone(), id.clone()));
+        .map(|((node, id), row)| (row.service.name.to_lowercase(), node.clone(), id.clone()));
     let instances: BTreeSet<_> = instances.collect();
     assert_eq!(
         catalog.instances.iter().cloned().collect::<BTreeSet<_>>(),

@@ -441,10 +441,12 @@ fn registration() -> impl Strategy<Value = Registration> {
 }
 
 fn service() -> impl Strategy<Value = NewService> {
-    (0..3usize, 0..2i64).prop_map(|(number, port)| NewService {
+    let parts = (0..3usize, 0..2i64, any::<bool>());
+    parts.prop_map(|(number, port, connect_native)| NewService {
         id: SERVICE_IDS[number].to_owned(),
         name: NAME_OF_IDS[number].to_owned(),
         port,
+        connect_native,
         ..NewService::default()
     })
 }

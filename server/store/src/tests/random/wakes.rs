@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::steps::{KEYS, NODES, SERVICES, World};
 use crate::read::watch::Registry;
 use crate::tests::any::{Answer, Command, Query, Rows};
-use crate::{Effects, Key, KvVerb, Labels, ServiceRow, ServiceView, Store, TxnOperation, TxnVerb};
+use crate::{
+    Effects, Key, KvVerb, Labels, ServiceRow, ServiceView, Store, Touched, TxnOperation, TxnVerb,
+};
 
 /// The answers to all reads, each with a waiter.
 pub(super) struct Waiting {
@@ -79,19 +81,22 @@ impl Waiting {
     /// index, and none on an existing key or prefix without a change.
     pub(super) fn check(&self, after: &Store, command: &Command, effects: &Effects) {
         let woken = self.registry.concerned(&effects.touched);
+        // The deletion of a neighbour changes the node at which a read waits.
+        let is_merge = |touched: &Touched| matches!(touched, Touched::MergedKeys(_));
+        let merges = effects.touched.iter().any(is_merge);
         for (number, (read, before)) in &self.answers {
             let now = read.look(after).expect("the ids are well-formed");
             let is_woken = woken.contains(number);
             if shows_the_same(read, &now.rows, &before.rows) {
                 assert!(
-                    !is_woken || may_wake_in_vain(read, before, command),
+                    !is_woken || merges || may_wake_in_vain(read, before, command),
                     "{read:?} is woken in vain by {command:?}"
                 );
                 continue;
             }
             assert!(is_woken, "{read:?} sleeps through {command:?}");
             assert!(
-                now.index > before.index || may_slide_back(after, read, command),
+                now.index > before.index || may_slide_back(after, read, &now.rows, command),
                 "{read:?} stays at {} at {command:?}",
                 before.index
             );
@@ -138,10 +143,12 @@ fn may_wake_in_vain(read: &Query, before: &Answer, command: &Command) -> bool {
 }
 
 /// Whether a read may change without a higher index (kv.md 4.3): after the deletion of a tree by a shorter
-/// prefix, whose tombstone does not count for a longer one; for a deleted node, until 1.13; and for events,
-/// whose indexes have no order.
-fn may_slide_back(after: &Store, read: &Query, command: &Command) -> bool {
+/// prefix, whose tombstone does not count for a longer one; for a deleted node, until 1.13; for the last instance that
+/// stands for a service, when that goes on without Connect (session.md 4.5b.r29); and for events, whose indexes have no
+/// order.
+fn may_slide_back(after: &Store, read: &Query, now: &Rows, command: &Command) -> bool {
     match read {
+        Query::Connect(..) => matches!(now, Rows::Instances(rows) if rows.is_empty()),
         Query::KvList(_) => match command {
             Command::Kv(write) => deletes_tree(&write.verb),
             Command::Txn(operations) => operations.iter().any(|operation| match operation {
