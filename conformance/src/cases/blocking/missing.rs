@@ -230,6 +230,31 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "blocking/missing/deletion-merges-nodes-of-the-tree",
+        claim: "A read that blocks on a prefix without keys ends when a deletion leaves its neighbour in the tree alone",
+        source: "kv.md 5.4",
+        needs: &[Feature::Blocking, Feature::OwnServer],
+        run: |t| {
+            for key in ["p/a", "p/b", "p/c", "q"] {
+                t.put(key, "", "v").is(200, "true");
+            }
+            let index = t.get("p/a/", "recurse").is(404, "").index();
+            let waiting = ["recurse", "keys"]
+                .map(|kind| t.start_get("p/a/", &format!("{kind}&index={index}&wait=60s")));
+            // Two are left below `p/`: neither takes the place of the other.
+            t.delete("p/c", "").is(200, "true");
+            for waiting in &waiting {
+                t.still_blocked(waiting);
+            }
+            t.delete("p/b", "").is(200, "true");
+            for waiting in waiting {
+                let answer = waiting.answer().is(404, "");
+                t.grew("X-Consul-Index", index, answer.index());
+            }
+        },
+        ..Case::REAL
+    },
 ];
 
 /// What a client does that got `answer`: while it is 404, it asks again with the index that came. Gives the first other answer.

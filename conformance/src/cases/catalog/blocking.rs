@@ -1,11 +1,14 @@
 //! What wakes a blocked read of the catalog or of health, and what it sleeps through (session.md 4.5b).
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
-use crate::cases::catalog::{check, register, service_check};
+use crate::case::version::Version;
+use crate::cases::catalog::{check, deregister, register, service_check};
 use crate::wire::Request;
 use crate::wire::waiting::Waiting;
 
@@ -222,6 +225,32 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 }],
             );
         },
+        ..SLEEPS
+    },
+    Case {
+        id: "catalog/blocking/node-services-of-a-node-that-goes",
+        claim: "catalog/node-services sleeps through the end of its node, and shows it as it was; catalog/node shows null",
+        source: "session.md 4.5b.r28",
+        run: |t| {
+            let scene = Scene::new(t);
+            let paths =
+                ["node-services", "node"].map(|kind| format!("/v1/catalog/{kind}/{}", scene.node));
+            let waiting = paths.each_ref().map(|path| {
+                let index = t.api_get(path).index();
+                t.start(&Request::get(&format!("{path}?index={index}&wait=3s")))
+            });
+            deregister(t, &scene.node, &json!({}));
+            let wait = Duration::from_secs(3);
+            let shown = t.runs_out(&waiting[0], wait).status_is(200);
+            t.same("the index", shown.index(), 1);
+            shown
+                .field_is("/Node/Node", scene.node.as_str())
+                .field_is("/Services/0/Service", scene.service.as_str());
+            waiting[1].answer().is(200, "null");
+            t.api_get(&paths[0])
+                .is(200, "{\"Node\":null,\"Services\":null}");
+        },
+        until: Some(Version::V1_13),
         ..SLEEPS
     },
 ];

@@ -543,4 +543,38 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..ROW
     },
+    Case {
+        id: "catalog/wakes/tags",
+        claim: "Reads of the instances with a tag sleep through the nodes and checks of the others, which move the index",
+        source: "session.md 4.5b.r25",
+        run: |t| {
+            let scene = Scene::new(t);
+            let with = |node: &str, tag: &str| {
+                let service = json!({"ID": "tagged", "Service": t.node("none"), "Tags": [tag]});
+                register(t, &t.node(node), &json!({"Service": service}));
+            };
+            with("n2", "a");
+            with("n3", "b");
+            // Who has no checks waits for those of its neighbours in the tree.
+            check(t, &t.node("n3"), "own", "passing");
+            let columns = [
+                "/v1/catalog/service/{none}?tag=A",
+                "/v1/catalog/service/{none}?tag=b",
+                "/v1/catalog/service/{none}?tag=nobody",
+                "/v1/health/service/{none}?tag=A",
+                "/v1/health/service/{none}?tag=b",
+                "/v1/health/service/{none}?tag=nobody",
+            ];
+            let moved = |_: &Scene<'_>| {
+                t.register(&json!({"Node": t.node("n3"), "Address": "127.0.0.9"}));
+            };
+            scene.reads(&columns, "i W i i W i", moved);
+            scene.reads(&columns, "i i i W i i", |_| {
+                check(t, &t.node("n2"), "of-node", "warning")
+            });
+            scene.reads(&columns, "W W W W W W", |_| with("n3", "c"));
+        },
+        until: Some(STREAMING),
+        ..ROW
+    },
 ];
