@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, deregister, register};
+use crate::cases::catalog::{check, register};
 use crate::cases::session::leaves_alone;
 use crate::wire::Request;
 use crate::wire::answer::Answer;
@@ -478,58 +478,5 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.same("the check", shown(t, &node, "c"), before);
         },
         ..Case::MUST
-    },
-    Case {
-        id: "catalog/register/service-in-any-case",
-        claim: "Names and ids of services are found in any case, and shown as they were last written",
-        source: "session.md 4.2.r19",
-        needs: &[Feature::OwnServer, Feature::Registration],
-        run: |t| {
-            let service = |id: &str, name: &str| json!({"Service": {"ID": id, "Service": name}});
-            let check =
-                json!({"CheckID": "c", "Name": "c", "ServiceID": "WEB", "Status": "passing"});
-            register(t, "first", &service("Web", "Web"));
-            register(t, "second", &service("web", "web"));
-            register(t, "first", &service("wEB", "WEB"));
-            register(t, "first", &json!({"Check": check}));
-            for name in ["web", "wEb"] {
-                let found = t
-                    .api_get(&format!("/v1/catalog/service/{name}"))
-                    .status_is(200);
-                let list = found.list();
-                let shown = |place: usize| {
-                    (
-                        list[place]["ServiceID"].clone(),
-                        list[place]["ServiceName"].clone(),
-                    )
-                };
-                t.same("instances", list.len(), 2);
-                t.same("the first", shown(0), (json!("wEB"), json!("WEB")));
-                t.same("the second", shown(1), (json!("web"), json!("web")));
-                let health = t
-                    .api_get(&format!("/v1/health/service/{name}"))
-                    .status_is(200);
-                t.same(
-                    "its checks",
-                    health.list()[0]["Checks"][0]["ServiceID"].clone(),
-                    json!("WEB"),
-                );
-                let checks = t
-                    .api_get(&format!("/v1/health/checks/{name}"))
-                    .status_is(200);
-                t.same("checks", checks.list().len(), 1);
-            }
-            let names = t.api_get("/v1/catalog/services").status_is(200).json();
-            t.same(
-                "the names as written",
-                (names["web"].is_array(), names["WEB"].is_array()),
-                (true, true),
-            );
-            deregister(t, "first", &json!({"ServiceID": "web"}));
-            t.same("left", t.api_get("/v1/catalog/service/WEB").list().len(), 1);
-            deregister(t, "second", &json!({"ServiceID": "WEB"}));
-            t.api_get("/v1/catalog/service/web").is(200, "[]");
-        },
-        ..Case::REAL
     },
 ];
