@@ -570,7 +570,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             };
             scene.reads(&columns, "i W i i W i", moved);
             scene.reads(&columns, "i i i W i i", |_| {
-                check(t, &t.node("n2"), "of-node", "warning")
+                check(t, &t.node("n2"), "of-node", "warning");
             });
             scene.reads(&columns, "W W W W W W", |_| with("n3", "c"));
         },
