@@ -80,6 +80,8 @@ pub struct Findings {
     pub(super) not_copied: Vec<String>,
     /// Reads that became alike when both were asked again.
     pub(super) settled: usize,
+    /// Answers that differ where nobody can say what is right: writes had overlapped in an order that does not show.
+    unjudged: usize,
     /// Answers that were not compared because the emulator was gone or had missed something.
     pub(super) dropped: usize,
     pub(super) dead: Option<String>,
@@ -96,6 +98,7 @@ impl Findings {
             watch: Stopwatch::start(),
             not_copied,
             settled: 0,
+            unjudged: 0,
             dropped: 0,
             dead: None,
         }
@@ -110,6 +113,15 @@ impl Findings {
 
     pub(super) fn same(&mut self, asked: &Asked, real: &Outcome) {
         self.counts.entry(route(asked)).or_default().same += 1;
+        self.remember(Said {
+            asked: asked.clone(),
+            real: Some(real.clone()),
+        });
+    }
+
+    /// An answer that differs, and might also if the emulator were the same server.
+    pub(super) fn unjudged(&mut self, asked: &Asked, real: &Outcome) {
+        self.unjudged += 1;
         self.remember(Said {
             asked: asked.clone(),
             real: Some(real.clone()),
@@ -169,6 +181,12 @@ impl Findings {
         self.dropped + self.unseen.dropped.load(Ordering::SeqCst)
     }
 
+    /// How many requests were answered differently after writes that overlapped, so that both answers may be right.
+    #[must_use]
+    pub fn count_of_unjudged(&self) -> usize {
+        self.unjudged
+    }
+
     /// What was not compared, in sentences.
     #[must_use]
     pub fn left_out(&self) -> Vec<String> {
@@ -184,6 +202,10 @@ impl Findings {
         sentences.extend(count(
             self.count_of_dropped(),
             "requests were not compared, for that reason",
+        ));
+        sentences.extend(count(
+            self.unjudged,
+            "answers differed and were not judged: writes overlapped, and their order does not show",
         ));
         let counts = [
             (
@@ -219,10 +241,11 @@ impl Findings {
     #[must_use]
     pub fn summary(&self) -> String {
         format!(
-            "{} requests answered alike ({} of them when both were asked again), {} differently; {:.1?}",
+            "{} requests answered alike ({} of them when both were asked again), {} differently, {} not judged; {:.1?}",
             self.count_of_same(),
             self.settled,
             self.count_of_differences(),
+            self.unjudged,
             self.watch.elapsed()
         )
     }

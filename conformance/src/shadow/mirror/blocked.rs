@@ -125,7 +125,7 @@ impl Mirror {
         let Some(blocked) = &flight.blocked else {
             return;
         };
-        let grace = self.servers.grace;
+        let grace = self.patience_of(&flight.asked);
         let deadline = match (&blocked.real, &blocked.emulated) {
             (Some(_), Some(_)) => return self.compare(id),
             (Some(real), None) => match Self::ran_out(&flight.asked, real) {
@@ -174,7 +174,8 @@ impl Mirror {
                     return self.same(&asked, &real, view, judgement);
                 }
             }
-            return self.postpone(&asked, real, emulated);
+            // Several writes came at once, and either may have seen any of the states between them.
+            return self.postpone(&asked, real, emulated, true);
         }
         self.differs(&asked, real, emulated, judgement);
     }

@@ -8,6 +8,7 @@
 mod blocked;
 mod late;
 mod order;
+mod unsure;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -17,17 +18,21 @@ use std::time::Duration;
 
 use self::blocked::Blocked;
 use self::late::Late;
+use self::order::Timed;
+use self::unsure::{Unsure, contradict};
 use crate::shadow::ear::{Event, Place, Unseen, blocks};
 use crate::shadow::findings::{Findings, route};
 use crate::shadow::judge::{Indexes, Judgement, judge, readable};
 use crate::shadow::mapping::Mapping;
-use crate::time::{Deadline, pause};
+use crate::time::{Deadline, Stopwatch, pause};
 use crate::wire::asked::Asked;
 use crate::wire::transcript::Names;
 use crate::wire::{Address, Connection, Outcome, PATIENCE};
 
 /// With nothing to do, how long until reads that are overdue are looked for.
 const IDLE: Duration = Duration::from_millis(20);
+/// Reads that differ are looked after at such distances even while something is in the queue.
+const LONGEST_BUSY: Duration = Duration::from_millis(200);
 /// Between two looks at servers that may yet come to say the same.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
 /// So many reads on their way are asked for before a write, and so many of their views are kept.
@@ -49,6 +54,10 @@ pub(super) struct Flight {
     _place: Place,
     /// What the emulator would have answered, before each write since.
     pub(super) views: Vec<Outcome>,
+    /// When it was sent, by the count of [`Mirror::tick`].
+    pub(super) sent: u64,
+    /// Writes that overlapped with each other were done meanwhile.
+    is_raced: bool,
     blocked: Option<Blocked>,
 }
 
@@ -67,6 +76,8 @@ pub(super) struct Done {
     pub(super) id: u64,
     pub(super) flight: Flight,
     pub(super) outcome: Outcome,
+    /// When it was answered, by the count of [`Mirror::tick`].
+    pub(super) answered: u64,
 }
 
 /// Who does all of it.
@@ -86,6 +97,12 @@ pub(super) struct Mirror {
     late: Vec<Late>,
     /// How many writes were done.
     writes: u64,
+    /// How many requests and answers there were.
+    ticks: u64,
+    unsure: Unsure,
+    /// Nothing more will come.
+    is_ended: bool,
+    idled: Stopwatch,
     /// Kinds of requests that differ however long one waits.
     pub(super) unsettled: HashSet<String>,
     /// Why the emulator is asked no more.
@@ -112,6 +129,10 @@ impl Mirror {
             links: HashMap::new(),
             late: Vec::new(),
             writes: 0,
+            ticks: 0,
+            unsure: Unsure::default(),
+            is_ended: false,
+            idled: Stopwatch::start(),
             unsettled: HashSet::new(),
             dead: None,
         }
@@ -125,7 +146,12 @@ impl Mirror {
                 Some(event) => self.take(event),
                 None => self.idle(),
             }
+            if self.idled.elapsed() > LONGEST_BUSY {
+                self.try_late(None);
+                self.idled = Stopwatch::start();
+            }
         }
+        self.is_ended = true;
         // Reads that the real server has answered are still waited for.
         while self.awaits_the_emulator() || !self.late.is_empty() {
             match self.next(IDLE) {
@@ -153,6 +179,13 @@ impl Mirror {
     fn idle(&mut self) {
         self.overdue();
         self.try_late(None);
+        self.idled = Stopwatch::start();
+    }
+
+    /// Counts requests and answers in the order in which they passed.
+    pub(super) fn tick(&mut self) -> u64 {
+        self.ticks += 1;
+        self.ticks
     }
 
     fn take(&mut self, event: Event) {
@@ -193,6 +226,8 @@ impl Mirror {
             asked,
             _place: place,
             views: Vec::new(),
+            sent: self.tick(),
+            is_raced: false,
             blocked,
         };
         self.flights.insert(id, flight);
@@ -218,31 +253,42 @@ impl Mirror {
             id,
             flight,
             outcome,
+            answered: self.tick(),
         };
         if done.flight.asked.is_read() {
             return self.read(done);
         }
         let mut group = order::gathered(self, done);
-        let before = self.moment_of_a_race(&group);
-        let asked = group.front().map(|done| done.flight.asked.clone());
+        let of_group = |(_, done): &Timed| done.flight.asked.clone();
+        let all: Vec<Asked> = group.iter().map(of_group).collect();
+        let before = self.moment_of_a_race(&all);
+        if before.is_some() {
+            self.race_late(&group.iter().map(|(_, done)| done.id).collect());
+        }
+        let mut lost = unsure::unshown(&group);
         while let Some(done) = order::next(self, &mut group) {
             let id = done.id;
             self.views_before_a_write();
-            self.write(done);
+            if !self.write(done, &all) {
+                lost.extend(all.iter().flat_map(unsure::keys_of));
+            }
             self.try_late(Some(id));
         }
-        if let (Some(before), Some(asked)) = (before, asked)
-            && let Some(after) = order::last_index(self, &asked)
+        self.unsure.add(lost);
+        if let Some(before) = before
+            && let Some(after) = order::last_index(self, &all[0])
         {
             self.mapping.add_race(before, after);
         }
     }
 
     /// The emulator's last index before it does several writes that had overlapped.
-    fn moment_of_a_race(&mut self, group: &VecDeque<Done>) -> Option<u64> {
-        let first = group.front().filter(|_| group.len() > 1)?;
-        let asked = first.flight.asked.clone();
-        order::last_index(self, &asked)
+    fn moment_of_a_race(&mut self, group: &[Asked]) -> Option<u64> {
+        let first = group.first().filter(|_| group.len() > 1)?;
+        for flight in self.flights.values_mut() {
+            flight.is_raced = true;
+        }
+        order::last_index(self, first)
     }
 
     /// The program no longer waits. What it has written is written all the same, as far as anybody knows.
@@ -259,7 +305,7 @@ impl Mirror {
     }
 
     /// What the emulator answers on the connection that stands for one of the program's.
-    fn exchange(&mut self, connection: u64, asked: &Asked) -> Outcome {
+    pub(super) fn exchange(&mut self, connection: u64, asked: &Asked) -> Outcome {
         let kept = self.links.remove(&connection);
         let is_kept = kept.is_some();
         let opened = kept.map_or_else(|| Connection::open(&self.servers.emulator), Ok);
@@ -352,15 +398,21 @@ impl Mirror {
             let candidate = candidate.clone();
             return self.same(&flight.asked, outcome, &candidate, judgement);
         }
-        let asked = done.flight.asked.clone();
-        self.postpone(&asked, done.outcome, emulated);
+        let Flight {
+            asked, is_raced, ..
+        } = done.flight;
+        self.postpone(&asked, done.outcome, emulated, is_raced);
     }
 
-    fn write(&mut self, done: Done) {
+    /// Does a write, one of `all` that overlapped; false if they were not done in the real server's order, as it turns out.
+    fn write(&mut self, done: Done, all: &[Asked]) -> bool {
         self.writes += 1;
         order::learn_cas(self, &done);
         let Done {
-            flight, outcome, ..
+            id,
+            flight,
+            outcome,
+            ..
         } = done;
         self.mapping.learn_own(&flight.asked);
         let asked = self.mapping.to_emulator(&flight.asked);
@@ -368,10 +420,23 @@ impl Mirror {
         let mut judgement = self.judge(&flight.asked, &outcome, &emulated);
         // What ends by itself, a session or a lock-delay, may end a moment later here; a refusal has changed nothing.
         let kind = route(&flight.asked);
-        if !judgement.is_same() && refuses(&emulated) && !refuses(&outcome) {
+        let is_raced = all.len() > 1;
+        let mut is_in_order = true;
+        if is_raced && !judgement.is_same() {
+            let unordered = self.judge_with(Indexes::LeftOut, &flight.asked, &outcome, &emulated);
+            if unordered.is_same() {
+                judgement = unordered;
+            } else if contradict(&outcome, &emulated) {
+                is_in_order = false;
+            }
+        }
+        let is_unsure = !is_in_order || self.unsure.touches(&flight.asked);
+        if !judgement.is_same() && !is_unsure && refuses(&emulated) && !refuses(&outcome) {
             let deadline = self.patience_with(&kind);
             while !judgement.is_same() && refuses(&emulated) && deadline.left().is_some() {
                 pause(BETWEEN_LOOKS);
+                // Nobody is asked again meanwhile: the emulator is behind.
+                self.try_late(Some(id));
                 emulated = self.exchange(flight.connection, &asked);
                 judgement = self.judge(&flight.asked, &outcome, &emulated);
             }
@@ -381,8 +446,10 @@ impl Mirror {
         }
         match judgement.is_same() {
             true => self.same(&flight.asked, &outcome, &emulated, judgement),
+            false if !is_in_order => self.findings.unjudged(&flight.asked, &outcome),
             false => self.differs(&flight.asked, outcome, emulated, judgement),
         }
+        is_in_order
     }
 
     /// How long two servers may take to say the same: no time where they never did.
@@ -410,6 +477,7 @@ impl Mirror {
         judgement: Judgement,
     ) {
         self.learn(asked, real, emulated, judgement);
+        self.unsure.agreed(asked);
         self.findings.same(asked, real);
     }
 
@@ -424,6 +492,10 @@ impl Mirror {
         self.learn(asked, &real, &emulated, judgement);
         if self.dead.is_some() {
             self.findings.dropped += 1;
+            return;
+        }
+        if self.unsure.touches(asked) {
+            self.findings.unjudged(asked, &real);
             return;
         }
         self.findings

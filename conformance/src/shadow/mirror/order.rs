@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Done, Mirror, ask};
+use super::{Done, Mirror, ask, refuses};
 use crate::shadow::ear::{Event, blocks};
 use crate::time::Deadline;
 use crate::wire::Outcome;
@@ -17,13 +17,16 @@ use crate::wire::asked::Asked;
 use crate::wire::entry::Entry;
 
 /// How long writes that overlap are waited for, and how many at most.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(5);
 const MOST: usize = 32;
 /// A missing key is shown with the last index of all keys (kv.md 4.2).
 const NO_KEY: &str = "/v1/kv/proconsul-conformance/shadow/no-such-key";
 
+/// A write with the index at which it was done, if the real server shows it.
+pub(super) type Timed = (Option<u64>, Done);
+
 /// The write and all that overlapped with it; [`next`] takes them out in the order in which to do them.
-pub(super) fn gathered(mirror: &mut Mirror, first: Done) -> VecDeque<Done> {
+pub(super) fn gathered(mirror: &mut Mirror, first: Done) -> VecDeque<Timed> {
     let is_write = |asked: &Asked| !asked.is_read();
     let flights = mirror.flights.iter();
     let open = flights.filter(|(_, flight)| is_write(&flight.asked));
@@ -51,10 +54,12 @@ pub(super) fn gathered(mirror: &mut Mirror, first: Done) -> VecDeque<Done> {
             Some(Event::Answered { id, outcome, .. }) if open.contains(&id) => {
                 open.remove(&id);
                 let flight = mirror.flights.remove(&id);
+                let answered = mirror.tick();
                 group.extend(flight.map(|flight| Done {
                     id,
                     flight,
                     outcome,
+                    answered,
                 }));
             }
             Some(event) => {
@@ -71,39 +76,81 @@ pub(super) fn gathered(mirror: &mut Mirror, first: Done) -> VecDeque<Done> {
     }
     behind.append(&mut mirror.backlog);
     mirror.backlog = behind;
-    match group.len() {
-        1 => group.into(),
-        _ => in_order(mirror, group),
-    }
+    let is_alone = group.len() == 1;
+    let moment_of = |done: Done| match is_alone {
+        true => (None, done),
+        false => (moment(mirror, &done), done),
+    };
+    in_order(group.into_iter().map(moment_of).collect())
 }
 
 /// Puts writes that overlapped into the order in which the real server shows that they were done; those of which it shows nothing stay
-/// in their places.
-fn in_order(mirror: &Mirror, group: Vec<Done>) -> VecDeque<Done> {
-    let mut timed: Vec<(Option<u64>, Done)> = group
-        .into_iter()
-        .map(|done| (moment(mirror, &done), done))
+/// in their places, but come before those that have left their key as it is.
+fn in_order(mut group: Vec<Timed>) -> VecDeque<Timed> {
+    let places: Vec<usize> = (0..group.len())
+        .filter(|at| group[*at].0.is_some())
         .collect();
-    let places: Vec<usize> = (0..timed.len())
-        .filter(|at| timed[*at].0.is_some())
-        .collect();
-    let mut moved: Vec<(Option<u64>, Done)> =
-        places.iter().rev().map(|at| timed.remove(*at)).collect();
+    let mut moved: Vec<Timed> = places.iter().rev().map(|at| group.remove(*at)).collect();
     moved.reverse();
     moved.sort_by_key(|(moment, _)| *moment);
     for (at, one) in places.into_iter().zip(moved) {
-        timed.insert(at, one);
+        let key = one.1.flight.asked.key();
+        let same = group.iter().rposition(|(moment, done)| {
+            moment.is_none() && key.is_some() && done.flight.asked.key() == key
+        });
+        group.insert(at.max(same.map_or(0, |at| at + 1)).min(group.len()), one);
     }
-    timed.into_iter().map(|(_, done)| done).collect()
+    group.into()
 }
 
-/// Takes the write that is to be done next: the first that the key lets turn out as it did.
-pub(super) fn next(mirror: &mut Mirror, group: &mut VecDeque<Done>) -> Option<Done> {
-    let fitting = match group.len() {
-        0 | 1 => None,
-        count => (0..count).find(|at| fits(mirror, &group[*at])),
+/// Takes the write that is to be done next: one that was refused as soon as the emulator would refuse it, for it changes nothing; then
+/// the first that depends on nothing, or on a key or session that let it turn out as it did.
+pub(super) fn next(mirror: &mut Mirror, group: &mut VecDeque<Timed>) -> Option<Done> {
+    let mut chosen = None;
+    if group.len() > 1 {
+        let possible: Vec<(usize, bool)> = (0..group.len())
+            .filter(|at| may_be_next(group, *at))
+            .map(|at| (at, depends(&group[at].1.flight.asked)))
+            .filter(|(at, depends)| !depends || fits(mirror, &group[*at].1))
+            .collect();
+        let key = |at: usize| group[at].1.flight.asked.key();
+        let refused = possible
+            .iter()
+            .find(|(at, depends)| *depends && refuses(&group[*at].1.outcome));
+        let first = refused.or(possible.first());
+        // What depends on the key may not turn out so once somebody has written it.
+        let before = first.and_then(|(first, _)| {
+            let mut others = possible.iter().filter(|(_, depends)| *depends);
+            others.find(|(at, _)| key(*first).is_some() && key(*at) == key(*first))
+        });
+        chosen = before.or(first).map(|(at, _)| *at);
+    }
+    Some(group.remove(chosen.unwrap_or(0))?.1)
+}
+
+/// Whether nothing is to be done before this one: no write that was answered before it was sent, and none that the real server shows to
+/// be earlier.
+fn may_be_next(group: &VecDeque<Timed>, at: usize) -> bool {
+    let (moment, this) = &group[at];
+    let is_before = |place: usize, (its, other): &Timed| {
+        let same_key = this.flight.asked.key().is_some()
+            && this.flight.asked.key() == other.flight.asked.key();
+        let is_shown = moment.is_some() && place < at && (its.is_some() || same_key);
+        let needs_the_session = this.flight.asked.session("destroy").is_some_and(|id| {
+            depends(&other.flight.asked) && other.flight.asked.target.contains(id)
+        });
+        other.answered < this.flight.sent
+            || (is_shown || needs_the_session) && !refuses(&other.outcome)
     };
-    group.remove(fitting.unwrap_or(0))
+    let mut others = group.iter().enumerate().filter(|(place, _)| *place != at);
+    !others.any(|(place, other)| is_before(place, other))
+}
+
+/// Whether what a write does depends on what is there.
+pub(super) fn depends(asked: &Asked) -> bool {
+    let conditions = ["acquire", "release", "cas"];
+    asked.session("renew").is_some()
+        || asked.key().is_some() && conditions.iter().any(|name| asked.has(name))
 }
 
 /// The index at which a write was done, if the real server still shows it.
@@ -182,25 +229,31 @@ pub(super) fn learn_cas(mirror: &mut Mirror, done: &Done) {
     }
 }
 
-/// Whether the emulator would now answer a write of one key as the real server has.
+/// Whether the emulator would now answer a write that depends on a key or session as the real server has.
 fn fits(mirror: &mut Mirror, done: &Done) -> bool {
     let asked = mirror.mapping.to_emulator(&done.flight.asked);
+    let did = !refuses(&done.outcome);
+    if let Some(id) = asked.session("renew") {
+        return did == lives(mirror, done, id);
+    }
     let parameter = |name: &str| asked.parameter(name).map(str::to_owned);
     let (acquire, release, cas) = (parameter("acquire"), parameter("release"), parameter("cas"));
-    let Outcome::Reply(reply) = &done.outcome else {
-        return true;
-    };
-    if asked.key().is_none() || (&acquire, &release, &cas) == (&None, &None, &None) {
-        return true;
-    }
-    let did = reply.body.starts_with(b"true");
     let look = done.flight.asked.look_at(asked.path());
     let entry = first_of(&mirror.look(&look));
     let entry = entry.and_then(|entry| Entry::read(&entry).ok());
     let holder = entry.as_ref().and_then(|entry| entry.session.clone());
-    let may_acquire = acquire.is_none_or(|id| holder.is_none() || holder.as_ref() == Some(&id));
+    let may_acquire = acquire.is_none_or(|id| {
+        (holder.is_none() || holder.as_ref() == Some(&id)) && lives(mirror, done, &id)
+    });
     let may_release = release.is_none_or(|id| holder.as_ref() == Some(&id));
     let index = entry.map_or(0, |entry| entry.modify_index);
     let may_set = cas.is_none_or(|cas| cas == index.to_string());
     did == (may_acquire && may_release && may_set)
+}
+
+/// Whether the emulator has this session of its own.
+fn lives(mirror: &mut Mirror, done: &Done, id: &str) -> bool {
+    let look = format!("/v1/session/info/{id}");
+    let shown = mirror.exchange(0, &done.flight.asked.look_at(&look));
+    first_of(&shown).is_some()
 }
