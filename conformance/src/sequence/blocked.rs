@@ -8,15 +8,19 @@ use super::play::{PATIENCE, Player};
 use crate::time::pause;
 use crate::wire::{Connection, Outcome, Request};
 
-/// How long a read sleeps that nothing wakes. The change must be made before that.
-const WAIT: &str = "400ms";
-/// How long a server may take to register a blocked read.
+/// How long a read sleeps that nothing wakes, in milliseconds. The change must be made before that.
+const WAIT: u64 = 400;
+/// How long a server may take to register a blocked read. One that is registered later is told of the change.
 const PARKS: Duration = Duration::from_millis(15);
+/// By how much both are longer each time that a sequence is played again, for on a busy machine they were too short.
+const LONGER: u32 = 4;
 
 impl Player {
     /// Blocks a read of each kind, changes something, and takes down what each read is told. One that has slept through
     /// the change shows the index that it had before.
     pub(super) fn change_while_blocked(&mut self, change: &Operation) {
+        let longer = LONGER.pow(self.attempt);
+        let wait = WAIT * u64::from(longer);
         let mut blocked = Vec::new();
         for path in self.blocking_reads() {
             let known = self.request(&Request::get(&path));
@@ -29,7 +33,7 @@ impl Player {
                 continue;
             }
             let mark = if path.contains('?') { '&' } else { '?' };
-            let target = format!("{path}{mark}index={index}&wait={WAIT}");
+            let target = format!("{path}{mark}index={index}&wait={wait}ms");
             let bytes = Request::get(&target).to_bytes(&self.address.host);
             blocked.push((bytes, Connection::open(&self.address)));
         }
@@ -42,7 +46,7 @@ impl Player {
             });
             sent.push((number, connection));
         }
-        pause(PARKS);
+        pause(PARKS * longer);
         self.step(change);
         for (number, connection) in sent {
             let outcome = match connection {

@@ -33,7 +33,7 @@ use crate::wire::Address;
 /// Operations in the longest sequence.
 const LONGEST: usize = 40;
 /// How often a sequence that told two servers apart has to do so again.
-const RETRIES: usize = 2;
+const RETRIES: u32 = 2;
 /// Attempts to make a sequence that tells two servers apart shorter.
 const SHRINKS: u32 = 400;
 
@@ -102,10 +102,11 @@ pub fn compare(
             played.set(played.get() + sequence.len());
             let tag = format!("s{}", attempts.get());
             // What a busy machine was late for does not differ every time.
-            let mut difference = play_both(left, right, &tag, &sequence);
+            let mut difference = play_both((left, right), &tag, 0, &sequence);
             for retry in 0..RETRIES {
                 if difference.is_some() {
-                    difference = play_both(left, right, &format!("{tag}r{retry}"), &sequence);
+                    let tag = format!("{tag}r{retry}");
+                    difference = play_both((left, right), &tag, retry + 1, &sequence);
                 }
             }
             match difference {
@@ -124,9 +125,14 @@ pub fn compare(
     Ok(played.get())
 }
 
-/// Plays one sequence on both servers; the difference of what they say.
-fn play_both(left: &Side, right: &Side, tag: &str, operations: &[Operation]) -> Option<String> {
-    let said = |side: &Side| match Player::new(&side.address, &side.node, tag) {
+/// Plays one sequence on both servers, as the `attempt`th repetition; the difference of what they say.
+fn play_both(
+    (left, right): (&Side, &Side),
+    tag: &str,
+    attempt: u32,
+    operations: &[Operation],
+) -> Option<String> {
+    let said = |side: &Side| match Player::new(&side.address, &side.node, tag, attempt) {
         Ok(player) => normalize(&player.play(operations)),
         Err(error) => vec![format!("{} is gone: {error}", side.address)],
     };

@@ -33,11 +33,18 @@ pub(super) struct Player {
     pub(super) queries: Vec<String>,
     /// Makes the values of watched writes new.
     fresh: usize,
+    /// How often the sequence was played before.
+    pub(super) attempt: u32,
 }
 
 impl Player {
-    /// A player for the sequence called `tag`.
-    pub(super) fn new(address: &Address, node: &str, tag: &str) -> Result<Self, String> {
+    /// A player for the sequence called `tag`, which was played `attempt` times before.
+    pub(super) fn new(
+        address: &Address,
+        node: &str,
+        tag: &str,
+        attempt: u32,
+    ) -> Result<Self, String> {
         let names = Names {
             tag: tag.to_owned(),
             host: address.host.clone(),
@@ -52,6 +59,7 @@ impl Player {
             sessions: Vec::new(),
             queries: Vec::new(),
             fresh: 0,
+            attempt,
         })
     }
 
