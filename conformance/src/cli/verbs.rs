@@ -7,7 +7,7 @@ use clap::Args;
 use proconsul_conformance::report::coverage;
 use proconsul_conformance::runner::asked::Asked;
 use proconsul_conformance::runner::deviation::Deviations;
-use proconsul_conformance::sequence::{self, Side};
+use proconsul_conformance::sequence::{self, Plan, Side};
 use proconsul_conformance::{Target, ToolError, cases};
 
 use super::output::{read, say};
@@ -30,6 +30,9 @@ pub(super) struct Sequences {
     /// Plays the sequences of an earlier run again.
     #[arg(long)]
     seed: Option<u64>,
+    /// Blocks reads of all kinds while some operations change something. On a busy machine these may differ without a reason.
+    #[arg(long)]
+    blocked_reads: bool,
 }
 
 impl Sequences {
@@ -40,7 +43,12 @@ impl Sequences {
         let seed = self.seed.unwrap_or_else(sequence::new_seed);
         let mut out = io::stdout().lock();
         say(&mut out, &format!("seed {seed}"));
-        match sequence::compare(&left, &right, self.operations, seed) {
+        let plan = Plan {
+            operations: self.operations,
+            seed,
+            blocked_reads: self.blocked_reads,
+        };
+        match sequence::compare(&left, &right, plan) {
             Ok(played) => {
                 say(&mut out, &format!("{played} operations: the servers agree"));
                 Ok(0)

@@ -73,16 +73,24 @@ pub fn new_seed() -> u64 {
     RandomState::new().hash_one("seed")
 }
 
-/// Plays sequences of `operations` operations in all on both servers. How many were played.
+/// What is played.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// How many operations, at least.
+    pub operations: usize,
+    /// The seed of all chance.
+    pub seed: u64,
+    /// Whether some operations change something while reads are blocked. What these show depends on the speed of the
+    /// machine, so that a difference may be none.
+    pub blocked_reads: bool,
+}
+
+/// Plays sequences on both servers. Returns how many operations were played.
 ///
 /// # Errors
 /// The first sequence that tells the servers apart, shrunk.
-pub fn compare(
-    left: &Side,
-    right: &Side,
-    operations: usize,
-    seed: u64,
-) -> Result<usize, Box<Disagreement>> {
+pub fn compare(left: &Side, right: &Side, plan: Plan) -> Result<usize, Box<Disagreement>> {
+    let seed = plan.seed;
     let config = Config {
         failure_persistence: None,
         max_shrink_iters: SHRINKS,
@@ -94,8 +102,8 @@ pub fn compare(
     let mut runner = TestRunner::new_with_rng(config, rng);
     let played = Cell::new(0);
     let attempts = Cell::new(0);
-    while played.get() < operations {
-        let sequence = operation::sequences(LONGEST).new_tree(&mut runner);
+    while played.get() < plan.operations {
+        let sequence = operation::sequences(LONGEST, plan.blocked_reads).new_tree(&mut runner);
         let sequence = sequence.expect("the generator refuses nothing");
         let outcome = runner.run_one(sequence, |sequence| {
             attempts.set(attempts.get() + 1);

@@ -241,13 +241,21 @@ impl Read {
     }
 }
 
-/// Sequences of up to `length` operations.
-pub(super) fn sequences(length: usize) -> impl Strategy<Value = Vec<Operation>> {
-    prop::collection::vec(operation(), 1..=length)
+/// Sequences of up to `length` operations. With `blocked_reads`, reads are blocked now and then while a step changes
+/// something.
+pub(super) fn sequences(
+    length: usize,
+    blocked_reads: bool,
+) -> impl Strategy<Value = Vec<Operation>> {
+    let operation = if blocked_reads {
+        operation_or_blocked().boxed()
+    } else {
+        simple_operation().boxed()
+    };
+    prop::collection::vec(operation, 1..=length)
 }
 
-/// Any step; now and then reads are blocked while it changes something.
-fn operation() -> impl Strategy<Value = Operation> {
+fn operation_or_blocked() -> impl Strategy<Value = Operation> {
     let blocked = prop_oneof![
         4 => change_of_catalog(),
         1 => simple_operation().prop_filter("it waits itself", |step| !matches!(step, Operation::Watch { .. })),
