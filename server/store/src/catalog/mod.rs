@@ -68,6 +68,12 @@ pub(crate) struct Catalog {
     pub(crate) trees: Trees,
 }
 
+/// Whether a name is `lower`, which is in lower case, in any case.
+pub(crate) fn spells(name: &str, lower: &str) -> bool {
+    // Most names are ASCII, and cost no copy.
+    name.eq_ignore_ascii_case(lower) || !name.is_ascii() && name.to_lowercase() == lower
+}
+
 impl Catalog {
     /// Returns the service instances of a node, in the order of their ids.
     pub(crate) fn services_of(&self, node: &str) -> Vec<Arc<ServiceRow>> {

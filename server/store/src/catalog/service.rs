@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::Index;
 use crate::catalog::registration::{CheckRow, Labels, NodeRow, ServiceRow};
+use crate::catalog::spells;
 use crate::command::effects::Touched;
 use crate::read::{Answer, News, Read, ReadResult, ReadSet, Subject, Tree, Watch};
 use crate::{Change, Store};
@@ -193,7 +194,7 @@ impl Read for ServiceChecks {
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let (Self(name, node_meta), catalog) = (self, &store.catalog);
         let name = &*name.to_lowercase();
-        let is_wanted = |row: &CheckRow| row.service_name.to_lowercase() == name;
+        let is_wanted = |row: &CheckRow| spells(&row.service_name, name);
         let (rows, mut reads) = catalog.checks_with(node_meta, is_wanted);
         reads.push(catalog.trees.search(Tree::CheckServices, &[name]));
         let index = if node_meta.is_empty() {
@@ -211,7 +212,7 @@ impl Store {
     fn connect_rows(&self, name: &str) -> Vec<Arc<ServiceRow>> {
         let rows = self.catalog.services.values();
         let name = name.to_lowercase();
-        let stands = |known: &str| known.to_lowercase() == name;
+        let stands = |known: &str| spells(known, &name);
         let rows = rows.filter(|row| row.service.stands_for().is_some_and(stands));
         rows.map(Arc::clone).collect()
     }

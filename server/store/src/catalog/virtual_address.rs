@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 
 use crate::Store;
 use crate::catalog::registration::{NewService, ServiceAddress};
+use crate::catalog::spells;
 
 /// The tag of a virtual address.
 const TAG: &str = "consul-virtual";
@@ -56,17 +57,18 @@ impl Store {
     /// Returns the address of a service of the mesh: that of its instances, or the first free one. The instance that is
     /// being written counts only if it stands for that service already.
     fn virtual_address(&self, node: &str, id: &str, name: &str) -> Ipv4Addr {
+        let (name, id) = (name.to_lowercase(), id.to_lowercase());
         let mut taken = BTreeSet::new();
         for ((of, row_id), row) in &self.catalog.services {
             let Some(known) = row.service.stands_for() else {
                 continue;
             };
-            if known == name
+            if spells(known, &name)
                 && let Some(address) = row.service.virtual_address()
             {
                 return address;
             }
-            if (of.as_str(), row_id.as_str()) != (node, id) {
+            if (of.as_str(), row_id) != (node, &id) {
                 taken.extend(row.service.virtual_address());
             }
         }
@@ -154,6 +156,19 @@ mod tests {
         // Its own address is free when its last instance stands for another service.
         enter(&mut store, proxy("of-one", "four"));
         assert_eq!(address(&store, "of-one"), "240.0.0.1:7");
+    }
+
+    #[test]
+    fn names_and_ids_in_another_case_are_the_same() {
+        let mut store = store(crate::tests::NEWEST);
+        enter(&mut store, native("Web"));
+        enter(&mut store, proxy("PX", "other"));
+        enter(&mut store, proxy("of-web", "wEB"));
+        let address = |store: &Store, id| shown(store, id).0.expect("it has one");
+        assert_eq!(address(&store, "of-web"), "240.0.0.1:7");
+        // The instance that is written frees its own address, however its id is spelled.
+        enter(&mut store, proxy("px", "third"));
+        assert_eq!(address(&store, "px"), "240.0.0.2:7");
     }
 
     #[test]
