@@ -173,11 +173,12 @@ impl Parser {
         let after = self.scanner.index();
         self.scanner.fraction();
         if self.scanner.index() == after && self.scanner.written(whole).starts_with('0') {
-            // A lone zero at the end of the text counts as one with more behind it.
-            match after - whole {
-                1 if self.scanner.peek().is_none() => self.too_many_zeros(whole + 2),
-                1 => {}
-                _ => self.too_many_zeros(whole + 1),
+            // The complaint names the last digit; at the end of the text, where a lone zero is one too many, the place
+            // after the next.
+            if self.scanner.peek().is_none() {
+                self.too_many_zeros(after + 1);
+            } else if after - whole > 1 {
+                self.too_many_zeros(after - 1);
             }
         }
         match &self.scanner.written(start)[..] {

@@ -319,6 +319,18 @@ const SYNTAX: &[(&str, &str)] = &[
         "Failed to parse ACL rules: 1:7: numbers cannot start with 0",
     ),
     (
+        "{\"a\":-0555}",
+        "Failed to parse ACL rules: 1:10: numbers cannot start with 0",
+    ),
+    (
+        "{055",
+        "Failed to parse ACL rules: 1:6: numbers cannot start with 0",
+    ),
+    (
+        "{0",
+        "Failed to parse ACL rules: 1:4: numbers cannot start with 0",
+    ),
+    (
         "{\"acl\":+1}",
         "Failed to parse ACL rules: 1:8: illegal char: +",
     ),
