@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::Server;
 use crate::store::form::{Event, KeyForm, LockDelay, Reap, SessionForm, Tombstone};
 use crate::store::{
-    AgentImage, CheckRow, Flaw, Image, Index, NodeRow, PreparedQueryRow, ServiceRow, TableIndexes,
+    AclImage, AgentImage, CheckRow, Flaw, Image, Index, NodeRow, PreparedQueryRow, ServiceRow,
+    TableIndexes,
 };
 use crate::timestamp::Timestamp;
 
@@ -84,6 +85,10 @@ pub(super) struct StateDump {
     /// The agent's own services and checks, and when it does what.
     #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
     agent: AgentImage,
+    /// The policies, roles, tokens, auth methods and binding rules. Left out where ACLs are off.
+    #[serde(default, skip_serializing_if = "AclImage::is_empty")]
+    #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
+    acl: AclImage,
 }
 
 /// The part that is read first: nothing else is known about another format.
@@ -174,6 +179,7 @@ impl Server {
             events: all(image.events),
             events_fired: image.events_fired,
             agent: image.agent,
+            acl: image.acl,
         };
         let mut text = serde_json::to_string_pretty(&state).expect("a state is made of texts");
         text.push('\n');
@@ -238,6 +244,7 @@ impl StateDump {
             events: all(self.events),
             events_fired: self.events_fired,
             agent: self.agent,
+            acl: self.acl,
         }
     }
 }

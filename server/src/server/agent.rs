@@ -179,5 +179,7 @@ pub(crate) fn rules_of(version: Version) -> VersionRules {
         index_errors: version.has(Behaviour::CatalogIndexErrors),
         node_name_ignores_case: version.has(Behaviour::CatalogNodeNameCase),
         virtual_addresses: version.has(Behaviour::JsonConsulVirtual),
+        acl_policy_names_have_slash: version.has(Behaviour::AclPolicyNameSlash),
+        acl_tokens_end_within_a_day: !version.has(Behaviour::AclLongLives),
     }
 }

@@ -369,6 +369,33 @@ behaviours! {
     /// Rules have `peering`; before, it was ignored.
     AclPeeringRules = "acl.peering_rules", [onward(1, 13, 0)], None, "D";
 
+    /// An unknown token of a server that was never bootstrapped is told that it must be.
+    AclNotBootstrapped = "acl.not_bootstrapped", [onward(1, 15, 0)], None, "S D";
+    /// A denial of a request without a token says `anonymous token`.
+    AclDeniedAnonymous = "acl.denied_text.anonymous", [onward(1, 15, 0)], None, "S D";
+    /// `acl/bootstrap` takes a secret.
+    AclBootstrapSecret = "acl.bootstrap_secret", [onward(1, 15, 0)], None, "N D";
+    /// Missing policies, roles, auth methods and binding rules are 404 with a text, and so is deleting missing objects;
+    /// before, policies were 403, the others an empty 404, and deleting succeeded.
+    AclMissing404 = "acl.missing_404", [onward(1, 15, 0)], None, "S D";
+    /// Lists of tokens show the secrets.
+    AclListSecrets = "acl.stub_secret", [onward(1, 10, 1)], None, "S D";
+    /// There is a builtin policy that allows reading everything.
+    AclReadOnlyPolicy = "acl.readonly_policy", [onward(1, 16, 1)], None, "S D";
+    /// The name of a policy may have a slash.
+    AclPolicyNameSlash = "acl.policy_name_text", [onward(1, 16, 1)], None, "S D";
+    /// A missing token is told in words. The release is not known: between 1.8.7 and late 2025 (acl.md 13).
+    AclTokenMissingText = "acl.token_missing", [onward(1, 22, 0)], None, "V N";
+    /// Policies and roles are listed by name; before, by id. The release is not known (acl.md 13).
+    AclListsByName = "acl.lists_by_name", [onward(1, 22, 0)], None, "V N";
+    /// A token may live for more than a day. The release is not known (acl.md 13).
+    AclLongLives = "acl.long_lives", [onward(1, 22, 0)], None, "V N";
+    /// The texts about tokens, roles and identities of late 2025. The releases are not known (acl.md 5, 8).
+    AclLateTexts = "acl.late_texts", [onward(1, 22, 0)], None, "V N";
+    /// The agent's recovery token counts on all endpoints; before, on the agent's own. The release is not known
+    /// (acl.md 13).
+    AclRecoveryEverywhere = "acl.recovery_everywhere", [onward(1, 22, 0)], None, "V N";
+
     // The command line, logs and ports.
 
     /// Configuration keys that 1.8.7 refuses are known.

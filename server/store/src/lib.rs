@@ -9,6 +9,7 @@
 //! * A key that a session holds is released or deleted in the command that ends the session.
 //! * Before a command is applied at `now`, every [`Deadline`] due by then has been applied: [`Store::due`].
 
+mod acl;
 mod agent;
 mod catalog;
 mod command;
@@ -27,6 +28,26 @@ use std::time::Duration;
 
 use imbl::OrdMap;
 
+pub use acl::grants::{
+    Grants, NewAclLink, NewGrants, NodeIdentity, ServiceIdentity, TemplatedPolicy,
+};
+pub use acl::hash::AclHash;
+pub use acl::identity::{AclIdentity, AclStamp, Identity};
+pub use acl::image::AclImage;
+pub use acl::method::{
+    AuthMethodDelete, AuthMethodInfo, AuthMethodList, AuthMethodRow, AuthMethodWrite,
+    BindingRuleRow, BindingRuleWrite, NewAuthMethod, NewBindingRule,
+};
+pub use acl::object::{AclDelete, AclInfo, AclLink, AclList, AclNamed, AclObject, Shown};
+pub use acl::policy::{AclTarget, NewPolicy, PolicyRow, PolicyWrite};
+pub use acl::refusal::{AclRefusal, IdentityFlaw, NameFlaw, TokenRefusal};
+pub use acl::role::{RoleRow, RoleWrite};
+pub use acl::start::{ANONYMOUS, AclStart};
+pub use acl::token::{Expiry, LegacyToken, TokenList, TokenOfSecret, TokenRow};
+pub use acl::token_write::{
+    AclBootstrap, MadeIds, NewToken, TokenClone, TokenCreate, TokenDelete, TokenReplace,
+};
+pub use acl::{AclId, AclKind};
 pub use agent::event::{EventList, EventRow, NewEvent};
 pub use agent::{
     Agent, AgentCommand, AgentImage, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow,
@@ -85,6 +106,7 @@ pub struct Store {
     agent: Agent,
     prepared_queries: query::PreparedQueries,
     events: agent::event::Events,
+    acl: acl::AclTables,
 }
 
 /// The version-dependent rules of the store, resolved once from the emulated version.
@@ -118,6 +140,10 @@ pub struct VersionRules {
     /// Each service of the mesh has a virtual address, which its proxies and native instances show
     /// (`json.consul_virtual`: since 1.11.0).
     pub virtual_addresses: bool,
+    /// The name of a policy may have one slash (acl.md 4.6).
+    pub acl_policy_names_have_slash: bool,
+    /// A token expires within a day, if it expires (acl.md 5.30.r3).
+    pub acl_tokens_end_within_a_day: bool,
 }
 
 /// A raft index. It numbers log entries, and with them creates and changes of rows and tables.
@@ -175,6 +201,15 @@ pub enum Deadline {
     Agent(Due),
     /// Forgets the tombstones up to this index (kv.md 4.3).
     ReapTombstones(Index),
+    /// Lets this token count no longer. Takes no raft index.
+    ExpireToken(AclId),
+    /// Removes the expired tokens that are local, or those that are not.
+    ReapTokens {
+        /// When it is due.
+        at: Timestamp,
+        /// Whether the local ones are meant.
+        local: bool,
+    },
 }
 
 impl Store {
@@ -192,6 +227,7 @@ impl Store {
             agent: Agent::default(),
             prepared_queries: query::PreparedQueries::default(),
             events: agent::event::Events::default(),
+            acl: acl::AclTables::default(),
         }
     }
 
@@ -253,19 +289,24 @@ impl Store {
             0 => Deadline::EndLockDelay(self.lock_delays.next_end()?.1.clone()),
             1 => Deadline::Lapse(self.sessions.next_lapse()?.1),
             2 => Deadline::Agent(self.agent.next_due()?.1.clone()),
-            _ => Deadline::ReapTombstones(self.tombstones.next_reap()?.1),
+            3 => Deadline::ReapTombstones(self.tombstones.next_reap()?.1),
+            4 => self.acl.next_expiry()?,
+            _ => self.acl.next_reap()?,
         };
         Some((at, deadline))
     }
 
     /// Returns the next time of each kind of deadline. At equal times the order is that of the array.
-    fn next_of_each(&self) -> [Option<Timestamp>; 4] {
+    fn next_of_each(&self) -> [Option<Timestamp>; 6] {
         let ever = |at: Option<Timestamp>| at.filter(|at| *at < Timestamp::END);
+        let [expiry, token_reap] = self.acl.next_of_each();
         [
             self.lock_delays.next_end().map(|(at, _)| *at),
             ever(self.sessions.next_lapse().map(|(at, _)| at)),
             ever(self.agent.next_due().map(|(at, _)| *at)),
             ever(self.tombstones.next_reap().map(|(at, _)| at)),
+            ever(expiry),
+            ever(token_reap),
         ]
     }
 
@@ -276,6 +317,8 @@ impl Store {
             + self.sessions.by_lapse.len()
             + self.agent.deadlines()
             + self.tombstones.reaps.len()
+            + self.acl.expiring.len()
+            + self.acl.reaps.len()
     }
 
     /// Returns the row of a key.
@@ -327,6 +370,14 @@ impl Command for Deadline {
                 change.take_indexes(1);
                 change.store.tombstones.reap(up_to);
                 Some(Note::TombstonesReaped(up_to))
+            }
+            Self::ExpireToken(token) => {
+                change.expire_token(token);
+                None
+            }
+            Self::ReapTokens { at, local } => {
+                change.reap_tokens(at, local);
+                None
             }
         };
         change.effects.notes.extend(note);

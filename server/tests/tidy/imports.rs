@@ -119,6 +119,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "store",
         &[
             "base64",
+            "blake2",
             "bytes",
             "imbl",
             "proconsul-gocompat",

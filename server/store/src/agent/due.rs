@@ -55,7 +55,8 @@ impl Change<'_> {
             | Touched::Merged(..)
             | Touched::PreparedQuery
             | Touched::Event
-            | Touched::AgentService(_) => false,
+            | Touched::AgentService(_)
+            | Touched::AclObject(..) => false,
         };
         if !self.effects.touched.iter().any(is_own) {
             return;

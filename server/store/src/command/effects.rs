@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::Index;
+use crate::acl::{AclId, AclKind};
 use crate::command::{AcquireRefused, Refusal};
 use crate::kv::key::Key;
 use crate::read::Tree;
@@ -64,6 +65,8 @@ pub enum Touched {
     PreparedQuery,
     /// An event was fired and kept.
     Event,
+    /// An object of a kind of ACLs was written or deleted.
+    AclObject(AclKind, AclId),
     /// A check was written or deleted.
     Check {
         /// The node, in lower case.

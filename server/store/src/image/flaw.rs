@@ -55,6 +55,7 @@ impl Image {
         self.check_keys(&sessions)?;
         self.check_queries(&sessions)?;
         self.check_events()?;
+        self.acl.check()?;
         self.agent.check()
     }
 

@@ -16,6 +16,8 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use crate::Index;
+use crate::acl::AclTables;
+use crate::acl::image::AclImage;
 use crate::agent::AgentImage;
 use crate::agent::event::{EventRow, Events};
 use crate::catalog::Catalog;
@@ -67,6 +69,8 @@ pub struct Image {
     pub events_fired: u64,
     /// The agent's own services and checks.
     pub agent: AgentImage,
+    /// The tables of ACLs.
+    pub acl: AclImage,
 }
 
 /// The indexes of the last changes of tables that their rows do not show.
@@ -138,6 +142,7 @@ impl Store {
                 .collect(),
             events_fired: self.events.fired,
             agent: self.agent.image(),
+            acl: self.acl.image(),
         }
     }
 
@@ -203,6 +208,7 @@ impl Store {
                 rows: image.events.into_iter().map(Arc::new).collect(),
                 fired: image.events_fired,
             },
+            acl: AclTables::of(image.acl),
         };
         store.hold_keys();
         store.catalog.trees = Trees::of(&store.catalog);
@@ -321,6 +327,7 @@ impl Image {
             (name, row.create_index, row.modify_index)
         });
         let catalog = nodes.chain(services).chain(checks);
-        keys.chain(sessions).chain(catalog).chain(queries)
+        let rest = queries.chain(self.acl.rows());
+        keys.chain(sessions).chain(catalog).chain(rest)
     }
 }

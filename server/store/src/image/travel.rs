@@ -44,6 +44,7 @@ impl Store {
         tombstones.reaps = reaps.map(|(at, up_to)| (carried(at), *up_to)).collect();
         tombstones.counted_from = carried(&tombstones.counted_from);
         self.agent.carry(from, to);
+        self.acl.carry(from, to);
     }
 
     /// Makes the agent's checks due whose runs were in progress when the state was saved.
@@ -69,6 +70,7 @@ impl Store {
         self.lock_delays = LockDelays::default();
         self.tombstones.reaps = OrdMap::new();
         self.agent.drop_deadlines();
+        self.acl.drop_deadlines();
     }
 
     /// Lowers every index by `by`, to 1 at least, as clients see it of a Consul restored from a snapshot.
@@ -97,6 +99,7 @@ impl Store {
             .collect();
         sessions.by_lapse = by_lapse;
         self.lower_catalog(low);
+        self.acl.lower(low);
         let queries = &mut self.prepared_queries;
         queries.newest = low(queries.newest);
         queries.rows = each_changed(&queries.rows, |row| {

@@ -6,6 +6,7 @@ use std::fmt;
 
 use crate::Index;
 use crate::Store;
+use crate::acl::{AclId, AclKind};
 use crate::kv::key::Key;
 use crate::session::id::SessionId;
 
@@ -175,4 +176,8 @@ pub enum Watch {
     PreparedQueries,
     /// Every event.
     Events,
+    /// Every object of a kind of ACLs.
+    Acl(AclKind),
+    /// This object of a kind of ACLs.
+    AclObject(AclKind, AclId),
 }

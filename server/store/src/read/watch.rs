@@ -185,6 +185,10 @@ impl<H: Clone> Registry<H> {
             // Their entries and indexes are what reads depend on.
             Touched::Service { .. } | Touched::Check { .. } => {}
             Touched::PreparedQuery => add(self.others.get(&Watch::PreparedQueries)),
+            Touched::AclObject(kind, id) => {
+                add(self.others.get(&Watch::AclObject(*kind, *id)));
+                add(self.others.get(&Watch::Acl(*kind)));
+            }
             Touched::Event => add(self.others.get(&Watch::Events)),
             Touched::AgentService(id) => {
                 add(self.others.get(&Watch::AgentService(id.clone())));

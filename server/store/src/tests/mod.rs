@@ -1,6 +1,7 @@
 //! Random commands, and the invariants of every store. Scripts of commands with their outcomes are tests of
 //! the server, which knows the releases.
 
+mod acl;
 #[expect(dead_code, reason = "the scripts of the server use the rest")]
 mod any;
 mod radix;
@@ -22,6 +23,8 @@ pub(crate) const OLDEST: VersionRules = VersionRules {
     index_errors: false,
     node_name_ignores_case: false,
     virtual_addresses: false,
+    acl_policy_names_have_slash: false,
+    acl_tokens_end_within_a_day: true,
 };
 
 /// The rules of 1.16.4.
@@ -31,6 +34,8 @@ const MIDDLE: VersionRules = VersionRules {
     identical_check_moves_index: false,
     index_per_node: true,
     virtual_addresses: true,
+    acl_policy_names_have_slash: true,
+    acl_tokens_end_within_a_day: false,
     ..OLDEST
 };
 

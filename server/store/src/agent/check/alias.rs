@@ -74,7 +74,8 @@ impl Change<'_> {
             | Touched::Merged(..)
             | Touched::PreparedQuery
             | Touched::Event
-            | Touched::AgentService(_) => None,
+            | Touched::AgentService(_)
+            | Touched::AclObject(..) => None,
         };
         touched.filter_map(node).collect()
     }

@@ -66,6 +66,7 @@ fn name(touched: &Touched) -> Option<String> {
         | Touched::AgentService(_) => return None,
         Touched::PreparedQuery => "prepared queries".to_owned(),
         Touched::Event => "events".to_owned(),
+        Touched::AclObject(kind, id) => format!("{} {id}", kind.name()),
     })
 }
 
