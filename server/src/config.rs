@@ -1,5 +1,7 @@
 //! The configuration of a server, resolved: files, flags and the environment are read in `cli`.
 
+mod acl;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -8,6 +10,8 @@ use std::time::Duration;
 use crate::definition::{self, CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
 use crate::history::DEFAULT_CAPACITY;
 use crate::version::{Behaviour, Version};
+
+pub use acl::{AclConfig, AclTokens};
 
 /// The configuration of a server.
 ///
@@ -109,8 +113,8 @@ pub struct Config {
     /// Whether WAN addresses are given to other datacenters (`translate_wan_addrs`): one header says so.
     /// Default: false.
     pub translate_wan_addrs: bool,
-    /// What ACLs allow where no rule speaks (`acl.default_policy`), as a header says. Default: `allow`.
-    pub acl_default_policy: String,
+    /// ACLs (`acl`). Default: off.
+    pub acl: AclConfig,
     /// Whether the inspection page is served (`ui_config.enabled`). Default: false.
     pub ui: bool,
 
@@ -318,7 +322,7 @@ impl Default for Config {
             disable_kv_key_validation: false,
             use_streaming_backend: true,
             translate_wan_addrs: false,
-            acl_default_policy: "allow".to_owned(),
+            acl: AclConfig::default(),
             ui: false,
             control: true,
             history_capacity: DEFAULT_CAPACITY,

@@ -22,6 +22,8 @@ use crate::timestamp::Timestamp;
 #[derive(Debug)]
 pub struct Clock {
     setting: Mutex<Setting>,
+    /// The machine's wall clock at the epoch.
+    began: Duration,
     /// Notified whenever the setting changes, so that sleepers look again.
     changed: Notify,
 }
@@ -104,8 +106,15 @@ impl Clock {
                 stood_at: Timestamp::ZERO,
                 rate,
             }),
+            began: wall_clock(),
             changed: Notify::new(),
         }
+    }
+
+    /// Returns the nanoseconds from the Unix epoch to this clock's, by the machine's wall clock when this one was made.
+    #[must_use]
+    pub fn unix_nanos_of_epoch(&self) -> i128 {
+        i128::try_from(self.began.as_nanos()).unwrap_or(i128::MAX)
     }
 
     /// Returns the time.

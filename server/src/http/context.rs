@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::accept::connections::OpenConnections;
+use super::acl::Acls;
 use super::control_plane::ControlPlane;
 use crate::config::Config;
 use crate::control::Control;
@@ -27,6 +28,8 @@ pub(crate) struct Context {
     pub(crate) config: Arc<Config>,
     /// The configured headers of all answers, sorted by name.
     pub(super) response_headers: Vec<(HeaderName, HeaderValue)>,
+    /// The ACLs; `None` if they are off.
+    pub(crate) acls: Option<Arc<Acls>>,
     /// The value of `X-Consul-Default-Acl-Policy`.
     pub(super) acl_policy: HeaderValue,
     /// The number of connections of each client.
@@ -81,7 +84,7 @@ impl Context {
             let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
             Some((name, HeaderValue::from_str(value).ok()?))
         };
-        let policy = HeaderValue::from_str(&config.acl_default_policy);
+        let policy = HeaderValue::from_str(&config.acl.default_policy);
         let mut response_headers: Vec<_> =
             config.response_headers.iter().filter_map(header).collect();
         response_headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
@@ -90,6 +93,7 @@ impl Context {
             control_plane: ControlPlane::new(control.as_ref(), &config),
             control,
             response_headers,
+            acls: Acls::new(&config.acl).map(Arc::new),
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config: Arc::new(config),
             connections: Arc::default(),
@@ -108,6 +112,7 @@ impl Context {
             control_plane: None,
             config: Arc::clone(&self.config),
             response_headers: self.response_headers.clone(),
+            acls: self.acls.clone(),
             acl_policy: self.acl_policy.clone(),
             connections: Arc::clone(&self.connections),
             unknown: Mutex::default(),

@@ -6,6 +6,7 @@
 //! router that matches the path as sent.
 
 mod accept;
+mod acl;
 mod api;
 mod body;
 mod context;

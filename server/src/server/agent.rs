@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Reread;
+use super::acl::{acl_start, start_acls};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::definition::Defined;
@@ -11,8 +12,8 @@ use crate::entropy::Entropy;
 use crate::history::History;
 use crate::http::Reload;
 use crate::store::{
-    AgentCommand, Index, Labels, NewCheck, NewNode, NewService, Registration, Start, Store,
-    VersionRules,
+    AclStart, AgentCommand, Index, Labels, NewCheck, NewNode, NewService, Registration, Start,
+    Store, VersionRules,
 };
 use crate::version::{Behaviour, Version};
 
@@ -35,8 +36,13 @@ pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock) -> Arc<Engine
     } else {
         History::off()
     };
+    let acls = acl_start(config);
+    let before = Index(before.0 + acls.as_ref().map_or(0, AclStart::rows));
     let store = Store::new(rules_of(config.version), before);
     let engine = Engine::over(store, clock, entropy, history);
+    if let Some(acls) = acls {
+        start_acls(&engine, acls);
+    }
     engine
         .apply(agent_start(config, seed))
         .expect("the agent's own node is in order");

@@ -1,5 +1,6 @@
 //! Starting and stopping servers: inside a test, or as the whole of a process.
 
+mod acl;
 mod agent;
 mod own_thread;
 mod sockets;

@@ -32,7 +32,7 @@ pub use acl::grants::{
     Grants, NewAclLink, NewGrants, NodeIdentity, ServiceIdentity, TemplatedPolicy,
 };
 pub use acl::hash::AclHash;
-pub use acl::identity::{AclIdentity, AclStamp, Identity};
+pub use acl::identity::{AclIdentity, AclKnown, AclStamp, Identity};
 pub use acl::image::AclImage;
 pub use acl::method::{
     AuthMethodDelete, AuthMethodInfo, AuthMethodList, AuthMethodRow, AuthMethodWrite,

@@ -117,7 +117,7 @@ fn translated_addresses_are_announced() {
 #[test]
 fn the_policy_of_acls_is_named_since_1_9() {
     let policy = |version, target: &str| {
-        let consul = of(version, |config| config.acl_default_policy = "deny".into());
+        let consul = of(version, |config| config.acl.default_policy = "deny".into());
         let answer = consul.get(target);
         answer
             .header("X-Consul-Default-Acl-Policy")

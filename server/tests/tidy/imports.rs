@@ -46,6 +46,7 @@ const PARTS: &[(&str, &[&str])] = &[
     (
         "http",
         &[
+            "acl",
             "blocking",
             "clock",
             "config",

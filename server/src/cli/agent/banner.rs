@@ -66,7 +66,7 @@ fn rows_of_encryption(config: &Config) -> Vec<Row> {
     let rpc =
         format!("Verify Incoming: false, Verify Outgoing: false (Verify Hostname: false), {min}");
     rows.extend([
-        ("ACL Default Policy", config.acl_default_policy.clone()),
+        ("ACL Default Policy", config.acl.default_policy.clone()),
         ("HTTPS TLS", https),
         ("gRPC TLS", format!("Verify Incoming: false, {min}")),
         ("Internal RPC TLS", rpc),

@@ -159,10 +159,19 @@ impl Prepared {
 /// Consul's text about a file that cannot be written or an address that cannot be listened on.
 fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
     let config = &resolved.config;
-    let policy = &config.acl_default_policy;
+    let policy = &config.acl.default_policy;
     if !matches!(&policy[..], "allow" | "deny" | "extend-cache") {
         return Err(format!(
             "Failed to start Consul server: Unsupported default ACL policy: {policy}"
+        ));
+    }
+    let policy = &config.acl.down_policy;
+    if !matches!(
+        &policy[..],
+        "allow" | "deny" | "extend-cache" | "async-cache"
+    ) {
+        return Err(format!(
+            "Failed to start Consul server: Unsupported down ACL policy: {policy}"
         ));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()

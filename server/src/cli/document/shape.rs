@@ -109,15 +109,9 @@ static UPSTREAM: Shape = Shape {
     objects: &[("mesh_gateway", Object(&MESH_GATEWAY))],
 };
 
-/// The tokens of ACLs (acl.md 1.3).
-static ACL_TOKENS: Shape = values(
-    "agent agent_master agent_recovery config_file_service_registration default dns initial_management master replication",
-);
-
 /// Adds the unknown names below the key at `path`, as Consul writes them.
 pub(crate) fn find_unknown(path: &str, value: &Tree, unknown: &mut Vec<String>) {
     let below = match path {
-        "acl.tokens" => Object(&ACL_TOKENS),
         "check" => Object(&CHECK),
         "checks" => Objects(&CHECK),
         "service" => Object(&SERVICE),

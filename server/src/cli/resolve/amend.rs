@@ -65,7 +65,7 @@ fn check_scope(settings: &Settings) -> Result<(), String> {
 
 /// Applies the settings, and checks them in the order of [`resolve::resolve`].
 fn take(settings: &Settings, mut config: Config) -> Result<Config, String> {
-    resolve::check_acls(settings)?;
+    resolve::acl::check_acls(settings)?;
     let mut errors = Errors::default();
     config.server = settings.server.unwrap_or(config.server);
     config.bind_address = resolve::bind_address(settings, config.bind_address)?;

@@ -1,5 +1,6 @@
 //! From settings to a configuration: defaults, checks in Consul's order, and warnings.
 
+pub(super) mod acl;
 pub(super) mod address;
 pub(crate) mod amend;
 mod listen;
@@ -73,7 +74,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     } else {
         Config::default()
     };
-    check_acls(settings)?;
+    acl::check_acls(settings)?;
     let server = settings.server.unwrap_or(dev);
     let control_port = control_port(settings)?;
     let (version, warning) = version(settings)?;
@@ -130,21 +131,6 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
         print_port: settings.http_port_ephemeral.unwrap_or(false),
         warnings,
     })
-}
-
-/// Refuses ACLs: a server that allows everything would make tests of ACLs pass wrongly.
-pub(super) fn check_acls(settings: &Settings) -> Result<(), String> {
-    // The old key alone enables them (acl.md 1.7).
-    let by_old_key = settings.acl_enabled.is_none() && settings.acl_datacenter.is_some();
-    let key = match settings.acl_enabled {
-        Some(true) => "acl.enabled",
-        _ if by_old_key => "acl_datacenter",
-        _ => return Ok(()),
-    };
-    Err(format!(
-        "{key} switches ACLs on, which proconsul does not emulate yet: it would allow every request. Leave it out to test \
-         without ACLs (tokens are then accepted and ignored), or test with a real Consul"
-    ))
 }
 
 /// Returns the host names of the control plane. One argument may list several.
@@ -299,9 +285,7 @@ pub(super) fn take_values(settings: &Settings, config: &mut Config) {
     config
         .block_endpoints
         .extend(settings.block_endpoints.clone());
-    if let Some(policy) = &settings.acl_default_policy {
-        config.acl_default_policy.clone_from(policy);
-    }
+    acl::take_acl(settings, &mut config.acl);
     let mut headers: BTreeMap<_, _> = std::mem::take(&mut config.response_headers)
         .into_iter()
         .collect();

@@ -115,7 +115,10 @@ fn every_honoured_key_changes_its_value() {
     "#;
     let text = str::to_owned;
     let expected = Config {
-        acl_default_policy: text("deny"),
+        acl: crate::config::AclConfig {
+            default_policy: text("deny"),
+            ..Default::default()
+        },
         advertise_address: IpAddr::from([10, 1, 2, 3]),
         allow_write_http_from: vec![
             Network::new(IpAddr::from([10, 0, 0, 0]), 8).expect("a network"),

@@ -242,7 +242,7 @@ mod tests {
         "#;
         let (_, remarks) = taken(document).expect("values of keys without effect may be anything");
         assert_eq!(remarks.ignored, ["dns_config", "encrypt"]);
-        assert_eq!(remarks.moot, ["acl.tokens", "data_dir", "performance"]);
+        assert_eq!(remarks.moot, ["data_dir", "performance"]);
     }
 
     /// Observed on 1.8.7, which lists them in random order.

@@ -117,7 +117,18 @@ settings! {
         // Consul's configuration keys.
         Text acl_datacenter ["acl_datacenter"];
         Text acl_default_policy ["acl.default_policy", "acl_default_policy"];
+        Text acl_down_policy ["acl.down_policy", "acl_down_policy"];
+        Bool acl_enable_key_list_policy ["acl.enable_key_list_policy", "acl_enable_key_list_policy"];
         Bool acl_enabled ["acl.enabled"];
+        Text acl_token_agent ["acl.tokens.agent", "acl_agent_token"];
+        Text acl_token_agent_master ["acl.tokens.agent_master", "acl_agent_master_token"];
+        Text acl_token_agent_recovery ["acl.tokens.agent_recovery"];
+        Text acl_token_config_file_service_registration ["acl.tokens.config_file_service_registration"];
+        Text acl_token_default ["acl.tokens.default", "acl_token"];
+        Text acl_token_dns ["acl.tokens.dns"];
+        Text acl_token_initial_management ["acl.tokens.initial_management"];
+        Text acl_token_master ["acl.tokens.master", "acl_master_token"];
+        Text acl_token_replication ["acl.tokens.replication", "acl_replication_token"];
         Text addresses_http ["addresses.http"];
         Text advertise_addr ["advertise_addr"] Sets "advertise" "The address that the node is registered with.";
         List allow_write_http_from ["http_config.allow_write_http_from"]
@@ -212,10 +223,9 @@ pub(super) const IGNORED_KEYS: &str = "
 
 /// Keys that change nothing for clients of a server without disk, peers and ACLs. Their values are not checked.
 pub(super) const MOOT_KEYS: &str = "
-    acl.disabled_ttl acl.down_policy acl.enable_key_list_policy acl.enable_token_persistence
-    acl.enable_token_replication acl.policy_ttl acl.role_ttl acl.token_ttl acl.tokens acl_agent_master_token
-    acl_agent_token acl_down_policy acl_enable_key_list_policy acl_enforce_version_8 acl_master_token
-    acl_replication_token acl_token acl_ttl advertise_reconnect_timeout data_dir disable_anonymous_signature
+    acl.disabled_ttl acl.enable_token_persistence acl.enable_token_replication acl.policy_ttl acl.role_ttl
+    acl.token_ttl acl_enforce_version_8 acl_ttl advertise_reconnect_timeout
+    data_dir disable_anonymous_signature
     disable_host_node_id disable_keyring_file disable_remote_exec disable_update_check discovery_max_stale
     enable_acl_replication gossip_lan gossip_wan license_path limits.https_handshake_timeout
     limits.rpc_client_timeout limits.rpc_handshake_timeout log_rotate_bytes log_rotate_duration log_rotate_max_files
@@ -230,6 +240,7 @@ pub(super) const MOOT_KEYS: &str = "
 /// Keys of releases after 1.8.7, which refuses them. The contract does not say which release added which key, so all
 /// releases from 1.9 on accept all of them.
 pub(super) const LATER_KEYS: &str = "
+    acl.tokens.agent_recovery acl.tokens.config_file_service_registration acl.tokens.dns acl.tokens.initial_management
     addresses.grpc_tls advertise_addr_wan_ipv6 advertise_reconnect_timeout auto_reload_config cloud
     default_intention_policy disable_kv_key_validation experiments http_config.max_header_bytes license_path
     limits.request_limits limits.rpc_client_timeout locality partition peering ports.grpc_tls raft_logstore

@@ -3,7 +3,9 @@
 pub(crate) mod check;
 pub(crate) mod definition;
 pub(crate) mod durations;
+pub(crate) mod edition;
 pub(crate) mod kv;
 pub(crate) mod proxy;
 pub(crate) mod query_meta;
+pub(crate) mod time;
 pub(crate) mod wire;

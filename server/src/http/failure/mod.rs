@@ -8,7 +8,7 @@ use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::BodyFailure;
 
-pub(crate) use self::refusal::{EMPTY_ID, check_without_id_text, node_name_text};
+pub(crate) use self::refusal::{EMPTY_ID, check_without_id_text, index_error, node_name_text};
 use crate::go::quote::QuotedBy;
 use crate::version::{Behaviour, Version};
 
@@ -28,8 +28,8 @@ pub(crate) struct Failure {
 pub(crate) enum FailureKind {
     /// The handler returns the error to the code that all handlers share.
     Returned,
-    /// The handler returns the error of a feature of Consul Enterprise, which every release logs.
-    Enterprise,
+    /// The handler returns the error, which every release logs: those of ACLs, and of features of Consul Enterprise.
+    Logged,
     /// The handler writes the error itself. Its text never gets the prefix of 1.12, and its type is guessed.
     Direct,
     /// Consul has the endpoint, and this server does not emulate it.
@@ -99,13 +99,24 @@ impl Failure {
     }
 
     /// The request uses a feature of Consul Enterprise: `place` is `query parameter` or `header`, `name` its name there,
-    /// `feature` is `Namespaces` or `Partitions`. Before 1.13 the text has the prefix; 1.12 adds it to every text of status 400.
+    /// `feature` is `Namespaces` or `Partitions`. See [`Failure::bad_request`].
     pub(crate) fn enterprise(place: &str, name: &str, feature: &str, version: Version) -> Self {
         let text =
             format!("Invalid {place}: \"{name}\" - {feature} are a Consul Enterprise feature");
+        Self::bad_request(&text, version)
+    }
+
+    /// An error that is marked as the client's: before 1.13 its text has the prefix. 1.12 adds it to every text of status
+    /// 400.
+    pub(crate) fn bad_request(text: &str, version: Version) -> Self {
         let newer = version.has(Behaviour::HttpBadRequestPrefix)
             || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
-        Self::new(400, if newer { text } else { prefixed(&text) }).of_kind(FailureKind::Enterprise)
+        let text = if newer {
+            text.to_owned()
+        } else {
+            prefixed(text)
+        };
+        Self::new(400, text).of_kind(FailureKind::Logged)
     }
 
     /// An error that Consul before 1.13 does not recognize as the client's: it answers 500, with the prefix in the text.
@@ -173,6 +184,11 @@ impl Failure {
         self
     }
 
+    /// Whether the text has a part.
+    pub(crate) fn says(&self, part: &str) -> bool {
+        self.text.contains(part)
+    }
+
     /// Whether Consul logs the error. It logs those that handlers return, not those that handlers write themselves.
     /// Handlers of 1.8.7 write most answers of 400 and 404 themselves (seen on 1.8.7); since 1.12 only a few do.
     pub(crate) fn is_logged(&self, version: Version) -> bool {
@@ -180,7 +196,7 @@ impl Failure {
             || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
         match self.kind {
             FailureKind::Direct | FailureKind::NotEmulated => false,
-            FailureKind::Enterprise => true,
+            FailureKind::Logged => true,
             FailureKind::Returned | FailureKind::Dropped => {
                 returns_all
                     || self.status.is_server_error()

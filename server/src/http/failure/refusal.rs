@@ -186,7 +186,7 @@ fn not_ttl_text(id: &str, version: Version) -> String {
 }
 
 /// Describes an id that is not a UUID, in the words of Consul's index.
-fn index_error(error: IdError) -> String {
+pub(crate) fn index_error(error: IdError) -> String {
     let why = match error {
         IdError::Length => "UUID must be 36 characters".into(),
         IdError::Hyphens(count) => {

@@ -100,6 +100,7 @@ async fn steps(
         call,
         method: head.method,
         route: route.path,
+        asks: route.asks,
         rest,
         query,
         headers: head.headers,

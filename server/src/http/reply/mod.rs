@@ -201,6 +201,14 @@ impl Failure {
         self.headers.extend(backend(context));
         self
     }
+
+    /// Adds the headers of a read that was answered: it has found nothing.
+    pub(crate) fn of_answer(mut self, context: &Context, index: Index) -> Self {
+        self.headers.push((INDEX, number(index.0)));
+        self.headers.extend(leader(true));
+        self.headers.extend(backend(context));
+        self
+    }
 }
 
 fn leader(known: bool) -> [Header; 2] {

@@ -17,6 +17,7 @@ use crate::go::url::query::Query;
 use crate::go::{duration, number};
 use crate::history::CallId;
 use crate::http::Context;
+use crate::http::acl::ask::Ask;
 use crate::http::failure::Failure;
 use crate::store::Index;
 use crate::version::{Behaviour, Version};
@@ -53,6 +54,8 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     /// The path of the route.
     pub(crate) route: &'static str,
+    /// What the route asks for if ACLs are on.
+    pub(crate) asks: Option<Ask>,
     /// The rest of the path after the route, cleaned and decoded.
     pub(crate) rest: Vec<u8>,
     pub(crate) query: Query,

@@ -5,6 +5,7 @@ use std::pin::Pin;
 
 use http::Method;
 
+use crate::http::acl::ask::Ask;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -34,10 +35,14 @@ impl Handler {
 
 /// Declares the routes of a page, one per row: the path, its methods in the order of the `Allow` header, and the handler.
 /// `at_once(f)` stands for a function of `&Request`, `waits(f)` for an `async fn` of `Request`, `waits(&f)` for one of
-/// `&Request`. An endpoint without methods checks the method itself. `since` and `until` name the releases that have it.
+/// `&Request`. Between the methods and the arrow may stand what the route asks for if ACLs are on: `asks acl`, `asks
+/// agent:write on agent`; without an access, GET reads and other methods write. The handler says when
+/// ([`Request::authorize`]). An endpoint without methods checks the method itself. `since` and `until` name the releases that have it.
 macro_rules! routes {
     ($(
-        $path:literal [$($method:ident)*] => $form:ident $handler:tt $(, $bound:ident $behaviour:path)?;
+        $path:literal [$($method:ident)*]
+        $(asks $resource:ident $(: $access:ident)? $(on $place:ident)?)?
+        => $form:ident $handler:tt $(, $bound:ident $behaviour:path)?;
     )*) => {
         /// The routes of this page.
         pub(crate) const ROUTES: &[$crate::http::route::Route] = &[$(
@@ -45,7 +50,9 @@ macro_rules! routes {
                 $path,
                 &[$(http::Method::$method),*],
                 $crate::http::route::routes!(@$form $handler),
-            )$(.$bound($behaviour))?
+            )
+            $(.asking($crate::http::acl::ask::ask!($resource $(: $access)? $(on $place)?)))?
+            $(.$bound($behaviour))?
         ),*];
     };
     (@at_once ($handler:expr)) => { $crate::http::route::Handler::AtOnce($handler) };
@@ -69,6 +76,8 @@ pub(crate) struct Route {
     pub(crate) methods: &'static [Method],
     /// The handler.
     pub(crate) handler: Handler,
+    /// What it asks for if ACLs are on.
+    pub(crate) asks: Option<Ask>,
     span: Span,
 }
 
@@ -140,8 +149,15 @@ impl Route {
             path,
             methods,
             handler,
+            asks: None,
             span: Span::Always,
         }
+    }
+
+    /// Asks for a right if ACLs are on.
+    pub(crate) const fn asking(mut self, ask: Ask) -> Self {
+        self.asks = Some(ask);
+        self
     }
 
     /// Limits the route to the releases with `behaviour`.

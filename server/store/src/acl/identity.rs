@@ -15,6 +15,10 @@ use crate::{Index, Store};
 #[derive(Clone, Debug)]
 pub struct AclIdentity<'a>(pub &'a str);
 
+/// Reads whether somebody has this secret, and the state of ACLs.
+#[derive(Clone, Debug)]
+pub struct AclKnown<'a>(pub &'a str);
+
 /// A token with all that it grants, itself and by its roles. Links to deleted objects grant nothing.
 #[derive(Clone, Debug)]
 pub struct Identity {
@@ -91,8 +95,25 @@ impl Store {
     }
 }
 
+impl Read for AclKnown<'_> {
+    type Rows = (AclStamp, bool);
+    type Refused = Infallible;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::other("the token of the request")
+    }
+
+    fn look(&self, store: &Store) -> ReadResult<Self> {
+        let rows = (store.acl_stamp(), store.acl.token_of(self.0).is_some());
+        let newest = TokenRow::table(&store.acl).newest;
+        Ok(Answer::new(newest, rows, Vec::new()))
+    }
+}
+
 impl Read for AclIdentity<'_> {
-    type Rows = (AclStamp, Option<Identity>);
+    type Rows = Option<Identity>;
     type Refused = Infallible;
 
     const IS_SMALL: bool = true;
@@ -103,8 +124,7 @@ impl Read for AclIdentity<'_> {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let token = store.acl.token_of(self.0);
-        let identity = token.map(|token| store.identity(token));
-        let rows = (store.acl_stamp(), identity);
+        let rows = token.map(|token| store.identity(token));
         Ok(Answer::new(
             TokenRow::table(&store.acl).newest,
             rows,

@@ -258,8 +258,8 @@ impl Command for AuthMethodDelete {
 impl Change<'_> {
     fn auth_methods_changed(&mut self) {
         self.store.acl.methods.newest = self.index;
-        let table = Watch::Acl(AclKind::AuthMethod);
-        self.effects.touched.push(Touched::TableIndex(table));
+        let touched = Touched::AclTable(AclKind::AuthMethod);
+        self.effects.touched.push(touched);
     }
 }
 

@@ -56,7 +56,8 @@ impl Change<'_> {
             | Touched::PreparedQuery
             | Touched::Event
             | Touched::AgentService(_)
-            | Touched::AclObject(..) => false,
+            | Touched::AclObject(..)
+            | Touched::AclTable(_) => false,
         };
         if !self.effects.touched.iter().any(is_own) {
             return;

@@ -67,6 +67,8 @@ pub enum Touched {
     Event,
     /// An object of a kind of ACLs was written or deleted.
     AclObject(AclKind, AclId),
+    /// A row without an id was written or deleted in this table of ACLs.
+    AclTable(AclKind),
     /// A check was written or deleted.
     Check {
         /// The node, in lower case.

@@ -185,6 +185,7 @@ impl<H: Clone> Registry<H> {
             // Their entries and indexes are what reads depend on.
             Touched::Service { .. } | Touched::Check { .. } => {}
             Touched::PreparedQuery => add(self.others.get(&Watch::PreparedQueries)),
+            Touched::AclTable(kind) => add(self.others.get(&Watch::Acl(*kind))),
             Touched::AclObject(kind, id) => {
                 add(self.others.get(&Watch::AclObject(*kind, *id)));
                 add(self.others.get(&Watch::Acl(*kind)));

@@ -1,6 +1,7 @@
 //! `/v1/agent/`: the cluster, which is this one agent, and its metrics.
 
-use crate::http::api::acl::acl_disabled;
+use crate::go::json::context::UnknownFields;
+use crate::go::json::decode::go_struct;
 use crate::http::api::agent::failure;
 use crate::http::api::catalog::NOTHING;
 use crate::http::failure::Failure;
@@ -18,9 +19,30 @@ pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
     Err(failure::unknown_member(&name))
 }
 
-/// Sets a token of the agent, which needs ACLs.
-pub(crate) fn token() -> Result<Reply, Failure> {
-    Err(acl_disabled())
+go_struct! {
+    /// The body of `agent/token/`.
+    struct TokenBody as "api.AgentToken" {
+        "Token": String => token,
+    }
+}
+
+/// Sets a token of the agent (acl.md 11.1).
+pub(crate) async fn token(mut request: Request) -> Result<Reply, Failure> {
+    request.acls()?;
+    request.authorize()?;
+    let sent = request.read_whole().await;
+    let mut body = TokenBody::default();
+    let rules = request.decoding(UnknownFields::Refused);
+    let decoded = request.decode::<TokenBody>(sent, &mut body, rules);
+    decoded.map_err(|words| Failure::undecodable(&words))?;
+    let name = request.rest_text();
+    if !request
+        .acls()?
+        .set_token(&name, body.token, request.version())
+    {
+        return Err(failure::unknown_token(&name));
+    }
+    Ok(Reply::done(&request))
 }
 
 /// Shows metrics in Consul's form. Only the index is measured.

@@ -150,7 +150,7 @@ fn settings(config: &Config) -> Value {
 fn flat(config: &Config) -> Value {
     json!({
         "ACLDatacenter": config.primary_datacenter,
-        "ACLDefaultPolicy": config.acl_default_policy,
+        "ACLDefaultPolicy": config.acl.default_policy,
         "EnableUI": config.ui,
     })
 }
@@ -159,7 +159,7 @@ fn flat(config: &Config) -> Value {
 fn nested(config: &Config) -> Value {
     json!({
         "ACLResolverSettings": {
-            "ACLDefaultPolicy": config.acl_default_policy,
+            "ACLDefaultPolicy": config.acl.default_policy,
             "ACLsEnabled": false,
             "Datacenter": config.datacenter,
             "NodeName": config.node_name,

@@ -5,6 +5,8 @@ use crate::http::failure::{Failure, failures, quoted};
 use crate::version::{Behaviour, Version};
 
 failures! {
+    /// The agent has no token of this name.
+    unknown_token(name: &str) => 404, format!("Token \"{name}\" is unknown");
     /// The path names no check.
     missing_check_id() => 500, "CheckID missing";
     /// The path names no service.

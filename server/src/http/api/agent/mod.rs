@@ -25,7 +25,7 @@ routes! {
     "/v1/agent/join/" [PUT] => at_once(join::join);
     "/v1/agent/leave" [PUT] => at_once(|request| Ok(cluster::leave(request)));
     "/v1/agent/force-leave/" [PUT] => at_once(cluster::force_leave);
-    "/v1/agent/token/" [PUT] => at_once(|_| cluster::token());
+    "/v1/agent/token/" [PUT] asks agent:write on agent => waits(cluster::token);
     "/v1/agent/checks" [GET] => at_once(local::checks);
     "/v1/agent/check/register" [PUT] => waits(change::register_check);
     "/v1/agent/check/deregister/" [PUT] => at_once(change::deregister_check);

@@ -78,7 +78,7 @@ fn statistics(request: &Request) -> Value {
     let mut statistics = json!({
         "agent": own_statistics(store.agent()),
         "build": {"prerelease": "", "revision": config.version.revision(), "version": config.version.to_string()},
-        "consul": {"acl": "disabled", "bootstrap": "false", "known_datacenters": "1", "leader": "true",
+        "consul": {"acl": if config.acl.enabled { "enabled" } else { "disabled" }, "bootstrap": "false", "known_datacenters": "1", "leader": "true",
             "leader_addr": address, "server": config.server.to_string()},
         "raft": {"applied_index": applied, "commit_index": applied, "fsm_pending": "0", "last_contact": "0",
             "last_log_index": applied, "last_log_term": "2", "last_snapshot_index": "0", "last_snapshot_term": "0",
@@ -154,7 +154,7 @@ fn pool_member(
 ) -> impl Serialize + use<> {
     let config = &request.context.config;
     let mut tags = json!({
-        "acls": "0",
+        "acls": if config.acl.enabled { "1" } else { "0" },
         "build": format!("{}:{}", config.version, config.version.revision()),
         "dc": config.datacenter,
         "ft_fs": "1",

@@ -7,6 +7,7 @@ use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check}
 use crate::http::api::catalog::failure;
 use crate::http::body::check::CheckBody;
 use crate::http::body::definition::ServiceBody;
+use crate::http::body::edition::with_edition;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -50,9 +51,6 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     Ok(Reply::boolean(&request, true))
 }
 
-/// Go's error about the field that only Consul Enterprise knows.
-const NAMESPACE_UNKNOWN: &str = "json: unknown field \"Namespace\"";
-
 /// Decodes a body that must not have unknown fields.
 pub(crate) async fn read_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
@@ -71,13 +69,6 @@ async fn read_for_catalog<T: Decode<Place: Default>>(
     request.check_tenancy()?;
     let decoded = decode_strictly::<T>(request).await;
     decoded.map_err(|error| Failure::undecodable(&with_edition(error)))
-}
-
-fn with_edition(error: String) -> String {
-    if error == NAMESPACE_UNKNOWN {
-        return format!("{error} - Namespaces are a Consul Enterprise feature");
-    }
-    error
 }
 
 async fn decode_strictly<T: Decode<Place: Default>>(

@@ -75,7 +75,8 @@ impl Change<'_> {
             | Touched::PreparedQuery
             | Touched::Event
             | Touched::AgentService(_)
-            | Touched::AclObject(..) => None,
+            | Touched::AclObject(..)
+            | Touched::AclTable(_) => None,
         };
         touched.filter_map(node).collect()
     }

@@ -1,26 +1,37 @@
-//! `/v1/acl/`: the routes and their methods (seen on 1.8.7, 1.22.md B6). Each answers that ACLs are disabled.
+//! `/v1/acl/` and `/v1/internal/acl/authorize`: policies, roles, tokens and what belongs to them (acl.md 3 to 5 and 8).
 
-use crate::http::failure::{Failure, failures};
+mod authorize;
+mod body;
+mod bootstrap;
+mod failure;
+mod object;
+mod policy;
+mod role;
+mod token;
+mod wire;
+
+use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::routes;
 use crate::version::Behaviour;
 
 routes! {
-    "/v1/acl/bootstrap" [PUT] => at_once(disabled);
-    "/v1/acl/replication" [GET] => at_once(disabled);
-    "/v1/acl/policies" [GET] => at_once(disabled);
-    "/v1/acl/policy" [PUT] => at_once(disabled);
-    "/v1/acl/policy/" [GET PUT DELETE] => at_once(disabled);
-    "/v1/acl/policy/name/" [GET] => at_once(disabled);
-    "/v1/acl/tokens" [GET] => at_once(disabled);
-    "/v1/acl/token" [PUT] => at_once(disabled);
-    "/v1/acl/token/" [GET PUT DELETE] => at_once(disabled);
-    "/v1/acl/token/self" [GET] => at_once(disabled);
-    "/v1/acl/roles" [GET] => at_once(disabled);
-    "/v1/acl/role" [PUT] => at_once(disabled);
-    "/v1/acl/role/" [GET PUT DELETE] => at_once(disabled);
-    "/v1/acl/role/name/" [GET] => at_once(disabled);
+    "/v1/internal/acl/authorize" [POST] => waits(authorize::authorize);
+    "/v1/acl/bootstrap" [PUT] => waits(bootstrap::bootstrap);
+    "/v1/acl/replication" [GET] => at_once(bootstrap::replication);
+    "/v1/acl/policies" [GET] asks acl => waits(&policy::list);
+    "/v1/acl/policy" [PUT] asks acl => waits(policy::create);
+    "/v1/acl/policy/" [GET PUT DELETE] asks acl => waits(policy::one);
+    "/v1/acl/policy/name/" [GET] asks acl => waits(&policy::by_name);
+    "/v1/acl/tokens" [GET] asks acl => waits(&token::list);
+    "/v1/acl/token" [PUT] asks acl => waits(token::create);
+    "/v1/acl/token/" [GET PUT DELETE] asks acl => waits(token::one);
+    "/v1/acl/token/self" [GET] => waits(&token::own);
+    "/v1/acl/roles" [GET] asks acl => waits(&role::list);
+    "/v1/acl/role" [PUT] asks acl => waits(role::create);
+    "/v1/acl/role/" [GET PUT DELETE] asks acl => waits(role::one);
+    "/v1/acl/role/name/" [GET] asks acl => waits(&role::by_name);
     "/v1/acl/binding-rules" [GET] => at_once(disabled);
     "/v1/acl/binding-rule" [PUT] => at_once(disabled);
     "/v1/acl/binding-rule/" [GET PUT DELETE] => at_once(disabled);
@@ -42,11 +53,8 @@ routes! {
     "/v1/acl/list" [GET] => at_once(disabled), until Behaviour::AclLegacyRemoved;
 }
 
-failures! {
-    /// ACLs are disabled.
-    acl_disabled() => 401, "ACL support disabled";
-}
-
-fn disabled(_: &Request) -> Result<Reply, Failure> {
-    Err(acl_disabled())
+/// Answers that ACLs are disabled, or that the endpoint is not emulated.
+fn disabled(request: &Request) -> Result<Reply, Failure> {
+    request.acls()?;
+    Err(failure::no_logins())
 }

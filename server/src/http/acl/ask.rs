@@ -1,0 +1,65 @@
+//! What the row of a route asks for: `asks agent on agent`.
+
+use http::Method;
+
+use crate::acl::{Access, Question, Resource};
+use crate::http::request::Request;
+
+/// What a route asks for, as its row says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ask {
+    pub(crate) resource: Resource,
+    /// The access; `None` for reading with GET and writing with other methods.
+    pub(crate) access: Option<Access>,
+    pub(crate) on: AskOn,
+}
+
+/// Whose name a question has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AskOn {
+    /// Nobody's: the resource has no names.
+    Nothing,
+    /// That of the agent's node.
+    Agent,
+}
+
+impl Ask {
+    /// Returns the name that a request asks about.
+    pub(crate) fn name<'a>(&self, request: &'a Request) -> &'a str {
+        match self.on {
+            AskOn::Nothing => "",
+            AskOn::Agent => &request.context.config.node_name,
+        }
+    }
+
+    /// Returns the question of a request with this method about this name.
+    pub(crate) fn question<'a>(&self, method: &Method, name: &'a str) -> Question<'a> {
+        let by_method = match *method {
+            Method::GET | Method::HEAD => Access::Read,
+            _ => Access::Write,
+        };
+        Question {
+            resource: self.resource,
+            access: self.access.unwrap_or(by_method),
+            name,
+        }
+    }
+}
+
+/// Reads the words behind `asks` in a row: a resource, perhaps `: access`, perhaps `on agent`.
+macro_rules! ask {
+    ($resource:ident $(: $access:ident)? $(on $place:ident)?) => {
+        $crate::http::acl::ask::Ask {
+            resource: $crate::http::acl::ask::ask!(@resource $resource),
+            access: $crate::http::acl::ask::ask!(@access $($access)?),
+            on: $crate::http::acl::ask::ask!(@on $($place)?),
+        }
+    };
+    (@resource acl) => { $crate::acl::Resource::Acl };
+    (@resource agent) => { $crate::acl::Resource::Agent };
+    (@access) => { None };
+    (@access write) => { Some($crate::acl::Access::Write) };
+    (@on) => { $crate::http::acl::ask::AskOn::Nothing };
+    (@on agent) => { $crate::http::acl::ask::AskOn::Agent };
+}
+pub(crate) use ask;

@@ -1,0 +1,175 @@
+//! The token of a request, and what it allows (acl.md 2.1 to 2.8).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName};
+
+use super::{Acls, failure};
+use crate::acl::{Authorizer, Question, Rules};
+use crate::http::failure::Failure;
+use crate::http::request::Request;
+use crate::store::{ANONYMOUS, AclId, AclIdentity, AclKnown, Identity};
+use crate::version::{Behaviour, Version};
+
+const TOKEN: HeaderName = HeaderName::from_static("x-consul-token");
+
+/// Secrets that meant whole roots of rights in Consul's old system.
+const ROOTS: [&str; 3] = ["allow", "deny", "manage"];
+
+/// Who asks.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    /// The AccessorID of the token.
+    pub(crate) accessor: String,
+    /// Whether it is the anonymous token.
+    pub(crate) is_anonymous: bool,
+    authorizer: Authorizer,
+}
+
+impl Caller {
+    /// Whether the caller may do this.
+    pub(crate) fn may(&self, question: Question<'_>) -> bool {
+        self.authorizer.allows(question)
+    }
+}
+
+/// Returns the token that a request has itself: in the query, in Consul's header, or as a bearer (acl.md 2.1).
+fn sent(request: &Request) -> Option<Cow<'_, str>> {
+    let in_query = Some(request.query.get("token")).filter(|token| !token.is_empty());
+    if let Some(token) = in_query {
+        return Some(String::from_utf8_lossy(token));
+    }
+    let header = |name: &HeaderName| {
+        let value = request.headers.get(name)?.as_bytes();
+        (!value.is_empty()).then(|| String::from_utf8_lossy(value))
+    };
+    header(&TOKEN).or_else(|| bearer(&request.headers).map(Cow::Owned))
+}
+
+/// Returns the first word behind `Bearer`.
+fn bearer(headers: &HeaderMap) -> Option<String> {
+    let value = String::from_utf8_lossy(headers.get(AUTHORIZATION)?.as_bytes());
+    let mut words = value.split_whitespace();
+    let is_bearer = words.next()?.eq_ignore_ascii_case("bearer");
+    words.next().filter(|_| is_bearer).map(str::to_owned)
+}
+
+impl Acls {
+    /// Returns the secret of a request: its own, else the agent's default one; `None` for neither.
+    pub(crate) fn secret<'a>(&self, request: &'a Request) -> Option<Cow<'a, str>> {
+        sent(request).or_else(|| {
+            let default = self.tokens.read().default.clone();
+            (!default.is_empty()).then_some(Cow::Owned(default))
+        })
+    }
+
+    /// Returns who asks.
+    ///
+    /// # Errors
+    /// The token is unknown.
+    pub(crate) fn caller(&self, request: &Request) -> Result<Arc<Caller>, Failure> {
+        let secret = self.secret(request);
+        let secret = secret.as_deref().unwrap_or(ANONYMOUS);
+        if ROOTS.contains(&secret) {
+            return Err(failure::root());
+        }
+        if let Some(caller) = self.recovery(request, secret) {
+            return Ok(caller);
+        }
+        let engine = &request.context.engine;
+        let era = engine.era();
+        let Ok(known) = engine.read(&AclKnown(secret));
+        let (stamp, is_known) = known.rows;
+        if let Some(caller) = self.kept((era, stamp), secret).filter(|_| is_known) {
+            return Ok(caller);
+        }
+        let Ok(found) = engine.read(&AclIdentity(secret));
+        let caller = match found.rows {
+            Some(identity) => self.caller_of(request, &identity),
+            // A state without ACLs was loaded.
+            None if secret == ANONYMOUS => Caller {
+                accessor: AclId::ANONYMOUS.to_string(),
+                is_anonymous: true,
+                authorizer: Authorizer::new(&[], self.default),
+            },
+            None => return Err(super::acl_not_found(request)),
+        };
+        let caller = Arc::new(caller);
+        self.keep((era, stamp), secret, &caller);
+        Ok(caller)
+    }
+
+    /// Returns the caller with the agent's recovery token, where it counts (acl.md 2.8).
+    fn recovery(&self, request: &Request, secret: &str) -> Option<Arc<Caller>> {
+        if self.tokens.read().agent_recovery != secret {
+            return None;
+        }
+        let everywhere = request.has(Behaviour::AclRecoveryEverywhere);
+        if !everywhere && !request.route.starts_with("/v1/agent/") {
+            return None;
+        }
+        let node = &request.context.config.node_name;
+        let text = format!(
+            "agent \"{node}\" {{ policy = \"write\" }} node_prefix \"\" {{ policy = \"read\" }}"
+        );
+        Some(Arc::new(Caller {
+            accessor: format!("agent-recovery:{node}"),
+            is_anonymous: false,
+            authorizer: Authorizer::new(&read(&text, request.version()), self.default),
+        }))
+    }
+
+    fn caller_of(&self, request: &Request, identity: &Identity) -> Caller {
+        Caller {
+            accessor: identity.token.accessor.clone(),
+            is_anonymous: identity.token.secret == ANONYMOUS,
+            authorizer: Authorizer::new(&rules_of(request, identity), self.default),
+        }
+    }
+}
+
+/// Returns the rules of all that a token grants in this datacenter.
+fn rules_of(request: &Request, found: &Identity) -> Vec<Arc<Rules>> {
+    let config = &request.context.config;
+    let (version, own) = (config.version, config.datacenter.as_str());
+    let counts = |datacenters: &[String]| {
+        datacenters.is_empty() || datacenters.iter().any(|datacenter| datacenter == own)
+    };
+    let legacy = found.token.legacy.as_ref();
+    let policies = found.policies.iter();
+    let policies = policies
+        .filter(|row| counts(row.policy.datacenters.as_deref().unwrap_or_default()))
+        .map(|row| Cow::Borrowed(row.policy.rules.as_str()));
+    let services = found.service_identities.iter();
+    let services = services
+        .filter(|service| counts(&service.datacenters))
+        .map(|service| Cow::Owned(service_rules(&service.service_name)));
+    let nodes = found.node_identities.iter();
+    let nodes = nodes
+        .filter(|node| node.datacenter == own)
+        .map(|node| Cow::Owned(node_rules(&node.node_name)));
+    let old = legacy.map(|legacy| Cow::Borrowed(legacy.rules.as_str()));
+    let texts = policies.chain(services).chain(nodes).chain(old);
+    texts.flat_map(|text| read(&text, version)).collect()
+}
+
+fn service_rules(name: &str) -> String {
+    format!(
+        "service \"{name}\" {{ policy = \"write\" }} service \"{name}-sidecar-proxy\" {{ policy = \"write\" }} \
+         service_prefix \"\" {{ policy = \"read\" }} node_prefix \"\" {{ policy = \"read\" }}"
+    )
+}
+
+fn node_rules(name: &str) -> String {
+    format!("node \"{name}\" {{ policy = \"write\" }} service_prefix \"\" {{ policy = \"read\" }}")
+}
+
+/// Reads rules that were checked when they were written. Those of a loaded state may be of no use to this release.
+fn read(text: &str, version: Version) -> Vec<Arc<Rules>> {
+    Rules::parse(text, version)
+        .map(Arc::new)
+        .into_iter()
+        .collect()
+}

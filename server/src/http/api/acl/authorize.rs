@@ -1,0 +1,51 @@
+//! `/v1/internal/acl/authorize`: what the caller may do (acl.md 8.5.r2).
+
+use crate::acl::Question;
+use crate::go::json::context::UnknownFields;
+use crate::go::json::decode::go_struct;
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::http::reply::object::object;
+use crate::http::request::Request;
+
+/// The most questions at once.
+const MOST: usize = 64;
+
+go_struct! {
+    /// A question.
+    struct QuestionBody as "structs.ACLAuthorizationRequest" {
+        "Resource" is "acl.Resource": String => resource,
+        "Segment": String => segment,
+        "Access": String => access,
+    }
+}
+
+/// Answers questions. Any valid token may ask.
+pub(super) async fn authorize(mut request: Request) -> Result<Reply, Failure> {
+    request.acls()?;
+    let version = request.version();
+    let body = request.read_whole().await;
+    let mut asked = Vec::new();
+    let rules = request.decoding(UnknownFields::Refused);
+    let decoded = request.decode::<Vec<QuestionBody>>(body, &mut asked, rules);
+    let refused = |text: &str| Failure::bad_request(text, version);
+    decoded.map_err(|words| refused(&format!("Failed to decode request body: {words}")))?;
+    if asked.len() > MOST {
+        let text = format!("Refusing to process more than {MOST} authorizations at once");
+        return Err(refused(&text));
+    }
+    request.check_datacenter()?;
+    let caller = request.acls()?.caller(&request)?;
+    let mut answers = Vec::new();
+    for body in &asked {
+        let question = Question::asked(&body.resource, &body.access, &body.segment, version);
+        let question = question.map_err(|error| refused(&error.to_string()))?;
+        answers.push(object! {
+            "Resource" => &body.resource,
+            "Segment" if !body.segment.is_empty() => &body.segment,
+            "Access" => &body.access,
+            "Allow" => caller.may(question),
+        });
+    }
+    Ok(Reply::json(&request, &answers))
+}

@@ -1,0 +1,81 @@
+//! `/v1/acl/bootstrap` and `/v1/acl/replication` (acl.md 3.1, 8.5).
+
+use super::failure::{self, refused};
+use super::wire::{Token, TokenView};
+use crate::go::json::context::UnknownFields;
+use crate::go::json::decode::go_struct;
+use crate::http::failure::{Failure, failures};
+use crate::http::reply::Reply;
+use crate::http::reply::object::object;
+use crate::http::request::Request;
+use crate::store::{AclBootstrap, AclId};
+use crate::version::Behaviour;
+
+/// The zero value of Go's times.
+const NEVER: &str = "0001-01-01T00:00:00Z";
+
+failures! {
+    /// The body is not the expected JSON; `words` is Go's text.
+    undecodable(words: &str) => 400, format!("Request decoding failed: {words}");
+}
+
+go_struct! {
+    /// The body of a bootstrap, of later releases.
+    struct BootstrapBody as "structs.BootstrapTokenRequest" {
+        "BootstrapSecret": String => secret,
+    }
+}
+
+/// Makes the first token that allows everything. It needs no token.
+pub(super) async fn bootstrap(mut request: Request) -> Result<Reply, Failure> {
+    request.acls()?;
+    let version = request.version();
+    let mut body = BootstrapBody::default();
+    if request.has(Behaviour::AclBootstrapSecret) {
+        let sent = request.read_whole().await;
+        if !sent.bytes.is_empty() {
+            let rules = request.decoding(UnknownFields::Refused);
+            let decoded = request.decode::<BootstrapBody>(sent, &mut body, rules);
+            decoded.map_err(|words| undecodable(&words))?;
+        }
+    }
+    let engine = &request.context.engine;
+    let over = engine.snapshot().acl_bootstrapped();
+    let secret = match body.secret {
+        secret if secret.is_empty() => engine.new_session_id().to_string(),
+        secret if over.is_none() && AclId::parse_printed(&secret).is_none() => {
+            return Err(failure::bootstrap_secret());
+        }
+        secret => secret,
+    };
+    let made = AclBootstrap {
+        accessor: engine.new_session_id(),
+        secret,
+        description: "Bootstrap Token (Global Management)".to_owned(),
+        is_legacy: !version.has(Behaviour::AclLegacyRemoved),
+    };
+    let made = engine.apply(made);
+    let shown = made.map_err(|refusal| refused(&refusal, version))?;
+    let view = TokenView::new(&request, shown).with_id();
+    Ok(Reply::json(&request, &Token::new(&view, version)))
+}
+
+/// Shows that nothing is replicated. It needs no token.
+pub(super) fn replication(request: &Request) -> Result<Reply, Failure> {
+    request.acls()?;
+    request.check_read()?;
+    let late = request.has(Behaviour::AclLateTexts);
+    let status = object! {
+        "Enabled" => false,
+        "Running" => false,
+        "SourceDatacenter" => "",
+        "ReplicationType" => "",
+        "ReplicatedIndex" => 0,
+        "ReplicatedRoleIndex" => 0,
+        "ReplicatedTokenIndex" => 0,
+        "LastSuccess" => NEVER,
+        "LastError" => NEVER,
+        "LastErrorMessage" if late => "",
+    };
+    Ok(Reply::json(request, &status))
+}
