@@ -1,8 +1,23 @@
 //! What tokens may do.
 
+pub(in crate::cases) mod authorize;
+pub(in crate::cases) mod bootstrap;
+pub(in crate::cases) mod expiry;
 pub(in crate::cases) mod kv;
+pub(in crate::cases) mod policy;
+pub(in crate::cases) mod role;
+mod support;
+pub(in crate::cases) mod token;
 
 use crate::case::Case;
 
 /// The topics in the order of reports. A new file in this folder is added here and above.
-pub(super) const TOPICS: &[&[Case]] = &[kv::CASES];
+pub(super) const TOPICS: &[&[Case]] = &[
+    kv::CASES,
+    bootstrap::CASES,
+    policy::CASES,
+    token::CASES,
+    expiry::CASES,
+    role::CASES,
+    authorize::CASES,
+];

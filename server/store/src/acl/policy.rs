@@ -122,6 +122,20 @@ fn check_policy_name(name: &str, rules: VersionRules) -> Result<(), NameFlaw> {
     check_name(&name.replacen('/', "", 1), LONGEST)
 }
 
+/// Checks that an object which keeps its name keeps the spelling of its id, too: Consul takes another one for another
+/// object, with the same name.
+pub(crate) fn check_spelling<R: AclObject>(
+    current: Option<&R>,
+    target: &AclTarget,
+    name: &str,
+) -> Result<(), AclRefusal> {
+    let is_kept = |row: &&R| row.name() == name && row.id_text() != target.id_text();
+    match current.filter(is_kept) {
+        Some(_) => Err(AclRefusal::OwnNameTaken(R::KIND, name.to_owned())),
+        None => Ok(()),
+    }
+}
+
 /// Returns the row to replace, after checking that no other object has the new name.
 ///
 /// Consul looks the new name up only if its spelling has changed, and then finds the object itself in another case.
@@ -186,6 +200,7 @@ impl Command for PolicyWrite {
             return Err(AclRefusal::Rules(flaw));
         }
         change.take_indexes(1);
+        check_spelling(current.as_ref(), &target, &policy.name)?;
         Ok(change.put_acl(PolicyRow {
             id: target.id_text(),
             policy,

@@ -23,6 +23,9 @@ pub enum AclRefusal {
     NameTaken(AclKind, String),
     /// Another object has the new name of one that exists.
     NewNameTaken(AclKind, String),
+    /// The object was to get another spelling of its id, and kept its name. The replicated state machine takes it for
+    /// another one.
+    OwnNameTaken(AclKind, String),
     /// The rules of the builtin policy of this name are not to be changed.
     BuiltinRules(String),
     /// The datacenters of the builtin policy of this name are not to be changed.

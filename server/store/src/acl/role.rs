@@ -2,7 +2,7 @@
 
 use super::grants::{Grants, NewGrants, check_name};
 use super::object::{AclObject, Shown};
-use super::policy::{AclTarget, replaced};
+use super::policy::{AclTarget, check_spelling, replaced};
 use super::refusal::AclRefusal;
 use super::{AclId, AclKind, AclTables, Table};
 use crate::command::Command;
@@ -86,6 +86,7 @@ impl Command for RoleWrite {
         let mut grants = Grants::default();
         self.grants.add_identities(&mut grants, None)?;
         change.take_indexes(1);
+        check_spelling(current.as_ref(), &self.target, &self.name)?;
         grants.policies = change.store.acl.policies_of_role(&policies)?;
         Ok(change.put_acl(RoleRow {
             id: self.target.id_text(),

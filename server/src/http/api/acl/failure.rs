@@ -60,6 +60,10 @@ pub(crate) fn refused(refusal: &AclRefusal, version: Version) -> Failure {
             let name = quoted(name, version);
             format!("Invalid {title}: A {kind} with name {name} already exists")
         }
+        AclRefusal::OwnNameTaken(kind, name) => {
+            let name = quoted(name, version);
+            format!("A {} with name {name} already exists", kind.name())
+        }
         AclRefusal::BuiltinRules(name) => {
             format!("Changing the Rules for the builtin {name} policy is not permitted")
         }

@@ -1,0 +1,81 @@
+//! What the cases about policies, roles and tokens share.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::kv::ROOT;
+use crate::case::trial::Trial;
+use crate::wire::Request;
+use crate::wire::answer::Answer;
+
+/// An id that nothing has.
+pub(super) const NOBODY: &str = "99999999-bbbb-4ccc-8ddd-eeeeeeeeeeee";
+/// The policy that allows everything.
+pub(super) const GLOBAL: &str = "00000000-0000-0000-0000-000000000001";
+/// The anonymous token.
+pub(super) const ANONYMOUS: &str = "00000000-0000-0000-0000-000000000002";
+/// The text about an id that is none.
+pub(super) const NO_UUID: &str = "index error: UUID must be 36 characters";
+
+/// Asks with a token.
+pub(super) fn with(t: &Trial, token: &str, request: &Request) -> Answer {
+    t.send(&request.clone().header("X-Consul-Token", token))
+}
+
+/// Reads as the token that may do everything.
+pub(super) fn get(t: &Trial, path: &str) -> Answer {
+    with(t, ROOT, &Request::get(&format!("/v1/acl/{path}")))
+}
+
+/// Writes as the token that may do everything.
+pub(super) fn put(t: &Trial, path: &str, body: &str) -> Answer {
+    with(t, ROOT, &Request::put(&format!("/v1/acl/{path}"), body))
+}
+
+/// Deletes as the token that may do everything.
+pub(super) fn delete(t: &Trial, path: &str) -> Answer {
+    with(t, ROOT, &Request::delete(&format!("/v1/acl/{path}")))
+}
+
+/// Waits until a young server knows its ACLs.
+pub(super) fn ready(t: &Trial) {
+    t.eventually("ACLs are known", Duration::from_secs(10), || {
+        let leader = t.api_get("/v1/status/leader").text();
+        let known = get(t, "policies").status() == 200;
+        (known && leader.len() > 2).then_some(())
+    });
+}
+
+/// A text of the answer.
+pub(super) fn text(answer: &Answer, pointer: &str) -> String {
+    let json = answer.json();
+    let text = json.pointer(pointer).and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
+}
+
+/// Creates a policy of this name without rules, and returns its id.
+pub(super) fn policy(t: &Trial, name: &str) -> String {
+    let made = put(t, "policy", &json!({ "Name": name }).to_string()).status_is(200);
+    text(&made, "/ID")
+}
+
+/// Creates a token, and returns its AccessorID and its SecretID.
+pub(super) fn token(t: &Trial, body: &Value) -> (String, String) {
+    let made = put(t, "token", &body.to_string()).status_is(200);
+    (text(&made, "/AccessorID"), text(&made, "/SecretID"))
+}
+
+/// Requires that each body is refused with its text.
+pub(super) fn refuses(t: &Trial, path: &str, status: u16, rows: &[(&str, &str)]) {
+    for (body, expected) in rows {
+        put(t, path, body).is(status, expected);
+    }
+}
+
+/// The names of the members of an object, in their order.
+pub(super) fn names(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    let object = json.as_object().cloned().unwrap_or_default();
+    object.into_iter().map(|(name, _)| name).collect()
+}
