@@ -4,6 +4,7 @@ pub(in crate::cases) mod authorize;
 pub(in crate::cases) mod bootstrap;
 pub(in crate::cases) mod expiry;
 pub(in crate::cases) mod kv;
+pub(in crate::cases) mod method;
 pub(in crate::cases) mod policy;
 pub(in crate::cases) mod role;
 mod support;
@@ -20,4 +21,5 @@ pub(super) const TOPICS: &[&[Case]] = &[
     expiry::CASES,
     role::CASES,
     authorize::CASES,
+    method::CASES,
 ];

@@ -21,8 +21,6 @@ failures! {
         format!("Permission denied: ACL bootstrap no longer allowed (reset index: {index})");
     /// The secret of a bootstrap is no UUID.
     bootstrap_secret() => 500, "uuid string is wrong length";
-    /// Logins are not emulated.
-    no_logins() => 501 NotEmulated, "proconsul keeps auth methods and binding rules, and emulates no logins";
 }
 
 /// Returns the name of a kind in titles.

@@ -4,12 +4,14 @@ mod authorize;
 mod body;
 mod bootstrap;
 mod failure;
+mod method;
 mod object;
 mod policy;
 mod role;
 mod token;
 mod wire;
 
+use crate::http::api::absent;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -32,29 +34,29 @@ routes! {
     "/v1/acl/role" [PUT] asks acl => waits(role::create);
     "/v1/acl/role/" [GET PUT DELETE] asks acl => waits(role::one);
     "/v1/acl/role/name/" [GET] asks acl => waits(&role::by_name);
-    "/v1/acl/binding-rules" [GET] => at_once(disabled);
-    "/v1/acl/binding-rule" [PUT] => at_once(disabled);
-    "/v1/acl/binding-rule/" [GET PUT DELETE] => at_once(disabled);
-    "/v1/acl/auth-methods" [GET] => at_once(disabled);
-    "/v1/acl/auth-method" [PUT] => at_once(disabled);
-    "/v1/acl/auth-method/" [GET PUT DELETE] => at_once(disabled);
-    "/v1/acl/login" [POST] => at_once(disabled);
-    "/v1/acl/logout" [POST] => at_once(disabled);
-    "/v1/acl/templated-policies" [GET] => at_once(disabled), since Behaviour::AclTemplatedPolicies;
-    "/v1/acl/templated-policy/name/" [GET] => at_once(disabled), since Behaviour::AclTemplatedPolicies;
-    "/v1/acl/templated-policy/preview/" [POST] => at_once(disabled), since Behaviour::AclTemplatedPolicies;
-    "/v1/acl/rules/translate" [POST] => at_once(disabled), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/rules/translate/" [GET] => at_once(disabled), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/create" [PUT] => at_once(disabled), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/update" [PUT] => at_once(disabled), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/destroy/" [PUT] => at_once(disabled), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/info/" [GET] => at_once(disabled), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/clone/" [PUT] => at_once(disabled), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/list" [GET] => at_once(disabled), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/binding-rules" [GET] asks acl => waits(&method::rules);
+    "/v1/acl/binding-rule" [PUT] asks acl => waits(method::create_rule);
+    "/v1/acl/binding-rule/" [GET PUT DELETE] asks acl => waits(method::rule);
+    "/v1/acl/auth-methods" [GET] asks acl => waits(&method::methods);
+    "/v1/acl/auth-method" [PUT] asks acl => waits(method::create_method);
+    "/v1/acl/auth-method/" [GET PUT DELETE] asks acl => waits(method::method);
+    "/v1/acl/login" [POST] => at_once(not_emulated);
+    "/v1/acl/logout" [POST] => at_once(not_emulated);
+    "/v1/acl/templated-policies" [GET] => at_once(not_emulated), since Behaviour::AclTemplatedPolicies;
+    "/v1/acl/templated-policy/name/" [GET] => at_once(not_emulated), since Behaviour::AclTemplatedPolicies;
+    "/v1/acl/templated-policy/preview/" [POST] => at_once(not_emulated), since Behaviour::AclTemplatedPolicies;
+    "/v1/acl/rules/translate" [POST] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/rules/translate/" [GET] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/create" [PUT] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/update" [PUT] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/destroy/" [PUT] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/info/" [GET] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/clone/" [PUT] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/list" [GET] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
 }
 
 /// Answers that ACLs are disabled, or that the endpoint is not emulated.
-fn disabled(request: &Request) -> Result<Reply, Failure> {
+fn not_emulated(request: &Request) -> Result<Reply, Failure> {
     request.acls()?;
-    Err(failure::no_logins())
+    Err(absent::failure(request))
 }
