@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::accept::connections::OpenConnections;
-use super::acl::Acls;
+use super::acl::state::Acls;
 use super::control_plane::ControlPlane;
 use crate::config::Config;
 use crate::control::Control;

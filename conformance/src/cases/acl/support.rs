@@ -42,7 +42,7 @@ pub(super) fn delete(t: &Trial, path: &str) -> Answer {
 pub(super) fn ready(t: &Trial) {
     t.eventually("ACLs are known", Duration::from_secs(10), || {
         let leader = t.api_get("/v1/status/leader").text();
-        let known = get(t, "policies").status() == 200;
+        let known = get(t, &format!("token/{ANONYMOUS}")).status() == 200;
         (known && leader.len() > 2).then_some(())
     });
 }

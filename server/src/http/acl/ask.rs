@@ -3,7 +3,6 @@
 use http::Method;
 
 use crate::acl::{Access, Question, Resource};
-use crate::http::request::Request;
 
 /// What a route asks for, as its row says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +23,11 @@ pub(crate) enum AskOn {
 }
 
 impl Ask {
-    /// Returns the name that a request asks about.
-    pub(crate) fn name<'a>(&self, request: &'a Request) -> &'a str {
+    /// Returns the name that is asked about, on the agent of this node.
+    pub(crate) fn name(self, node: &str) -> &str {
         match self.on {
             AskOn::Nothing => "",
-            AskOn::Agent => &request.context.config.node_name,
+            AskOn::Agent => node,
         }
     }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName};
 
-use super::{Acls, failure};
-use crate::acl::{Authorizer, Question, Rules};
+use super::failure;
+use super::state::{Acls, Caller};
+use crate::acl::{Authorizer, Rules};
 use crate::http::failure::Failure;
 use crate::http::request::Request;
 use crate::store::{ANONYMOUS, AclId, AclIdentity, AclKnown, Identity};
@@ -17,23 +18,6 @@ const TOKEN: HeaderName = HeaderName::from_static("x-consul-token");
 
 /// Secrets that meant whole roots of rights in Consul's old system.
 const ROOTS: [&str; 3] = ["allow", "deny", "manage"];
-
-/// Who asks.
-#[derive(Debug)]
-pub(crate) struct Caller {
-    /// The AccessorID of the token.
-    pub(crate) accessor: String,
-    /// Whether it is the anonymous token.
-    pub(crate) is_anonymous: bool,
-    authorizer: Authorizer,
-}
-
-impl Caller {
-    /// Whether the caller may do this.
-    pub(crate) fn may(&self, question: Question<'_>) -> bool {
-        self.authorizer.allows(question)
-    }
-}
 
 /// Returns the token that a request has itself: in the query, in Consul's header, or as a bearer (acl.md 2.1).
 fn sent(request: &Request) -> Option<Cow<'_, str>> {
@@ -94,7 +78,7 @@ impl Acls {
                 is_anonymous: true,
                 authorizer: Authorizer::new(&[], self.default),
             },
-            None => return Err(super::acl_not_found(request)),
+            None => return Err(failure::acl_not_found(request)),
         };
         let caller = Arc::new(caller);
         self.keep((era, stamp), secret, &caller);

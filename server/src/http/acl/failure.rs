@@ -1,6 +1,6 @@
 //! The refusals that every endpoint may give (acl.md 2.4, 2.5, 2.11).
 
-use super::caller::Caller;
+use super::state::Caller;
 use crate::acl::Question;
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;

@@ -1,6 +1,6 @@
 //! The agent's own tokens, which `agent/token/` changes (acl.md 11.1).
 
-use super::Acls;
+use super::state::Acls;
 use crate::config::AclTokens;
 use crate::version::{Behaviour, Version};
 

@@ -1,10 +1,7 @@
 //! What a role or a token grants: links to policies and roles, and identities (acl.md 8.1 to 8.3).
 
-use super::object::AclObject;
-use super::policy::PolicyRow;
+use super::AclId;
 use super::refusal::{AclRefusal, IdentityFlaw, NameFlaw};
-use super::role::RoleRow;
-use super::{AclId, AclTables};
 
 /// What a role or a token grants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,75 +85,6 @@ pub struct NewGrants {
 
 /// The longest name of a service or node in an identity.
 const LONGEST_IDENTITY: usize = 256;
-
-impl AclTables {
-    /// Returns the ids of what links name, each once.
-    pub(crate) fn resolve<R: AclObject>(
-        &self,
-        links: &[NewAclLink],
-    ) -> Result<Vec<AclId>, AclRefusal> {
-        let mut ids = Vec::new();
-        for link in links {
-            let row = if link.id.is_empty() {
-                self.by_name::<R>(&link.name)
-                    .ok_or_else(|| AclRefusal::NoSuchName(R::KIND, link.name.clone()))?
-            } else {
-                let id = AclId::parse(&link.id)
-                    .map_err(|error| AclRefusal::MalformedLink(R::KIND, link.id.clone(), error))?;
-                id.and_then(|id| self.by_id::<R>(id))
-                    .ok_or_else(|| AclRefusal::NoSuchId(R::KIND, link.id.clone()))?
-            };
-            push_new(&mut ids, row.id());
-        }
-        Ok(ids)
-    }
-
-    /// Returns the policies of a new role. Names are looked up now, ids only when the role is written.
-    pub(crate) fn resolve_names(
-        &self,
-        links: &[NewAclLink],
-    ) -> Result<Vec<NewAclLink>, AclRefusal> {
-        let resolved = links.iter().map(|link| {
-            if !link.id.is_empty() {
-                return Ok(link.clone());
-            }
-            let row = self.by_name::<PolicyRow>(&link.name);
-            let row =
-                row.ok_or_else(|| AclRefusal::NoSuchName(PolicyRow::KIND, link.name.clone()))?;
-            Ok(NewAclLink {
-                id: row.id_text().to_owned(),
-                ..NewAclLink::default()
-            })
-        });
-        resolved.collect()
-    }
-
-    /// Returns the ids of a new role's policies, as its write into the table finds them.
-    pub(crate) fn policies_of_role(&self, links: &[NewAclLink]) -> Result<Vec<AclId>, AclRefusal> {
-        let mut ids = Vec::new();
-        for link in links {
-            let row = self.by_id_text::<PolicyRow>(&link.id)?;
-            let row = row.ok_or_else(|| AclRefusal::NoPolicyOfRole(link.id.clone()))?;
-            push_new(&mut ids, row.id());
-        }
-        Ok(ids)
-    }
-
-    /// Returns the links of a new token.
-    pub(crate) fn resolve_token(&self, new: &NewGrants) -> Result<Grants, AclRefusal> {
-        Ok(Grants {
-            policies: self.resolve::<PolicyRow>(&new.policies)?,
-            roles: self.resolve::<RoleRow>(&new.roles)?,
-            ..Grants::default()
-        })
-    }
-}
-
-fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if !list.contains(&item) {
-        list.push(item);
-    }
-}
 
 impl NewGrants {
     /// Checks the identities, and adds them to `grants` in order, each once. `is_local` is whether a token is a local

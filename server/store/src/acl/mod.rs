@@ -8,6 +8,7 @@ pub(crate) mod grants;
 pub(crate) mod hash;
 pub(crate) mod identity;
 pub(crate) mod image;
+pub(crate) mod link;
 pub(crate) mod method;
 pub(crate) mod object;
 pub(crate) mod policy;

@@ -72,22 +72,8 @@ pub(crate) fn refused(refusal: &AclRefusal, version: Version) -> Failure {
         AclRefusal::BuiltinDeleted(name) => {
             format!("Delete operation not permitted on the builtin {name} policy")
         }
-        AclRefusal::NoSuchName(kind, name) => {
-            let name = quoted(name, version);
-            format!("No such ACL {} with name {name}", kind.name())
-        }
-        AclRefusal::NoSuchId(kind, id) => {
-            format!(
-                "No such ACL {} with ID {}",
-                kind.name(),
-                quoted(id, version)
-            )
-        }
-        AclRefusal::MalformedLink(kind, id, error) => {
-            let named = if late { "ID:" } else { "id" };
-            let (name, id) = (kind.name(), quoted(id, version));
-            let lookup = lookup(*kind, &index_error(*error));
-            format!("Error looking up {name} for {named} {id}: {lookup}")
+        AclRefusal::NoSuchName(..) | AclRefusal::NoSuchId(..) | AclRefusal::MalformedLink(..) => {
+            link(refusal, version)
         }
         AclRefusal::NoPolicyOfRole(id) => {
             let step = if late {
@@ -113,6 +99,31 @@ pub(crate) fn refused(refusal: &AclRefusal, version: Version) -> Failure {
         AclRefusal::NotLegacy => "Cannot use legacy endpoint to modify a non-legacy token".into(),
     };
     refused_write(&words)
+}
+
+/// Returns the text about a link that leads nowhere.
+fn link(refusal: &AclRefusal, version: Version) -> String {
+    let late = version.has(Behaviour::AclLateTexts);
+    match refusal {
+        AclRefusal::NoSuchName(kind, name) => {
+            let name = quoted(name, version);
+            format!("No such ACL {} with name {name}", kind.name())
+        }
+        AclRefusal::NoSuchId(kind, id) => {
+            format!(
+                "No such ACL {} with ID {}",
+                kind.name(),
+                quoted(id, version)
+            )
+        }
+        AclRefusal::MalformedLink(kind, id, error) => {
+            let named = if late { "ID:" } else { "id" };
+            let (name, id) = (kind.name(), quoted(id, version));
+            let lookup = lookup(*kind, &index_error(*error));
+            format!("Error looking up {name} for {named} {id}: {lookup}")
+        }
+        _ => String::new(),
+    }
 }
 
 fn lookup(kind: AclKind, error: &str) -> String {
