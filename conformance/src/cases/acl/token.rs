@@ -116,6 +116,18 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..BASE
     },
     Case {
+        id: "acl/tokens/unhyphenated-id",
+        claim: "An AccessorID of 36 digits without hyphens is refused after it was looked up",
+        source: "acl.md 5.5",
+        until: Some(Version::V1_9),
+        run: |t| {
+            ready(t);
+            let body = json!({"AccessorID": "a".repeat(36), "SecretID": "nope"}).to_string();
+            put(t, "token", &body).is(500, "Invalid Token: AccessorID is not a valid UUID");
+        },
+        ..BASE
+    },
+    Case {
         id: "acl/tokens/bad-ids-since-1-22",
         claim: "The texts about ids name the field",
         source: "acl.md 5.4, 5.5, 5.6",

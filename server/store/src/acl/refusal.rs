@@ -93,6 +93,8 @@ pub enum IdentityFlaw {
 pub enum TokenRefusal {
     /// The AccessorID of a new token is no UUID.
     AccessorMalformed(IdError),
+    /// The AccessorID of a new token can be looked up, but lacks hyphens.
+    AccessorUnhyphenated,
     /// The AccessorID of a token to replace is no UUID.
     TargetMalformed(IdError),
     /// The AccessorID of a token to delete is no UUID.

@@ -112,6 +112,9 @@ impl Store {
             if self.is_token_id(&token.accessor) {
                 return Err(TokenRefusal::AccessorTaken);
             }
+            if AclId::parse_printed(&token.accessor).is_none() {
+                return Err(TokenRefusal::AccessorUnhyphenated);
+            }
             if is_reserved(&token.accessor) {
                 return Err(TokenRefusal::AccessorReserved);
             }

@@ -195,7 +195,10 @@ fn token(refusal: &TokenRefusal, version: Version) -> Failure {
             let tells = version.has(Behaviour::AclTokenMissingText);
             return missing_token(if tells { "token is expired: " } else { "" });
         }
-        TokenRefusal::AccessorMalformed(_) if late => {
+        TokenRefusal::AccessorUnhyphenated if !late => {
+            "Invalid Token: AccessorID is not a valid UUID".into()
+        }
+        TokenRefusal::AccessorMalformed(_) | TokenRefusal::AccessorUnhyphenated if late => {
             "Invalid Token: AccessorID - not a valid UUID".into()
         }
         TokenRefusal::TargetMalformed(_) if late => "AccessorID is not a valid UUID".into(),
