@@ -2,21 +2,13 @@
 
 use serde_json::json;
 
-use super::kv::{ROOT, SETTINGS};
-use super::support::{NOBODY, put, ready, token, with};
+use super::kv::ROOT;
+use super::support::{BASE, NOBODY, put, ready, token, with};
 use crate::case::Case;
-use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
 use crate::wire::Request;
 use crate::wire::answer::Answer;
-
-/// A case on a server with ACLs.
-const BASE: Case = Case {
-    needs: &[Feature::AclPolicies],
-    settings: SETTINGS,
-    ..Case::SHOULD
-};
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

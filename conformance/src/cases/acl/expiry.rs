@@ -4,19 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::kv::SETTINGS;
-use super::support::{get, put, ready, refuses, text, token, with};
+use super::support::{BASE, get, put, ready, refuses, text, token, with};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
 use crate::wire::Request;
-
-/// A case on a server with ACLs.
-const BASE: Case = Case {
-    needs: &[Feature::AclPolicies],
-    settings: SETTINGS,
-    ..Case::SHOULD
-};
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

@@ -2,20 +2,13 @@
 
 use serde_json::json;
 
-use super::kv::{ROOT, SETTINGS};
-use super::support::{NO_UUID, NOBODY, delete, get, put, ready, refuses, text, with};
+use super::kv::ROOT;
+use super::support::{BASE, NO_UUID, NOBODY, delete, get, put, ready, refuses, text, with};
 use crate::case::Case;
-use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
 use crate::wire::Request;
 
-/// A case on a server with ACLs.
-const BASE: Case = Case {
-    needs: &[Feature::AclPolicies],
-    settings: SETTINGS,
-    ..Case::SHOULD
-};
 /// A key of nobody's, against which logins would be checked.
 const KEY: &str = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEvJYgVdZvi/pzPTCCJmhCLpfByyzd\nD4Pcbp9O65BGCOkS2dj8BuNlmyV/LIe2QBtFkgNzLYSFhMSZoYg2cHdsnw==\n-----END PUBLIC KEY-----";
 

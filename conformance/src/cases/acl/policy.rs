@@ -2,21 +2,13 @@
 
 use serde_json::json;
 
-use super::kv::SETTINGS;
 use super::support::{
-    ANONYMOUS, GLOBAL, NO_UUID, NOBODY, delete, get, policy, put, ready, refuses, text, token, with,
+    ANONYMOUS, BASE, GLOBAL, NO_UUID, NOBODY, delete, get, policy, put, ready, refuses, text,
+    token, with,
 };
 use crate::case::Case;
-use crate::case::feature::Feature;
 use crate::case::version::Version;
 use crate::wire::Request;
-
-/// A case on a server with ACLs.
-const BASE: Case = Case {
-    needs: &[Feature::AclPolicies],
-    settings: SETTINGS,
-    ..Case::SHOULD
-};
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

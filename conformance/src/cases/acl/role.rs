@@ -2,18 +2,11 @@
 
 use serde_json::json;
 
-use super::kv::SETTINGS;
-use super::support::{NO_UUID, NOBODY, delete, get, policy, put, ready, refuses, text, token};
-use crate::case::Case;
-use crate::case::feature::Feature;
-use crate::case::version::Version;
-
-/// A case on a server with ACLs.
-const BASE: Case = Case {
-    needs: &[Feature::AclPolicies],
-    settings: SETTINGS,
-    ..Case::SHOULD
+use super::support::{
+    BASE, NO_UUID, NOBODY, delete, get, policy, put, ready, refuses, text, token,
 };
+use crate::case::Case;
+use crate::case::version::Version;
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

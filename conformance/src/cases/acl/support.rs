@@ -4,10 +4,19 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::kv::ROOT;
+use super::kv::{ROOT, SETTINGS};
+use crate::case::Case;
+use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::wire::Request;
 use crate::wire::answer::Answer;
+
+/// A case on a server with ACLs.
+pub(super) const BASE: Case = Case {
+    needs: &[Feature::AclPolicies],
+    settings: SETTINGS,
+    ..Case::SHOULD
+};
 
 /// An id that nothing has.
 pub(super) const NOBODY: &str = "99999999-bbbb-4ccc-8ddd-eeeeeeeeeeee";

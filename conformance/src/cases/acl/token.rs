@@ -2,22 +2,15 @@
 
 use serde_json::json;
 
-use super::kv::{ROOT, SETTINGS};
+use super::kv::ROOT;
 use super::support::{
-    ANONYMOUS, GLOBAL, NO_UUID, NOBODY, delete, get, names, policy, put, ready, refuses, text,
-    token, with,
+    ANONYMOUS, BASE, GLOBAL, NO_UUID, NOBODY, delete, get, names, policy, put, ready, refuses,
+    text, token, with,
 };
 use crate::case::Case;
-use crate::case::feature::Feature;
 use crate::case::version::Version;
 use crate::wire::Request;
 
-/// A case on a server with ACLs.
-const BASE: Case = Case {
-    needs: &[Feature::AclPolicies],
-    settings: SETTINGS,
-    ..Case::SHOULD
-};
 /// Ids that a client has chosen.
 const ACCESSOR: &str = "AAAAAAAA-bbbb-4ccc-8ddd-eeeeeeeeeeee";
 const SECRET: &str = "AAAAAAAA-bbbb-4ccc-8ddd-eeeeeeeeeeef";
