@@ -9,6 +9,7 @@ pub(in crate::cases) mod policy;
 pub(in crate::cases) mod role;
 mod support;
 pub(in crate::cases) mod token;
+pub(in crate::cases) mod token_list;
 
 use crate::case::Case;
 
@@ -18,6 +19,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     bootstrap::CASES,
     policy::CASES,
     token::CASES,
+    token_list::CASES,
     expiry::CASES,
     role::CASES,
     authorize::CASES,

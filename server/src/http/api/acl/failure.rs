@@ -235,20 +235,20 @@ fn token(refusal: &TokenRefusal, version: Version) -> Failure {
         }
         TokenRefusal::RulesGiven => "Rules cannot be specified for this token".into(),
         TokenRefusal::ClonesLogin => "Cannot clone a token created from an auth method".into(),
+        rest => end_text(rest),
+    };
+    refused_write(&words)
+}
+
+/// Returns the text about a deletion or a lifetime.
+fn end_text(refusal: &TokenRefusal) -> String {
+    match refusal {
         TokenRefusal::DeletesItself => {
             "Deletion of the request's authorization token is not permitted".into()
         }
         TokenRefusal::DeletesAnonymous => {
             "Delete operation not permitted on the anonymous token".into()
         }
-        expiry => expiry_text(expiry),
-    };
-    refused_write(&words)
-}
-
-/// Returns the text about a lifetime.
-fn expiry_text(refusal: &TokenRefusal) -> String {
-    match refusal {
         TokenRefusal::TtlNegative(ttl) => {
             let ttl = duration::format(*ttl);
             format!("Token Expiration TTL '{ttl}' should be > 0")
