@@ -356,6 +356,8 @@ behaviours! {
 
     // ACLs.
 
+    /// An answer says in a header that rows were removed from it.
+    HttpFilteredHeader = "http.filtered_header", [onward(1, 11, 0)], None, "S D";
     /// A denial names the accessor and the permission.
     AclDeniedText = "acl.denied_text", [onward(1, 12, 0)], None, "S D";
     /// The endpoints of the legacy ACL system are gone.

@@ -3,6 +3,7 @@
 pub(crate) mod ask;
 mod caller;
 mod failure;
+pub(crate) mod rights;
 pub(crate) mod state;
 mod tokens;
 
@@ -14,14 +15,7 @@ use crate::http::request::Request;
 
 /// Checks that the caller may do this. Without ACLs everybody may do everything.
 pub(crate) fn authorize(request: &Request, question: Question<'_>) -> Result<(), Failure> {
-    let Some(acls) = &request.context.acls else {
-        return Ok(());
-    };
-    let caller = acls.caller(request)?;
-    if caller.may(question) {
-        return Ok(());
-    }
-    Err(failure::denied(&caller, question, request.version()))
+    request.rights()?.check(question)
 }
 
 impl Request {
@@ -33,18 +27,13 @@ impl Request {
         self.context.acls.as_deref().ok_or_else(acl_disabled)
     }
 
-    /// Checks that the caller may do what the row of the route asks for. The handler says when: what else is wrong may
-    /// be told before (acl.md 2.9, 2.10).
+    /// Checks that the caller may do what the row of the route asks for, and that its token is known even if the row
+    /// asks for nothing. The handler says when: what else is wrong may be told before (acl.md 2.9, 2.10).
     pub(crate) fn authorize(&self) -> Result<(), Failure> {
-        if self.context.acls.is_none() {
-            return Ok(());
-        }
+        let rights = self.rights()?;
         let Some(ask) = self.asks else {
             return Ok(());
         };
-        authorize(
-            self,
-            ask.question(&self.method, ask.name(&self.context.config.node_name)),
-        )
+        rights.check(ask.question(&self.method, ask.name(&self.context.config.node_name)))
     }
 }
