@@ -28,8 +28,8 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::History;
 use crate::store::{
-    Command, Index, PreparedQueryId, Read, ReadResult, SessionId, Store, TxnOperation, TxnOutcome,
-    VersionRules,
+    Command, Index, PreparedQueryId, Read, ReadResult, SessionId, Store, TxnError, TxnOperation,
+    TxnOutcome, VersionRules,
 };
 use crate::timestamp::Timestamp;
 use mutate::State;
@@ -118,6 +118,14 @@ impl Engine {
         } else {
             read.look(&self.snapshot())
         }
+    }
+
+    /// Checks the operations of a transaction as it is done before anything runs.
+    ///
+    /// # Errors
+    /// The operations that fail so.
+    pub fn pre_check_transaction(&self, operations: &[TxnOperation]) -> Result<(), Vec<TxnError>> {
+        self.with_store(|store, now| store.pre_check(now, operations))
     }
 
     /// Runs a transaction that only reads.

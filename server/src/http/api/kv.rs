@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, StatusCode};
 
+use crate::acl::{Question, Resource};
 use crate::blocking;
 use crate::go::json::encode::Text;
 use crate::go::number;
@@ -14,6 +16,8 @@ use crate::go::number::NumberError;
 use crate::go::url::path;
 use crate::go::url::path_unescape;
 use crate::history::RefusedBecause;
+use crate::http::acl::authorize;
+use crate::http::acl::rights::Rights;
 use crate::http::body::kv::KvEntry;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::body::JsonList;
@@ -21,8 +25,8 @@ use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
-    AcquireRefused, Answer, Content, Index, Key, KvGet, KvList, KvRefused, KvVerb, KvWrite, Read,
-    Refusal,
+    AcquireRefused, Answer, Content, Index, Key, KvGet, KvList, KvRefused, KvRow, KvVerb, KvWrite,
+    Read, Refusal,
 };
 use crate::version::{Behaviour, Version};
 
@@ -161,15 +165,19 @@ async fn get(request: &Request, key: Key, options: ReadOptions) -> Result<Reply,
         return Err(missing_key_name());
     }
     if recurse {
-        let answer = read(request, &KvList(key), options).await?;
+        let (answer, rights) = read_all(request, key, options).await?;
         let reply = if answer.rows.is_empty() {
             Reply::empty(StatusCode::NOT_FOUND)
         } else {
             Reply::json_list(JsonList::new(answer.rows, reply::style(request)))
         };
-        return Ok(reply.with_index(request, answer.index));
+        return Ok(rights.told_in(reply.with_index(request, answer.index)));
     }
-    let answer = read(request, &KvGet(key), options).await?;
+    check_own(request)?;
+    request
+        .rights()?
+        .check(Question::read(Resource::Key, &key.text()))?;
+    let answer = read(request, &KvGet(key), options).await;
     let reply = match answer.rows {
         None => Reply::empty(StatusCode::NOT_FOUND),
         Some((_, row)) if request.query.has("raw") => raw(request, row.value.clone()),
@@ -178,15 +186,37 @@ async fn get(request: &Request, key: Key, options: ReadOptions) -> Result<Reply,
     Ok(reply.with_index(request, answer.index))
 }
 
+/// Checks that the request is about this server.
+fn check_own(request: &Request) -> Result<(), Failure> {
+    request.check_tenancy()?;
+    request.check_datacenter()
+}
+
 async fn read<R: Read<Refused = Infallible>>(
     request: &Request,
     read: &R,
     options: ReadOptions,
-) -> Result<Answer<R::Rows>, Failure> {
-    request.check_tenancy()?;
-    request.check_datacenter()?;
+) -> Answer<R::Rows> {
     let Ok(answer) = blocking::answer(&request.context.engine, read, options.wait).await;
-    Ok(answer)
+    answer
+}
+
+/// Reads all keys with a prefix that the caller may read by the rights which it had before it waited (acl.md 6.2, 10.4).
+async fn read_all(
+    request: &Request,
+    prefix: Key,
+    options: ReadOptions,
+) -> Result<(Answer<Vec<(Key, Arc<KvRow>)>>, Rights), Failure> {
+    check_own(request)?;
+    let mut rights = request.rights()?;
+    if request.context.config.acl.enable_key_list_policy {
+        rights.check(Question::list_keys(&prefix.text()))?;
+    }
+    let mut answer = read(request, &KvList(prefix), options).await;
+    rights.retain(&mut answer.rows, |caller, (key, _)| {
+        caller.may(Question::read(Resource::Key, &key.text()))
+    });
+    Ok((answer, rights))
 }
 
 /// Answers with the bare value (kv.md 1.5).
@@ -220,7 +250,7 @@ fn raw(request: &Request, value: Bytes) -> Reply {
 async fn list_keys(request: &Request, prefix: Key, options: ReadOptions) -> Result<Reply, Failure> {
     let everything = prefix.is_empty();
     let length = prefix.as_bytes().len();
-    let answer = read(request, &KvList(prefix), options).await?;
+    let (answer, rights) = read_all(request, prefix, options).await?;
     let entries = &answer.rows;
     // Only the whole store may be an empty list (kv.md trap 8).
     let reply = if entries.is_empty() && !everything {
@@ -231,7 +261,7 @@ async fn list_keys(request: &Request, prefix: Key, options: ReadOptions) -> Resu
         let keys: Vec<_> = keys.into_iter().map(Text).collect();
         Reply::json(request, &keys)
     };
-    Ok(reply.with_index(request, answer.index))
+    Ok(rights.told_in(reply.with_index(request, answer.index)))
 }
 
 /// Returns the separator. Its historic misspelling counts if the correct name is missing (kv.md 1.4).
@@ -310,6 +340,12 @@ fn delete(request: &Request, key: Key) -> Result<Reply, Failure> {
 }
 
 fn write(request: &Request, key: Key, verb: KvVerb) -> Result<Reply, Failure> {
+    let name = key.text();
+    let question = match verb {
+        KvVerb::DeleteTree => Question::delete_tree(&name),
+        _ => Question::write(Resource::Key, &name),
+    };
+    authorize(request, question)?;
     let applied = request.context.engine.apply(KvWrite { key, verb });
     if let Some(refusal) = applied.as_ref().err().and_then(KvRefused::error) {
         return Err(refused(refusal, request.version()));

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::acl::{Question, Resource};
 use crate::blocking;
 use crate::go::duration;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
+use crate::http::acl::authorize;
 use crate::http::body::check::CheckId;
 use crate::http::body::durations::AnyDuration;
 use crate::http::failure::{Failure, failures};
@@ -184,11 +186,12 @@ async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
     Ok(body)
 }
 
-/// Checks the body in Consul's order: node, behavior, TTL (session.md 1.1).
+/// Checks the body in Consul's order: node, right, behavior, TTL (session.md 1.1, acl.md 7).
 fn new_session(request: &Request, body: CreateBody) -> Result<NewSession, Failure> {
     if body.node.is_empty() {
         return Err(missing_node());
     }
+    authorize(request, Question::write(Resource::Session, &body.node))?;
     let behavior = match body.behavior.as_str() {
         "" | "release" => Behavior::Release,
         "delete" => Behavior::Delete,
@@ -236,9 +239,26 @@ pub(crate) fn destroy(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let id = request.named("session")?;
     request.check_datacenter()?;
+    if request.context.acls.is_some() {
+        let rights = request.rights()?;
+        let found = lookup(request, &id);
+        // Consul says what it was looking for.
+        let found = found.map_err(|failure| failure.at_step("Session lookup", true))?;
+        let Some(row) = found else {
+            return Ok(Reply::boolean(request, true));
+        };
+        rights.check(Question::write(Resource::Session, &row.session.node))?;
+    }
     let applied = request.context.engine.apply(SessionDestroy(id));
     applied.map_err(|refusal| refused(&refusal, request.version()))?;
     Ok(Reply::boolean(request, true))
+}
+
+/// Returns the session with an id, for who asks whether it may be changed.
+fn lookup(request: &Request, id: &str) -> Result<Option<Arc<SessionRow>>, Failure> {
+    let found = request.context.engine.read(&SessionInfo(id.to_owned()));
+    let found = found.map_err(|refusal| refused(&refusal, request.version()))?;
+    Ok(found.rows.into_iter().next())
 }
 
 /// Renews a session. The answer is a list of one, without an index (session.md trap 16).
@@ -247,6 +267,12 @@ pub(crate) fn renew(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let id = request.named("session")?;
     request.check_datacenter()?;
+    if request.context.acls.is_some() {
+        let rights = request.rights()?;
+        if let Some(row) = lookup(request, &id)? {
+            rights.check(Question::write(Resource::Session, &row.session.node))?;
+        }
+    }
     let renewed = request.context.engine.apply(SessionRenew(id));
     let row = renewed.map_err(|refusal| refused(&refusal, request.version()))?;
     Ok(Reply::json(
@@ -284,14 +310,20 @@ async fn read<R: Read<Rows = Vec<Arc<SessionRow>>, Refused: Into<Refusal>>>(
     options: ReadOptions,
 ) -> Result<Reply, Failure> {
     request.check_datacenter_of_read()?;
+    // Those from before the wait (acl.md 10.4).
+    let mut rights = request.rights_of_read()?;
     let engine = &request.context.engine;
     let answer = blocking::answer(engine, read, options.wait).await;
     let failed =
         |refusal: R::Refused| refused(&refusal.into(), request.version()).of_read(&request.context);
-    let answer = answer.map_err(failed)?;
+    let mut answer = answer.map_err(failed)?;
+    rights.retain(&mut answer.rows, |caller, row| {
+        caller.may(Question::read(Resource::Session, &row.session.node))
+    });
     let rows = answer.rows.iter();
     let sessions: Vec<Session<'_>> = rows
         .map(|row| Session::new(row, request.version()))
         .collect();
-    Ok(Reply::json(request, &sessions).with_index(request, answer.index))
+    let reply = Reply::json(request, &sessions);
+    Ok(rights.told_in(reply.with_index(request, answer.index)))
 }

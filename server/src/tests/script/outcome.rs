@@ -285,6 +285,7 @@ fn txn_error(error: &TxnError) -> String {
         }
         TxnRefusal::KeyExists => "exists".to_owned(),
         TxnRefusal::Catalog(refusal) => of_refusal(refusal),
+        TxnRefusal::Denied(text) => text.clone(),
         TxnRefusal::UnknownCatalogVerb { kind, verb } => format!("unknown {kind} verb {verb}"),
         TxnRefusal::NodeNameMissing | TxnRefusal::ServiceNameMissing => "no name".to_owned(),
         TxnRefusal::NodeIdMalformed(_) | TxnRefusal::NodeLookup { .. } => "malformed id".to_owned(),

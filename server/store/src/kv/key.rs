@@ -2,7 +2,7 @@
 
 #[cfg(feature = "serde")]
 use crate::image::value::bytes;
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -23,6 +23,12 @@ impl Key {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// Returns the key as text. Only rules and refusals take keys for text.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.0)
     }
 
     /// Whether the key is empty. Consul accepts an empty key only as a prefix.

@@ -213,6 +213,8 @@ pub enum TxnRefusal {
     CatalogStaleDelete(Box<CatalogSubject>),
     /// The catalog refused the write.
     Catalog(Refusal),
+    /// The caller may not do this; the text says what is lacking.
+    Denied(String),
 }
 
 impl TxnOperation {
@@ -226,7 +228,8 @@ impl TxnOperation {
     }
 
     /// Returns the key; empty for operations on the catalog.
-    fn key(&self) -> Key {
+    #[must_use]
+    pub fn key(&self) -> Key {
         match self {
             Self::Kv { key, .. } => key.clone(),
             Self::Catalog(_) => Key::new([]),
@@ -244,8 +247,15 @@ impl Store {
         self.clone().change(now).transaction(operations)
     }
 
-    /// Returns the operations that fail before anything runs.
-    fn pre_check(&self, now: Timestamp, operations: &[TxnOperation]) -> Result<(), Vec<TxnError>> {
+    /// Checks operations before anything runs.
+    ///
+    /// # Errors
+    /// The operations that fail so.
+    pub fn pre_check(
+        &self,
+        now: Timestamp,
+        operations: &[TxnOperation],
+    ) -> Result<(), Vec<TxnError>> {
         let early = self.rules.unknown_verb_fails_pre_check;
         let refusal = |operation: &TxnOperation| match operation {
             TxnOperation::Kv { key, verb } => self.pre_check_key(now, key, verb),

@@ -263,7 +263,7 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
 /// Returns the metadata of Consul's servers, which is part of these answers.
 fn query_meta(options: ReadOptions, version: Version) -> JsonObject<impl JsonMembers> {
     let index = u64::from(version.has(Behaviour::JsonQueryIndexOne));
-    meta::query_meta(index, true, options.consistency.name(), version)
+    meta::query_meta(index, true, options.consistency.name(), false, version)
 }
 
 /// Answers with a query's result, whose index is always 1.

@@ -52,6 +52,7 @@ pub(crate) fn what(error: &TxnError, version: Version) -> String {
         ),
         TxnRefusal::KeyExists => format!("key {key} exists"),
         TxnRefusal::Catalog(refusal) => refusal_text(refusal, version),
+        TxnRefusal::Denied(text) => text.clone(),
         TxnRefusal::UnknownCatalogVerb { kind, verb } => unknown_verb_text(kind, verb, version),
         TxnRefusal::NodeNameMissing => register::missing_node().text(version),
         TxnRefusal::NodeIdMalformed(flaw) => register::invalid_node_id(*flaw).text(version),

@@ -2,6 +2,7 @@
 
 pub(crate) mod catalog;
 pub(crate) mod failure;
+mod rights;
 pub(crate) mod service_body;
 pub(crate) mod wire;
 
@@ -10,6 +11,7 @@ use http::StatusCode;
 
 use crate::go::json::context::{DecodeOptions, UnknownFields};
 use crate::go::json::decode::go_struct;
+use crate::http::acl::rights::Rights;
 use crate::http::api::txn::catalog::{CheckOperation, NodeOperation, ServiceOperation};
 use crate::http::api::txn::wire::ResultEntry;
 use crate::http::body::kv::KvEntry;
@@ -160,7 +162,11 @@ fn verb(request: &Request, kv: KvBody) -> TxnVerb {
 /// Runs a transaction that writes. Of the parameters only the datacenter counts (kv.md 7.2).
 fn write(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failure> {
     request.check_datacenter()?;
-    let outcome = request.context.engine.apply(Txn(operations));
+    let mut rights = request.rights()?;
+    let checked = rights::check(request, &rights, &operations);
+    let engine = &request.context.engine;
+    let mut outcome = checked.and_then(|()| engine.apply(Txn(operations)));
+    filter(&mut rights, &mut outcome);
     Ok(answer(request, &outcome, object! {}))
 }
 
@@ -169,10 +175,14 @@ fn write(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Fail
 fn read(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failure> {
     request.read_options()?;
     request.check_datacenter()?;
-    let outcome = request.context.engine.read_transaction(operations);
+    let mut rights = request.rights()?;
+    let checked = rights::check(request, &rights, &operations);
+    let engine = &request.context.engine;
+    let mut outcome = checked.and_then(|()| engine.read_transaction(operations));
+    filter(&mut rights, &mut outcome);
     let pre_check_failed = outcome.as_ref().err().is_some_and(|errors| {
         errors.iter().any(|error| match error.refusal {
-            TxnRefusal::EmptyKey => true,
+            TxnRefusal::EmptyKey | TxnRefusal::Denied(_) => true,
             TxnRefusal::UnknownVerb(_) => request.has(Behaviour::TxnUnknownVerbEarly),
             _ => false,
         })
@@ -181,9 +191,17 @@ fn read(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failu
     let reports_index = request.has(Behaviour::TxnReadIndexOne);
     let known_leader = !(reports_index && pre_check_failed);
     let index = u64::from(reports_index && !pre_check_failed);
-    let meta = query_meta(index, known_leader, "", request.version());
+    let is_filtered = rights.tell_removal();
+    let meta = query_meta(index, known_leader, "", is_filtered, request.version());
     let reply = answer(request, &outcome, meta);
     Ok(reply.with_leader(known_leader))
+}
+
+/// Removes the results that the caller may not see.
+fn filter(rights: &mut Rights, outcome: &mut TxnOutcome) {
+    if let Ok(results) = outcome {
+        rights.retain(results, rights::sees);
+    }
 }
 
 /// Returns a result in its form on the wire.
