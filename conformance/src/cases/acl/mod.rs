@@ -6,6 +6,7 @@ pub(in crate::cases) mod expiry;
 pub(in crate::cases) mod kv;
 pub(in crate::cases) mod method;
 pub(in crate::cases) mod policy;
+pub(in crate::cases) mod rights;
 pub(in crate::cases) mod role;
 mod support;
 pub(in crate::cases) mod token;
@@ -24,4 +25,5 @@ pub(super) const TOPICS: &[&[Case]] = &[
     role::CASES,
     authorize::CASES,
     method::CASES,
+    rights::CASES,
 ];
