@@ -1,5 +1,7 @@
 //! What keys, transactions and sessions ask for, and what blocked reads keep (acl.md 6, 7, 10).
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::kv::{ROOT, SETTINGS};
@@ -268,7 +270,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
-            support::ready(t);
+            ready(t);
             txn(t, UNKNOWN, "{").status_is(400);
             let parameters = Request::put("/v1/txn?stale&consistent", "[]");
             with(t, UNKNOWN, &parameters).status_is(400);
@@ -445,7 +447,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
-            support::ready(t);
+            ready(t);
             let change = |token: &str, what: &str| {
                 with(
                     t,
@@ -503,7 +505,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
-            support::ready(t);
+            ready(t);
             for path in ["leader", "peers"] {
                 with(t, UNKNOWN, &Request::get(&format!("/v1/status/{path}"))).status_is(200);
             }
@@ -517,7 +519,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         needs: &[Feature::AclPolicies, Feature::Blocking],
         settings: SETTINGS,
         run: |t| {
-            support::ready(t);
+            ready(t);
             put(t, "k", "v");
             session(t, "own");
             let rules =
@@ -582,6 +584,14 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
 ];
 
+/// Waits until a young server takes writes. Unlike [`support::ready`] it shows no index, which may move meanwhile.
+fn ready(t: &Trial) {
+    t.eventually("there is a leader", Duration::from_secs(10), || {
+        let leader = t.api_get("/v1/status/leader").text();
+        (leader.len() > 2).then_some(())
+    });
+}
+
 fn get_key(path: &str) -> Request {
     Request::get(&format!("/v1/kv/{path}"))
 }
@@ -597,7 +607,7 @@ fn txn(t: &Trial, token: &str, body: &str) -> Answer {
 
 /// Registers a node.
 fn register(t: &Trial, node: &str) {
-    support::ready(t);
+    ready(t);
     let body = json!({"Node": node, "Address": "127.0.0.1"}).to_string();
     with(t, ROOT, &Request::put("/v1/catalog/register", body)).is(200, "true");
 }
@@ -612,7 +622,7 @@ fn session(t: &Trial, node: &str) -> String {
 
 /// Returns the secret of a new token with these rules.
 fn allowed(t: &Trial, rules: &str) -> String {
-    support::ready(t);
+    ready(t);
     let body = json!({"Name": format!("rules-{}", rules.len()), "Rules": rules}).to_string();
     let policy = text(&support::put(t, "policy", &body).status_is(200), "/ID");
     support::token(t, &json!({"Policies": [{"ID": policy}]})).1
