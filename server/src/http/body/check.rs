@@ -51,10 +51,6 @@ impl CheckBody {
         if check.status.is_empty() {
             check.status = CRITICAL.to_owned();
         }
-        if !check.service_id.is_empty() {
-            check.named_service = String::new();
-            check.named_tags = None;
-        }
         check
     }
 }

@@ -127,7 +127,7 @@ impl Store {
 
 impl Change<'_> {
     /// Writes a check of this node, in any case. A critical one ends its sessions, even if it was critical before.
-    pub(crate) fn put_check(&mut self, named: &str, check: NewCheck) -> Result<(), Refusal> {
+    pub(crate) fn put_check(&mut self, named: &str, mut check: NewCheck) -> Result<(), Refusal> {
         let node = &*named.to_lowercase();
         let service = self.service_of(node, &check);
         let (service_name, service_tags) = service.ok_or_else(|| Refusal::MissingService {
@@ -139,6 +139,11 @@ impl Change<'_> {
             let node = named.to_owned();
             let flaw = RegistrationFlaw::CheckWithoutId { node };
             return Err(Refusal::Registration(flaw));
+        }
+        if !check.service_id.is_empty() {
+            // Its service says them.
+            check.named_service.clear();
+            check.named_tags = None;
         }
         let place = (node.to_owned(), check.check_id.to_lowercase());
         let current = self.store.catalog.checks.get(node, &place.1);

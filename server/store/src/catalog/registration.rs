@@ -227,7 +227,8 @@ pub struct NewCheck {
     pub output: String,
     /// The id of its service instance on the same node; empty for a check of the node.
     pub service_id: String,
-    /// The service name given for a check of the node. The service need not exist.
+    /// The service name given for a check. The service of a check of the node need not exist; a check of a service is kept
+    /// without it, and only rights go by it (acl.md 6.7.r7).
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub named_service: String,
     /// The service tags given for a check of the node.
