@@ -398,6 +398,14 @@ behaviours! {
     /// (acl.md 13).
     AclRecoveryEverywhere = "acl.recovery_everywhere", [onward(1, 22, 0)], None, "V N";
 
+    /// A service is listed only to who may read a node that has it, too. The release is not known (acl.md 13).
+    AclServicesOfNodes = "acl.services_of_nodes", [onward(1, 22, 0)], None, "V N";
+    /// health/connect is refused without a right on the service; before, it found nothing. The release is not known
+    /// (acl.md 13).
+    AclHealthConnectRefused = "acl.health_connect_refused", [onward(1, 22, 0)], None, "V N";
+    /// The keyring is refused as all else is; before, with 500. The release is not known (acl.md 13).
+    AclKeyringRefused403 = "acl.keyring_refused_403", [onward(1, 22, 0)], None, "V N";
+
     // The command line, logs and ports.
 
     /// Configuration keys that 1.8.7 refuses are known.

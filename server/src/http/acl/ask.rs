@@ -1,5 +1,7 @@
 //! What the row of a route asks for: `asks agent on agent`.
 
+use std::borrow::Cow;
+
 use http::Method;
 
 use crate::acl::{Access, Question, Resource};
@@ -20,14 +22,17 @@ pub(crate) enum AskOn {
     Nothing,
     /// That of the agent's node.
     Agent,
+    /// The rest of the path.
+    Path,
 }
 
 impl Ask {
-    /// Returns the name that is asked about, on the agent of this node.
-    pub(crate) fn name(self, node: &str) -> &str {
+    /// Returns the name that is asked about, on the agent of this node, by a request with this rest of its path.
+    pub(crate) fn name<'a>(self, node: &'a str, rest: &'a [u8]) -> Cow<'a, str> {
         match self.on {
-            AskOn::Nothing => "",
-            AskOn::Agent => node,
+            AskOn::Nothing => Cow::Borrowed(""),
+            AskOn::Agent => Cow::Borrowed(node),
+            AskOn::Path => String::from_utf8_lossy(rest),
         }
     }
 
@@ -56,9 +61,15 @@ macro_rules! ask {
     };
     (@resource acl) => { $crate::acl::Resource::Acl };
     (@resource agent) => { $crate::acl::Resource::Agent };
+    (@resource keyring) => { $crate::acl::Resource::Keyring };
+    (@resource node) => { $crate::acl::Resource::Node };
+    (@resource operator) => { $crate::acl::Resource::Operator };
+    (@resource service) => { $crate::acl::Resource::Service };
     (@access) => { None };
+    (@access read) => { Some($crate::acl::Access::Read) };
     (@access write) => { Some($crate::acl::Access::Write) };
     (@on) => { $crate::http::acl::ask::AskOn::Nothing };
     (@on agent) => { $crate::http::acl::ask::AskOn::Agent };
+    (@on path) => { $crate::http::acl::ask::AskOn::Path };
 }
 pub(crate) use ask;

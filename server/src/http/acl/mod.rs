@@ -7,7 +7,8 @@ pub(crate) mod rights;
 pub(crate) mod state;
 mod tokens;
 
-pub(crate) use self::failure::acl_disabled;
+pub(crate) use self::failure::{acl_disabled, permission_denied};
+use self::rights::Rights;
 use self::state::Acls;
 use crate::acl::Question;
 use crate::http::failure::Failure;
@@ -27,13 +28,29 @@ impl Request {
         self.context.acls.as_deref().ok_or_else(acl_disabled)
     }
 
+    /// Checks what [`Request::authorize`] checks for a read whose failures have the headers of a read (acl.md 2.11).
+    pub(crate) fn authorize_read(&self) -> Result<(), Failure> {
+        let authorized = self.authorize();
+        authorized.map_err(|failure| failure.of_read(&self.context))
+    }
+
     /// Checks that the caller may do what the row of the route asks for, and that its token is known even if the row
     /// asks for nothing. The handler says when: what else is wrong may be told before (acl.md 2.9, 2.10).
     pub(crate) fn authorize(&self) -> Result<(), Failure> {
         let rights = self.rights()?;
-        let Some(ask) = self.asks else {
-            return Ok(());
-        };
-        rights.check(ask.question(&self.method, ask.name(&self.context.config.node_name)))
+        self.asked(|question| rights.check(question))
+            .unwrap_or(Ok(()))
+    }
+
+    /// Whether a caller with these rights may do what the row of the route asks for.
+    pub(crate) fn is_allowed(&self, rights: &Rights) -> bool {
+        self.asked(|question| rights.may(question)).unwrap_or(true)
+    }
+
+    /// Passes on what the row asks for; `None` if that is nothing.
+    fn asked<T>(&self, then: impl FnOnce(Question<'_>) -> T) -> Option<T> {
+        let ask = self.asks?;
+        let name = ask.name(&self.context.config.node_name, &self.rest);
+        Some(then(ask.question(&self.method, &name)))
     }
 }

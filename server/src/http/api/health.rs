@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use crate::blocking::{self, Wait};
 use crate::go::number;
+use crate::http::acl::permission_denied;
 use crate::http::api::catalog::{
-    NOTHING, instances, names_peer, read, read_options, reply, wanted_tags,
+    NOTHING, has_early_rights, instances, names_peer, read, read_options, reply, sees_node,
+    sees_service, unread, wanted_tags,
 };
 use crate::http::body::wire::{Check, HealthEntry};
 use crate::http::failure::{Failure, failures};
@@ -25,8 +27,8 @@ routes! {
     "/v1/health/node/" [GET] => waits(&node);
     "/v1/health/checks/" [GET] => waits(&service_checks);
     "/v1/health/service/" [GET] => waits(&service);
-    "/v1/health/connect/" [GET] => waits(&connect);
-    "/v1/health/ingress/" [GET] => at_once(ingress);
+    "/v1/health/connect/" [GET] asks service on path => waits(&connect);
+    "/v1/health/ingress/" [GET] asks service on path => at_once(ingress);
     "/v1/health/state/" [GET] => waits(&state);
 }
 
@@ -81,25 +83,41 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
         false => ServiceView::Health,
     };
     let instances_of = of(view, request.named("service name")?);
-    let only_passing = only_passing(request)?;
+    let is_late = request.has(Behaviour::HealthStreaming);
+    if is_late {
+        // Later releases tell this before anything else.
+        only_passing(request)?;
+    }
     check_sameness_group(request)?;
     if let (true, Some(wait), Err(_)) = (is_streamed, options.wait, request.check_datacenter()) {
         return unresolved(request, options, wait).await;
     }
-    let read = if names_peer(request) {
-        read(request, &Elsewhere, options, HealthEntry::FILTER).await
-    } else {
-        read(request, &instances_of, options, HealthEntry::FILTER).await
-    };
-    let (answer, filter) = read.map_err(|failure| {
-        if request.has(Behaviour::HealthStreaming) {
-            failure.without_headers()
-        } else {
-            failure
-        }
+    let shown = shown(request, options, &instances_of).await;
+    let reply = shown.map_err(|failure| match is_late {
+        true => failure.without_headers(),
+        false => failure,
     })?;
+    Ok(if is_streamed { reply.streamed() } else { reply })
+}
+
+async fn shown<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
+    request: &Request,
+    options: ReadOptions,
+    of_service: &R,
+) -> Result<Reply, Failure> {
+    let is_allowed = has_early_rights(request)?;
+    let only_passing = only_passing(request)?;
+    if !is_allowed {
+        return refused(request, options);
+    }
+    let fields = HealthEntry::FILTER;
+    let (answer, filter, mut rights) = if names_peer(request) {
+        read(request, &Elsewhere, options, fields).await
+    } else {
+        read(request, of_service, options, fields).await
+    }?;
     let version = request.context.config.version;
-    let mut rows = instances(request, &answer.rows, &filter);
+    let mut rows = instances(request, &answer.rows, &filter, &mut rights);
     if only_passing {
         keep_passing(&mut rows);
     }
@@ -107,8 +125,15 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
         .into_iter()
         .map(|row| HealthEntry::new(row, version))
         .collect();
-    let reply = reply(request, &entries, answer.index, options);
-    Ok(if is_streamed { reply.streamed() } else { reply })
+    Ok(rights.told_in(reply(request, &entries, answer.index, options)))
+}
+
+/// Answers a read of proxies or gateways that the caller may not do (acl.md 7.r12).
+fn refused(request: &Request, options: ReadOptions) -> Result<Reply, Failure> {
+    if request.has(Behaviour::AclHealthConnectRefused) {
+        return Err(permission_denied("").of_read(&request.context));
+    }
+    Ok(unread(request, options))
 }
 
 /// Answers a streamed read of an unknown datacenter, in which no server is found until the time is up.
@@ -145,9 +170,12 @@ fn is_streamed(request: &Request, options: ReadOptions) -> bool {
 pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     request.named("service name")?;
-    only_passing(request)?;
     check_sameness_group(request)?;
-    request.check_datacenter_of_read()?;
+    let is_allowed = has_early_rights(request)?;
+    only_passing(request)?;
+    if !is_allowed {
+        return refused(request, options);
+    }
     let filter = filter(request, HealthEntry::FILTER);
     filter.map_err(|failure| failure.of_read(&request.context))?;
     Ok(reply(request, &NOTHING, Index(1), options))
@@ -188,11 +216,15 @@ async fn checks<R: Read<Rows = Vec<Arc<CheckRow>>, Refused = Infallible>>(
 ) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let name = request.named(what)?;
-    let (answer, filter) = read(request, &of(name), options, Check::FILTER).await?;
+    let (answer, filter, mut rights) = read(request, &of(name), options, Check::FILTER).await?;
     let version = request.context.config.version;
-    let rows = answer.rows.iter();
-    let mut rows: Vec<&Arc<CheckRow>> = rows.filter(|row| filter.keeps(row)).collect();
+    let mut rows: Vec<&Arc<CheckRow>> = answer.rows.iter().collect();
+    rights.retain(&mut rows, |caller, row| {
+        let of_node = row.service_name.is_empty();
+        sees_node(caller, &row.node) && (of_node || sees_service(caller, &row.service_name))
+    });
+    rows.retain(|row| filter.keeps(row));
     sort_nearest(request, &mut rows, |row| &row.node);
     let checks: Vec<Check<'_>> = rows.iter().map(|row| Check::new(row, version)).collect();
-    Ok(reply(request, &checks, answer.index, options))
+    Ok(rights.told_in(reply(request, &checks, answer.index, options)))
 }

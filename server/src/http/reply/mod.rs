@@ -148,6 +148,12 @@ impl Reply {
         self
     }
 
+    /// Adds the headers of a read that was not done, because the caller may not do it.
+    pub(crate) fn of_no_read(mut self, context: &Context) -> Self {
+        self.headers.extend(no_read(context));
+        self
+    }
+
     /// Adds the index without the other headers of a read.
     pub(crate) fn with_bare_index(mut self, index: Index) -> Self {
         self.headers.push((INDEX, HeaderValue::from(index.0)));
@@ -196,9 +202,7 @@ type Header = (HeaderName, HeaderValue);
 impl Failure {
     /// Adds the headers of a read, which its failures have too (session.md 0.9).
     pub(crate) fn of_read(mut self, context: &Context) -> Self {
-        self.headers.push((INDEX, HeaderValue::from(1)));
-        self.headers.extend(leader(false));
-        self.headers.extend(backend(context));
+        self.headers.extend(no_read(context));
         self
     }
 
@@ -209,6 +213,13 @@ impl Failure {
         self.headers.extend(backend(context));
         self
     }
+}
+
+/// The headers of a read that has not reached the store.
+fn no_read(context: &Context) -> impl Iterator<Item = Header> {
+    let index = (INDEX, HeaderValue::from(1));
+    let headers = std::iter::once(index).chain(leader(false));
+    headers.chain(backend(context))
 }
 
 fn leader(known: bool) -> [Header; 2] {

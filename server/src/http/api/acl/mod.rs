@@ -58,5 +58,5 @@ routes! {
 /// Answers that ACLs are disabled, or that the endpoint is not emulated.
 fn not_emulated(request: &Request) -> Result<Reply, Failure> {
     request.acls()?;
-    Err(absent::failure(request))
+    absent::endpoint(request)
 }

@@ -26,6 +26,28 @@ failures! {
     /// The service has neither id nor name (since 1.21.2).
     missing_service() => 500, "service name (Service.Service) is required; \
         both Service ID (Service.ID) and Service Name cannot be empty";
+    /// A caller without a right on the node names a service that the node lacks (acl.md 7.r5).
+    unknown_service(id: &str, version: Version) => 500,
+        format!("Unknown service{} '{id}'", id_word(version));
+    /// The same about a check.
+    unknown_check(id: &str, version: Version) => 500,
+        format!("Unknown check{} '{id}'", id_word(version));
+    /// The service of a check does not exist, which is found out with its rights (acl.md 7.r4).
+    unknown_service_of_check(service: &str, check: &str, version: Version) => 500, {
+        let word = id_word(version);
+        format!("Unknown service{word} '{service}' for check{word} '{check}'")
+    };
+    /// A check names another node, which is found out with its rights.
+    check_of_other_node(named: &str, check: &str, node: &str) => 500,
+        format!("Node '{named}' for check '{check}' doesn't match register request node '{node}'");
     /// The place of the node, the service, proxy or gateway is invalid; `words` is Consul's text.
     invalid_service(words: String) => 500, words;
+}
+
+fn id_word(version: Version) -> &'static str {
+    if version.has(Behaviour::CatalogRegisterTexts) {
+        " ID"
+    } else {
+        ""
+    }
 }

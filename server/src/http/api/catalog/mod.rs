@@ -3,14 +3,18 @@
 pub(crate) mod bodies;
 pub(crate) mod failure;
 pub(crate) mod register;
+mod rights;
 pub(crate) mod wire;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::blocking;
+use crate::acl::{Question, Resource};
+use crate::blocking::{self, Looks};
 use crate::filter::{Field, Filter};
+use crate::http::acl::rights::Rights;
+use crate::http::acl::state::Caller;
 use crate::http::api::catalog::wire::{CatalogService, NodeServiceList, NodeWithServices};
 use crate::http::body::wire::{Node, NodeService};
 use crate::http::failure::Failure;
@@ -19,8 +23,8 @@ use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
-    Answer, ConnectInstances, Elsewhere, Index, Instance, NodeInfo, NodeList, NodeRow, Read,
-    ServiceInstances, ServiceList, ServiceRow, ServiceView, TaggedInstances,
+    Answer, ConnectInstances, Elsewhere, Index, Instance, NewService, NodeInfo, NodeList, NodeRow,
+    Read, ServiceInstances, ServiceList, ServiceView, TaggedInstances,
 };
 use crate::version::Behaviour;
 
@@ -33,8 +37,8 @@ routes! {
     "/v1/catalog/service/" [GET] => waits(&service);
     "/v1/catalog/node/" [GET] => waits(&node);
     "/v1/catalog/node-services/" [GET] => waits(&node_services);
-    "/v1/catalog/connect/" [GET] => waits(&connect);
-    "/v1/catalog/gateway-services/" [GET] => at_once(gateway_services);
+    "/v1/catalog/connect/" [GET] asks service on path => waits(&connect);
+    "/v1/catalog/gateway-services/" [GET] asks service on path => at_once(gateway_services);
 }
 
 /// Lists the datacenters: the server's own. The answer has no index. Consul's handler goes on after an error about the
@@ -54,29 +58,37 @@ pub(crate) async fn nodes(request: &Request) -> Result<Reply, Failure> {
     request.check_partition()?;
     let options = request.read_options()?;
     let nodes = NodeList(node_meta(request));
-    let (answer, filter) = read(request, &nodes, options, Node::FILTER).await?;
-    let rows = answer.rows.iter();
-    let rows = rows.filter(|row| filter.keeps(row));
-    let mut rows: Vec<&Arc<NodeRow>> = rows.collect();
+    let (answer, filter, mut rights) = read(request, &nodes, options, Node::FILTER).await?;
+    let mut rows: Vec<&Arc<NodeRow>> = answer.rows.iter().collect();
+    rights.retain(&mut rows, |caller, row| sees_node(caller, &row.node.node));
+    rows.retain(|row| filter.keeps(row));
     sort_nearest(request, &mut rows, |row| &row.node.node);
     let version = request.version();
     let nodes: Vec<Node<'_>> = rows.iter().map(|row| Node::new(row, version)).collect();
-    Ok(reply(request, &nodes, answer.index, options))
+    Ok(rights.told_in(reply(request, &nodes, answer.index, options)))
 }
 
 /// Lists the names of all services with their tags.
 pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let services = ServiceList(node_meta(request));
-    let (answer, filter) = if request.has(Behaviour::CatalogServicesFilter) {
-        let (answer, filter) = read(request, &services, options, CatalogService::FILTER).await?;
-        (answer, Some(filter))
+    request.check_datacenter_of_read()?;
+    let filter = if request.has(Behaviour::CatalogServicesFilter) {
+        Some(filter_of_read(request, CatalogService::FILTER)?)
     } else {
-        (read_unfiltered(request, &services, options).await?, None)
+        None
     };
+    // The rights at the start, unlike those of the other reads (acl.md 10.4).
+    let mut rights = request.rights_of_read()?;
+    let Ok(mut answer) = blocking::answer(&request.context.engine, &services, options.wait).await;
+    let of_nodes = request.has(Behaviour::AclServicesOfNodes);
+    rights.retain(&mut answer.rows, |caller, row| {
+        sees_service(caller, &row.service.service.name)
+            && (!of_nodes || sees_node(caller, &row.node.node.node))
+    });
     let kept = |row: &&Instance| filter.as_ref().is_none_or(|filter| filter.keeps(row));
     let tags = service_tags(answer.rows.iter().filter(kept));
-    Ok(reply(request, &tags, answer.index, options))
+    Ok(rights.told_in(reply(request, &tags, answer.index, options)))
 }
 
 /// Collects the tags of all instances of each service, without duplicates.
@@ -96,63 +108,86 @@ fn service_tags<'a>(rows: impl Iterator<Item = &'a Instance>) -> BTreeMap<&'a st
 
 /// Shows a node with its services by id; `null` for a missing node.
 pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
-    let (answer, filter, options) = read_node(request).await?;
+    // Consul asks for a right on the id, as if it were the name (acl.md 7.r9).
+    let seen = read_node(request, false, |service| &service.id).await?;
     let version = request.context.config.version;
-    let node = node_and_services(&answer, &filter).map(|(node, services)| NodeWithServices {
+    let node = seen.rows.as_ref().map(|(node, services)| NodeWithServices {
         node: Node::new(node, version),
         services: services
-            .into_iter()
+            .iter()
             .map(|row| (row.service.id.as_str(), NodeService::new(row, version)))
             .collect(),
     });
-    Ok(reply(request, &node, answer.index, options))
+    Ok(seen.reply(request, &node))
 }
 
 /// Shows a node with the list of its services. Both are `null` for a missing node, and an empty list is `null`. Until
 /// 1.13 a node that goes while the read is blocked is shown as it was (session.md 4.5b.r28).
 pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
-    let options = read_options(request)?;
-    let before = (options.wait.is_some() && !request.has(Behaviour::CatalogNodeIndex))
-        .then(|| request.named("node name"))
-        .transpose()?
-        .and_then(|name| {
-            let Ok(answer) = request.context.engine.read(&NodeInfo(name));
-            answer.rows
-        });
-    let (mut answer, filter, options) = read_node(request).await?;
-    answer.rows = answer.rows.or(before);
+    let may_have_gone = !request.has(Behaviour::CatalogNodeIndex);
+    let seen = read_node(request, may_have_gone, |service| &service.name).await?;
     let version = request.context.config.version;
-    let (node, services) = node_and_services(&answer, &filter).unzip();
+    let (node, services) = seen.rows.as_ref().map(|(node, rows)| (node, rows)).unzip();
     let service = |row| NodeService::new(row, version);
-    // Go prints its empty list as `null`, unless a filter has made a new one (seen on 1.8.7).
+    // Go prints its empty list as `null`, unless a filter or rights have made a new one (seen on 1.8.7).
     let services =
-        services.filter(|rows| !rows.is_empty() || !request.query.get("filter").is_empty());
+        services.filter(|_| seen.has_services || !request.query.get("filter").is_empty());
     let list = NodeServiceList {
         node: node.map(|row| Node::new(row, version)),
-        services: services.map(|rows| rows.into_iter().map(service).collect()),
+        services: services.map(|rows| rows.iter().map(|row| service(row)).collect()),
     };
-    Ok(reply(request, &list, answer.index, options))
+    Ok(seen.reply(request, &list))
 }
 
-type NodeAnswer = Answer<<NodeInfo as Read>::Rows>;
+/// What a request sees of the node of its path.
+struct SeenNode {
+    rows: <NodeInfo as Read>::Rows,
+    /// Whether it has services, seen or not.
+    has_services: bool,
+    index: Index,
+    options: ReadOptions,
+    rights: Rights,
+}
 
-/// Reads the node of the path. The filter applies to its services.
+impl SeenNode {
+    fn reply(&self, request: &Request, value: &impl serde::Serialize) -> Reply {
+        let reply = reply(request, value, self.index, self.options);
+        self.rights.told_in(reply)
+    }
+}
+
+/// Reads the node of the path; with `may_have_gone`, as it was before a wait in which it went. The filter applies to its
+/// services, which are seen by who may read what `asked` returns.
 async fn read_node(
     request: &Request,
-) -> Result<(NodeAnswer, Filter<ServiceRow>, ReadOptions), Failure> {
+    may_have_gone: bool,
+    asked: fn(&NewService) -> &str,
+) -> Result<SeenNode, Failure> {
     let options = read_options(request)?;
     let name = request.named("node name")?;
-    let (answer, filter) = read(request, &NodeInfo(name), options, NodeService::FILTER).await?;
-    Ok((answer, filter, options))
-}
-
-fn node_and_services<'a>(
-    answer: &'a NodeAnswer,
-    filter: &Filter<ServiceRow>,
-) -> Option<(&'a NodeRow, Vec<&'a ServiceRow>)> {
-    let (node, services) = answer.rows.as_ref()?;
-    let services = services.iter().map(Arc::as_ref);
-    Some((node, services.filter(|row| filter.keeps(row)).collect()))
+    let node = NodeInfo(name);
+    let before = (options.wait.is_some() && may_have_gone)
+        .then(|| request.context.engine.read(&node))
+        .and_then(|Ok(answer)| answer.rows);
+    let (answer, filter, mut rights) = read(request, &node, options, NodeService::FILTER).await?;
+    let found = answer.rows.or(before);
+    let mut rows =
+        found.filter(|(row, _)| rights.sees(Question::read(Resource::Node, &row.node.node)));
+    let mut has_services = false;
+    if let Some((_, services)) = &mut rows {
+        has_services = !services.is_empty();
+        rights.retain(services, |caller, row| {
+            sees_service(caller, asked(&row.service))
+        });
+        services.retain(|row| filter.keeps(row));
+    }
+    Ok(SeenNode {
+        rows,
+        has_services,
+        index: answer.index,
+        options,
+        rights,
+    })
 }
 
 /// Lists the instances of a service.
@@ -183,26 +218,34 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
 ) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let instances_of = of(request.named("service name")?);
-    let (answer, filter) = read(request, &instances_of, options, CatalogService::FILTER).await?;
+    if !has_early_rights(request)? {
+        return Ok(unread(request, options));
+    }
+    let fields = CatalogService::FILTER;
+    let (answer, filter, mut rights) = read(request, &instances_of, options, fields).await?;
     let version = request.context.config.version;
-    let rows = instances(request, &answer.rows, &filter);
+    let rows = instances(request, &answer.rows, &filter, &mut rights);
     let shown = rows
         .into_iter()
         .map(|row| CatalogService::new(row, version));
     let shown: Vec<_> = shown.collect();
-    Ok(reply(request, &shown, answer.index, options))
+    Ok(rights.told_in(reply(request, &shown, answer.index, options)))
 }
 
-/// Selects and sorts instances by the parameters `tag`, `node-meta`, `filter` and `near`.
+/// Selects and sorts instances by the parameters `tag`, `node-meta`, `filter` and `near`, and by what the caller sees.
 pub(crate) fn instances<'a>(
     request: &Request,
     rows: &'a [Instance],
     filter: &Filter<Instance>,
+    rights: &mut Rights,
 ) -> Vec<&'a Instance> {
     let (meta, tags) = (node_meta(request), wanted_tags(request));
-    let wanted =
-        |row: &&Instance| row.has_tags(&tags) && row.node.has_meta(&meta) && filter.keeps(row);
+    let wanted = |row: &&Instance| row.has_tags(&tags) && row.node.has_meta(&meta);
     let mut rows: Vec<&Instance> = rows.iter().filter(wanted).collect();
+    rights.retain(&mut rows, |caller, row| {
+        sees_node(caller, &row.node.node.node) && sees_service(caller, &row.service.service.name)
+    });
+    rows.retain(|row| filter.keeps(row));
     sort_nearest(request, &mut rows, |row| &row.service.node);
     rows
 }
@@ -212,6 +255,7 @@ pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     request.named("gateway name")?;
     request.check_datacenter_of_read()?;
+    request.authorize_read()?;
     let services = request.has(Behaviour::CatalogGatewayServicesEmpty);
     Ok(reply(
         request,
@@ -235,30 +279,58 @@ pub(crate) fn read_options(request: &Request) -> Result<ReadOptions, Failure> {
     request.read_options()
 }
 
-/// Runs a read, whose rows may be filtered by these fields.
+/// Runs a read, whose rows may be filtered by these fields. Returns the rights at the moment of the last look, which an
+/// unknown token ends (acl.md 10.5).
 pub(crate) async fn read<R: Read<Refused = Infallible>, T: 'static>(
     request: &Request,
     read: &R,
     options: ReadOptions,
     fields: &'static [Field<T>],
-) -> Result<(Answer<R::Rows>, Filter<T>), Failure> {
-    let filter = request
-        .check_datacenter()
-        .and_then(|()| filter(request, fields));
-    let filter = filter.map_err(|failure| failure.of_read(&request.context))?;
-    let Ok(answer) = blocking::answer(&request.context.engine, read, options.wait).await;
-    Ok((answer, filter))
+) -> Result<(Answer<R::Rows>, Filter<T>, Rights), Failure> {
+    request.check_datacenter_of_read()?;
+    let filter = filter_of_read(request, fields)?;
+    let mut looks = Looks::new(options.wait.map_or(Index::ZERO, |wait| wait.min_index));
+    let mut rights = None;
+    let is_over = |answer: &Answer<R::Rows>| {
+        let latest = rights.insert(request.rights_of_read());
+        latest.is_err() || looks.are_over_with(answer)
+    };
+    let engine = &request.context.engine;
+    let Ok(answer) = blocking::answer_when(engine, read, options.wait, is_over).await;
+    let rights = rights.unwrap_or_else(|| request.rights_of_read())?;
+    Ok((answer, filter, rights))
 }
 
-/// Runs a read without a filter.
-async fn read_unfiltered<R: Read<Refused = Infallible>>(
+fn filter_of_read<T: 'static>(
     request: &Request,
-    read: &R,
-    options: ReadOptions,
-) -> Result<Answer<R::Rows>, Failure> {
+    fields: &'static [Field<T>],
+) -> Result<Filter<T>, Failure> {
+    let filter = filter(request, fields);
+    filter.map_err(|failure| failure.of_read(&request.context))
+}
+
+/// Whether the caller may do what the row of a read of instances asks for. Such a read finds out about its token before
+/// it looks at its filter (seen on 1.8.7).
+pub(crate) fn has_early_rights(request: &Request) -> Result<bool, Failure> {
     request.check_datacenter_of_read()?;
-    let Ok(answer) = blocking::answer(&request.context.engine, read, options.wait).await;
-    Ok(answer)
+    let rights = request.rights_of_read()?;
+    Ok(request.is_allowed(&rights))
+}
+
+/// Answers a read that the caller may not do with nothing (acl.md 7.r12).
+pub(crate) fn unread(request: &Request, options: ReadOptions) -> Reply {
+    let reply = Reply::json(request, &NOTHING).of_no_read(&request.context);
+    reply.with_consistency(options.consistency)
+}
+
+/// Whether the caller sees a node.
+pub(crate) fn sees_node(caller: &Caller, name: &str) -> bool {
+    caller.may(Question::read(Resource::Node, name))
+}
+
+/// Whether the caller sees a service.
+pub(crate) fn sees_service(caller: &Caller, name: &str) -> bool {
+    caller.may(Question::read(Resource::Service, name))
 }
 
 /// Answers a read with the headers of its index and consistency.

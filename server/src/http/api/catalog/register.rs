@@ -5,6 +5,7 @@ use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::Decode;
 use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check};
 use crate::http::api::catalog::failure;
+use crate::http::api::catalog::rights::{check_deregistration, check_registration};
 use crate::http::body::check::CheckBody;
 use crate::http::body::definition::ServiceBody;
 use crate::http::body::edition::with_edition;
@@ -20,7 +21,9 @@ use crate::version::Behaviour;
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     let body = read_for_catalog::<RegisterBody>(&mut request).await?;
     request.check_is_own_datacenter(body.datacenter.as_bytes())?;
+    let rights = request.rights()?;
     let registration = registration(&request, body)?;
+    check_registration(&request, &rights, &registration)?;
     let applied = request.context.engine.apply(registration);
     applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
     Ok(Reply::boolean(&request, true))
@@ -47,6 +50,7 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     } else {
         Deregistration::Node(node)
     };
+    check_deregistration(&request, &what)?;
     let Ok(()) = request.context.engine.apply(what);
     Ok(Reply::boolean(&request, true))
 }

@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde::Serialize;
 
+use crate::acl::{Question, Resource};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
@@ -13,7 +14,7 @@ use crate::store::Index;
 routes! {
     "/v1/coordinate/nodes" [GET] => at_once(nodes);
     "/v1/coordinate/datacenters" [GET] => at_once(|request| Ok(datacenters(request)));
-    "/v1/coordinate/node/" [GET] => at_once(node);
+    "/v1/coordinate/node/" [GET] asks node on path => at_once(node);
 }
 
 /// Returns the coordinate of a node before its first measurement.
@@ -39,15 +40,21 @@ fn own(request: &Request) -> impl Serialize {
 pub(crate) fn nodes(request: &Request) -> Result<Reply, Failure> {
     request.read_options()?;
     request.check_datacenter_of_read()?;
-    Ok(Reply::json(request, &[own(request)]).with_index(request, Index(1)))
+    let mut rights = request.rights_of_read()?;
+    let own_node = Question::read(Resource::Node, &request.context.config.node_name);
+    let shown = rights.sees(own_node).then(|| own(request));
+    let nodes: Vec<_> = shown.into_iter().collect();
+    Ok(rights.told_in(Reply::json(request, &nodes).with_index(request, Index(1))))
 }
 
 /// Shows the coordinate of a node; 404 without a text if it has none.
 pub(crate) fn node(request: &Request) -> Result<Reply, Failure> {
+    request.read_options()?;
+    request.check_datacenter_of_read()?;
+    request.authorize_read()?;
     if request.rest_text() == request.context.config.node_name {
         return nodes(request);
     }
-    request.read_options()?;
     Ok(Reply::empty(StatusCode::NOT_FOUND))
 }
 

@@ -9,12 +9,13 @@ use crate::http::route::routes;
 use crate::version::Behaviour;
 
 routes! {
-    "/v1/operator/raft/configuration" [GET] => at_once(raft_configuration);
+    "/v1/operator/raft/configuration" [GET] asks operator => at_once(raft_configuration);
 }
 
 /// Lists the servers of the cluster: this one, the leader and a voter.
 pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
+    request.authorize()?;
     let config = &request.context.config;
     let server = object! {
         "ID" => request.context.node_id(),

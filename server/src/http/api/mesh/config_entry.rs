@@ -3,6 +3,7 @@
 use http::Method;
 use serde_json::json;
 
+use crate::acl::{Question, Resource};
 use crate::http::api::absent;
 use crate::http::api::catalog::NOTHING;
 use crate::http::failure::{Failure, failures, quoted};
@@ -47,7 +48,7 @@ failures! {
 
 /// Refuses to create an entry.
 pub(crate) fn apply(request: &Request) -> Result<Reply, Failure> {
-    Err(absent::failure(request))
+    absent::endpoint(request)
 }
 
 /// Reads the entries of a kind, or reads or deletes the one with a kind and name.
@@ -63,19 +64,48 @@ pub(crate) fn entries(request: &Request) -> Result<Reply, Failure> {
         return match (known, name) {
             (_, "") => Err(missing_name()),
             (false, _) => Err(unknown_kind_to_delete(kind)),
-            (true, _) => Ok(Reply::json(request, &json!({}))),
+            (true, _) => {
+                request.rights()?.check(write_of(kind, name, version))?;
+                Ok(Reply::json(request, &json!({})))
+            }
         };
     }
     request.read_options()?;
     request.check_datacenter_of_read()?;
+    let rights = request.rights()?;
     if !known && !kind.is_empty() {
         return Err(unknown_kind(kind));
     }
     if name.is_empty() {
         return Ok(Reply::json(request, &NOTHING).with_index(request, index(request)));
     }
+    if is_of_service(kind) || is_of_gateway(kind) {
+        rights.check(Question::read(Resource::Service, name))?;
+    }
     let missing = entry_not_found(kind, name, version);
     Ok(Reply::failure(&missing, version).with_index(request, index(request)))
+}
+
+/// Whether entries of a kind are about the service of their name.
+fn is_of_service(kind: &str) -> bool {
+    kind.starts_with("service-")
+}
+
+/// Whether entries of a kind are about the gateway of their name.
+fn is_of_gateway(kind: &str) -> bool {
+    kind.ends_with("-gateway")
+}
+
+/// Returns what a change of an entry asks for. Those of gateways and of all services are the operator's, later the
+/// mesh's (acl.md 7.r40, 7.r41).
+fn write_of<'a>(kind: &str, name: &'a str, version: Version) -> Question<'a> {
+    if is_of_service(kind) {
+        Question::write(Resource::Service, name)
+    } else if version.has(Behaviour::AclMeshRules) {
+        Question::write(Resource::Mesh, "")
+    } else {
+        Question::write(Resource::Operator, "")
+    }
 }
 
 /// Returns the index of all configuration entries. Later releases write to their table when they start (operator.md 3).

@@ -19,7 +19,7 @@ use crate::version::Behaviour;
 routes! {
     "/v1/connect/ca/roots" [GET] => at_once(roots);
     "/v1/agent/connect/ca/roots" [GET] => at_once(roots);
-    "/v1/connect/ca/configuration" [GET PUT] => at_once(configuration);
+    "/v1/connect/ca/configuration" [GET PUT] asks operator => at_once(configuration);
     "/v1/connect/intentions" [GET POST] => at_once(intentions);
 }
 
@@ -66,9 +66,10 @@ pub(crate) fn roots(request: &Request) -> Result<Reply, Failure> {
 /// Shows the configuration of the certificate authority. It cannot be changed.
 pub(crate) fn configuration(request: &Request) -> Result<Reply, Failure> {
     if request.method == Method::PUT {
-        return Err(absent::failure(request));
+        return absent::endpoint(request);
     }
     request.check_read()?;
+    request.authorize()?;
     let configuration = object! {
         "Provider" => "consul",
         "Config" => json!({
@@ -87,9 +88,10 @@ pub(crate) fn configuration(request: &Request) -> Result<Reply, Failure> {
 /// Lists the intentions. There are none, and none can be created.
 pub(crate) fn intentions(request: &Request) -> Result<Reply, Failure> {
     if request.method == Method::POST {
-        return Err(absent::failure(request));
+        return absent::endpoint(request);
     }
     request.read_options()?;
     request.check_datacenter_of_read()?;
+    request.rights_of_read()?;
     Ok(Reply::json(request, &NOTHING).with_index(request, config_entry::index(request)))
 }
