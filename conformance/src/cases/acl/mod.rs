@@ -1,10 +1,13 @@
 //! What tokens may do.
 
 pub(in crate::cases) mod authorize;
+pub(in crate::cases) mod blocked;
 pub(in crate::cases) mod bootstrap;
+pub(in crate::cases) mod catalog;
 pub(in crate::cases) mod expiry;
 pub(in crate::cases) mod kv;
 pub(in crate::cases) mod method;
+pub(in crate::cases) mod operator;
 pub(in crate::cases) mod policy;
 pub(in crate::cases) mod rights;
 pub(in crate::cases) mod role;
@@ -26,4 +29,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     authorize::CASES,
     method::CASES,
     rights::CASES,
+    catalog::CASES,
+    operator::CASES,
+    blocked::CASES,
 ];

@@ -88,3 +88,23 @@ pub(super) fn names(answer: &Answer) -> Vec<String> {
     let object = json.as_object().cloned().unwrap_or_default();
     object.into_iter().map(|(name, _)| name).collect()
 }
+
+/// Creates a token that these rules allow something, and returns its AccessorID and its SecretID.
+pub(super) fn granted(t: &Trial, name: &str, rules: &str) -> (String, String) {
+    put(
+        t,
+        "policy",
+        &json!({"Name": name, "Rules": rules}).to_string(),
+    )
+    .status_is(200);
+    token(t, &json!({"Policies": [{"Name": name}]}))
+}
+
+/// The nodes that a list shows, under the name of their field.
+pub(super) fn shown(answer: &Answer, field: &str) -> Vec<String> {
+    let rows = answer.clone().status_is(200).list();
+    let names = rows.iter().map(|row| row.pointer(field));
+    names
+        .map(|name| name.and_then(Value::as_str).unwrap_or_default().to_owned())
+        .collect()
+}

@@ -19,7 +19,7 @@ use crate::version::Behaviour;
 routes! {
     "/v1/connect/ca/roots" [GET] => at_once(roots);
     "/v1/agent/connect/ca/roots" [GET] => at_once(roots);
-    "/v1/connect/ca/configuration" [GET PUT] asks operator => at_once(configuration);
+    "/v1/connect/ca/configuration" [GET PUT] asks operator:write => at_once(configuration);
     "/v1/connect/intentions" [GET POST] => at_once(intentions);
 }
 
