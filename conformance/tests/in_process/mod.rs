@@ -46,30 +46,13 @@ pub(crate) fn config(settings: &str, version: Version, dev: bool) -> Result<Conf
     let version = format!("-as-version={version}");
     let node = format!("-node={}", usual.node_name);
     let mode = if dev { "-dev" } else { "-server" };
-    let (settings, acls) = without_acls(settings)?;
-    let arguments = [&version, &node, mode, "-data-dir=unused", "-hcl", &settings];
-    let mut agent = proconsul::cli::config(&arguments).map_err(ToolError)?;
-    agent.acl.enabled = acls;
+    let arguments = [&version, &node, mode, "-data-dir=unused", "-hcl", settings];
+    let agent = proconsul::cli::config(&arguments).map_err(ToolError)?;
     Ok(Config {
         listeners: usual.listeners,
         log_level: LogLevel::Error,
         ..agent
     })
-}
-
-/// The settings with ACLs off, and whether they were on: an agent refuses to start with them, a server in a test does not.
-fn without_acls(settings: &str) -> Result<(String, bool), ToolError> {
-    if settings.is_empty() {
-        return Ok((String::new(), false));
-    }
-    let read = serde_json::from_str(settings);
-    let mut settings: serde_json::Value = read.map_err(|error| ToolError(error.to_string()))?;
-    let enabled = settings.pointer_mut("/acl/enabled").map(|enabled| {
-        let asked = enabled.as_bool().unwrap_or(false);
-        *enabled = false.into();
-        asked
-    });
-    Ok((settings.to_string(), enabled.unwrap_or(false)))
 }
 
 /// Starts a server for one case. Its socket is held as long as the site: a server that ended early leaves its port to no other.

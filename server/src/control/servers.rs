@@ -304,8 +304,9 @@ mod tests {
             }
         };
         assert!(refused(r#"{"zork": 1}"#).contains("invalid config key zork"));
-        assert!(
-            refused(r#"{"acl": {"enabled": true}}"#).starts_with("acl.enabled switches ACLs on")
+        assert_eq!(
+            refused(r#"{"acl": {"enabled": true, "default_policy": "DENY"}}"#),
+            "Unsupported default ACL policy: DENY"
         );
         assert!(refused(r#"{"service": {"port": 1}}"#).contains("Service name missing"));
         assert_eq!(parent.servers(), []);

@@ -156,30 +156,33 @@ fn strict_refuses_what_consul_knows_and_proconsul_does_not_honour() {
 
 /// F14: the server started, allowed everything, and said in every answer that it denied.
 #[test]
-fn acls_are_refused_in_every_spelling() {
-    let rows: [(&str, &[&str], &str); 5] = [
-        ("", &["-hcl", "acl { enabled = true }"], "acl.enabled"),
+fn acls_are_enforced_in_every_spelling() {
+    let rows: [(&str, &[&str]); 5] = [
+        ("", &["-hcl", "acl { enabled = true default_policy = \"deny\" }"]),
+        ("", &["-hcl", "acl = { enabled = true default_policy = \"deny\" }"]),
+        ("", &["-config-file=acl.json"]),
         (
             "",
-            &["-hcl", "acl = { enabled = true default_policy = \"deny\" }"],
-            "acl.enabled",
+            &["-hcl", "acl_datacenter = \"dc1\" acl_default_policy = \"deny\""],
         ),
-        ("", &["-config-file=acl.json"], "acl.enabled"),
-        ("", &["-hcl", "acl_datacenter = \"dc1\""], "acl_datacenter"),
-        (r#"{"ACL": {"Enabled": true}}"#, &[], "acl.enabled"),
+        (r#"{"ACL": {"Enabled": true, "Default_Policy": "deny"}}"#, &[]),
     ];
-    for (index, (local, arguments, key)) in rows.into_iter().enumerate() {
-        let run = Run::agent(&format!("acl-{index}"), &[&["-dev"], arguments].concat())
-            .file(
-                "acl.json",
-                r#"{"acl": {"enabled": true, "tokens": {"master": "x"}}}"#,
-            )
-            .variable("CONSUL_LOCAL_CONFIG", local);
-        let expected = format!(
-            "==> {key} switches ACLs on, which proconsul does not emulate yet: it would allow every request. Leave it \
-             out to test without ACLs (tokens are then accepted and ignored), or test with a real Consul\n"
-        );
-        assert_eq!(run.refusal(), expected, "{arguments:?}");
+    for (index, (local, arguments)) in rows.into_iter().enumerate() {
+        let run = Run::agent(
+            &format!("acl-{index}"),
+            &[&["-dev", "--strict"], arguments].concat(),
+        )
+        .file(
+            "acl.json",
+            r#"{"acl": {"enabled": true, "default_policy": "deny", "tokens": {"master": "root"}}}"#,
+        )
+        .variable("CONSUL_LOCAL_CONFIG", local);
+        let mut agent = run.at_a_free_port().start().ready();
+        let (head, _) = agent.exchange("GET", "/v1/agent/self", "");
+        assert!(head.starts_with("HTTP/1.1 403 "), "{arguments:?}: {head}");
+        let (head, _) = agent.exchange("GET", "/v1/agent/self?token=root", "");
+        let expected = if index == 2 { "HTTP/1.1 200 " } else { "HTTP/1.1 403 " };
+        assert!(head.starts_with(expected), "{arguments:?}: {head}");
     }
     let off = "acl { enabled = false default_policy = \"deny\" } acl_datacenter = \"dc1\"";
     let mut agent = Run::agent("acl-off", &["-dev", "-hcl", off])
@@ -224,6 +227,15 @@ fn what_consul_refuses_is_refused_in_its_words() {
             &["-hcl", "acl { enabled = \"true\" }"],
             "failed to parse flags-0.hcl: 1 error(s) decoding:\n\n\
              * 'acl.enabled' expected type 'bool', got unconvertible type 'string'\n",
+        ),
+        (
+            &["-hcl", "acl { tokens { foo = \"x\" } bar = 1 token_max_expiration = \"1h\" }"],
+            "failed to parse flags-0.hcl: 3 errors occurred:\n\t* invalid config key acl.bar\n\
+             \t* invalid config key acl.token_max_expiration\n\t* invalid config key acl.tokens.foo\n\n\n",
+        ),
+        (
+            &["-hcl", "acl { policy_ttl = \"x\" token_ttl = \"y\" }"],
+            "1 error occurred:\n\t* acl.token_ttl: invalid duration: \"y\": time: invalid duration \"y\"\n\n\n",
         ),
         (
             &["-hcl", "server = true", "-hcl", "server = yes"],

@@ -15,6 +15,7 @@ use tracing::{error, info, warn};
 use self::log::Log;
 use self::own_file::OwnFile;
 use super::{os_error, output};
+use crate::cli::resolve::acl::policy_flaw;
 use crate::cli::resolve::{Resolved, resolve};
 use crate::cli::settings::environment::{ImageSettings, Variables};
 use crate::cli::settings::flags::{FlagEffect, flags};
@@ -159,20 +160,8 @@ impl Prepared {
 /// Consul's text about a file that cannot be written or an address that cannot be listened on.
 fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
     let config = &resolved.config;
-    let policy = &config.acl.default_policy;
-    if !matches!(&policy[..], "allow" | "deny" | "extend-cache") {
-        return Err(format!(
-            "Failed to start Consul server: Unsupported default ACL policy: {policy}"
-        ));
-    }
-    let policy = &config.acl.down_policy;
-    if !matches!(
-        &policy[..],
-        "allow" | "deny" | "extend-cache" | "async-cache"
-    ) {
-        return Err(format!(
-            "Failed to start Consul server: Unsupported down ACL policy: {policy}"
-        ));
+    if let Some(flaw) = policy_flaw(&config.acl) {
+        return Err(format!("Failed to start Consul server: {flaw}"));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

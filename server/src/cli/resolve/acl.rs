@@ -1,34 +1,17 @@
 //! The settings of ACLs (acl.md 1).
 
+use super::{Errors, duration_of};
 use crate::cli::settings::Settings;
 use crate::config::AclConfig;
-
-/// Whether every endpoint asks for the rights that Consul's asks for. While it does not, agents refuse ACLs: a server
-/// that allows too much would make tests of ACLs pass wrongly. Servers inside a test may have them.
-const IS_ENFORCED: bool = false;
-
-/// Refuses ACLs while they are not enforced.
-pub(super) fn check_acls(settings: &Settings) -> Result<(), String> {
-    let key = match settings.acl_enabled {
-        Some(true) => "acl.enabled",
-        _ if is_enabled_by_old_key(settings) => "acl_datacenter",
-        _ => return Ok(()),
-    };
-    if IS_ENFORCED {
-        return Ok(());
-    }
-    Err(format!(
-        "{key} switches ACLs on, which proconsul does not emulate yet: it would allow every request. Leave it out to test \
-         without ACLs (tokens are then accepted and ignored), or test with a real Consul"
-    ))
-}
+use crate::store::AclId;
+use crate::version::{Behaviour, Version};
 
 /// Whether the old key alone enables ACLs (acl.md 1.7).
 fn is_enabled_by_old_key(settings: &Settings) -> bool {
     settings.acl_enabled.is_none() && settings.acl_datacenter.is_some()
 }
 
-/// Applies the settings of ACLs. Of a token's two names the new one wins.
+/// Applies the settings of ACLs. Of a token's names the newest wins.
 pub(super) fn take_acl(settings: &Settings, acl: &mut AclConfig) {
     let take = |place: &mut String, given: &Option<String>| {
         if let Some(text) = given {
@@ -42,16 +25,20 @@ pub(super) fn take_acl(settings: &Settings, acl: &mut AclConfig) {
     take(&mut acl.default_policy, &settings.acl_default_policy);
     take(&mut acl.down_policy, &settings.acl_down_policy);
     let tokens = &mut acl.tokens;
-    take(&mut tokens.initial_management, &settings.acl_token_master);
-    take(
-        &mut tokens.initial_management,
+    for given in [
+        &settings.acl_master_token,
+        &settings.acl_token_master,
         &settings.acl_token_initial_management,
-    );
-    take(&mut tokens.agent_recovery, &settings.acl_token_agent_master);
-    take(
-        &mut tokens.agent_recovery,
+    ] {
+        take(&mut tokens.initial_management, given);
+    }
+    for given in [
+        &settings.acl_agent_master_token,
+        &settings.acl_token_agent_master,
         &settings.acl_token_agent_recovery,
-    );
+    ] {
+        take(&mut tokens.agent_recovery, given);
+    }
     take(&mut tokens.agent, &settings.acl_token_agent);
     take(&mut tokens.default, &settings.acl_token_default);
     take(&mut tokens.replication, &settings.acl_token_replication);
@@ -60,4 +47,61 @@ pub(super) fn take_acl(settings: &Settings, acl: &mut AclConfig) {
         &mut tokens.config_file_service_registration,
         &settings.acl_token_config_file_service_registration,
     );
+}
+
+/// Checks the times for which client agents keep tokens, policies and roles; a lone server keeps nothing (acl.md 1.2).
+pub(super) fn check_times(settings: &Settings, errors: &mut Errors) {
+    let rows = [
+        ("acl_ttl", &settings.acl_ttl),
+        ("acl.policy_ttl", &settings.acl_policy_ttl),
+        ("acl.role_ttl", &settings.acl_role_ttl),
+        ("acl.token_ttl", &settings.acl_token_ttl),
+    ];
+    for (key, text) in rows {
+        duration_of(key, text.as_deref(), errors);
+    }
+}
+
+/// Returns what Consul logs about old names and a token of an old form (acl.md 1.3, 1.7, 1.8).
+pub(super) fn warnings(settings: &Settings, acl: &AclConfig, version: Version) -> Vec<String> {
+    let late = version.has(Behaviour::AclLegacyRemoved);
+    let tokens = late.then_some([
+        (
+            &settings.acl_token_agent_master,
+            "acl.tokens.agent_master",
+            "acl.tokens.agent_recovery",
+        ),
+        (
+            &settings.acl_token_master,
+            "acl.tokens.master",
+            "acl.tokens.initial_management",
+        ),
+    ]);
+    let datacenter = (
+        &settings.acl_datacenter,
+        "acl_datacenter",
+        "primary_datacenter",
+    );
+    let old = std::iter::once(datacenter).chain(tokens.into_iter().flatten());
+    let old = old.filter(|(given, ..)| given.is_some());
+    let old = old.map(|(_, old, new)| {
+        format!("The '{old}' field is deprecated. Use the '{new}' field instead.")
+    });
+    let management = &acl.tokens.initial_management;
+    let is_odd = acl.enabled && !management.is_empty() && AclId::parse(management).is_err();
+    let odd = is_odd.then(|| {
+        let name = if late { "management" } else { "master" };
+        format!("Configuring a non-UUID {name} token is deprecated")
+    });
+    old.chain(odd).collect()
+}
+
+/// Returns Consul's text about a policy that there is not (acl.md 1.5).
+pub(crate) fn policy_flaw(acl: &AclConfig) -> Option<String> {
+    let (default, down) = (&acl.default_policy, &acl.down_policy);
+    if !matches!(&default[..], "allow" | "deny") {
+        return Some(format!("Unsupported default ACL policy: {default}"));
+    }
+    let is_known = matches!(&down[..], "allow" | "deny" | "extend-cache" | "async-cache");
+    (!is_known).then(|| format!("Unsupported down ACL policy: {down}"))
 }

@@ -65,7 +65,6 @@ fn check_scope(settings: &Settings) -> Result<(), String> {
 
 /// Applies the settings, and checks them in the order of [`resolve::resolve`].
 fn take(settings: &Settings, mut config: Config) -> Result<Config, String> {
-    resolve::acl::check_acls(settings)?;
     let mut errors = Errors::default();
     config.server = settings.server.unwrap_or(config.server);
     config.bind_address = resolve::bind_address(settings, config.bind_address)?;
@@ -82,6 +81,9 @@ fn take(settings: &Settings, mut config: Config) -> Result<Config, String> {
     resolve::take_node(settings, &mut config)?;
     resolve::check_node_meta(&config.node_meta)?;
     resolve::take_values(settings, &mut config);
+    if let Some(flaw) = resolve::acl::policy_flaw(&config.acl) {
+        return Err(flaw);
+    }
     resolve::take_definitions(settings, &mut config)?;
     Ok(config)
 }

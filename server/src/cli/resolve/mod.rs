@@ -74,7 +74,6 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     } else {
         Config::default()
     };
-    acl::check_acls(settings)?;
     let server = settings.server.unwrap_or(dev);
     let control_port = control_port(settings)?;
     let (version, warning) = version(settings)?;
@@ -115,6 +114,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     let path = settings.pid_file.as_ref().filter(|path| !path.is_empty());
     config.pid_file = path.map(PathBuf::from);
     take_values(settings, &mut config);
+    warnings.extend(acl::warnings(settings, &config.acl, version));
     take_definitions(settings, &mut config)?;
 
     Ok(Resolved {
@@ -205,6 +205,7 @@ pub(super) fn take_collected(
 ) -> Result<(), String> {
     let networks = networks(&settings.allow_write_http_from, &mut errors);
     config.allow_write_http_from.extend(networks);
+    acl::check_times(settings, &mut errors);
     let mut duration = |key, text| duration_of(key, text, &mut errors);
     let default_query_time = duration("default_query_time", settings.default_query_time.as_deref());
     if let Some(time) = default_query_time.filter(|time| *time >= 0) {

@@ -121,14 +121,20 @@ settings! {
         Bool acl_enable_key_list_policy ["acl.enable_key_list_policy", "acl_enable_key_list_policy"];
         Bool acl_enabled ["acl.enabled"];
         Text acl_token_agent ["acl.tokens.agent", "acl_agent_token"];
-        Text acl_token_agent_master ["acl.tokens.agent_master", "acl_agent_master_token"];
+        Text acl_agent_master_token ["acl_agent_master_token"];
+        Text acl_master_token ["acl_master_token"];
+        Text acl_policy_ttl ["acl.policy_ttl"];
+        Text acl_role_ttl ["acl.role_ttl"];
+        Text acl_token_agent_master ["acl.tokens.agent_master"];
         Text acl_token_agent_recovery ["acl.tokens.agent_recovery"];
         Text acl_token_config_file_service_registration ["acl.tokens.config_file_service_registration"];
         Text acl_token_default ["acl.tokens.default", "acl_token"];
         Text acl_token_dns ["acl.tokens.dns"];
         Text acl_token_initial_management ["acl.tokens.initial_management"];
-        Text acl_token_master ["acl.tokens.master", "acl_master_token"];
+        Text acl_token_master ["acl.tokens.master"];
         Text acl_token_replication ["acl.tokens.replication", "acl_replication_token"];
+        Text acl_token_ttl ["acl.token_ttl"];
+        Text acl_ttl ["acl_ttl"];
         Text addresses_http ["addresses.http"];
         Text advertise_addr ["advertise_addr"] Sets "advertise" "The address that the node is registered with.";
         List allow_write_http_from ["http_config.allow_write_http_from"]
@@ -221,10 +227,10 @@ pub(super) const IGNORED_KEYS: &str = "
     verify_incoming_rpc verify_outgoing verify_server_hostname watches xds
 ";
 
-/// Keys that change nothing for clients of a server without disk, peers and ACLs. Their values are not checked.
+/// Keys that change nothing for clients of a server without disk and peers. Their values are not checked.
 pub(super) const MOOT_KEYS: &str = "
-    acl.disabled_ttl acl.enable_token_persistence acl.enable_token_replication acl.policy_ttl acl.role_ttl
-    acl.token_ttl acl_enforce_version_8 acl_ttl advertise_reconnect_timeout
+    acl.disabled_ttl acl.enable_token_persistence acl.enable_token_replication acl_enforce_version_8
+    advertise_reconnect_timeout
     data_dir disable_anonymous_signature
     disable_host_node_id disable_keyring_file disable_remote_exec disable_update_check discovery_max_stale
     enable_acl_replication gossip_lan gossip_wan license_path limits.https_handshake_timeout
