@@ -158,14 +158,26 @@ fn strict_refuses_what_consul_knows_and_proconsul_does_not_honour() {
 #[test]
 fn acls_are_enforced_in_every_spelling() {
     let rows: [(&str, &[&str]); 5] = [
-        ("", &["-hcl", "acl { enabled = true default_policy = \"deny\" }"]),
-        ("", &["-hcl", "acl = { enabled = true default_policy = \"deny\" }"]),
+        (
+            "",
+            &["-hcl", "acl { enabled = true default_policy = \"deny\" }"],
+        ),
+        (
+            "",
+            &["-hcl", "acl = { enabled = true default_policy = \"deny\" }"],
+        ),
         ("", &["-config-file=acl.json"]),
         (
             "",
-            &["-hcl", "acl_datacenter = \"dc1\" acl_default_policy = \"deny\""],
+            &[
+                "-hcl",
+                "acl_datacenter = \"dc1\" acl_default_policy = \"deny\"",
+            ],
         ),
-        (r#"{"ACL": {"Enabled": true, "Default_Policy": "deny"}}"#, &[]),
+        (
+            r#"{"ACL": {"Enabled": true, "Default_Policy": "deny"}}"#,
+            &[],
+        ),
     ];
     for (index, (local, arguments)) in rows.into_iter().enumerate() {
         let run = Run::agent(
@@ -181,7 +193,11 @@ fn acls_are_enforced_in_every_spelling() {
         let (head, _) = agent.exchange("GET", "/v1/agent/self", "");
         assert!(head.starts_with("HTTP/1.1 403 "), "{arguments:?}: {head}");
         let (head, _) = agent.exchange("GET", "/v1/agent/self?token=root", "");
-        let expected = if index == 2 { "HTTP/1.1 200 " } else { "HTTP/1.1 403 " };
+        let expected = if index == 2 {
+            "HTTP/1.1 200 "
+        } else {
+            "HTTP/1.1 403 "
+        };
         assert!(head.starts_with(expected), "{arguments:?}: {head}");
     }
     let off = "acl { enabled = false default_policy = \"deny\" } acl_datacenter = \"dc1\"";
@@ -229,7 +245,10 @@ fn what_consul_refuses_is_refused_in_its_words() {
              * 'acl.enabled' expected type 'bool', got unconvertible type 'string'\n",
         ),
         (
-            &["-hcl", "acl { tokens { foo = \"x\" } bar = 1 token_max_expiration = \"1h\" }"],
+            &[
+                "-hcl",
+                "acl { tokens { foo = \"x\" } bar = 1 token_max_expiration = \"1h\" }",
+            ],
             "failed to parse flags-0.hcl: 3 errors occurred:\n\t* invalid config key acl.bar\n\
              \t* invalid config key acl.token_max_expiration\n\t* invalid config key acl.tokens.foo\n\n\n",
         ),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::{HeaderName, HeaderValue};
 
 use super::failure;
-use super::state::Caller;
+use super::state::{Acls, Caller};
 use crate::acl::Question;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -30,9 +30,21 @@ impl Request {
     /// # Errors
     /// The token is unknown (acl.md 2.5).
     pub(crate) fn rights(&self) -> Result<Rights, Failure> {
+        self.rights_with(None)
+    }
+
+    /// Returns the rights of the token with this secret; those of the caller for `None`.
+    ///
+    /// # Errors
+    /// The token is unknown.
+    pub(crate) fn rights_with(&self, secret: Option<&str>) -> Result<Rights, Failure> {
         let acls = self.context.acls.as_ref();
+        let caller = |acls: &Arc<Acls>| match secret {
+            Some(secret) => acls.caller_with(self, secret),
+            None => acls.caller(self),
+        };
         Ok(Rights {
-            caller: acls.map(|acls| acls.caller(self)).transpose()?,
+            caller: acls.map(caller).transpose()?,
             version: self.version(),
             has_removed: false,
         })

@@ -1,14 +1,22 @@
 //! `/v1/event/`: user events (session.md 4.6, 1.22.md B4.6).
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use http::StatusCode;
+
+use crate::acl::{Question, Resource};
 use crate::blocking;
 use crate::go::json::encode::{Base64, Text};
 use crate::go::regexp::Regexp;
+use crate::http::acl::permission_denied;
+use crate::http::acl::rights::Rights;
 use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::{EventList, EventRow, NewEvent, NodeInfo, ServiceRow};
+use crate::store::{Answer, EventList, EventRow, Index, NewEvent, NodeInfo, ServiceRow};
 use crate::version::Behaviour;
 
 routes! {
@@ -96,6 +104,7 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
         tag_filter: parameter("tag"),
         concerns_agent: filters.concern_agent(&request),
     };
+    may_fire(&request, &event.name)?;
     if message_length(&event) > LARGEST_MESSAGE {
         return Err(event_too_large());
     }
@@ -105,6 +114,22 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
         logical_time: 0,
     };
     Ok(Reply::json(&request, &Event::new(&row, request.version())))
+}
+
+/// Checks that the caller may fire the event. Consul's handler writes these errors itself (acl.md 2.6, 2.11.r6).
+fn may_fire(request: &Request, name: &[u8]) -> Result<(), Failure> {
+    let rights = request.rights().map_err(unknown_token)?;
+    let name = String::from_utf8_lossy(name);
+    if rights.may(Question::write(Resource::Event, &name)) {
+        return Ok(());
+    }
+    Err(permission_denied("").of_kind(FailureKind::Direct))
+}
+
+/// Returns the error of an unknown token, which is no 403 here.
+fn unknown_token(mut failure: Failure) -> Failure {
+    failure.status = StatusCode::INTERNAL_SERVER_ERROR;
+    failure.of_kind(FailureKind::Direct)
 }
 
 fn message_length(event: &NewEvent) -> usize {
@@ -171,8 +196,40 @@ pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
     let wait = request.wait_options()?;
     let name = request.query.get("name");
     let events = EventList((!name.is_empty()).then(|| name.into()));
-    let Ok(answer) = blocking::answer(&request.context.engine, &events, wait).await;
+    let mut rights = request.rights()?;
+    let engine = &request.context.engine;
+    let Ok(mut answer) = if request.context.acls.is_none() {
+        blocking::answer(engine, &events, wait).await
+    } else {
+        // What the caller does not see does not wake it: the index is that of the last event that it sees.
+        let known = wait.map(|wait| wait.min_index);
+        let is_news = |answer: &Answer<Vec<Arc<EventRow>>>| {
+            let seen = answer.rows.iter().rfind(|row| sees(&rights, row));
+            Some(index_of(seen)) != known
+        };
+        blocking::answer_when(engine, &events, wait, is_news).await
+    };
+    if request.context.acls.is_some() {
+        rights.retain(&mut answer.rows, |caller, row| {
+            caller.may(Question::read(Resource::Event, &name_of(row)))
+        });
+        answer.index = index_of(answer.rows.last());
+    }
     let rows = answer.rows.iter();
     let events: Vec<Event<'_>> = rows.map(|row| Event::new(row, request.version())).collect();
-    Ok(Reply::json(request, &events).with_bare_index(answer.index))
+    let reply = Reply::json(request, &events).with_bare_index(answer.index);
+    Ok(rights.told_in(reply))
+}
+
+fn name_of(row: &EventRow) -> Cow<'_, str> {
+    String::from_utf8_lossy(&row.event.name)
+}
+
+fn sees(rights: &Rights, row: &EventRow) -> bool {
+    rights.may(Question::read(Resource::Event, &name_of(row)))
+}
+
+/// Returns the index of a list whose last event is this one.
+fn index_of(last: Option<&Arc<EventRow>>) -> Index {
+    last.map_or(Index(1), |row| row.index())
 }

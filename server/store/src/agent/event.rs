@@ -45,7 +45,8 @@ pub struct EventRow {
 impl EventRow {
     /// Returns the index of a list that ends with this event: the exclusive or of the halves of its id. So the
     /// indexes of events have no order.
-    fn index(&self) -> Index {
+    #[must_use]
+    pub fn index(&self) -> Index {
         let id = u128::from_be_bytes(self.event.id);
         let [high, low] = [id >> 64, id & u128::from(u64::MAX)];
         Index(u64::try_from(high ^ low).expect("half an id is a half"))

@@ -1,8 +1,10 @@
 //! `/v1/agent/`: changes of the agent's services and checks (session.md 4.4, 1.22.md B4.4).
 
+use crate::definition::DefinitionError;
 use crate::go::json::decode::go_struct;
 use crate::go::number;
-use crate::http::api::agent::failure;
+use crate::http::acl::rights::Rights;
+use crate::http::api::agent::{failure, vet};
 use crate::http::api::catalog::register::read_strictly;
 use crate::http::body::definition::{CheckFields, ServiceFields};
 use crate::http::failure::Failure;
@@ -17,7 +19,8 @@ pub(crate) async fn register_service(mut request: Request) -> Result<Reply, Fail
     let body = read_strictly::<ServiceFields>(&mut request).await?;
     let definition = body.into_definition().ok_or_else(Failure::dropped)?;
     let spec = definition.into_spec(request.context.config.definition_rules());
-    let spec = spec.map_err(|error| failure::invalid_definition(&error, request.version()))?;
+    let (spec, rights) = with_rights(&request, spec)?;
+    vet::service_registration(&request, &rights, &spec)?;
     let command = AgentCommand::RegisterService {
         spec: Box::new(spec),
         replace_checks: matches!(
@@ -36,15 +39,37 @@ pub(crate) async fn register_check(mut request: Request) -> Result<Reply, Failur
     let spec = body
         .definition
         .alone(request.context.config.definition_rules());
-    let spec = spec.map_err(|error| failure::invalid_definition(&error, request.version()))?;
+    let (spec, rights) = with_rights(&request, spec)?;
+    vet::check_registration(&request, &rights, &spec.check)?;
     apply(&request, AgentCommand::RegisterCheck(Box::new(spec)))?;
     Ok(Reply::done(&request))
+}
+
+/// Returns a definition, and the rights of the caller, whose token is looked up after the names and before the rest
+/// (acl.md 2.9, 2.10).
+fn with_rights<T>(
+    request: &Request,
+    spec: Result<T, DefinitionError>,
+) -> Result<(T, Rights), Failure> {
+    let invalid = |error: DefinitionError| failure::invalid_definition(&error, request.version());
+    match spec {
+        Err(
+            error @ (DefinitionError::ServiceName
+            | DefinitionError::CheckName
+            | DefinitionError::CheckStatus),
+        ) => Err(invalid(error)),
+        spec => {
+            let rights = request.rights()?;
+            Ok((spec.map_err(invalid)?, rights))
+        }
+    }
 }
 
 /// Deregisters a service.
 pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     request.check_tenancy()?;
+    vet::service(request, &id)?;
     if id.is_empty() && !request.has(Behaviour::AgentUnknownService404) {
         return Err(failure::missing_service_id());
     }
@@ -57,6 +82,7 @@ pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
 pub(crate) fn deregister_check(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     request.check_tenancy()?;
+    vet::check(request, &id)?;
     if id.is_empty() && !request.has(Behaviour::AgentUnknownCheck500) {
         return Err(failure::missing_check_id());
     }
@@ -110,6 +136,7 @@ pub(crate) async fn update(mut request: Request) -> Result<Reply, Failure> {
 
 fn report_of(request: &Request, status: &'static str, output: String) -> Result<Reply, Failure> {
     let id = request.rest_text();
+    vet::check(request, &id)?;
     apply(request, AgentCommand::Report { id, status, output })?;
     Ok(Reply::done(request))
 }
@@ -119,6 +146,7 @@ pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
     let id = request.named("service ID")?;
     let reason = maintenance(request)?;
     request.check_tenancy()?;
+    vet::service(request, &id)?;
     let command = AgentCommand::ServiceMaintenance {
         id: id.clone(),
         reason,
@@ -135,6 +163,7 @@ pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
 /// Puts the node into maintenance, or ends it.
 pub(crate) fn node_maintenance(request: &Request) -> Result<Reply, Failure> {
     let reason = maintenance(request)?;
+    request.authorize()?;
     apply(request, AgentCommand::NodeMaintenance { reason })?;
     Ok(Reply::done(request))
 }
@@ -154,6 +183,7 @@ fn maintenance(request: &Request) -> Result<Option<String>, Failure> {
 
 /// Reads the configuration again (session.md 4.4).
 pub(crate) fn reload(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
     let reloaded = request.context.reload.run();
     reloaded.map_err(failure::not_reloaded)?;
     Ok(Reply::done(request))

@@ -12,6 +12,7 @@ use crate::version::BUILD_DATE;
 
 /// Removes a member. The only member is alive and stays.
 pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
     let name = request.rest_text();
     if name == request.context.config.node_name {
         return Ok(Reply::done(request));
@@ -47,6 +48,7 @@ pub(crate) async fn token(mut request: Request) -> Result<Reply, Failure> {
 
 /// Shows metrics in Consul's form. Only the index is measured.
 pub(crate) fn metrics(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
     if request.query.get("format") == b"prometheus" {
         return Err(failure::no_prometheus());
     }
@@ -83,7 +85,8 @@ fn timestamp() -> String {
 }
 
 /// Shows the agent's machine in Consul's form, with little content.
-pub(crate) fn host(request: &Request) -> Reply {
+pub(crate) fn host(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
     let config = &request.context.config;
     let time = crate::clock::wall_clock().as_nanos();
     let host = object! {
@@ -100,7 +103,7 @@ pub(crate) fn host(request: &Request) -> Reply {
         "CollectionTime" => u64::try_from(time).unwrap_or(u64::MAX),
         "Errors" => (),
     };
-    Reply::json(request, &answer)
+    Ok(Reply::json(request, &answer))
 }
 
 /// Shows the agent's release.
@@ -116,7 +119,8 @@ pub(crate) fn version(request: &Request) -> Reply {
 }
 
 /// Makes the agent leave and exit.
-pub(crate) fn leave(request: &Request) -> Reply {
+pub(crate) fn leave(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
     request.context.left.notify_one();
-    Reply::done(request)
+    Ok(Reply::done(request))
 }

@@ -7,6 +7,9 @@ use crate::version::{Behaviour, Version};
 failures! {
     /// The agent has no token of this name.
     unknown_token(name: &str) => 404, format!("Token \"{name}\" is unknown");
+    /// The caller may not write this `resource`; early releases name only these rights (acl.md 2.11.r5).
+    missing_right(resource: &str, name: &str) => 403,
+        format!("Permission denied: Missing {resource}:write on {name}");
     /// The path names no check.
     missing_check_id() => 500, "CheckID missing";
     /// The path names no service.

@@ -3,6 +3,8 @@
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
+use crate::acl::{Question, Resource};
+use crate::http::acl::authorize;
 use crate::http::api::agent::failure;
 use crate::http::api::agent::wire::{AgentLook, AgentService, HealthCheck, ServiceHealth};
 use crate::http::failure::Failure;
@@ -67,6 +69,7 @@ pub(crate) fn by_id(request: &Request) -> Result<Reply, Failure> {
         return Err(failure::unnamed_service("serviceID", request.version()));
     }
     request.check_tenancy()?;
+    let rights = request.rights()?;
     let store = request.context.engine.snapshot();
     let Some(local) = store.agent().service(&id) else {
         let reason = format!("ServiceId {id} not found");
@@ -83,6 +86,7 @@ pub(crate) fn by_id(request: &Request) -> Result<Reply, Failure> {
         };
         return Ok(with_status(reply, StatusCode::NOT_FOUND, &reason));
     };
+    rights.check(Question::read(Resource::Service, &local.service.name))?;
     let health = Health::of(store.agent(), &local.service);
     let entry = entry(request, store.agent(), &local.service);
     Ok(reply(request, &entry, health))
@@ -95,6 +99,7 @@ pub(crate) fn by_name(request: &Request) -> Result<Reply, Failure> {
         return Err(failure::unnamed_service("service Name", request.version()));
     }
     request.check_tenancy()?;
+    authorize(request, Question::read(Resource::Service, &name))?;
     let store = request.context.engine.snapshot();
     let services = store.agent().services();
     let services: Vec<&NewService> = services

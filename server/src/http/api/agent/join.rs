@@ -13,6 +13,7 @@ use crate::version::Behaviour;
 /// Joins a cluster. Any address but the agent's own fails as if no agent listened there (texts seen on 1.8.7). Nothing
 /// is dialled, and no name is resolved.
 pub(crate) fn join(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
     let config = &request.context.config;
     let of_area = if request.query.has("wan") {
         config.serf_wan_port

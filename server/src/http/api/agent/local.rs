@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use http::{HeaderName, HeaderValue};
 
+use crate::acl::{Question, Resource};
 use crate::blocking::{self, Wait};
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
@@ -20,25 +21,35 @@ const CONTENT_HASH: HeaderName = HeaderName::from_static("x-consul-contenthash")
 /// Lists all services by id.
 pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
+    let mut rights = request.rights()?;
     let filter = filter(request, AgentService::FILTER)?;
     let store = request.context.engine.snapshot();
     let services = store.agent().services();
     let services: BTreeMap<&str, AgentService<'_>> = services
+        .filter(|local| rights.sees(Question::read(Resource::Service, &local.service.name)))
         .filter(|local| filter.keeps(&local.service))
         .map(|local| (local.service.id.as_str(), wire(request, &local.service)))
         .collect();
-    Ok(Reply::json(request, &services))
+    Ok(rights.told_in(Reply::json(request, &services)))
 }
 
 /// Lists all checks by id.
 pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
+    let mut rights = request.rights()?;
     let filter = filter(request, Check::FILTER)?;
     let store = request.context.engine.snapshot();
     let config = &request.context.config;
     let rows: Vec<_> = store
         .agent()
         .checks()
+        .filter(|local| {
+            let service = store.agent().service(&local.check.service_id);
+            rights.sees(match service {
+                Some(local) => Question::read(Resource::Service, &local.service.name),
+                None => Question::read(Resource::Node, &config.node_name),
+            })
+        })
         .map(|local| as_row(local, &config.node_name))
         .collect();
     let checks: BTreeMap<&str, Check<'_>> = rows
@@ -46,7 +57,7 @@ pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
         .filter(|row| filter.keeps(row))
         .map(|row| (row.check.check_id.as_str(), Check::new(row, config.version)))
         .collect();
-    Ok(Reply::json(request, &checks))
+    Ok(rights.told_in(Reply::json(request, &checks)))
 }
 
 /// Shows a service with a hash of its content. A client that sends the hash waits until the content changes.
@@ -54,17 +65,21 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let read = AgentServiceInfo(request.rest_text());
     let (known, wait) = hash_wait(request)?;
+    let rights = request.rights()?;
+    let asked =
+        |service: &NewService| rights.check(Question::read(Resource::Service, &service.name));
     let mut hash = None;
     let is_over = |answer: &Answer<<AgentServiceInfo as Read>::Rows>| {
         let local = answer.rows.as_ref();
         hash = local.map(|local| content_hash(request, &local.service));
-        hash != known
+        hash != known || local.is_some_and(|local| asked(&local.service).is_err())
     };
     let engine = &request.context.engine;
     let Ok(answer) = blocking::answer_when(engine, &read, wait, is_over).await;
     let Some(local) = answer.rows else {
         return Err(failure::unknown_service(&read.0));
     };
+    asked(&local.service)?;
     let hash = hash.unwrap_or_else(|| content_hash(request, &local.service));
     Ok(shown(request, &local.service, &hash))
 }

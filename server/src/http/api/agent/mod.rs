@@ -9,23 +9,24 @@ pub(crate) mod health;
 pub(crate) mod join;
 pub(crate) mod local;
 mod own;
+mod vet;
 pub(crate) mod wire;
 
 use crate::http::route::routes;
 use crate::version::Behaviour;
 
 routes! {
-    "/v1/agent/self" [GET] => at_once(|request| Ok(own::this_agent(request)));
+    "/v1/agent/self" [GET] asks agent on agent => at_once(own::this_agent);
     "/v1/agent/members" [GET] => at_once(own::members);
-    "/v1/agent/reload" [PUT] => at_once(change::reload);
-    "/v1/agent/maintenance" [PUT] => at_once(change::node_maintenance);
-    "/v1/agent/metrics" [GET] => at_once(cluster::metrics);
-    "/v1/agent/host" [GET] => at_once(|request| Ok(cluster::host(request)));
+    "/v1/agent/reload" [PUT] asks agent on agent => at_once(change::reload);
+    "/v1/agent/maintenance" [PUT] asks node on agent => at_once(change::node_maintenance);
+    "/v1/agent/metrics" [GET] asks agent on agent => at_once(cluster::metrics);
+    "/v1/agent/host" [GET] asks operator => at_once(cluster::host);
     "/v1/agent/version" [GET] => at_once(|request| Ok(cluster::version(request))), since Behaviour::AgentVersion;
-    "/v1/agent/join/" [PUT] => at_once(join::join);
-    "/v1/agent/leave" [PUT] => at_once(|request| Ok(cluster::leave(request)));
-    "/v1/agent/force-leave/" [PUT] => at_once(cluster::force_leave);
-    "/v1/agent/token/" [PUT] asks agent:write on agent => waits(cluster::token);
+    "/v1/agent/join/" [PUT] asks agent on agent => at_once(join::join);
+    "/v1/agent/leave" [PUT] asks agent on agent => at_once(cluster::leave);
+    "/v1/agent/force-leave/" [PUT] asks operator => at_once(cluster::force_leave);
+    "/v1/agent/token/" [PUT] asks agent on agent => waits(cluster::token);
     "/v1/agent/checks" [GET] => at_once(local::checks);
     "/v1/agent/check/register" [PUT] => waits(change::register_check);
     "/v1/agent/check/deregister/" [PUT] => at_once(change::deregister_check);

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::acl::{Question, Resource};
+use crate::config::Config;
 use crate::http::api::agent::debug_config::debug_config;
 use crate::http::api::agent::failure;
 use crate::http::api::cluster::coordinate;
@@ -21,20 +23,40 @@ const ALL_SEGMENTS: &[u8] = b"_all";
 pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     let named = |segment: &[u8]| !segment.is_empty() && segment != ALL_SEGMENTS;
     let segment = named(request.query.get("segment"));
-    if request.query.get("wan").is_empty() {
-        if segment {
-            return Err(failure::no_segments());
-        }
-        return Ok(Reply::json(request, &[member(request)]));
+    let is_wan = !request.query.get("wan").is_empty();
+    if segment && !is_wan {
+        return Err(failure::no_segments());
     }
     if segment {
         return Err(failure::segment_of_wan());
     }
-    Ok(Reply::json(request, &Vec::from_iter(wan_member(request))))
+    let mut rights = request.rights()?;
+    let reply = if is_wan {
+        let name = wan_name(&request.context.config);
+        let sees = rights.sees(Question::read(Resource::Node, &name));
+        Reply::json(
+            request,
+            &Vec::from_iter(wan_member(request).filter(|_| sees)),
+        )
+    } else {
+        let name = &request.context.config.node_name;
+        let sees = rights.sees(Question::read(Resource::Node, name));
+        Reply::json(
+            request,
+            &Vec::from_iter(Some(member(request)).filter(|_| sees)),
+        )
+    };
+    Ok(rights.told_in(reply))
+}
+
+/// Returns the name of this agent in the pool of all datacenters.
+fn wan_name(config: &Config) -> String {
+    format!("{}.{}", config.node_name, config.datacenter)
 }
 
 /// Shows the agent and its configuration, with the statistics that tools read.
-pub(crate) fn this_agent(request: &Request) -> Reply {
+pub(crate) fn this_agent(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
     let answer = object! {
         "Config" => own_config(request),
         "DebugConfig" => debug_config(&request.context),
@@ -43,7 +65,7 @@ pub(crate) fn this_agent(request: &Request) -> Reply {
         "Stats" => statistics(request),
         "Meta" => request.context.config.whole_node_meta(),
     };
-    Reply::json(request, &answer)
+    Ok(Reply::json(request, &answer))
 }
 
 /// The part of agent/self that clients rely on. Its fields depend on the release (`json.agent_self`).
@@ -134,8 +156,12 @@ fn go_architecture() -> &'static str {
 /// This agent as a member of the pool of all datacenters; `None` without a port for it.
 fn wan_member(request: &Request) -> Option<impl Serialize> {
     let config = &request.context.config;
-    let name = format!("{}.{}", config.node_name, config.datacenter);
-    Some(pool_member(request, name, config.serf_wan_port?, None))
+    Some(pool_member(
+        request,
+        wan_name(config),
+        config.serf_wan_port?,
+        None,
+    ))
 }
 
 /// This agent as a member of its datacenter, with its port for other datacenters (operator.md 8).

@@ -24,6 +24,11 @@ impl QueryBody {
     pub(crate) fn has_id(&self) -> bool {
         !self.id.is_empty()
     }
+
+    /// Returns the query before it is checked.
+    pub(crate) fn query(&self) -> &NewPreparedQuery {
+        &self.query
+    }
 }
 
 go_struct! {

@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod failure;
+mod rights;
 pub(crate) mod template;
 pub(crate) mod wire;
 
@@ -10,6 +11,8 @@ use std::sync::Arc;
 use http::{Method, StatusCode};
 use serde_json::json;
 
+use self::rights::Visible;
+use crate::acl::{Question, Resource};
 use crate::blocking;
 use crate::go::json::context::UnknownFields;
 use crate::go::number;
@@ -42,7 +45,10 @@ pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {
         return create(request).await;
     }
     let options = request.read_options()?;
-    show(&request, &PreparedQueryList, options).await
+    request.rights_of_read()?;
+    let answer = read(&request, &PreparedQueryList, options).await?;
+    let rights = rights::visible(&request, answer)?;
+    Ok(shown(&request, rights, options))
 }
 
 async fn create(mut request: Request) -> Result<Reply, Failure> {
@@ -85,13 +91,14 @@ pub(crate) async fn query(request: Request) -> Result<Reply, Failure> {
         Method::PUT => replace(request, path).await,
         Method::DELETE => {
             request.check_datacenter()?;
+            rights::check_deletion(&request, &path)?;
             let deleted = request.context.engine.apply(PreparedQueryDelete(path));
             deleted.map_err(|refusal| refused(&request, &refusal))?;
             Ok(Reply::done(&request))
         }
         _ => {
             let options = request.read_options()?;
-            show(&request, &PreparedQueryInfo(path), options).await
+            info(&request, &PreparedQueryInfo(path), options).await
         }
     }
 }
@@ -125,15 +132,12 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
         decoded.map_err(|words| Failure::undecodable(&words))?;
     }
     request.check_datacenter()?;
-    // Consul looks up the query before it checks the new one.
-    let store = request.context.engine.snapshot();
-    let found = store.prepared_query_target(&id);
-    found.map_err(|refusal| refused(&request, &refusal))?;
     put(&request, PreparedQueryTarget::Existing(id), query)?;
     Ok(Reply::done(&request))
 }
 
 fn put(request: &Request, target: PreparedQueryTarget, body: QueryBody) -> Result<(), Failure> {
+    rights::check_write(request, &target, body.query())?;
     let query = checked(body, request.version())?;
     let flaw = template::flaw(&query, request.version());
     let write = PreparedQueryWrite {
@@ -150,25 +154,39 @@ fn refused(request: &Request, refusal: &PreparedQueryRefusal) -> Failure {
     Failure::prepared_query_refused(refusal, request.version())
 }
 
-type Queries = Vec<Arc<PreparedQueryRow>>;
-
-async fn show<R: Read<Rows = Queries, Refused: Into<PreparedQueryRefusal>>>(
+/// Shows one query. Who asks is looked up once there is one, and again when a wait is over (acl.md 10.5).
+async fn info(
     request: &Request,
-    queries: &R,
+    query: &PreparedQueryInfo,
     options: ReadOptions,
 ) -> Result<Reply, Failure> {
-    let answer = read(request, queries, options).await?;
+    if request.context.acls.is_some() && options.wait.is_some() {
+        let at_once = ReadOptions {
+            wait: None,
+            ..options
+        };
+        rights::of_info(request, read(request, query, at_once).await?)?;
+    }
+    let answer = read(request, query, options).await?;
+    let answer = rights::of_info(request, answer)?;
+    Ok(shown(request, answer, options))
+}
+
+/// Answers with the queries that the caller sees.
+fn shown(request: &Request, visible: Visible, options: ReadOptions) -> Reply {
+    let (rights, answer) = visible;
     let version = request.context.config.version;
     let rows = answer.rows.iter();
     let queries: Vec<PreparedQuery<'_>> = rows
         .map(|row| {
             let search = &row.query.service;
-            PreparedQuery::new(row, Searched { search, version })
+            PreparedQuery::new(row, Searched::new(search, &rights, version))
         })
         .collect();
-    Ok(Reply::json(request, &queries)
+    let reply = Reply::json(request, &queries)
         .with_index(request, answer.index)
-        .with_consistency(options.consistency))
+        .with_consistency(options.consistency);
+    rights.told_in(reply)
 }
 
 /// Runs a read of prepared queries.
@@ -215,8 +233,9 @@ async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     let (row, search) = resolve(request, name, options).await?;
     let version = request.version();
+    let rights = rights::of_explained(request, &row)?;
     let explained = object! {
-        "Query" => PreparedQuery::new(&row, Searched { search: &search, version }),
+        "Query" => PreparedQuery::new(&row, Searched::new(&search, &rights, version)),
         ..query_meta(options, version)
     };
     Ok(found(request, &explained, options))
@@ -229,7 +248,13 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     let (row, search) = resolve(request, name, options).await?;
     let context = &request.context;
     let service = ServiceInstances(ServiceView::Health, search.service.clone());
-    let Ok(answer) = context.engine.read(&service);
+    let mut rights = rights::of_execution(request, &row.query)?;
+    let Ok(mut answer) = context.engine.read(&service);
+    rights.retain(&mut answer.rows, |caller, row| {
+        let service = &row.service;
+        caller.may(Question::read(Resource::Node, &service.node))
+            && caller.may(Question::read(Resource::Service, &service.service.name))
+    });
     let nobody = connect || search.connect;
     let fits = |row: &&Instance| !nobody && fits(row, &search);
     let mut instances: Vec<&Instance> = answer.rows.iter().filter(fits).collect();
@@ -257,7 +282,7 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
         "Failovers" => 0,
         ..query_meta(options, version)
     };
-    Ok(found(request, &executed, options))
+    Ok(rights.told_in(found(request, &executed, options)))
 }
 
 /// Returns the metadata of Consul's servers, which is part of these answers.

@@ -1,5 +1,7 @@
 //! The JSON of prepared queries (session.md 5; 1.22.md B5).
 
+use crate::acl::{Question, Resource};
+use crate::http::acl::rights::Rights;
 use crate::http::reply::table::{Look, table};
 use crate::store::{PreparedQueryRow, ServiceSearch, Template};
 use crate::version::{Behaviour, Version};
@@ -7,8 +9,29 @@ use crate::version::{Behaviour, Version};
 /// How a prepared query is shown: with the search that its template renders, and the fields of a release.
 #[derive(Clone, Copy)]
 pub(crate) struct Searched<'a> {
-    pub(crate) search: &'a ServiceSearch,
-    pub(crate) version: Version,
+    search: &'a ServiceSearch,
+    /// Whether the caller may see the token that a query has.
+    shows_token: bool,
+    version: Version,
+}
+
+impl<'a> Searched<'a> {
+    pub(crate) fn new(search: &'a ServiceSearch, rights: &Rights, version: Version) -> Self {
+        Self {
+            search,
+            shows_token: rights.may(Question::write(Resource::Acl, "")),
+            version,
+        }
+    }
+
+    /// Returns the token as it is shown (acl.md 7.r32).
+    fn token(self, token: &'a str) -> &'a str {
+        if token.is_empty() || self.shows_token {
+            token
+        } else {
+            "<hidden>"
+        }
+    }
 }
 
 impl From<Searched<'_>> for Look {
@@ -23,7 +46,7 @@ table! {
         "ID" => json(row.id.to_string()),
         "Name" => json(row.query.name),
         "Session" => json(row.query.session),
-        "Token" => json(row.query.token),
+        "Token" => json(searched.token(&row.query.token)),
         "Template" => within(QueryTemplate, row.query.template),
         "Service" => json(ServiceQuery::new(searched.search, searched)),
         "DNS" => within(Dns, row.query.dns_ttl),

@@ -1,0 +1,128 @@
+//! Whether the caller may change a service or check of the agent (acl.md 7.r24 to 7.r26).
+
+use http::StatusCode;
+
+use crate::acl::{Question, Resource};
+use crate::http::acl::rights::Rights;
+use crate::http::api::agent::failure;
+use crate::http::failure::Failure;
+use crate::http::request::Request;
+use crate::store::{NewCheck, NewService, Refusal, ServiceSpec, Store};
+use crate::version::{Behaviour, Version};
+
+/// Checks that a service may be registered, in the place of the one that has its id, and with its sidecar.
+pub(super) fn service_registration(
+    request: &Request,
+    rights: &Rights,
+    spec: &ServiceSpec,
+) -> Result<(), Failure> {
+    let vet = |store: &Store, service: &NewService| {
+        may_write(request, rights, Resource::Service, &service.name)?;
+        let stored = store.agent().service(&service.id);
+        stored.map_or(Ok(()), |stored| {
+            may_write(request, rights, Resource::Service, &stored.service.name)
+        })
+    };
+    with_acls(request, |store| {
+        vet(store, &spec.service)?;
+        let sidecar = spec.sidecar.as_ref();
+        sidecar.map_or(Ok(()), |sidecar| vet(store, &sidecar.service))
+    })
+}
+
+/// Checks that a check may be registered, in the place of the one that has its id.
+pub(super) fn check_registration(
+    request: &Request,
+    rights: &Rights,
+    check: &NewCheck,
+) -> Result<(), Failure> {
+    with_acls(request, |store| {
+        let of_check = |check: &NewCheck| {
+            let service = store.agent().service(&check.service_id);
+            let service = service.map(|local| local.service.name.as_str());
+            may_write_of(request, rights, service)
+        };
+        of_check(check)?;
+        let stored = store.agent().check(&check.check_id);
+        stored.map_or(Ok(()), |stored| of_check(&stored.check))
+    })
+}
+
+/// Checks that the service with this id may be changed.
+///
+/// # Errors
+/// It may not, or there is none.
+pub(super) fn service(request: &Request, id: &str) -> Result<(), Failure> {
+    let rights = request.rights()?;
+    with_acls(request, |store| match store.agent().service(id) {
+        Some(local) => may_write(request, &rights, Resource::Service, &local.service.name),
+        None => Err(unknown_service(id, request.version())),
+    })
+}
+
+/// Checks that the check with this id may be changed: that of a service with its service, others with the node.
+///
+/// # Errors
+/// It may not, or there is none.
+pub(super) fn check(request: &Request, id: &str) -> Result<(), Failure> {
+    let rights = request.rights()?;
+    with_acls(request, |store| {
+        let Some(local) = store.agent().check(id) else {
+            let unknown = Refusal::AgentCheckUnknown(id.to_owned());
+            return Err(Failure::refused(&unknown, request.version()));
+        };
+        let service = store.agent().service(&local.check.service_id);
+        may_write_of(
+            request,
+            &rights,
+            service.map(|local| local.service.name.as_str()),
+        )
+    })
+}
+
+/// Looks at the agent's services and checks if ACLs are on.
+fn with_acls(
+    request: &Request,
+    vet: impl FnOnce(&Store) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if request.context.acls.is_none() {
+        return Ok(());
+    }
+    vet(&request.context.engine.snapshot())
+}
+
+fn may_write_of(request: &Request, rights: &Rights, service: Option<&str>) -> Result<(), Failure> {
+    match service {
+        Some(name) => may_write(request, rights, Resource::Service, name),
+        None => may_write(
+            request,
+            rights,
+            Resource::Node,
+            &request.context.config.node_name,
+        ),
+    }
+}
+
+/// Checks a right. Early releases name it even where they name no other (acl.md 2.11.r5).
+fn may_write(
+    request: &Request,
+    rights: &Rights,
+    resource: Resource,
+    name: &str,
+) -> Result<(), Failure> {
+    let question = Question::write(resource, name);
+    if request.has(Behaviour::AclDeniedText) || rights.may(question) {
+        return rights.check(question);
+    }
+    Err(failure::missing_right(resource.name(), name))
+}
+
+/// Returns the error for an unknown service, which early releases answer with 500 if ACLs are on.
+fn unknown_service(id: &str, version: Version) -> Failure {
+    let unknown = Refusal::AgentServiceUnknown(id.to_owned());
+    let mut failure = Failure::refused(&unknown, version);
+    if !version.has(Behaviour::AgentUnknownService404) {
+        failure.status = StatusCode::INTERNAL_SERVER_ERROR;
+    }
+    failure
+}
