@@ -36,6 +36,18 @@ pub(super) fn start_acls(engine: &Engine, mut start: AclStart) {
     let Ok(()) = engine.apply(start);
 }
 
+/// Whether the agent may write its own node when it starts: only the configured management token has rights by then.
+pub(super) fn may_write_own_node(config: &Config) -> bool {
+    let tokens = &config.acl.tokens;
+    let own = [&tokens.agent, &tokens.default];
+    let own = own.into_iter().find(|token| !token.is_empty());
+    !config.acl.enabled
+        || match own {
+            Some(token) => *token == tokens.initial_management,
+            None => config.acl.default_policy == "allow",
+        }
+}
+
 fn management_description(version: Version) -> &'static str {
     if version.has(Behaviour::AclLegacyRemoved) {
         "Initial Management Token"

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Reread;
-use super::acl::{acl_start, start_acls};
+use super::acl::{acl_start, may_write_own_node, start_acls};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::definition::Defined;
@@ -138,10 +138,14 @@ fn own_registrations(config: &Config) -> [Registration; 2] {
         checks: vec![check],
         ..Registration::default()
     };
+    // Without the right to write its node, the agent cannot tell more than the leader knows (acl.md 11.5).
+    let may = may_write_own_node(config);
+    let mut meta = config.whole_node_meta();
+    meta.retain(|name, _| may || name == "consul-version");
     let by_agent = Registration {
         node: NewNode {
-            tagged_addresses: Some(config.tagged_addresses()),
-            meta: Some(config.whole_node_meta()),
+            tagged_addresses: may.then(|| config.tagged_addresses()),
+            meta: (may || !meta.is_empty()).then_some(meta),
             ..node
         },
         ..Registration::default()

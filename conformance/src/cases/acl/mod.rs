@@ -1,5 +1,6 @@
 //! What tokens may do.
 
+pub(in crate::cases) mod agent;
 pub(in crate::cases) mod authorize;
 pub(in crate::cases) mod blocked;
 pub(in crate::cases) mod bootstrap;
@@ -9,6 +10,7 @@ pub(in crate::cases) mod kv;
 pub(in crate::cases) mod method;
 pub(in crate::cases) mod operator;
 pub(in crate::cases) mod policy;
+pub(in crate::cases) mod query;
 pub(in crate::cases) mod rights;
 pub(in crate::cases) mod role;
 mod support;
@@ -32,4 +34,6 @@ pub(super) const TOPICS: &[&[Case]] = &[
     catalog::CASES,
     operator::CASES,
     blocked::CASES,
+    agent::CASES,
+    query::CASES,
 ];

@@ -418,6 +418,13 @@ fn consuls_warnings_are_given() {
         warnings("node_name = \"a b\"")[0]
             .starts_with("Node name \"a b\" will not be discoverable via DNS")
     );
+    assert_eq!(
+        warnings("node_name = \"n\" acl_datacenter = \"dc1\" acl { tokens { master = \"root\" } }"),
+        [
+            "The 'acl_datacenter' field is deprecated. Use the 'primary_datacenter' field instead.",
+            "Configuring a non-UUID master token is deprecated"
+        ]
+    );
     let server = Settings {
         server: Some(true),
         ..Settings::default()

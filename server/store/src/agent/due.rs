@@ -30,7 +30,9 @@ impl Change<'_> {
         let agent = &mut self.store.agent;
         agent.chance = super::Chance::seeded(start.seed);
         self.enter(own.by_leader.clone());
-        self.enter(own.by_agent.clone());
+        if own.by_agent.node != own.by_leader.node {
+            self.enter(own.by_agent.clone());
+        }
         let agent = &mut self.store.agent;
         agent.own = Some(own.into());
         agent.next_sync = self.now;

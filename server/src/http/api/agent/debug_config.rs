@@ -106,6 +106,7 @@ fn settings(config: &Config) -> Value {
         config.session_ttl_min
     };
     json!({
+        "ACLsEnabled": config.acl.enabled,
         "AllowWriteHTTPFrom": texts(&config.allow_write_http_from),
         "CheckOutputMaxSize": config.check_output_max_size,
         "CheckUpdateInterval": text(config.check_update_interval),
@@ -151,6 +152,8 @@ fn flat(config: &Config) -> Value {
     json!({
         "ACLDatacenter": config.primary_datacenter,
         "ACLDefaultPolicy": config.acl.default_policy,
+        "ACLDownPolicy": config.acl.down_policy,
+        "ACLEnableKeyListPolicy": config.acl.enable_key_list_policy,
         "EnableUI": config.ui,
     })
 }
@@ -160,7 +163,7 @@ fn nested(config: &Config) -> Value {
     json!({
         "ACLResolverSettings": {
             "ACLDefaultPolicy": config.acl.default_policy,
-            "ACLsEnabled": false,
+            "ACLsEnabled": config.acl.enabled,
             "Datacenter": config.datacenter,
             "NodeName": config.node_name,
         },

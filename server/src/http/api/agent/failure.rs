@@ -24,6 +24,9 @@ failures! {
     /// The service for maintenance does not exist (before 1.12).
     no_service_to_maintain(id: &str, version: Version) => 404,
         format!("No service registered with ID {}", quoted(id, version));
+    /// The check to change does not exist (before 1.11, with ACLs).
+    unknown_check(id: &str, version: Version) => 500,
+        format!("Unknown check {}", quoted(id, version));
     /// The service to read does not exist.
     unknown_service(id: &str) => 404, format!("unknown service ID: {id}");
     /// The request has both `?segment` and `?wan`.

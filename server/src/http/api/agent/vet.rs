@@ -68,8 +68,7 @@ pub(super) fn check(request: &Request, id: &str) -> Result<(), Failure> {
     let rights = request.rights()?;
     with_acls(request, |store| {
         let Some(local) = store.agent().check(id) else {
-            let unknown = Refusal::AgentCheckUnknown(id.to_owned());
-            return Err(Failure::refused(&unknown, request.version()));
+            return Err(unknown_check(id, request.version()));
         };
         let service = store.agent().service(&local.check.service_id);
         may_write_of(
@@ -125,4 +124,12 @@ fn unknown_service(id: &str, version: Version) -> Failure {
         failure.status = StatusCode::INTERNAL_SERVER_ERROR;
     }
     failure
+}
+
+/// Returns the error for an unknown check, which early releases call so if ACLs are on.
+fn unknown_check(id: &str, version: Version) -> Failure {
+    if version.has(Behaviour::AgentUnknownCheck500) {
+        return Failure::refused(&Refusal::AgentCheckUnknown(id.to_owned()), version);
+    }
+    failure::unknown_check(id, version)
 }
