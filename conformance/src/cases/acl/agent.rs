@@ -40,9 +40,8 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 t.send(request).says(403, "Permission denied");
                 with(t, NOBODY, request).says(403, "ACL not found");
             }
-            for target in ["/v1/agent/self", "/v1/agent/host"] {
-                with(t, ROOT, &Request::get(target)).status_is(200);
-            }
+            let maintenance = Request::put("/v1/agent/maintenance?enable=false", "");
+            with(t, ROOT, &maintenance).is(200, "");
         },
         ..BASE
     },
