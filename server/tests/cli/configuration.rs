@@ -191,12 +191,12 @@ fn acls_are_enforced_in_every_spelling() {
         .variable("CONSUL_LOCAL_CONFIG", local);
         let mut agent = run.at_a_free_port().start().ready();
         let (head, _) = agent.exchange("GET", "/v1/agent/self", "");
-        assert!(head.starts_with("HTTP/1.1 403 "), "{arguments:?}: {head}");
+        assert!(head.starts_with("HTTP/1.0 403 "), "{arguments:?}: {head}");
         let (head, _) = agent.exchange("GET", "/v1/agent/self?token=root", "");
         let expected = if index == 2 {
-            "HTTP/1.1 200 "
+            "HTTP/1.0 200 "
         } else {
-            "HTTP/1.1 403 "
+            "HTTP/1.0 403 "
         };
         assert!(head.starts_with(expected), "{arguments:?}: {head}");
     }

@@ -422,7 +422,8 @@ fn consuls_warnings_are_given() {
         warnings("node_name = \"n\" acl_datacenter = \"dc1\" acl { tokens { master = \"root\" } }"),
         [
             "The 'acl_datacenter' field is deprecated. Use the 'primary_datacenter' field instead.",
-            "Configuring a non-UUID master token is deprecated"
+            "The 'acl.tokens.master' field is deprecated. Use the 'acl.tokens.initial_management' field instead.",
+            "Configuring a non-UUID management token is deprecated"
         ]
     );
     let server = Settings {
