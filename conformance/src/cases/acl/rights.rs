@@ -318,7 +318,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             }
             run(r#"{"Node": {"Verb": "set", "Node": {}}}"#).says(409, "Must provide node");
             run(r#"{"Service": {"Verb": "set", "Node": "own", "Service": {"ID": "x"}}}"#)
-                .says(409, "Must provide service name with ID");
+                .says(409, "Must provide service name");
         },
         ..Case::SHOULD
     },
