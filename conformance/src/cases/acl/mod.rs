@@ -16,6 +16,7 @@ pub(in crate::cases) mod role;
 mod support;
 pub(in crate::cases) mod token;
 pub(in crate::cases) mod token_list;
+pub(in crate::cases) mod txn;
 
 use crate::case::Case;
 
@@ -36,4 +37,5 @@ pub(super) const TOPICS: &[&[Case]] = &[
     blocked::CASES,
     agent::CASES,
     query::CASES,
+    txn::CASES,
 ];
