@@ -38,7 +38,10 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "acl/blocked/deleted-token",
         claim: "The deletion of its token does not wake a blocked read of the catalog; the next change answers it with 403",
         source: "acl.md 10.5",
-        run: |t| refused_at_the_change(t, READS),
+        run: |t| {
+            t.not_compared("the indexes of the server's own rows move by themselves");
+            refused_at_the_change(t, READS);
+        },
         ..BASE
     },
     Case {
@@ -54,6 +57,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         claim: "A blocked read of the catalog shows nothing if its token has lost its rights",
         source: "acl.md 10.5",
         run: |t| {
+            t.not_compared("the indexes of the server's own rows move by themselves");
             let (accessor, secret) = prepared(t);
             let reads = [
                 "catalog/nodes",
