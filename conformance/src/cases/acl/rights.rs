@@ -421,7 +421,7 @@ pub(super) fn put(t: &Trial, key: &str, value: &'static str) {
 }
 
 pub(super) fn txn(t: &Trial, token: &str, body: &str) -> Answer {
-    with(t, token, &Request::put("/v1/txn", body.to_owned()))
+    with(t, token, &Request::put("/v1/txn", body))
 }
 
 /// Registers a node.

@@ -67,6 +67,7 @@ fn name(touched: &Touched) -> Option<String> {
         Touched::PreparedQuery => "prepared queries".to_owned(),
         Touched::Event => "events".to_owned(),
         Touched::AclObject(kind, id) => format!("{} {id}", kind.name()),
+        Touched::AclTable(kind) => kind.name().to_owned(),
     })
 }
 
