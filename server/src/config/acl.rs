@@ -18,6 +18,14 @@ pub struct AclConfig {
     pub tokens: AclTokens,
 }
 
+impl AclConfig {
+    /// Whether the configured management token counts and is not a UUID, of which an agent warns (acl.md 1.8).
+    pub(crate) fn has_odd_management_token(&self) -> bool {
+        let token = &self.tokens.initial_management;
+        self.enabled && !token.is_empty() && uuid::Uuid::try_parse(token).is_err()
+    }
+}
+
 impl Default for AclConfig {
     fn default() -> AclConfig {
         AclConfig {

@@ -209,75 +209,77 @@ fn acls_are_enforced_in_every_spelling() {
     assert!(head.contains("X-Consul-Default-Acl-Policy: deny"), "{head}");
 }
 
-#[test]
-fn what_consul_refuses_is_refused_in_its_words() {
-    let rows: &[(&[&str], &str)] = &[
-        (
-            &["-config-file=none.json"],
-            "config: Open failed on none.json. open none.json: no such file or directory\n",
-        ),
-        (
-            &["-config-dir="],
-            "config: Open failed on . open : no such file or directory\n",
-        ),
-        (
-            &["-config-format=yaml"],
-            "config: -config-format must be either 'hcl' or 'json'\n",
-        ),
-        (
-            &["-config-file=bad.json"],
-            "failed to parse bad.json: invalid character 'n' looking for beginning of object key string\n",
-        ),
-        (
-            &["-config-file=typed.json"],
-            "failed to parse typed.json: 2 error(s) decoding:\n\n\
+/// Arguments that Consul refuses, and what it says of them.
+const REFUSALS: &[(&[&str], &str)] = &[
+    (
+        &["-config-file=none.json"],
+        "config: Open failed on none.json. open none.json: no such file or directory\n",
+    ),
+    (
+        &["-config-dir="],
+        "config: Open failed on . open : no such file or directory\n",
+    ),
+    (
+        &["-config-format=yaml"],
+        "config: -config-format must be either 'hcl' or 'json'\n",
+    ),
+    (
+        &["-config-file=bad.json"],
+        "failed to parse bad.json: invalid character 'n' looking for beginning of object key string\n",
+    ),
+    (
+        &["-config-file=typed.json"],
+        "failed to parse typed.json: 2 error(s) decoding:\n\n\
              * 'node_name' expected type 'string', got unconvertible type 'float64'\n\
              * 'ports.http' expected type 'int', got unconvertible type 'string'\n",
-        ),
-        (
-            &["-config-file=unknown.json", "-hcl", "zork = 1"],
-            "failed to parse unknown.json: 3 errors occurred:\n\t* invalid config key limits.zork\n\
+    ),
+    (
+        &["-config-file=unknown.json", "-hcl", "zork = 1"],
+        "failed to parse unknown.json: 3 errors occurred:\n\t* invalid config key limits.zork\n\
              \t* invalid config key node_nam\n\t* invalid config key service.prot\n\n\n",
-        ),
-        (
-            &["-hcl", "acl { enabled = \"true\" }"],
-            "failed to parse flags-0.hcl: 1 error(s) decoding:\n\n\
+    ),
+    (
+        &["-hcl", "acl { enabled = \"true\" }"],
+        "failed to parse flags-0.hcl: 1 error(s) decoding:\n\n\
              * 'acl.enabled' expected type 'bool', got unconvertible type 'string'\n",
-        ),
-        (
-            &[
-                "-hcl",
-                "acl { tokens { foo = \"x\" } bar = 1 token_max_expiration = \"1h\" }",
-            ],
-            "failed to parse flags-0.hcl: 3 errors occurred:\n\t* invalid config key acl.bar\n\
+    ),
+    (
+        &[
+            "-hcl",
+            "acl { tokens { foo = \"x\" } bar = 1 token_max_expiration = \"1h\" }",
+        ],
+        "failed to parse flags-0.hcl: 3 errors occurred:\n\t* invalid config key acl.bar\n\
              \t* invalid config key acl.token_max_expiration\n\t* invalid config key acl.tokens.foo\n\n\n",
-        ),
-        (
-            &["-hcl", "acl { policy_ttl = \"x\" token_ttl = \"y\" }"],
-            "1 error occurred:\n\t* acl.token_ttl: invalid duration: \"y\": time: invalid duration \"y\"\n\n\n",
-        ),
-        (
-            &["-hcl", "server = true", "-hcl", "server = yes"],
-            "failed to parse flags-1.hcl: At 1:10: Unknown token: 1:10 IDENT yes\n",
-        ),
-        (
-            &["-hcl", "session_ttl_min = \"abc\""],
-            "1 error occurred:\n\t* session_ttl_min: invalid duration: \"abc\": time: invalid duration \"abc\"\n\n\n",
-        ),
-        (
-            &["-datacenter", "a b"],
-            "datacenter cannot be \"a b\". Please use only [a-z0-9-_]\n",
-        ),
-        (
-            &["-log-level=loud"],
-            "Invalid log level: loud. Valid log levels are: [TRACE DEBUG INFO WARN ERR ERROR]\n",
-        ),
-        (
-            &["-as-version=0.9"],
-            "-as-version: Consul 0.9.0 is not emulated (1.8.0 to 1.22 are)\n",
-        ),
-    ];
-    for (index, (arguments, expected)) in rows.iter().enumerate() {
+    ),
+    (
+        &["-hcl", "acl { policy_ttl = \"x\" token_ttl = \"y\" }"],
+        "1 error occurred:\n\t* acl.token_ttl: invalid duration: \"y\": time: invalid duration \"y\"\n\n\n",
+    ),
+    (
+        &["-hcl", "server = true", "-hcl", "server = yes"],
+        "failed to parse flags-1.hcl: At 1:10: Unknown token: 1:10 IDENT yes\n",
+    ),
+    (
+        &["-hcl", "session_ttl_min = \"abc\""],
+        "1 error occurred:\n\t* session_ttl_min: invalid duration: \"abc\": time: invalid duration \"abc\"\n\n\n",
+    ),
+    (
+        &["-datacenter", "a b"],
+        "datacenter cannot be \"a b\". Please use only [a-z0-9-_]\n",
+    ),
+    (
+        &["-log-level=loud"],
+        "Invalid log level: loud. Valid log levels are: [TRACE DEBUG INFO WARN ERR ERROR]\n",
+    ),
+    (
+        &["-as-version=0.9"],
+        "-as-version: Consul 0.9.0 is not emulated (1.8.0 to 1.22 are)\n",
+    ),
+];
+
+#[test]
+fn what_consul_refuses_is_refused_in_its_words() {
+    for (index, (arguments, expected)) in REFUSALS.iter().enumerate() {
         let run = Run::agent(
             &format!("refused-{index}"),
             &[&["-dev"], *arguments].concat(),

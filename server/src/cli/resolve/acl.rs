@@ -3,7 +3,6 @@
 use super::{Errors, duration_of};
 use crate::cli::settings::Settings;
 use crate::config::AclConfig;
-use crate::store::AclId;
 use crate::version::{Behaviour, Version};
 
 /// Whether the old key alone enables ACLs (acl.md 1.7).
@@ -87,9 +86,7 @@ pub(super) fn warnings(settings: &Settings, acl: &AclConfig, version: Version) -
     let old = old.map(|(_, old, new)| {
         format!("The '{old}' field is deprecated. Use the '{new}' field instead.")
     });
-    let management = &acl.tokens.initial_management;
-    let is_odd = acl.enabled && !management.is_empty() && AclId::parse(management).is_err();
-    let odd = is_odd.then(|| {
+    let odd = acl.has_odd_management_token().then(|| {
         let name = if late { "management" } else { "master" };
         format!("Configuring a non-UUID {name} token is deprecated")
     });
