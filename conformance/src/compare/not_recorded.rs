@@ -19,7 +19,7 @@ pub struct NotRecorded {
 }
 
 impl NotRecorded {
-    /// The list for the recordings in a folder, from the file beside it; nothing is listed where there is none.
+    /// Reads the list for a folder of recordings from the file beside it. Without a file the list is empty.
     ///
     /// # Errors
     /// An entry that does not say why, or whose case is no more, is not claimed of the release, can be asked of no real server, or has a recording.

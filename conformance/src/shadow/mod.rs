@@ -74,7 +74,7 @@ impl Place {
     /// Takes the address and asks the real server what it is. Programs that connect wait until [`Self::start`].
     ///
     /// # Errors
-    /// An address that is none or is taken, or a real server that does not answer.
+    /// The address is not valid or is in use, or the real server does not answer.
     pub fn new(listen: &str, real: &str) -> Result<Self, ToolError> {
         let real = Address::parse(real).map_err(ToolError)?;
         let listener = TcpListener::bind(listen)

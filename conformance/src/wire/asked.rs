@@ -1,4 +1,4 @@
-//! One request as somebody else's client sent it, for those who stand between the two.
+//! A request as a client sent it, for a proxy that forwards it.
 
 /// A whole request, as it came; changed only where who stands between changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]

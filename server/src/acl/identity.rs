@@ -64,7 +64,7 @@ impl Template {
         Template::NomadClient,
     ];
 
-    /// Returns the template with this name; `None` if there is none.
+    /// Returns the template with this name; `None` if no template has it.
     pub fn named(name: &str) -> Option<Template> {
         Template::ALL
             .into_iter()

@@ -214,7 +214,7 @@ pub(crate) fn service_problems(service: &NewService, version: Version) -> Option
     text_of(&problems(service, false, version))
 }
 
-/// Returns the problem of where a node is; `None` if there is none.
+/// Returns what is wrong with the locality of a node; `None` if it is sound.
 pub(crate) fn locality_problem(locality: Option<&Locality>) -> Option<String> {
     let problem = reach::of_locality(locality);
     text_of(problem.as_slice())

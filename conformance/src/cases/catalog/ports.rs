@@ -10,7 +10,7 @@ use crate::cases::catalog::{register, registration};
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 
-/// A service's port for those who know of one, and another.
+/// The ports of a service: a default one, which older clients see as `Port`, and a second.
 pub(in crate::cases) fn two_ports() -> Value {
     json!([{"Name": "http", "Port": 80, "Default": true}, {"Name": "admin", "Port": 81}])
 }

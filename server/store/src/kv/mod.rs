@@ -378,7 +378,7 @@ impl Change<'_> {
         }
     }
 
-    /// Wakes those who wait at the node that the removal of `key`, the last of those removed, has merged.
+    /// Wakes the reads that wait at the tree node that is merged when `key` goes; `key` is the last key of a removal.
     fn kv_merged(&mut self, key: &Key) {
         let path = [key.as_bytes(), &[0]].concat();
         let merged = radix::merged(&self.store.kv.rows, &path);

@@ -86,8 +86,8 @@ fn own_config(request: &Request) -> impl Serialize {
     }
 }
 
-/// The statistics, all of them texts. Like Consul's maps, a [`Value`] is printed in the order of its names. Those of Go's
-/// runtime are missing: there is none.
+/// The statistics, all of them texts. Like Consul's maps, a [`Value`] is printed in the order of its names. Go's runtime
+/// does not run here, so its statistics are left out.
 fn statistics(request: &Request) -> Value {
     let config = &request.context.config;
     let store = request.context.engine.snapshot();
