@@ -424,6 +424,14 @@ impl Trial {
         )))
     }
 
+    /// Does what has to be done before the case begins, which is no part of what is recorded and compared.
+    pub fn before<T>(&self, body: impl FnOnce() -> T) -> T {
+        let before = self.recorder.length();
+        let result = body();
+        self.recorder.supersede_since(before);
+        result
+    }
+
     /// Asks until `look` gives something, at most for `bound` of real time; `what` names it in the failure.
     #[track_caller]
     pub fn eventually<T>(

@@ -158,6 +158,13 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 .is(403, "Permission denied: Missing service:write on hidden");
             ask("check/pass/service:hidden")
                 .is(403, "Permission denied: Missing service:write on hidden");
+            let over = json!({"Name": "mine", "ID": "hidden"}).to_string();
+            with(
+                t,
+                &limited,
+                &Request::put("/v1/agent/service/register", over),
+            )
+            .is(403, "Permission denied: Missing service:write on mine");
             ask("service/deregister/none").is(500, "Unknown service {\"none\" {}}");
             ask("service/deregister/").is(500, "Unknown service {\"\" {}}");
             ask("check/deregister/none").is(500, "Unknown check \"none\"");

@@ -178,7 +178,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/key/locks-with-others-sessions",
         claim: "Acquire and release ask for the key alone, whoever made the session, on whatever node",
-        source: "acl.md 6.6, trap-6",
+        source: "acl.md 6.6, trap-6; session.md trap 24",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {

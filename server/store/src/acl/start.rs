@@ -1,6 +1,7 @@
 //! What a server with ACLs has from its start (acl.md 3).
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use super::grants::Grants;
 use super::object::AclObject;
@@ -58,9 +59,11 @@ impl Command for AclStart {
             description: "Anonymous Token".to_owned(),
             is_legacy: false,
         };
+        // Consul writes it after the management token, so that no client sees the two with one time.
+        let later = now.plus(Duration::from_nanos(1));
         let row = TokenRow {
             grants: Grants::default(),
-            ..TokenRow::management(&anonymous, now, next())
+            ..TokenRow::management(&anonymous, later, next())
         };
         tables.tokens.newest = row.create_index;
         tables.put_token(row);

@@ -19,8 +19,13 @@ pub(super) fn service_registration(
     let vet = |store: &Store, service: &NewService| {
         may_write(request, rights, Resource::Service, &service.name)?;
         let stored = store.agent().service(&service.id);
-        stored.map_or(Ok(()), |stored| {
+        let refused = stored.map_or(Ok(()), |stored| {
             may_write(request, rights, Resource::Service, &stored.service.name)
+        });
+        refused.map_err(|refused| match request.has(Behaviour::AclDeniedText) {
+            true => refused,
+            // Early releases name the new service, which the caller may write.
+            false => failure::missing_right(Resource::Service.name(), &service.name),
         })
     };
     with_acls(request, |store| {
