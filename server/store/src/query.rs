@@ -225,7 +225,8 @@ impl Read for PreparedQueryList {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let rows = store.prepared_queries.rows.values();
-        Ok(store.prepared_query_answer(rows.map(Arc::clone).collect()))
+        let rows = rows.map(Arc::clone).collect();
+        Ok(store.prepared_query_answer(rows, Watch::PreparedQueries))
     }
 }
 
@@ -243,7 +244,8 @@ impl Read for PreparedQueryInfo {
         let row = store.prepared_query_row(&self.0);
         let row = row.map_err(PreparedQueryRefusal::MalformedId)?;
         let row = row.ok_or(PreparedQueryRefusal::NotFound)?;
-        Ok(store.prepared_query_answer(vec![row]))
+        let watch = Watch::PreparedQuery(row.id);
+        Ok(store.prepared_query_answer(vec![row], watch))
     }
 }
 
@@ -261,7 +263,7 @@ impl Read for PreparedQueryFor {
         let row = store.prepared_query_row(&self.0).ok().flatten();
         let row = row.or_else(|| store.prepared_query_named(&self.0));
         let row = row.ok_or(PreparedQueryRefusal::NotFound)?;
-        Ok(store.prepared_query_answer(row))
+        Ok(store.prepared_query_answer(row, Watch::PreparedQueries))
     }
 }
 
@@ -287,9 +289,8 @@ impl Store {
         Ok(id.and_then(|id| self.prepared_queries.rows.get(&id).cloned()))
     }
 
-    fn prepared_query_answer<T>(&self, rows: T) -> Answer<T> {
-        let reads = vec![Watch::PreparedQueries];
-        Answer::new(self.prepared_queries.newest, rows, reads)
+    fn prepared_query_answer<T>(&self, rows: T, watch: Watch) -> Answer<T> {
+        Answer::new(self.prepared_queries.newest, rows, vec![watch])
     }
 
     /// Returns the query to replace. A missing one is refused before raft.
@@ -324,7 +325,7 @@ impl Command for PreparedQueryDelete {
         let row = change.store.prepared_query_target(&self.0)?;
         change.take_indexes(1);
         change.store.prepared_queries.remove(row.id);
-        change.prepared_queries_changed();
+        change.prepared_query_changed(row.id);
         Ok(())
     }
 }
@@ -354,7 +355,7 @@ impl Change<'_> {
             modify_index: self.index,
         };
         self.store.prepared_queries.insert(row);
-        self.prepared_queries_changed();
+        self.prepared_query_changed(id);
         Ok(id)
     }
 
@@ -403,17 +404,14 @@ impl Change<'_> {
             .take_while(|(of, _)| *of == session)
             .map(|(_, id)| *id)
             .collect();
-        if fall.is_empty() {
-            return;
-        }
         for id in fall {
             self.store.prepared_queries.remove(id);
+            self.prepared_query_changed(id);
         }
-        self.prepared_queries_changed();
     }
 
-    fn prepared_queries_changed(&mut self) {
+    fn prepared_query_changed(&mut self, id: PreparedQueryId) {
         self.store.prepared_queries.newest = self.index;
-        self.effects.touched.push(Touched::PreparedQuery);
+        self.effects.touched.push(Touched::PreparedQuery(id));
     }
 }

@@ -2,6 +2,8 @@
 
 pub(in crate::cases) mod results;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::case::Case;
@@ -290,6 +292,48 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.still_blocked(&waiting);
             make(t, &plain(t, "b"));
             t.same("queries", waiting.answer().list().len(), 2);
+        },
+        ..Case::MUST
+    },
+    Case {
+        id: "query/read/one-sleeps-through-others",
+        claim: "A read of one query sleeps to its end while others change, and shows the index from before, which a later read does not",
+        source: "session.md 5",
+        needs: OWN_SERVER,
+        run: |t| {
+            let path = format!("/v1/query/{}", make(t, &plain(t, "a")));
+            let before = t.api_get(&path).index();
+            let waiting = t.start(&Request::get(&format!("{path}?index={before}&wait=1s")));
+            let other = make(t, &plain(t, "b"));
+            t.send(&Request::delete(&format!("/v1/query/{other}")))
+                .is(200, "");
+            t.settle();
+            t.grew("X-Consul-Index", before, t.api_get(&path).index());
+            let told = t.runs_out(&waiting, Duration::from_secs(1));
+            t.same("the index", told.index(), before);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "query/read/one-wakes-on-its-change",
+        claim: "A read of one query wakes when that is replaced, and with 404 when it is deleted",
+        source: "session.md 5",
+        needs: OWN_SERVER,
+        run: |t| {
+            let query = plain(t, "a");
+            let path = format!("/v1/query/{}", make(t, &query));
+            let start = || {
+                let index = t.api_get(&path).index();
+                let waiting = t.start(&Request::get(&format!("{path}?index={index}&wait=60s")));
+                t.still_blocked(&waiting);
+                (index, waiting)
+            };
+            let (before, waiting) = start();
+            t.api_put(&path, query.to_string()).is(200, "");
+            t.grew("X-Consul-Index", before, waiting.answer().index());
+            let (_, waiting) = start();
+            t.send(&Request::delete(&path)).is(200, "");
+            waiting.answer().is(404, "Query not found");
         },
         ..Case::MUST
     },

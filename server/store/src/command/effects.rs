@@ -8,6 +8,7 @@ use crate::Index;
 use crate::acl::{AclId, AclKind};
 use crate::command::{AcquireRefused, Refusal};
 use crate::kv::key::Key;
+use crate::query::PreparedQueryId;
 use crate::read::Tree;
 use crate::session::id::SessionId;
 
@@ -62,7 +63,7 @@ pub enum Touched {
     /// The deletion of an entry changed the tree's node at the end of this path.
     Merged(Tree, Key),
     /// A prepared query was written or deleted.
-    PreparedQuery,
+    PreparedQuery(PreparedQueryId),
     /// An event was fired and kept.
     Event,
     /// An object of a kind of ACLs was written or deleted.

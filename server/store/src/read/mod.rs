@@ -8,6 +8,7 @@ use crate::Index;
 use crate::Store;
 use crate::acl::{AclId, AclKind};
 use crate::kv::key::Key;
+use crate::query::PreparedQueryId;
 use crate::session::id::SessionId;
 
 /// A read of the store.
@@ -174,6 +175,8 @@ pub enum Watch {
     AgentService(String),
     /// Every prepared query.
     PreparedQueries,
+    /// The row of this prepared query.
+    PreparedQuery(PreparedQueryId),
     /// Every event.
     Events,
     /// Every object of a kind of ACLs.

@@ -184,7 +184,10 @@ impl<H: Clone> Registry<H> {
             Touched::Merged(tree, path) => add(self.trees[*tree as usize].waiters.get(path)),
             // Their entries and indexes are what reads depend on.
             Touched::Service { .. } | Touched::Check { .. } => {}
-            Touched::PreparedQuery => add(self.others.get(&Watch::PreparedQueries)),
+            Touched::PreparedQuery(id) => {
+                add(self.others.get(&Watch::PreparedQuery(*id)));
+                add(self.others.get(&Watch::PreparedQueries));
+            }
             Touched::AclTable(kind) => add(self.others.get(&Watch::Acl(*kind))),
             Touched::AclObject(kind, id) => {
                 add(self.others.get(&Watch::AclObject(*kind, *id)));

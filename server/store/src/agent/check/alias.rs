@@ -72,7 +72,7 @@ impl Change<'_> {
             | Touched::ServiceIndex(_)
             | Touched::Entry(..)
             | Touched::Merged(..)
-            | Touched::PreparedQuery
+            | Touched::PreparedQuery(_)
             | Touched::Event
             | Touched::AgentService(_)
             | Touched::AclObject(..)

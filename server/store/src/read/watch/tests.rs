@@ -28,7 +28,8 @@ fn concerns(watch: &Watch, touched: &Touched) -> bool {
         (Watch::Branch(tree, path), Touched::Merged(touched, merged)) => {
             tree == touched && path == merged
         }
-        (Watch::PreparedQueries, Touched::PreparedQuery) => true,
+        (Watch::PreparedQueries, Touched::PreparedQuery(_)) => true,
+        (Watch::PreparedQuery(id), Touched::PreparedQuery(touched)) => id == touched,
         (Watch::Events, Touched::Event) => true,
         _ => false,
     }
@@ -67,6 +68,7 @@ fn watch() -> impl Strategy<Value = Watch> {
         Just(Watch::AnySession),
         Just(Watch::Nodes),
         Just(Watch::PreparedQueries),
+        session().prop_map(Watch::PreparedQuery),
         Just(Watch::Events),
     ]
 }
@@ -82,7 +84,7 @@ fn touched() -> impl Strategy<Value = Touched> {
         service().prop_map(Touched::ServiceIndex),
         (tree(), key()).prop_map(|(tree, key)| Touched::Entry(tree, key)),
         (tree(), key()).prop_map(|(tree, path)| Touched::Merged(tree, path)),
-        Just(Touched::PreparedQuery),
+        session().prop_map(Touched::PreparedQuery),
         Just(Touched::Event),
         (node(), service()).prop_map(|(node, service_name)| Touched::Check { node, service_name }),
     ]

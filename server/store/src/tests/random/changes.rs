@@ -64,7 +64,7 @@ fn name(touched: &Touched) -> Option<String> {
         | Touched::Entry(..)
         | Touched::Merged(..)
         | Touched::AgentService(_) => return None,
-        Touched::PreparedQuery => "prepared queries".to_owned(),
+        Touched::PreparedQuery(_) => "prepared queries".to_owned(),
         Touched::Event => "events".to_owned(),
         Touched::AclObject(kind, id) => format!("{} {id}", kind.name()),
         Touched::AclTable(kind) => kind.name().to_owned(),
