@@ -93,6 +93,27 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
+        id: "session/blocking/info-sleeps-to-its-end",
+        claim: "session/info of a session that lives shows the index from before when its wait runs out, whatever other sessions did meanwhile",
+        source: "session.md 2.1, trap 17, trap 18",
+        needs: &[Feature::OwnServer, Feature::Blocking],
+        run: |t| {
+            let session = t.session("{}");
+            let before = t.api_get(&info(&session)).index();
+            let wait = Duration::from_secs(1);
+            let path = format!("{}?index={before}&wait=1s", info(&session));
+            let waiting = t.start(&Request::get(&path));
+            t.destroy(&t.session("{}"));
+            t.settle();
+            let after = t.api_get(&info(&session));
+            t.grew("X-Consul-Index", before, after.index());
+            let told = t.runs_out(&waiting, wait);
+            t.same("the index that is told in the end", told.index(), before);
+            Shown::of(t, &session).is_alone_in(told);
+        },
+        ..Case::MUST
+    },
+    Case {
         id: "session/blocking/info-of-an-unknown-id-wakes-early",
         claim: "session/info of an id that no session has wakes, still empty, when there was no session at all and one is created",
         source: "session.md 2.1, 8(a), trap 18; 1.22.md A5 (until 1.10.9 and 1.11.4 [D])",
