@@ -33,9 +33,11 @@ use crate::wire::Address;
 /// Operations in the longest sequence.
 const LONGEST: usize = 40;
 /// How often a sequence that told two servers apart has to do so again.
-const RETRIES: u32 = 2;
+const RETRIES: u32 = 3;
 /// Attempts to make a sequence that tells two servers apart shorter.
 const SHRINKS: u32 = 400;
+/// For how long such attempts are begun, in milliseconds: blocked reads wait long when a sequence is played again.
+const SHRINKS_FOR: u32 = 60_000;
 
 /// One of the two servers.
 #[derive(Clone, Debug)]
@@ -94,6 +96,7 @@ pub fn compare(left: &Side, right: &Side, plan: Plan) -> Result<usize, Box<Disag
     let config = Config {
         failure_persistence: None,
         max_shrink_iters: SHRINKS,
+        max_shrink_time: SHRINKS_FOR,
         ..Config::default()
     };
     let mut bytes = [0; 32];
