@@ -1,7 +1,9 @@
 //! Verbs that run no cases.
 
 use std::io;
+use std::num::NonZero;
 use std::path::Path;
+use std::thread;
 
 use clap::Args;
 use proconsul_conformance::report::coverage;
@@ -33,32 +35,68 @@ pub(super) struct Sequences {
     /// Blocks reads of all kinds while some operations change something. On a busy machine these may differ without a reason.
     #[arg(long)]
     blocked_reads: bool,
+    /// How many pairs of servers to start and play on at the same time. Each has a seed of its own, counted up from the first, and its
+    /// share of the operations.
+    #[arg(long, default_value = "1")]
+    pairs: NonZero<usize>,
 }
 
 impl Sequences {
     pub(super) fn run(&self) -> Result<u8, ToolError> {
-        let one = self.start.open_single(&self.left)?;
-        let other = self.start.open_single(&self.right)?;
-        let (left, right) = (side(&one), side(&other));
-        let seed = self.seed.unwrap_or_else(sequence::new_seed);
-        let mut out = io::stdout().lock();
-        say(&mut out, &format!("seed {seed}"));
-        let plan = Plan {
-            operations: self.operations,
-            seed,
-            blocked_reads: self.blocked_reads,
-        };
-        match sequence::compare(&left, &right, plan) {
-            Ok(played) => {
-                say(&mut out, &format!("{played} operations: the servers agree"));
-                Ok(0)
-            }
-            Err(disagreement) => {
-                let (left, right) = (&self.left, &self.right);
-                say(&mut out, &format!("- {left}, + {right}\n{disagreement}"));
-                Ok(1)
-            }
+        let pairs = (0..self.pairs.get()).map(|_| {
+            let left = self.start.open_single(&self.left)?;
+            Ok((left, self.start.open_single(&self.right)?))
+        });
+        let pairs: Vec<(Target, Target)> = pairs.collect::<Result<_, ToolError>>()?;
+        let pairs: Vec<(Side, Side)> = pairs
+            .iter()
+            .map(|(left, right)| (side(left), side(right)))
+            .collect();
+        if pairs.len() > 1
+            && (pairs[0].0.address == pairs[1].0.address
+                || pairs[0].1.address == pairs[1].1.address)
+        {
+            let why = "several pairs need several servers: give a binary, not an address, or leave --pairs out";
+            return Err(ToolError(why.to_owned()));
         }
+        let seed = self.seed.unwrap_or_else(sequence::new_seed);
+        let play = |(left, right): &(Side, Side), seed| {
+            say(&mut io::stdout().lock(), &format!("seed {seed}"));
+            let plan = Plan {
+                operations: self.operations.div_ceil(pairs.len()),
+                seed,
+                blocked_reads: self.blocked_reads,
+            };
+            let outcome = sequence::compare(left, right, plan);
+            if let Err(disagreement) = &outcome {
+                let (left, right) = (&self.left, &self.right);
+                say(
+                    &mut io::stdout().lock(),
+                    &format!("- {left}, + {right}\n{disagreement}"),
+                );
+            }
+            outcome.ok()
+        };
+        let outcomes: Vec<Option<usize>> = thread::scope(|scope| {
+            let seeds = (0..).map(|number| seed.wrapping_add(number));
+            let played = pairs
+                .iter()
+                .zip(seeds)
+                .map(|(pair, seed)| scope.spawn(move || play(pair, seed)));
+            let played: Vec<_> = played.collect();
+            played
+                .into_iter()
+                .map(|played| played.join().expect("a pair does not panic"))
+                .collect()
+        });
+        let Some(played) = outcomes.into_iter().sum::<Option<usize>>() else {
+            return Ok(1);
+        };
+        say(
+            &mut io::stdout().lock(),
+            &format!("{played} operations: the servers agree"),
+        );
+        Ok(0)
     }
 }
 
