@@ -12,9 +12,9 @@ const SERVICE: &str = "service";
 /// Sets the default type of all upstreams, as the agent does and the catalog does not (seen on 1.8.7).
 pub(super) fn name_destination_types(mut proxy: Arc<Proxy>) -> Arc<Proxy> {
     let is_unset = |upstream: &Upstream| upstream.destination_type.is_empty();
-    if proxy.upstreams.iter().any(is_unset) {
+    if proxy.upstreams().iter().any(is_unset) {
         let upstreams = Arc::make_mut(&mut proxy).upstreams.iter_mut();
-        for upstream in upstreams.filter(|upstream| is_unset(upstream)) {
+        for upstream in upstreams.flatten().filter(|upstream| is_unset(upstream)) {
             SERVICE.clone_into(&mut upstream.destination_type);
         }
     }
@@ -65,8 +65,8 @@ fn of_proxy(service: &NewService, version: Version) -> Vec<String> {
         let problem = "A Proxy cannot also be Connect Native, only typical services";
         problems.push(problem.to_owned());
     }
-    of_upstreams(&service.proxy.upstreams, &mut problems);
-    of_exposed_paths(&service.proxy.exposed_paths, &mut problems);
+    of_upstreams(service.proxy.upstreams(), &mut problems);
+    of_exposed_paths(service.proxy.exposed_paths(), &mut problems);
     problems
 }
 
@@ -80,7 +80,6 @@ fn of_gateway(service: &NewService, has_sidecar: bool, problems: &mut Vec<String
         destination_id,
         local_address,
         local_port,
-        upstreams,
         ..
     } = &*service.proxy;
     let given = [
@@ -88,7 +87,7 @@ fn of_gateway(service: &NewService, has_sidecar: bool, problems: &mut Vec<String
         ("DestinationServiceID", !destination_id.is_empty()),
         ("LocalServiceAddress", !local_address.is_empty()),
         ("LocalServicePort", *local_port != 0),
-        ("Upstreams", !upstreams.is_empty()),
+        ("Upstreams", !service.proxy.upstreams().is_empty()),
     ];
     for (name, _) in given.iter().filter(|(_, given)| *given) {
         problems.push(format!(

@@ -18,10 +18,15 @@ const REGISTER: &str = "/v1/catalog/register";
 /// A registration of this node with these further fields, whatever comes of it.
 fn try_register(t: &Trial, node: &str, fields: &Value) -> Answer {
     let mut body = json!({"Node": node, "Address": "127.0.0.1"});
-    if let (Some(body), Some(fields)) = (body.as_object_mut(), fields.as_object()) {
-        body.extend(fields.clone());
-    }
+    extend(&mut body, fields);
     t.api_put(REGISTER, body.to_string())
+}
+
+/// Adds the fields of an object to another.
+fn extend(object: &mut Value, fields: &Value) {
+    if let (Some(object), Some(fields)) = (object.as_object_mut(), fields.as_object()) {
+        object.extend(fields.clone());
+    }
 }
 
 /// The check of this id as `health/node` shows it.
@@ -366,6 +371,68 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.same("what is registered", whole(), before);
         },
         ..Case::MUST
+    },
+    Case {
+        id: "catalog/register/empty-is-not-unset",
+        claim: "An empty list or object where there was none before is a change: ModifyIndex moves, though the same is shown",
+        source: "session.md 4.2.r17b",
+        needs: NEEDS,
+        run: |t| {
+            let node = t.node("n");
+            let proxy = |fields: Value| {
+                let mut proxy = json!({"DestinationServiceName": "web"});
+                extend(&mut proxy, &fields);
+                json!({"Service": {"ID": "px", "Service": "px", "Kind": "connect-proxy", "Port": 9, "Proxy": proxy}})
+            };
+            let definition = |fields: Value| json!({"Check": {"CheckID": "c", "Name": "c", "Definition": fields}});
+            for (unset, empty) in [
+                (proxy(json!({})), proxy(json!({"Upstreams": []}))),
+                (proxy(json!({})), proxy(json!({"Expose": {"Paths": []}}))),
+                (definition(json!({})), definition(json!({"Header": {}}))),
+            ] {
+                let mut indexes = Vec::new();
+                let mut shown = [&unset, &empty, &empty].map(|fields| {
+                    register(t, &node, fields);
+                    let service = t.api_get(&format!("/v1/catalog/node/{node}")).json()["Services"]
+                        ["px"]
+                        .clone();
+                    let check = shown(t, &node, "c");
+                    if fields["Check"].is_null() {
+                        service
+                    } else {
+                        check
+                    }
+                });
+                for row in &mut shown {
+                    indexes.push(row["ModifyIndex"].as_u64().unwrap_or_default());
+                    row["ModifyIndex"] = Value::Null;
+                }
+                t.same("what is shown", &shown[1], &shown[0]);
+                t.grew("ModifyIndex", indexes[0], indexes[1]);
+                t.same("ModifyIndex of the same again", indexes[2], indexes[1]);
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/register/type-alone-before-1-9",
+        claim: "A check that is registered again with nothing but another type shows it, and keeps its ModifyIndex",
+        source: "session.md 4.2.r17b",
+        until: Some(Version::new(1, 9, 0)),
+        needs: NEEDS,
+        run: |t| {
+            let node = t.node("n");
+            let index_with = |kind: &str| {
+                let check = json!({"CheckID": "c", "Name": "c", "Type": kind});
+                register(t, &node, &json!({"Check": check}));
+                let check = shown(t, &node, "c");
+                t.same("the type", check["Type"].as_str(), Some(kind));
+                check["ModifyIndex"].clone()
+            };
+            let before = index_with("ttl");
+            t.same("ModifyIndex", index_with("http"), before);
+        },
+        ..Case::REAL
     },
     Case {
         id: "catalog/register/identical-check-wakes-before-1-9",

@@ -83,6 +83,11 @@ impl<'a> Members<'a> {
         self.get(name).map_or(&[][..], Tree::items).iter()
     }
 
+    /// Returns the items of a list that is given.
+    fn list<T>(&self, name: &str, item: impl Fn(&Tree) -> T) -> Option<Vec<T>> {
+        self.get(name).map(|_| self.items(name).map(item).collect())
+    }
+
     /// Returns an object as JSON.
     fn json(&self, name: &str) -> Option<String> {
         let object = self.get(name)?.unwrapped();
@@ -180,10 +185,10 @@ fn proxy(tree: &Tree) -> Proxy {
         destination_id: members.text("destination_service_id"),
         local_address: members.text("local_service_address"),
         local_port: members.number("local_service_port"),
-        upstreams: members.items("upstreams").map(upstream).collect(),
+        upstreams: members.list("upstreams", upstream),
         mesh_gateway_mode: members.below("mesh_gateway").text("mode"),
         expose_checks: expose.flag("checks"),
-        exposed_paths: expose.items("paths").map(path).collect(),
+        exposed_paths: expose.list("paths", path),
     )
 }
 

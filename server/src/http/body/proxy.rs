@@ -18,13 +18,16 @@ const PATH_TYPE: &str = "struct { LocalPathPortSnake int \"json:\\\"local_path_p
 #[derive(Default)]
 pub(crate) struct ProxyBody {
     proxy: Proxy,
-    upstreams: Vec<Option<Upstream>>,
+    upstreams: Option<Vec<Option<Upstream>>>,
 }
 
 impl ProxyBody {
     /// Returns the settings; `None` for a null upstream, on which Consul's handler panics.
     pub(crate) fn into_proxy(self) -> Option<Arc<Proxy>> {
-        let upstreams = self.upstreams.into_iter().collect::<Option<_>>()?;
+        let upstreams = match self.upstreams {
+            Some(upstreams) => Some(upstreams.into_iter().collect::<Option<_>>()?),
+            None => None,
+        };
         Some(Arc::new(Proxy {
             upstreams,
             ..self.proxy
@@ -41,7 +44,7 @@ go_struct! {
         "LocalServiceAddress" | "local_service_address": String => body.proxy.local_address,
         "LocalServicePort" | "local_service_port": Int => body.proxy.local_port,
         "Config": AnyObject => body.proxy.config,
-        "Upstreams" is "structs.Upstreams": Vec<Option<UpstreamFields>> => body.upstreams,
+        "Upstreams" is "structs.Upstreams": Option<Vec<Option<UpstreamFields>>> => body.upstreams,
         "MeshGateway" | "mesh_gateway": MeshGatewayFields => body.proxy.mesh_gateway_mode,
         "Expose": ExposeFields => body.proxy,
         "Mode" is "structs.ProxyMode" since Behaviour::JsonNodeServiceMode:
@@ -95,7 +98,7 @@ go_struct! {
     ExposeFields as "structs.ExposeConfig" for proxy: Proxy {
         "Checks": bool => proxy.expose_checks,
         // Errors name the list's type as well.
-        "Paths" is "[]structs.ExposePath": Vec<PathFields> => proxy.exposed_paths,
+        "Paths" is "[]structs.ExposePath": Option<Vec<PathFields>> => proxy.exposed_paths,
     }
 }
 

@@ -125,7 +125,7 @@ table! {
         "Mode" since Behaviour::JsonNodeServiceMode if keeps_empty(look) || !proxy.mode.is_empty() =>
             text(proxy.mode),
         "Config", omitempty => json(proxy.config.as_deref().map(Json)),
-        "Upstreams", omitempty => each(Upstream, proxy.upstreams.iter()),
+        "Upstreams", omitempty => each(Upstream, proxy.upstreams().iter()),
         "MeshGateway" => within(MeshGateway, proxy.mesh_gateway_mode),
         "Expose" => within(Expose, *proxy),
     }
@@ -175,7 +175,7 @@ table! {
     /// Paths and checks that can be reached without Connect.
     Expose of proxy: store::Proxy, look: Look {
         "Checks", omitempty => flag(proxy.expose_checks),
-        "Paths", omitempty => each(Path, proxy.exposed_paths.iter()),
+        "Paths", omitempty => each(Path, proxy.exposed_paths().iter()),
     }
 }
 

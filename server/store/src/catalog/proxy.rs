@@ -30,18 +30,32 @@ pub struct Proxy {
     #[cfg_attr(feature = "serde", serde(deserialize_with = "config"))]
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub config: Option<String>,
-    /// The services reachable through the proxy.
+    /// The services reachable through the proxy. `None` differs from an empty list, though neither is shown (seen on 1.8.7).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
-    pub upstreams: Vec<Upstream>,
+    pub upstreams: Option<Vec<Upstream>>,
     /// The mode of mesh gateways to other datacenters.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub mesh_gateway_mode: String,
     /// Whether to expose the paths of HTTP and gRPC checks.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub expose_checks: bool,
-    /// The paths reachable without Connect.
+    /// The paths reachable without Connect; `None` as for upstreams.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
-    pub exposed_paths: Vec<ExposedPath>,
+    pub exposed_paths: Option<Vec<ExposedPath>>,
+}
+
+impl Proxy {
+    /// Returns the services reachable through the proxy.
+    #[must_use]
+    pub fn upstreams(&self) -> &[Upstream] {
+        self.upstreams.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the paths reachable without Connect.
+    #[must_use]
+    pub fn exposed_paths(&self) -> &[ExposedPath] {
+        self.exposed_paths.as_deref().unwrap_or_default()
+    }
 }
 
 /// The settings of a transparent proxy.

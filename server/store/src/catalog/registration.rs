@@ -247,7 +247,7 @@ pub struct NewCheck {
     pub definition: HealthCheckDefinition,
 }
 
-/// Request headers, by name as given.
+/// Request headers, by name as given; `None` is shown as `null`.
 pub type Headers = BTreeMap<String, Option<Vec<String>>>;
 
 /// How a check is run, for display. Unset fields are empty or zero; negative durations stay (seen on 1.8.7).
@@ -276,9 +276,9 @@ pub struct HealthCheckDefinition {
     /// Whether to skip the verification of TLS certificates.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub tls_skip_verify: bool,
-    /// The headers of the request; `None` is shown as `null`.
+    /// The headers of the request. `None` differs from no headers, though neither is shown (seen on 1.8.7).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
-    pub header: Headers,
+    pub header: Option<Headers>,
     /// The method of the request.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub method: String,

@@ -136,7 +136,7 @@ go_struct! {
                 String => body.check.definition.tls_server_name,
             "TLSSkipVerify": bool => body.check.definition.tls_skip_verify,
             "Header":
-                BTreeMap<String, Option<Vec<String>>> => body.check.definition.header,
+                Option<BTreeMap<String, Option<Vec<String>>>> => body.check.definition.header,
             "Method": String => body.check.definition.method,
             "Body": String => body.check.definition.body,
             "DisableRedirects" since Behaviour::JsonCheckUdp:

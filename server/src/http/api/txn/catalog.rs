@@ -172,7 +172,7 @@ go_struct! {
             "HTTP": String => body.check.definition.http,
             "TLSSkipVerify": bool => body.check.definition.tls_skip_verify,
             "Header":
-                BTreeMap<String, Option<Vec<String>>> => body.check.definition.header,
+                Option<BTreeMap<String, Option<Vec<String>>>> => body.check.definition.header,
             "Method": String => body.check.definition.method,
             "Body": String => body.check.definition.body,
             "TLSServerName" since Behaviour::JsonCheckTlsServerName:
