@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::decision::{Deciding, Decision};
 use super::kind::{Kind, Scalar};
 use super::level::{Allows, Level};
 use super::question::{Access, Question, Resource};
 use super::rules::Rules;
-use super::table::{Levels, NewEntry, Table};
+use super::table::{Found, Levels, NewEntry, Table};
 
 /// What is allowed where no rule says anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,17 @@ pub enum DefaultPolicy {
     Allow,
     /// Nothing.
     Deny,
+}
+
+impl DefaultPolicy {
+    /// Returns the policy of this name in a configuration. One of another name stops the agent.
+    pub fn named(name: &str) -> DefaultPolicy {
+        if name == "deny" {
+            DefaultPolicy::Deny
+        } else {
+            DefaultPolicy::Allow
+        }
+    }
 }
 
 /// What is allowed where no rule says anything, with the right of a server's own hands.
@@ -101,58 +113,109 @@ impl Authorizer {
 
     /// Answers a question. Costs a search among the rules of its kind, and no memory.
     pub fn allows(&self, question: Question<'_>) -> bool {
+        self.decision(question).is_allowed
+    }
+
+    /// Answers a question, and says what decided.
+    pub fn decision(&self, question: Question<'_>) -> Decision<'_> {
         let Question { access, name, .. } = question;
-        let table = match question.resource {
-            Resource::Acl => return self.by_rule(self.acl, access, Otherwise::allows_acl),
-            Resource::Keyring => return self.is_covered(self.keyring, access),
-            Resource::Operator => return self.is_covered(self.operator, access),
-            Resource::Mesh => return self.is_covered(self.mesh.or(self.operator), access),
-            Resource::Peering => return self.is_covered(self.peering.or(self.operator), access),
-            Resource::Intention if name == "*" => return self.allows_intentions(access),
-            Resource::Key if access == Access::WriteTree => return self.allows_tree(name),
-            Resource::Agent => &self.agent,
-            Resource::Event => &self.event,
-            Resource::Intention => &self.intention,
-            Resource::Key => &self.key,
-            Resource::Node => &self.node,
-            Resource::Query => &self.query,
-            Resource::Service => &self.service,
-            Resource::Session => &self.session,
+        let scalar = |scalar: Scalar, allows: Option<Allows>| {
+            allows.map(|allows| Deciding {
+                rule: scalar.rule(),
+                name: None,
+                allows,
+            })
         };
-        self.is_covered(table.find(name), access)
+        let operator = || scalar(Scalar::Operator, self.operator);
+        let (kind, table) = match question.resource {
+            Resource::Acl => {
+                let rule = scalar(Scalar::Acl, self.acl);
+                return self.decided(rule, access, Otherwise::allows_acl);
+            }
+            Resource::Keyring => return self.by(scalar(Scalar::Keyring, self.keyring), access),
+            Resource::Operator => return self.by(operator(), access),
+            Resource::Mesh => {
+                return self.by(scalar(Scalar::Mesh, self.mesh).or_else(operator), access);
+            }
+            Resource::Peering => {
+                let rule = scalar(Scalar::Peering, self.peering).or_else(operator);
+                return self.by(rule, access);
+            }
+            Resource::Intention if name == "*" => return self.on_intentions(access),
+            Resource::Key if access == Access::WriteTree => return self.on_tree(name),
+            Resource::Agent => (Kind::Agent, &self.agent),
+            Resource::Event => (Kind::Event, &self.event),
+            Resource::Intention => (Kind::Service, &self.intention),
+            Resource::Key => (Kind::Key, &self.key),
+            Resource::Node => (Kind::Node, &self.node),
+            Resource::Query => (Kind::Query, &self.query),
+            Resource::Service => (Kind::Service, &self.service),
+            Resource::Session => (Kind::Session, &self.session),
+        };
+        self.by(table.find(name).map(|found| found.of(kind)), access)
     }
 
     /// Whether all keys below a path may be deleted (acl.md 6.5).
-    fn allows_tree(&self, path: &str) -> bool {
-        let covers = |allows: Allows| allows.covers(Access::Write);
-        self.is_covered(self.key.find_prefix(path), Access::Write)
-            && self.key.below(path).all(covers)
+    fn on_tree(&self, path: &str) -> Decision<'_> {
+        let rest = self.key.find_prefix(path);
+        let below = self.key.below(path).map(Some);
+        let rules = std::iter::once(rest).chain(below);
+        self.first(false, rules, Kind::Key, Access::Write)
     }
 
     /// Whether intentions of all services may be read or written: the first if any rule allows it, the second if all
     /// do. Where no rule covers all names, the default policy counts as one (acl.md 9.9).
-    fn allows_intentions(&self, access: Access) -> bool {
-        let covers = |allows: Allows| allows.covers(access);
-        let rest = self.is_covered(self.intention.find_prefix(""), access);
-        match access {
-            Access::Read => rest || self.intention.all().any(covers),
-            _ => rest && self.intention.all().all(covers),
+    fn on_intentions(&self, access: Access) -> Decision<'_> {
+        let rest = self.intention.find_prefix("");
+        let all = self.intention.all().map(Some);
+        let rules = std::iter::once(rest).chain(all);
+        self.first(access == Access::Read, rules, Kind::Service, access)
+    }
+
+    /// Returns the first decision that is `wanted`, else that of the first rule.
+    fn first<'a>(
+        &'a self,
+        wanted: bool,
+        mut rules: impl Iterator<Item = Option<Found<'a>>>,
+        kind: Kind,
+        access: Access,
+    ) -> Decision<'a> {
+        let decide = |rule: Option<Found<'a>>| self.by(rule.map(|found| found.of(kind)), access);
+        let first = decide(rules.next().flatten());
+        if first.is_allowed == wanted {
+            return first;
         }
+        let mut decisions = rules.map(decide);
+        let found = decisions.find(|decision| decision.is_allowed == wanted);
+        found.unwrap_or(first)
     }
 
-    fn is_covered(&self, rule: Option<Allows>, access: Access) -> bool {
-        self.by_rule(rule, access, Otherwise::allows_rest)
+    fn by<'a>(&self, rule: Option<Deciding<'a>>, access: Access) -> Decision<'a> {
+        self.decided(rule, access, Otherwise::allows_rest)
     }
 
-    fn by_rule(
+    fn decided<'a>(
         &self,
-        rule: Option<Allows>,
+        rule: Option<Deciding<'a>>,
         access: Access,
         otherwise: fn(Otherwise) -> bool,
-    ) -> bool {
-        match rule {
-            Some(allows) => allows.covers(access),
-            None => otherwise(self.otherwise),
+    ) -> Decision<'a> {
+        Decision {
+            is_allowed: match rule {
+                Some(rule) => rule.allows.covers(access),
+                None => otherwise(self.otherwise),
+            },
+            by: rule,
+        }
+    }
+}
+
+impl<'a> Found<'a> {
+    fn of(self, kind: Kind) -> Deciding<'a> {
+        Deciding {
+            rule: kind.rule(self.is_prefix),
+            name: Some(self.text),
+            allows: self.allows,
         }
     }
 }

@@ -16,6 +16,16 @@ pub enum Allows {
 }
 
 impl Allows {
+    /// Returns the name in the language.
+    pub fn name(self) -> &'static str {
+        match self {
+            Allows::Nothing => "deny",
+            Allows::Read => "read",
+            Allows::List => "list",
+            Allows::Write => "write",
+        }
+    }
+
     /// Whether this is enough for an access (acl.md 9.7).
     pub fn covers(self, access: Access) -> bool {
         self >= match access {

@@ -4,6 +4,7 @@
 //! of all rules of a token and answers [`Question`]s; [`identity`] has the rules that come without a policy.
 
 pub mod authorizer;
+pub mod decision;
 mod decode;
 pub mod identity;
 mod kind;
@@ -13,5 +14,6 @@ pub mod rules;
 mod table;
 
 pub use authorizer::{Authorizer, DefaultPolicy};
+pub use decision::{Deciding, Decision};
 pub use question::{Access, Question, Resource};
 pub use rules::{Rules, RulesError};

@@ -18,6 +18,24 @@ pub(super) struct Table {
     prefixes: Vec<Entry>,
 }
 
+/// A rule that was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    pub(super) text: &'a str,
+    pub(super) is_prefix: bool,
+    pub(super) allows: Allows,
+}
+
+impl Entry {
+    fn found(&self, is_prefix: bool) -> Found<'_> {
+        Found {
+            text: &self.text,
+            is_prefix,
+            allows: self.allows,
+        }
+    }
+}
+
 /// A rule before it has its place in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NewEntry<'a> {
@@ -53,36 +71,36 @@ impl Table {
         table
     }
 
-    /// Returns what the rules say about a name: the rule for that very name, else the longest prefix (acl.md 9.6).
-    pub(super) fn find(&self, name: &str) -> Option<Allows> {
+    /// Returns the rule about a name: the one for that very name, else the longest prefix (acl.md 9.6).
+    pub(super) fn find(&self, name: &str) -> Option<Found<'_>> {
         match self.names.binary_search_by(|entry| (*entry.text).cmp(name)) {
-            Ok(place) => Some(self.names[place].allows),
+            Ok(place) => Some(self.names[place].found(false)),
             Err(_) => self.find_prefix(name),
         }
     }
 
-    /// Returns what the longest prefix rule that a name starts with says.
-    pub(super) fn find_prefix(&self, name: &str) -> Option<Allows> {
+    /// Returns the longest prefix rule that a name starts with.
+    pub(super) fn find_prefix(&self, name: &str) -> Option<Found<'_>> {
         let after = self.prefixes.partition_point(|entry| &*entry.text <= name);
         longest_prefix(&self.prefixes, after.checked_sub(1), name)
-            .map(|place| self.prefixes[place].allows)
+            .map(|place| self.prefixes[place].found(true))
     }
 
-    /// Returns what the rules at and below a path say, whatever they are: names and prefixes that start with it.
-    pub(super) fn below(&self, path: &str) -> impl Iterator<Item = Allows> {
-        [&self.names, &self.prefixes]
+    /// Returns the rules at and below a path, whatever they say: names and prefixes that start with it.
+    pub(super) fn below(&self, path: &str) -> impl Iterator<Item = Found<'_>> {
+        [(&self.names, false), (&self.prefixes, true)]
             .into_iter()
-            .flat_map(move |list| {
+            .flat_map(move |(list, is_prefix)| {
                 let first = list.partition_point(|entry| &*entry.text < path);
                 list[first..]
                     .iter()
                     .take_while(move |entry| entry.text.starts_with(path))
-                    .map(|entry| entry.allows)
+                    .map(move |entry| entry.found(is_prefix))
             })
     }
 
-    /// Returns what all the rules say.
-    pub(super) fn all(&self) -> impl Iterator<Item = Allows> {
+    /// Returns all the rules.
+    pub(super) fn all(&self) -> impl Iterator<Item = Found<'_>> {
         self.below("")
     }
 }
