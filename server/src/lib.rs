@@ -57,6 +57,7 @@
 
 #[doc(hidden)]
 pub mod acl;
+mod caller;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod config;

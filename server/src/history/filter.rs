@@ -30,6 +30,9 @@ named! {
         SessionEnded "session-ended" "A session ended.",
         CatalogChanged "catalog-changed" "Nodes, services or checks changed.",
         TombstonesReaped "tombstones-reaped" "The memory of deleted keys was cleared.",
+        AccessDenied "access-denied" "A request was refused: its token lacks a permission.",
+        TokenUnknown "token-unknown" "A request was refused: its token is unknown.",
+        RowsRemoved "rows-removed" "An answer lacks what its token may not see.",
         Control "control" "The test did something to the server.",
     }
 }
@@ -123,6 +126,9 @@ impl Happened {
             Self::SessionEnded { .. } => Kind::SessionEnded,
             Self::CatalogChanged { .. } => Kind::CatalogChanged,
             Self::TombstonesReaped { .. } => Kind::TombstonesReaped,
+            Self::AccessDenied { .. } => Kind::AccessDenied,
+            Self::TokenUnknown { .. } => Kind::TokenUnknown,
+            Self::RowsRemoved { .. } => Kind::RowsRemoved,
             Self::Control { .. } => Kind::Control,
         }
     }
@@ -140,6 +146,7 @@ impl Happened {
             | Self::ReleaseRefused { key, .. }
             | Self::LockDelayBegan { key, .. }
             | Self::LockDelayEnded { key } => Some(key),
+            Self::AccessDenied { key, .. } => key.as_ref(),
             Self::Request { .. }
             | Self::Answer { .. }
             | Self::Blocked { .. }
@@ -150,6 +157,8 @@ impl Happened {
             | Self::SessionEnded { .. }
             | Self::CatalogChanged { .. }
             | Self::TombstonesReaped { .. }
+            | Self::TokenUnknown { .. }
+            | Self::RowsRemoved { .. }
             | Self::Control { .. } => None,
         }
     }
@@ -177,6 +186,9 @@ impl Happened {
             | Self::LockDelayEnded { .. }
             | Self::CatalogChanged { .. }
             | Self::TombstonesReaped { .. }
+            | Self::AccessDenied { .. }
+            | Self::TokenUnknown { .. }
+            | Self::RowsRemoved { .. }
             | Self::Control { .. } => None,
         }
     }

@@ -186,11 +186,61 @@ pub enum Happened {
         /// The highest index that was cleared.
         up_to: Index,
     },
+    /// A request was refused: its token lacks a permission.
+    AccessDenied {
+        /// The request.
+        call: CallId,
+        /// The token.
+        token: TokenNamed,
+        /// What the permission is about, such as `key`.
+        resource: String,
+        /// What the request was to do: `read`, `list`, `write` or `write-prefix`.
+        access: String,
+        /// Which one; empty for a resource without names.
+        name: String,
+        /// The key, if it is about keys.
+        key: Option<Key>,
+        /// What decided: a rule and the policy that has it, or the default policy.
+        because: String,
+    },
+    /// A request was refused: its token is unknown. It may have been deleted, or have expired.
+    TokenUnknown {
+        /// The request.
+        call: CallId,
+    },
+    /// An answer lacks what its token may not see.
+    RowsRemoved {
+        /// The request.
+        call: CallId,
+        /// The token.
+        token: TokenNamed,
+        /// How many rows it lacks.
+        rows: usize,
+    },
     /// The test did something to the server.
     Control {
         /// What, in words.
         action: String,
     },
+}
+
+/// A token, by what is no secret of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenNamed {
+    /// Its AccessorID.
+    pub accessor: String,
+    /// Its description.
+    pub description: String,
+}
+
+impl TokenNamed {
+    pub(crate) fn new(accessor: &str, description: &str) -> Self {
+        Self {
+            accessor: accessor.to_owned(),
+            description: description.to_owned(),
+        }
+    }
 }
 
 /// Why an acquire is refused.

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-use super::{Happened, Record, RefusedBecause, ReleasedBy, WokenBy};
+use super::{Happened, Record, RefusedBecause, ReleasedBy, TokenNamed, WokenBy};
 use crate::store::Key;
 
 impl fmt::Display for Record {
@@ -62,9 +62,64 @@ impl fmt::Display for Happened {
             Self::TombstonesReaped { up_to } => {
                 write!(formatter, "tombstones reaped up to index {up_to}")
             }
+            Self::AccessDenied { .. } | Self::TokenUnknown { .. } | Self::RowsRemoved { .. } => {
+                fmt_acl(self, formatter)
+            }
             Self::Control { action } => write!(formatter, "test: {action}"),
             _ => fmt_key(self, formatter),
         }
+    }
+}
+
+fn fmt_acl(what: &Happened, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match what {
+        Happened::AccessDenied {
+            call,
+            token,
+            resource,
+            access,
+            name,
+            because,
+            ..
+        } => {
+            write!(
+                formatter,
+                "request {}: refused, {token} lacks {resource}:{access}",
+                call.0
+            )?;
+            if !name.is_empty() {
+                write!(formatter, " on {name:?}")?;
+            }
+            write!(formatter, " by {because}")
+        }
+        Happened::TokenUnknown { call } => {
+            write!(
+                formatter,
+                "request {}: refused, its token is unknown",
+                call.0
+            )
+        }
+        Happened::RowsRemoved { call, token, rows } => write!(
+            formatter,
+            "request {}: answered without rows that {token} may not see, {rows} of them",
+            call.0
+        ),
+        _ => Ok(()),
+    }
+}
+
+impl fmt::Display for TokenNamed {
+    /// `token 6a0f... ("worker")`
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            accessor,
+            description,
+        } = self;
+        write!(formatter, "token {accessor}")?;
+        if description.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, " ({description:?})")
     }
 }
 

@@ -7,12 +7,12 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName};
 
 use super::failure;
-use super::state::{Acls, Caller};
-use crate::acl::{Authorizer, Rules};
+use super::state::Acls;
+use crate::caller::{Caller, Place};
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{ANONYMOUS, AclId, AclIdentity, AclKnown, Identity};
-use crate::version::{Behaviour, Version};
+use crate::store::{ANONYMOUS, AclIdentity, AclKnown};
+use crate::version::Behaviour;
 
 const TOKEN: HeaderName = HeaderName::from_static("x-consul-token");
 
@@ -81,15 +81,12 @@ impl Acls {
             return Ok(caller);
         }
         let Ok(found) = engine.read(&AclIdentity(secret));
+        let place = self.place(request);
         let caller = match found.rows {
-            Some(identity) => self.caller_of(request, &identity),
-            // A state without ACLs was loaded.
-            None if secret == ANONYMOUS => Caller {
-                accessor: AclId::ANONYMOUS.to_string(),
-                is_anonymous: true,
-                authorizer: Authorizer::new(&[], self.default),
-            },
-            None => return Err(failure::acl_not_found(request)),
+            Some(identity) => Caller::of(&identity, place),
+            // A state without an anonymous token was loaded.
+            None if secret == ANONYMOUS => Caller::nobody(place),
+            None => return Err(failure::unknown(request)),
         };
         let caller = Arc::new(caller);
         self.keep((era, stamp), secret, &caller);
@@ -108,65 +105,14 @@ impl Acls {
             return None;
         }
         let node = &request.context.config.node_name;
-        let text = format!(
-            "agent \"{node}\" {{ policy = \"write\" }} node_prefix \"\" {{ policy = \"read\" }}"
-        );
-        Some(Arc::new(Caller {
-            accessor: format!("agent-recovery:{node}"),
-            is_anonymous: false,
-            authorizer: Authorizer::new(&read(&text, request.version()), self.default),
-        }))
+        Some(Arc::new(Caller::recovery(node, self.place(request))))
     }
 
-    fn caller_of(&self, request: &Request, identity: &Identity) -> Caller {
-        Caller {
-            accessor: identity.token.accessor.clone(),
-            is_anonymous: identity.token.secret == ANONYMOUS,
-            authorizer: Authorizer::new(&rules_of(request, identity), self.default),
+    fn place<'a>(&self, request: &'a Request) -> Place<'a> {
+        Place {
+            version: request.version(),
+            datacenter: &request.context.config.datacenter,
+            default: self.default,
         }
     }
-}
-
-/// Returns the rules of all that a token grants in this datacenter.
-fn rules_of(request: &Request, found: &Identity) -> Vec<Arc<Rules>> {
-    let config = &request.context.config;
-    let (version, own) = (config.version, config.datacenter.as_str());
-    let counts = |datacenters: &[String]| {
-        datacenters.is_empty() || datacenters.iter().any(|datacenter| datacenter == own)
-    };
-    let legacy = found.token.legacy.as_ref();
-    let policies = found.policies.iter();
-    let policies = policies
-        .filter(|row| counts(row.policy.datacenters.as_deref().unwrap_or_default()))
-        .map(|row| Cow::Borrowed(row.policy.rules.as_str()));
-    let services = found.service_identities.iter();
-    let services = services
-        .filter(|service| counts(&service.datacenters))
-        .map(|service| Cow::Owned(service_rules(&service.service_name)));
-    let nodes = found.node_identities.iter();
-    let nodes = nodes
-        .filter(|node| node.datacenter == own)
-        .map(|node| Cow::Owned(node_rules(&node.node_name)));
-    let old = legacy.map(|legacy| Cow::Borrowed(legacy.rules.as_str()));
-    let texts = policies.chain(services).chain(nodes).chain(old);
-    texts.flat_map(|text| read(&text, version)).collect()
-}
-
-fn service_rules(name: &str) -> String {
-    format!(
-        "service \"{name}\" {{ policy = \"write\" }} service \"{name}-sidecar-proxy\" {{ policy = \"write\" }} \
-         service_prefix \"\" {{ policy = \"read\" }} node_prefix \"\" {{ policy = \"read\" }}"
-    )
-}
-
-fn node_rules(name: &str) -> String {
-    format!("node \"{name}\" {{ policy = \"write\" }} service_prefix \"\" {{ policy = \"read\" }}")
-}
-
-/// Reads rules that were checked when they were written. Those of a loaded state may be of no use to this release.
-fn read(text: &str, version: Version) -> Vec<Arc<Rules>> {
-    Rules::parse(text, version)
-        .map(Arc::new)
-        .into_iter()
-        .collect()
 }

@@ -1,7 +1,8 @@
 //! The refusals that every endpoint may give (acl.md 2.4, 2.5, 2.11).
 
-use super::state::Caller;
 use crate::acl::Question;
+use crate::caller::Caller;
+use crate::history::Happened;
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
 use crate::version::{Behaviour, Version};
@@ -31,6 +32,15 @@ pub(crate) fn acl_not_found(request: &Request) -> Failure {
     } else {
         ""
     })
+}
+
+/// Returns the error for an unknown token, and notes it in the history.
+pub(super) fn unknown(request: &Request) -> Failure {
+    if let Some(call) = request.call {
+        let engine = &request.context.engine;
+        engine.record(Happened::TokenUnknown { call });
+    }
+    acl_not_found(request)
 }
 
 /// Returns the error for a caller who may not do what is asked.

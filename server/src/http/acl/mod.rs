@@ -42,9 +42,10 @@ impl Request {
             .unwrap_or(Ok(()))
     }
 
-    /// Whether a caller with these rights may do what the row of the route asks for.
+    /// Whether a caller with these rights may do what the row of the route asks for. If not, the request is refused.
     pub(crate) fn is_allowed(&self, rights: &Rights) -> bool {
-        self.asked(|question| rights.may(question)).unwrap_or(true)
+        self.asked(|question| rights.grant(question))
+            .unwrap_or(true)
     }
 
     /// Passes on what the row asks for; `None` if that is nothing.

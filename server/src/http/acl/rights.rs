@@ -6,11 +6,15 @@ use std::sync::Arc;
 use http::{HeaderName, HeaderValue};
 
 use super::failure;
-use super::state::{Acls, Caller};
-use crate::acl::Question;
+use super::state::Acls;
+use crate::acl::{Question, Resource};
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::history::{CallId, Happened, TokenNamed};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::store::Key;
 use crate::version::{Behaviour, Version};
 
 const FILTERED: HeaderName = HeaderName::from_static("x-consul-results-filtered-by-acls");
@@ -19,9 +23,52 @@ const FILTERED: HeaderName = HeaderName::from_static("x-consul-results-filtered-
 /// looked at.
 pub(crate) struct Rights {
     /// Who asks; `None` if ACLs are off.
-    caller: Option<Arc<Caller>>,
+    asks: Option<Asks>,
     version: Version,
-    has_removed: bool,
+    /// How many rows were removed.
+    removed: usize,
+}
+
+/// Who asks, and in which request.
+struct Asks {
+    caller: Arc<Caller>,
+    engine: Arc<Engine>,
+    /// `None` if the engine is not observed.
+    call: Option<CallId>,
+}
+
+impl Asks {
+    /// Notes in the history that the request is refused, by whose rule.
+    fn note_refusal(&self, question: Question<'_>) {
+        let Some(call) = self.call else { return };
+        let Self { caller, engine, .. } = self;
+        let (_, because) = caller.explain(question);
+        let Question {
+            resource,
+            access,
+            name,
+        } = question;
+        engine.record(Happened::AccessDenied {
+            call,
+            token: TokenNamed::new(&caller.accessor, &caller.description),
+            resource: resource.name().to_owned(),
+            access: access.name().to_owned(),
+            name: name.to_owned(),
+            key: (resource == Resource::Key).then(|| Key::new(name)),
+            because,
+        });
+    }
+
+    /// Notes in the history how many rows an answer lacks.
+    fn note_removal(&self, rows: usize) {
+        let Some(call) = self.call else { return };
+        let caller = &self.caller;
+        self.engine.record(Happened::RowsRemoved {
+            call,
+            token: TokenNamed::new(&caller.accessor, &caller.description),
+            rows,
+        });
+    }
 }
 
 impl Request {
@@ -43,10 +90,15 @@ impl Request {
             Some(secret) => acls.caller_with(self, secret),
             None => acls.caller(self),
         };
+        let asks = |caller| Asks {
+            caller,
+            engine: Arc::clone(&self.context.engine),
+            call: self.call,
+        };
         Ok(Rights {
-            caller: acls.map(caller).transpose()?,
+            asks: acls.map(caller).transpose()?.map(asks),
             version: self.version(),
-            has_removed: false,
+            removed: 0,
         })
     }
 
@@ -58,10 +110,24 @@ impl Request {
 }
 
 impl Rights {
+    /// Returns who asks; `None` if ACLs are off.
+    fn caller(&self) -> Option<&Caller> {
+        self.asks.as_ref().map(|asks| &*asks.caller)
+    }
+
     /// Whether the caller may do this.
     pub(crate) fn may(&self, question: Question<'_>) -> bool {
-        let caller = self.caller.as_ref();
+        let caller = self.caller();
         caller.is_none_or(|caller| caller.may(question))
+    }
+
+    /// Whether the caller may do this. If not, the request is refused: the history notes it.
+    pub(crate) fn grant(&self, question: Question<'_>) -> bool {
+        let may = self.may(question);
+        if let Some(asks) = self.asks.as_ref().filter(|_| !may) {
+            asks.note_refusal(question);
+        }
+        may
     }
 
     /// Checks that the caller may do this.
@@ -69,37 +135,40 @@ impl Rights {
     /// # Errors
     /// It may not.
     pub(crate) fn check(&self, question: Question<'_>) -> Result<(), Failure> {
-        match &self.caller {
-            Some(caller) if !caller.may(question) => {
+        match self.caller() {
+            Some(caller) if !self.grant(question) => {
                 Err(failure::denied(caller, question, self.version))
             }
             _ => Ok(()),
         }
     }
 
-    /// Removes the rows that `sees` denies the caller, and remembers whether there were any.
+    /// Removes the rows that `sees` denies the caller, and remembers how many there were.
     pub(crate) fn retain<T>(&mut self, rows: &mut Vec<T>, sees: impl Fn(&Caller, &T) -> bool) {
-        let Some(caller) = &self.caller else { return };
+        let Some(asks) = &self.asks else { return };
         let all = rows.len();
-        rows.retain(|row| sees(caller, row));
-        self.has_removed |= rows.len() < all;
+        rows.retain(|row| sees(&asks.caller, row));
+        self.removed += all - rows.len();
     }
 
     /// Whether the caller sees one thing. Remembers if not, as [`Rights::retain`] does.
     pub(crate) fn sees(&mut self, question: Question<'_>) -> bool {
         let sees = self.may(question);
-        self.has_removed |= !sees;
+        self.removed += usize::from(!sees);
         sees
     }
 
     /// Whether the answer says that something was removed: never to those who sent no token (acl.md 2.12).
     pub(crate) fn tell_removal(&self) -> bool {
-        let caller = self.caller.as_ref();
-        self.has_removed && caller.is_some_and(|caller| !caller.is_anonymous)
+        let caller = self.caller();
+        self.removed > 0 && caller.is_some_and(|caller| !caller.is_anonymous)
     }
 
-    /// Adds the header that something was removed, where the release has it.
+    /// Adds the header that something was removed, where the release has it. The history notes it in every release.
     pub(crate) fn told_in(&self, mut reply: Reply) -> Reply {
+        if let Some(asks) = self.asks.as_ref().filter(|_| self.removed > 0) {
+            asks.note_removal(self.removed);
+        }
         if self.tell_removal() && self.version.has(Behaviour::HttpFilteredHeader) {
             let told = HeaderValue::from_static("true");
             reply.headers.push((FILTERED, told));

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::acl::{Authorizer, DefaultPolicy, Question};
+use crate::acl::DefaultPolicy;
+pub(crate) use crate::caller::Caller;
 use crate::config::{AclConfig, AclTokens};
 use crate::engine::Era;
 use crate::store::AclStamp;
@@ -36,11 +37,7 @@ impl Acls {
     /// Returns the ACLs of a server with these settings; `None` if they are off.
     pub(crate) fn new(config: &AclConfig) -> Option<Self> {
         config.enabled.then(|| Self {
-            default: if config.default_policy == "deny" {
-                DefaultPolicy::Deny
-            } else {
-                DefaultPolicy::Allow
-            },
+            default: DefaultPolicy::named(&config.default_policy),
             tokens: RwLock::new(config.tokens.clone()),
             callers: Mutex::default(),
         })
@@ -61,22 +58,5 @@ impl Acls {
         }
         let secret = secret.to_owned();
         callers.by_secret.insert(secret, Arc::clone(caller));
-    }
-}
-
-/// Who asks.
-#[derive(Debug)]
-pub(crate) struct Caller {
-    /// The AccessorID of the token.
-    pub(crate) accessor: String,
-    /// Whether it is the anonymous token.
-    pub(crate) is_anonymous: bool,
-    pub(super) authorizer: Authorizer,
-}
-
-impl Caller {
-    /// Whether the caller may do this.
-    pub(crate) fn may(&self, question: Question<'_>) -> bool {
-        self.authorizer.allows(question)
     }
 }

@@ -120,7 +120,7 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
 fn may_fire(request: &Request, name: &[u8]) -> Result<(), Failure> {
     let rights = request.rights().map_err(unknown_token)?;
     let name = String::from_utf8_lossy(name);
-    if rights.may(Question::write(Resource::Event, &name)) {
+    if rights.grant(Question::write(Resource::Event, &name)) {
         return Ok(());
     }
     Err(permission_denied("").of_kind(FailureKind::Direct))

@@ -13,8 +13,8 @@ use crate::go::duration;
 use crate::go::url::query::{Query, Semicolons};
 use crate::http::Context;
 
-/// Replaces tokens in the log.
-const HIDDEN: &str = "<hidden>";
+/// Replaces tokens in the log and in the history.
+pub(super) const HIDDEN: &str = "<hidden>";
 
 /// Logs one request. Dropping it logs the end of the request, even if the client has disconnected.
 pub(super) struct RequestLog {

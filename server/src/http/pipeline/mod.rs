@@ -3,6 +3,7 @@
 mod log;
 mod pages;
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, LazyLock};
 
@@ -23,7 +24,7 @@ use crate::http::reply::body::ApiAnswer;
 use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;
 use crate::http::route::{self, Route, RouteMatch, Table};
-use log::RequestLog;
+use log::{HIDDEN, RequestLog};
 
 /// The routes of Consul's API.
 static ROUTES: LazyLock<Table> = LazyLock::new(|| Table::of(api::PAGES));
@@ -41,6 +42,10 @@ pub(super) async fn respond(
         return plane.answer(&head, body, peer.is_none()).await;
     }
     let target = String::from_utf8_lossy(head.target.as_sent());
+    let target = match context.acls {
+        Some(_) => without_tokens(target),
+        None => target,
+    };
     let mut call =
         context
             .engine
@@ -57,6 +62,22 @@ pub(super) async fn respond(
     }
     answer.held = call;
     answer
+}
+
+/// Hides the tokens in the query of a target, as the log does.
+fn without_tokens(target: Cow<'_, str>) -> Cow<'_, str> {
+    let Some((path, query)) = target.split_once('?') else {
+        return target;
+    };
+    if !query.contains("token=") {
+        return target;
+    }
+    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        Some(("token", _)) => Cow::Owned(format!("token={HIDDEN}")),
+        _ => Cow::Borrowed(pair),
+    });
+    let pairs: Vec<_> = pairs.collect();
+    format!("{path}?{}", pairs.join("&")).into()
 }
 
 /// An answer of a step before the endpoint.

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::control::Control;
 use crate::control::http::call::{Name, Nouns};
 use crate::engine;
-use crate::history::{self, Filter, Happened, Kind};
+use crate::history::{self, CallId, Filter, Happened, Kind, TokenNamed};
 use crate::timestamp::Timestamp;
 
 /// Something that happened. Which fields a record has beyond the first five depends on its kind.
@@ -31,7 +31,8 @@ pub(super) struct RecordJson {
     /// The session that the record is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
-    /// The number of the request, of the kinds `request`, `answer`, `blocked` and `woken`.
+    /// The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `access-denied`, `token-unknown`
+    /// and `rows-removed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<u64>,
     /// The address that a request came from; null for one through a Unix socket.
@@ -58,12 +59,24 @@ pub(super) struct RecordJson {
     /// How long a lock-delay lasts, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     lasts_ms: Option<u64>,
-    /// The name of a session that was created.
+    /// The name of a session that was created, or of what a token lacks a permission on.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     /// The node of a session that was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<String>,
+    /// The AccessorID of the token that was refused, or from whose answer rows were removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    /// The description of that token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_description: Option<String>,
+    /// What the token lacks, such as `key:write`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission: Option<String>,
+    /// How many rows were removed from an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<usize>,
     /// The TTL of a session that was created, in milliseconds; 0 for a session without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     ttl_ms: Option<u64>,
@@ -90,6 +103,10 @@ impl From<&history::Record> for RecordJson {
             lasts_ms: None,
             name: None,
             node: None,
+            token: None,
+            token_description: None,
+            permission: None,
+            rows: None,
             ttl_ms: None,
         };
         shown.add_details(&record.what);
@@ -143,6 +160,25 @@ impl RecordJson {
                 self.node = Some(node.clone());
                 self.ttl_ms = Some(millis(*ttl));
             }
+            Happened::AccessDenied {
+                call,
+                token,
+                resource,
+                access,
+                name,
+                because,
+                ..
+            } => {
+                self.add_token(*call, token);
+                self.permission = Some(format!("{resource}:{access}"));
+                self.name = Some(name.clone());
+                self.cause = Some(because.clone());
+            }
+            Happened::TokenUnknown { call } => self.request = Some(call.0),
+            Happened::RowsRemoved { call, token, rows } => {
+                self.add_token(*call, token);
+                self.rows = Some(*rows);
+            }
             Happened::KeyWritten { .. }
             | Happened::KeyDeleted { .. }
             | Happened::WriteRefused { .. }
@@ -154,6 +190,14 @@ impl RecordJson {
             | Happened::TombstonesReaped { .. }
             | Happened::Control { .. } => {}
         }
+    }
+}
+
+impl RecordJson {
+    fn add_token(&mut self, call: CallId, token: &TokenNamed) {
+        self.request = Some(call.0);
+        self.token = Some(token.accessor.clone());
+        self.token_description = Some(token.description.clone());
     }
 }
 

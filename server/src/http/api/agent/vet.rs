@@ -115,7 +115,7 @@ fn may_write(
     name: &str,
 ) -> Result<(), Failure> {
     let question = Question::write(resource, name);
-    if request.has(Behaviour::AclDeniedText) || rights.may(question) {
+    if request.has(Behaviour::AclDeniedText) || rights.grant(question) {
         return rights.check(question);
     }
     Err(failure::missing_right(resource.name(), name))

@@ -73,7 +73,7 @@ pub(super) fn visible(request: &Request, mut answer: Queries) -> Result<Visible,
 pub(super) fn of_info(request: &Request, answer: Queries) -> Result<Visible, Failure> {
     let rights = request.rights_of_read()?;
     let mut asked = answer.rows.iter().filter_map(|row| seen(&row.query));
-    if asked.all(|question| rights.may(question)) {
+    if asked.all(|question| rights.grant(question)) {
         return Ok((rights, answer));
     }
     Err(permission_denied("").of_read(&request.context))
@@ -82,7 +82,7 @@ pub(super) fn of_info(request: &Request, answer: Queries) -> Result<Visible, Fai
 /// Returns the rights of who asks to explain a query.
 pub(super) fn of_explained(request: &Request, row: &PreparedQueryRow) -> Result<Rights, Failure> {
     let rights = request.rights_of_read()?;
-    if rights.may(seen(&row.query).unwrap_or(CHANGE_ACLS)) {
+    if rights.grant(seen(&row.query).unwrap_or(CHANGE_ACLS)) {
         return Ok(rights);
     }
     Err(permission_denied("").of_read(&request.context))
