@@ -236,7 +236,7 @@ async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
     let rights = rights::of_explained(request, &row)?;
     let explained = object! {
         "Query" => PreparedQuery::new(&row, Searched::new(&search, &rights, version)),
-        ..query_meta(options, version)
+        ..query_meta(options, false, version)
     };
     Ok(found(request, &explained, options))
 }
@@ -280,15 +280,25 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
         "Datacenter" => &context.config.datacenter,
         "PeerName" if version.has(Behaviour::JsonQueryPeer) => "",
         "Failovers" => 0,
-        ..query_meta(options, version)
+        ..query_meta(options, rights.tell_removal(), version)
     };
     Ok(rights.told_in(found(request, &executed, options)))
 }
 
 /// Returns the metadata of Consul's servers, which is part of these answers.
-fn query_meta(options: ReadOptions, version: Version) -> JsonObject<impl JsonMembers> {
+fn query_meta(
+    options: ReadOptions,
+    is_filtered: bool,
+    version: Version,
+) -> JsonObject<impl JsonMembers> {
     let index = u64::from(version.has(Behaviour::JsonQueryIndexOne));
-    meta::query_meta(index, true, options.consistency.name(), false, version)
+    meta::query_meta(
+        index,
+        true,
+        options.consistency.name(),
+        is_filtered,
+        version,
+    )
 }
 
 /// Answers with a query's result, whose index is always 1.
