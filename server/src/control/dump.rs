@@ -161,7 +161,7 @@ impl Server {
         let image = self.engine.image();
         let state = StateDump {
             format: FORMAT,
-            version: self.version.clone(),
+            version: self.version.to_string(),
             node: self.node_name.clone(),
             datacenter: self.datacenter.clone(),
             index: image.applied,
@@ -190,6 +190,9 @@ impl Server {
     /// and datacenter: every read is answered as it was there, and what was to happen will happen, as long after this
     /// as it would have after the dump. Blocked requests are answered with the new state.
     ///
+    /// A server with ACLs is never locked: the configured management token stays, and a state without ACLs leaves all
+    /// tokens, policies and roles as they are.
+    ///
     /// # Errors
     /// The text is invalid, or is the state of a different server. Nothing has been loaded.
     pub fn load(&self, state: &str) -> Result<(), LoadError> {
@@ -200,13 +203,14 @@ impl Server {
         }
         let state: StateDump = serde_json::from_str(state).map_err(malformed)?;
         self.is_of_this_server(&state)?;
-        let loaded = self.engine.load(state.into_image());
+        let loaded = self.engine.load(state.into_image(), &self.management);
         loaded.map_err(LoadError::Impossible)
     }
 
     fn is_of_this_server(&self, state: &StateDump) -> Result<(), LoadError> {
+        let version = self.version.to_string();
         for (what, of_state, of_server) in [
-            ("version", &state.version, &self.version),
+            ("version", &state.version, &version),
             ("node", &state.node, &self.node_name),
             ("datacenter", &state.datacenter, &self.datacenter),
         ] {

@@ -3,6 +3,7 @@
 //! Everything is here once, as methods of [`Server`]. Over HTTP the same is offered under `/proconsul/v1/`, for tests
 //! in other languages.
 
+mod acl;
 mod address;
 mod doors;
 mod dump;
@@ -19,9 +20,11 @@ mod wait;
 use std::any::Any;
 use std::sync::Arc;
 
+use crate::acl::DefaultPolicy;
 use crate::config::Config;
 use crate::engine::{Checkpoint, Engine};
 use crate::faults::Faults;
+use crate::version::Version;
 use servers::SharedServers;
 
 #[doc(inline)]
@@ -35,6 +38,7 @@ pub use crate::store::{
     Behavior, CheckRow, Entry, Flaw, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
     NodeRow, Refusal, ServiceRow, SessionId, SessionRow,
 };
+pub use acl::{Acl, AclError, Permission, Token};
 pub use address::Address;
 pub(crate) use address::{Addresses, reachable};
 pub(crate) use doors::Doors;
@@ -80,7 +84,11 @@ pub struct Server {
     /// How many records the history keeps.
     history_capacity: usize,
     /// The emulated release.
-    version: String,
+    version: Version,
+    /// What is allowed where no rule says anything; `None` if ACLs are off.
+    acl_default: Option<DefaultPolicy>,
+    /// The secret of the configured management token; empty without one.
+    management: String,
     doors: Arc<Doors>,
     has_own_port: bool,
     on_demand: Arc<OnDemand>,
@@ -124,7 +132,9 @@ impl Server {
             node_name: config.node_name.clone(),
             datacenter: config.datacenter.clone(),
             history_capacity: config.history_capacity,
-            version: config.version.to_string(),
+            version: config.version,
+            acl_default: acl::default_policy(&config.acl),
+            management: config.acl.tokens.initial_management.clone(),
             doors: Arc::default(),
             has_own_port: config.control_port.is_some(),
             on_demand: Arc::new(on_demand),

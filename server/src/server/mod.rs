@@ -149,6 +149,24 @@ impl Builder {
         self
     }
 
+    /// Enables ACLs: a request needs a token with rules that allow it, and what no rule allows is refused. `management`
+    /// is the secret of a token that may do everything, any text; [`Server::acl`] makes tokens that may do less.
+    ///
+    /// ```
+    /// let server = proconsul::Server::builder().acl("root").start()?;
+    /// let reader = server.acl().token(r#"key_prefix "app/" { policy = "read" }"#)?;
+    /// let may = server.acl().explain(&reader.secret, "key:write", "app/a")?;
+    /// assert!(!may.is_allowed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn acl(mut self, management: impl Into<String>) -> Self {
+        let acl = &mut self.config.acl;
+        acl.enabled = true;
+        "deny".clone_into(&mut acl.default_policy);
+        acl.tokens.initial_management = management.into();
+        self
+    }
+
     /// Sets the shortest TTL that a session may have. Default: 10 s.
     pub fn session_ttl_min(mut self, minimum: std::time::Duration) -> Self {
         self.config.session_ttl_min = minimum;

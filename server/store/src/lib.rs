@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use imbl::OrdMap;
 
+pub use acl::for_tests::{RulesForTest, TokenForTest};
 pub use acl::grants::{
     Grants, NewAclLink, NewGrants, NodeIdentity, ServiceIdentity, TemplatedPolicy,
 };

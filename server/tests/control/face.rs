@@ -1,8 +1,8 @@
 //! The control plane over HTTP, as its own description says.
 
-use proconsul::Server;
 use proconsul::config::Config;
 use proconsul::control::Session;
+use proconsul::{Builder, Server};
 use serde_json::{Map, Value, json};
 
 use crate::described;
@@ -22,11 +22,15 @@ pub(crate) fn call(server: &Server, method: &str, path: &str, body: &str) -> Ans
 
 /// A frozen server whose control plane has a port of its own.
 pub(crate) fn with_control_port() -> Server {
+    started_with_control_port(|builder| builder)
+}
+
+fn started_with_control_port(set: impl FnOnce(Builder) -> Builder) -> Server {
     let config = Config {
         control_port: Some(0),
         ..Config::default()
     };
-    let server = Server::builder().config(config).frozen().start();
+    let server = set(Server::builder().config(config)).frozen().start();
     server.expect("two free ports")
 }
 
@@ -54,14 +58,16 @@ fn calls_with_bodies(server: &Server) -> Vec<(String, String, Value, Value)> {
 
 /// A server on which every example can be carried out.
 pub(crate) fn prepared(example: &Value) -> (Server, String) {
-    let server = with_control_port();
+    let server = started_with_control_port(|builder| builder.acl("root"));
     server.kv().put("job", "x");
     server.checkpoint("before");
     let session = server
         .sessions()
         .create(Session::default())
         .expect("a node");
+    let token = server.acl().token("").expect("there are ACLs").secret;
     let body = example.to_string().replace("SESSION", &session);
+    let body = body.replace("TOKEN", &token);
     (server, body)
 }
 

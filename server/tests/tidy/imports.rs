@@ -10,6 +10,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("clock", &["timestamp"]),
     ("hcl", &["go"]),
     ("acl", &["go", "hcl", "version"]),
+    ("caller", &["acl", "store", "version"]),
     ("named", &[]),
     ("entropy", &[]),
     ("filter", &["go", "version"]),
@@ -30,6 +31,8 @@ const PARTS: &[(&str, &[&str])] = &[
     (
         "control",
         &[
+            "acl",
+            "caller",
             "clock",
             "config",
             "engine",
@@ -48,6 +51,7 @@ const PARTS: &[(&str, &[&str])] = &[
         &[
             "acl",
             "blocking",
+            "caller",
             "clock",
             "config",
             "control",

@@ -170,17 +170,22 @@ impl Engine {
         store.image(now)
     }
 
-    /// Replaces the state by that of an image. Blocked requests are answered with the new state.
+    /// Replaces the state by that of an image. Blocked requests are answered with the new state. The token with the
+    /// secret `management` stays, and all of ACLs do if the image has nothing of them.
     ///
     /// # Errors
     /// The image contradicts itself. Nothing has changed.
-    pub fn load(&self, image: Image) -> Result<(), Flaw> {
+    pub fn load(&self, image: Image, management: &str) -> Result<(), Flaw> {
         // Made before the lock is taken. All that it has of this store is how the server was set up.
         let loaded = self.snapshot().with_image(image, Timestamp::ZERO)?;
         let at = Timestamp::ZERO;
         self.mutate(|mutation| {
             mutation.note("state loaded");
-            mutation.go_back(Checkpoint { at, store: loaded });
+            mutation.replace(|store, now| {
+                let own = std::mem::replace(store, loaded);
+                store.carry(at, now);
+                store.keep_acls(&own, management);
+            });
         });
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::role::RoleRow;
 use super::token::TokenRow;
 use super::{AclId, AclKind, AclTables, Table};
 use crate::image::{Flaw, all_different};
-use crate::{Index, each_changed};
+use crate::{Index, Store, each_changed};
 
 /// All policies, roles, tokens, auth methods and binding rules. Empty if ACLs are off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,6 +155,28 @@ impl AclTables {
         }
         lower! { policies roles tokens methods binding_rules }
         self.bootstrapped = self.bootstrapped.map(low);
+    }
+}
+
+impl Store {
+    /// Keeps what a server must not lose by going over to another state: all of ACLs if the state has nothing of them,
+    /// as that of a server without them; else the token with the secret `management`, if the state lacks it.
+    ///
+    /// What is kept counts as written before the last change of the state.
+    pub fn keep_acls(&mut self, own: &Self, management: &str) {
+        let newest = self.applied;
+        let low = |index: Index| index.min(newest);
+        let mut kept = own.acl.clone();
+        kept.lower(low);
+        if self.acl.tokens.rows.is_empty() {
+            self.acl = kept;
+            return;
+        }
+        let token = kept.token_of(management);
+        let token = token.filter(|token| !self.acl.tokens.rows.contains_key(&token.id()));
+        if let Some(token) = token.filter(|_| self.acl.token_of(management).is_none()) {
+            self.acl.put_token(TokenRow::clone(token));
+        }
     }
 }
 

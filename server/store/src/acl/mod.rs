@@ -4,6 +4,7 @@
 //! are off has none of these rows.
 
 pub(crate) mod expiry;
+pub(crate) mod for_tests;
 pub(crate) mod grants;
 pub(crate) mod hash;
 pub(crate) mod identity;

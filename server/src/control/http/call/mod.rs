@@ -44,11 +44,11 @@ pub(super) struct Call {
 }
 
 /// Lists the calls of a page. A row has the summary, the method, the path below the prefix, the handler, and
-/// optionally an example of a body and a status that only this call answers, with its meaning.
+/// optionally an example of a body and statuses that only this call answers, with their meanings.
 macro_rules! calls {
     ($(
         $(#[doc = $summary:literal])+
-        $method:ident $path:literal $run:ident $(, example $example:tt)? $(, refuses $status:literal $when:expr)?;
+        $method:ident $path:literal $run:ident $(, example $example:tt)? $(, refuses $status:literal $when:expr)*;
     )+) => {
         pub(in crate::control::http) fn calls() -> Vec<$crate::control::http::call::Call> {
             vec![$(
@@ -60,7 +60,7 @@ macro_rules! calls {
                     $run,
                 )
                 $(.example(serde_json::json!($example)))?
-                $(.refuses($status, $when))?,
+                $(.refuses($status, $when))*,
             )+]
         }
     };

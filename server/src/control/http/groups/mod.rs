@@ -1,5 +1,6 @@
 //! The calls, a file or folder for each group of controls.
 
+mod acl;
 mod clock;
 mod faults;
 mod history;
@@ -22,6 +23,7 @@ pub(super) fn calls() -> Vec<Call> {
         faults::calls(),
         faults::leader::calls(),
         scene::calls(),
+        acl::calls(),
         state::calls(),
         servers::calls(),
     ];

@@ -112,7 +112,7 @@ async fn server(control: Control, _: Nothing) -> Result<About, Refused> {
     Ok(About {
         proconsul: env!("CARGO_PKG_VERSION").to_owned(),
         seed: control.seed,
-        version: control.version,
+        version: control.version.to_string(),
         node: control.node_name,
         datacenter: control.datacenter,
     })
