@@ -46,11 +46,15 @@ impl Caller {
     /// Returns whoever has this token.
     pub(crate) fn of(identity: &Identity, place: Place<'_>) -> Self {
         let token = &identity.token;
-        Self {
+        let mut caller = Self {
             description: token.description.clone(),
             is_anonymous: token.secret == ANONYMOUS,
             ..Self::with(token.accessor.clone(), sources(identity, place), place)
+        };
+        if token.legacy.as_ref().is_some_and(|old| old.is_management) {
+            caller.authorizer = Authorizer::management();
         }
+        caller
     }
 
     /// Returns whoever has no token, where there is no anonymous one either.
@@ -118,6 +122,14 @@ impl Source {
         let rules = rules.into();
         Some(Self { name, rules })
     }
+
+    /// Reads the rules of a token of the old system.
+    fn read_old(text: &str, place: Place<'_>) -> Option<Self> {
+        let rules = Rules::parse_old(text, place.version).ok()?;
+        let name = "the token itself".to_owned();
+        let rules = rules.into();
+        Some(Self { name, rules })
+    }
 }
 
 /// Returns the rules of all that a token grants in this datacenter.
@@ -161,16 +173,12 @@ fn sources(found: &Identity, place: Place<'_>) -> Vec<Source> {
             let text = template.rules(templated.name.as_deref().unwrap_or_default());
             Some((format!("template {:?}", template.name()), Cow::Owned(text)))
         });
-    let legacy = found.token.legacy.iter();
-    let legacy = legacy.map(|legacy| {
-        let text = Cow::Borrowed(legacy.rules.as_str());
-        ("the token itself".to_owned(), text)
-    });
     let all = policies
         .chain(services)
         .chain(nodes)
-        .chain(templated)
-        .chain(legacy);
-    all.filter_map(|(name, text)| Source::read(name, &text, place))
-        .collect()
+        .chain(templated);
+    let all = all.filter_map(|(name, text)| Source::read(name, &text, place));
+    let old = found.token.old_rules();
+    let old = old.and_then(|text| Source::read_old(text, place));
+    all.chain(old).collect()
 }

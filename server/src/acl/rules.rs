@@ -34,6 +34,32 @@ impl Rules {
     /// # Errors
     /// What that release refuses, in its words.
     pub fn parse(text: &str, version: Version) -> Result<Rules, RulesError> {
+        let scalars = SCALARS.map(|scalar| scalar.exists_in(version).then_some(scalar));
+        Self::read(text, scalars, &[false, true], version)
+    }
+
+    /// Reads the text of a token of the old system, which releases before 1.11 have. Its rules are all about names that
+    /// begin with a text, and other ones are ignored (acl.md 8.5.r5).
+    ///
+    /// # Errors
+    /// What that release refuses, in its words.
+    pub fn parse_old(text: &str, version: Version) -> Result<Rules, RulesError> {
+        let is_old = |scalar| matches!(scalar, Scalar::Keyring | Scalar::Operator);
+        let scalars = SCALARS.map(|scalar| is_old(scalar).then_some(scalar));
+        let mut rules = Self::read(text, scalars, &[false], version)?;
+        rules
+            .named
+            .iter_mut()
+            .for_each(|rule| rule.is_prefix = true);
+        Ok(rules)
+    }
+
+    fn read(
+        text: &str,
+        scalars: [Option<Scalar>; SCALARS.len()],
+        prefixes: &[bool],
+        version: Version,
+    ) -> Result<Rules, RulesError> {
         let syntax = |error| RulesError(Problem::Syntax(error));
         let arguments = if version.has(Behaviour::AclArgumentsOnce) {
             Arguments::Once
@@ -46,7 +72,6 @@ impl Rules {
             hcl::parse(text, arguments)
         }
         .map_err(syntax)?;
-        let scalars = SCALARS.map(|scalar| scalar.exists_in(version).then_some(scalar));
         let unicode = version.go().unicode;
         let mut rules = Rules::default();
         // All is read before anything is checked.
@@ -59,8 +84,8 @@ impl Rules {
         let decoded = |error| RulesError(Problem::Decode(error));
         read(scalars[0], &mut texts[0]).map_err(decoded)?;
         for kind in KINDS {
-            for is_prefix in [false, true] {
-                decode::named(&items, kind, is_prefix, &mut given).map_err(decoded)?;
+            for is_prefix in prefixes {
+                decode::named(&items, kind, *is_prefix, &mut given).map_err(decoded)?;
             }
         }
         for (scalar, text) in scalars.into_iter().zip(&mut texts).skip(1) {

@@ -35,6 +35,7 @@ pub use acl::grants::{
 pub use acl::hash::AclHash;
 pub use acl::identity::{AclIdentity, AclKnown, AclStamp, Identity};
 pub use acl::image::AclImage;
+pub use acl::legacy::{OldTokenDestroy, OldTokenInfo, OldTokenList, OldTokenWrite};
 pub use acl::method::{
     AuthMethodDelete, AuthMethodInfo, AuthMethodList, AuthMethodRow, AuthMethodWrite,
     BindingRuleRow, BindingRuleWrite, NewAuthMethod, NewBindingRule,

@@ -7,6 +7,7 @@ pub(in crate::cases) mod bootstrap;
 pub(in crate::cases) mod catalog;
 pub(in crate::cases) mod expiry;
 pub(in crate::cases) mod kv;
+pub(in crate::cases) mod legacy;
 pub(in crate::cases) mod method;
 pub(in crate::cases) mod operator;
 pub(in crate::cases) mod policy;
@@ -31,6 +32,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     role::CASES,
     authorize::CASES,
     method::CASES,
+    legacy::CASES,
     rights::CASES,
     catalog::CASES,
     operator::CASES,

@@ -17,7 +17,7 @@ use crate::version::Behaviour;
 const TOKEN: HeaderName = HeaderName::from_static("x-consul-token");
 
 /// Secrets that meant whole roots of rights in Consul's old system.
-const ROOTS: [&str; 3] = ["allow", "deny", "manage"];
+pub(crate) const ROOTS: [&str; 3] = ["allow", "deny", "manage"];
 
 /// Returns the token that a request has itself: in the query, in Consul's header, or as a bearer (acl.md 2.1).
 fn sent(request: &Request) -> Option<Cow<'_, str>> {

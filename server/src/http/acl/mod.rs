@@ -7,6 +7,7 @@ pub(crate) mod rights;
 pub(crate) mod state;
 mod tokens;
 
+pub(crate) use self::caller::ROOTS;
 pub(crate) use self::failure::{acl_disabled, permission_denied};
 use self::rights::Rights;
 use self::state::Acls;

@@ -46,7 +46,7 @@ impl AclTables {
             .map(|(at, local)| (carried(*at), *local))
             .collect();
         self.tokens.rows = crate::each_changed(&self.tokens.rows, |row| {
-            row.created = carried(row.created);
+            row.created = row.created.map(carried);
             if let Some(expiry) = &mut row.expires {
                 expiry.at = carried(expiry.at);
             }

@@ -9,6 +9,7 @@ pub(crate) mod grants;
 pub(crate) mod hash;
 pub(crate) mod identity;
 pub(crate) mod image;
+pub(crate) mod legacy;
 pub(crate) mod link;
 pub(crate) mod method;
 pub(crate) mod object;

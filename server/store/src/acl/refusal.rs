@@ -139,6 +139,8 @@ pub enum TokenRefusal {
     ExpiredClone,
     /// The token to clone was made by a login.
     ClonesLogin,
+    /// The token to clone has rules of the old system.
+    ClonesOldRules,
     /// The token was to delete itself.
     DeletesItself,
     /// The anonymous token was to be deleted.

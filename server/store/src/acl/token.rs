@@ -26,8 +26,8 @@ pub struct TokenRow {
     pub local: bool,
     /// The auth method whose login made it; empty otherwise.
     pub auth_method: String,
-    /// When it was made.
-    pub created: Timestamp,
+    /// When it was made; `None` if an endpoint of the old system made it.
+    pub created: Option<Timestamp>,
     /// When it expires.
     pub expires: Option<Expiry>,
     /// Whether it has expired, and is to be removed soon.
@@ -61,6 +61,15 @@ impl LegacyToken {
         } else {
             "client"
         }
+    }
+}
+
+impl TokenRow {
+    /// Returns the rules of the old system, if there are any.
+    #[must_use]
+    pub fn old_rules(&self) -> Option<&str> {
+        let rules = &self.legacy.as_ref()?.rules;
+        (!rules.is_empty()).then_some(rules)
     }
 }
 

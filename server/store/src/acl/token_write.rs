@@ -203,7 +203,7 @@ impl Command for TokenCreate {
             grants,
             local: token.local,
             auth_method: String::new(),
-            created: change.now,
+            created: Some(change.now),
             expires,
             is_expired: false,
             legacy: None,
@@ -275,6 +275,9 @@ impl Command for TokenClone {
         if !row.auth_method.is_empty() {
             return Err(TokenRefusal::ClonesLogin.into());
         }
+        if row.old_rules().is_some() {
+            return Err(TokenRefusal::ClonesOldRules.into());
+        }
         // The limits of the lifetime count anew.
         let again = NewToken {
             expires: row.expires,
@@ -284,7 +287,7 @@ impl Command for TokenClone {
         let mut clone = TokenRow::clone(row);
         clone.accessor = self.made.accessor.to_string();
         clone.secret = self.made.secret.to_string();
-        clone.created = change.now;
+        clone.created = Some(change.now);
         clone.legacy = None;
         if !self.description.is_empty() {
             clone.description = self.description;
@@ -346,7 +349,7 @@ impl TokenRow {
             },
             local: false,
             auth_method: String::new(),
-            created: now,
+            created: Some(now),
             expires: None,
             is_expired: false,
             legacy: token.is_legacy.then(|| LegacyToken {

@@ -1,7 +1,7 @@
 //! `/v1/acl/bootstrap` and `/v1/acl/replication` (acl.md 3.1, 8.5).
 
 use super::failure::{self, refused};
-use super::wire::{Token, TokenView};
+use super::wire::{NEVER, Token, TokenView};
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::http::failure::{Failure, failures};
@@ -10,9 +10,6 @@ use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::store::{AclBootstrap, AclId};
 use crate::version::Behaviour;
-
-/// The zero value of Go's times.
-const NEVER: &str = "0001-01-01T00:00:00Z";
 
 failures! {
     /// The body is not the expected JSON; `words` is Go's text.

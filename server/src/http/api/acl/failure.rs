@@ -235,6 +235,7 @@ fn token(refusal: &TokenRefusal, version: Version) -> Failure {
         }
         TokenRefusal::RulesGiven => "Rules cannot be specified for this token".into(),
         TokenRefusal::ClonesLogin => "Cannot clone a token created from an auth method".into(),
+        TokenRefusal::ClonesOldRules => "Cannot clone a legacy ACL with this endpoint".into(),
         rest => end_text(rest),
     };
     refused_write(&words)

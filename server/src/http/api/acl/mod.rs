@@ -4,6 +4,7 @@ mod authorize;
 mod body;
 mod bootstrap;
 mod failure;
+mod legacy;
 mod method;
 mod object;
 mod policy;
@@ -47,12 +48,12 @@ routes! {
     "/v1/acl/templated-policy/preview/" [POST] => at_once(not_emulated), since Behaviour::AclTemplatedPolicies;
     "/v1/acl/rules/translate" [POST] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
     "/v1/acl/rules/translate/" [GET] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/create" [PUT] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/update" [PUT] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/destroy/" [PUT] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/info/" [GET] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/clone/" [PUT] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/list" [GET] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/create" [PUT] asks acl => waits(legacy::create), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/update" [PUT] asks acl => waits(legacy::update), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/destroy/" [PUT] asks acl => at_once(legacy::destroy), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/info/" [GET] => waits(&legacy::info), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/clone/" [PUT] asks acl => waits(legacy::clone), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/list" [GET] asks acl:write => waits(&legacy::list), until Behaviour::AclLegacyRemoved;
 }
 
 /// Answers that ACLs are disabled, or that the endpoint is not emulated.

@@ -206,7 +206,7 @@ where
     Ok(Reply::json(request, &Token::new(&view, request.version())))
 }
 
-fn made_ids(request: &Request) -> MadeIds {
+pub(super) fn made_ids(request: &Request) -> MadeIds {
     let engine = &request.context.engine;
     MadeIds {
         accessor: engine.new_session_id(),

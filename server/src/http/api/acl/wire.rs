@@ -12,6 +12,9 @@ use crate::store::{
 };
 use crate::version::Behaviour;
 
+/// The zero value of Go's times.
+pub(crate) const NEVER: &str = "0001-01-01T00:00:00Z";
+
 /// What stands in the place of a secret that the caller may not see.
 const HIDDEN: &str = "<hidden>";
 
@@ -70,6 +73,7 @@ pub(crate) struct TokenView {
     secret: Option<String>,
     created: String,
     expires: Option<String>,
+    is_in_list: bool,
 }
 
 impl TokenView {
@@ -77,13 +81,14 @@ impl TokenView {
     pub(crate) fn new(request: &Request, shown: Shown<TokenRow>) -> Self {
         let row = &shown.row;
         let epoch = request.context.engine.clock().unix_nanos_of_epoch();
-        let created = epoch + i128::from(row.created.offset());
+        let created = row.created.map(|at| epoch + i128::from(at.offset()));
         let expires = row.expires.map(|expiry| epoch + expiry.offset());
         Self {
             id: None,
             secret: Some(row.secret.clone()),
-            created: time::format(created),
+            created: created.map_or_else(|| NEVER.to_owned(), time::format),
             expires: expires.map(time::format),
+            is_in_list: false,
             shown,
         }
     }
@@ -113,8 +118,14 @@ impl TokenView {
         let shows = request.has(Behaviour::AclListSecrets);
         Self {
             secret: self.secret.filter(|_| shows),
+            is_in_list: true,
             ..self
         }
+    }
+
+    /// Returns the rules of the old system, which lists do not show.
+    fn rules(&self) -> Option<&str> {
+        self.shown.row.old_rules().filter(|_| !self.is_in_list)
     }
 }
 
@@ -130,6 +141,7 @@ table! {
         "ServiceIdentities", omitempty => each(Service, view.shown.row.grants.service_identities.iter()),
         "NodeIdentities", omitempty => each(Node, view.shown.row.grants.node_identities.iter()),
         "TemplatedPolicies", omitempty => each(Templated, view.shown.row.grants.templated_policies.iter()),
+        "Rules", omitempty => json(view.rules()),
         "Local" => json(view.shown.row.local),
         "AuthMethod", omitempty => json(view.shown.row.auth_method),
         "ExpirationTime", omitempty => json(view.expires),
@@ -137,6 +149,7 @@ table! {
         "Hash" => json(base64(view.shown.row.hash())),
         "CreateIndex" => json(view.shown.row.create_index.0),
         "ModifyIndex" => json(view.shown.row.modify_index.0),
+        "Legacy" if view.is_in_list && view.shown.row.old_rules().is_some() => json(true),
     }
 }
 
