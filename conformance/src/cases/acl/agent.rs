@@ -22,7 +22,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/agent/itself-needs-a-right",
         claim: "Reading the agent or its machine, and changing what it is, needs a right on the agent or the operator",
-        source: "acl.md 7.r15, 7.r16, 7.r17, 7.r18, 7.r19, 2.5",
+        source: "acl.md 7.r15, 7.r16, 7.r17, 7.r18, 7.r19, 2.5, 2.11.r1",
         run: |t| {
             ready(t);
             let requests = [
@@ -206,7 +206,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/event/firing-and-reading",
         claim: "Firing an event needs a right on its name, and a list leaves out what may not be read",
-        source: "acl.md 7.r27, 2.6, 2.11.r6",
+        source: "acl.md 7.r27, 2.6, 2.11.r6, trap 14",
         run: |t| {
             let limited = prepared(t);
             let fire = |token: &str, path: &str| {

@@ -85,7 +85,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/blocked/catalog-services",
         claim: "A blocked read of catalog/services keeps the rights it started with",
-        source: "acl.md 10.4, trap-16",
+        source: "acl.md 10.4, trap 16",
         run: |t| {
             let (accessor, secret) = prepared(t);
             let waiting = blocked(t, &secret, &["catalog/services"]);

@@ -25,7 +25,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/bootstrap/once",
         claim: "The first bootstrap makes a token that allows everything, whatever token it is asked with",
-        source: "acl.md 3.1.r1",
+        source: "acl.md 3.1.r1, 13.r4",
         run: |t| {
             let made = bootstrapped(t);
             let (id, secret) = (text(&made, "/ID"), text(&made, "/SecretID"));
@@ -83,7 +83,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/start/configured-token",
         claim: "The configured management token is an ordinary token with the builtin policy",
-        source: "acl.md 3.r5, 1.8",
+        source: "acl.md 3.r5, 1.8, 1.3, 13.r1",
         until: Some(Version::V1_11),
         settings: SETTINGS,
         run: |t| {
@@ -127,7 +127,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/start/tables-since-1-22",
         claim: "An idle server with a configured token has two policies at index 5 and tokens at 7",
-        source: "acl.md 3.r6, 3.r3",
+        source: "acl.md 3.r6, 3.r3, 3.r5",
         since: Version::V1_22,
         settings: SETTINGS,
         run: |t| {

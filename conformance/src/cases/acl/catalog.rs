@@ -25,7 +25,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/register/node",
         claim: "A new or changed node needs node:write; who repeats an unchanged one, or leaves it as it is, needs nothing",
-        source: "acl.md 7.r4, trap-2",
+        source: "acl.md 7.r4, trap 2",
         run: |t| {
             ready(t);
             let (_, node) = granted(t, "p1", r#"node "w1" { policy = "write" }"#);
@@ -192,7 +192,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/catalog/services",
         claim: "catalog/services shows the services that the token may read, if it may read a node that has them",
-        source: "acl.md 7.r7",
+        source: "acl.md 7.r7, 13.r18",
         run: |t| {
             let tokens = Tokens::prepared(t);
             let services = read(t, &tokens.reads, "catalog/services").status_is(200);
@@ -227,7 +227,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/catalog/node",
         claim: "catalog/node is null without a right on the node, and filters services by their ids",
-        source: "acl.md 7.r9, trap-13",
+        source: "acl.md 7.r9, trap 13",
         run: |t| {
             let tokens = Tokens::prepared(t);
             for token in ["", &tokens.services] {
@@ -299,7 +299,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/catalog/connect",
         claim: "Without service:read, proxies and gateways of a service are [] with index 1 and no known leader, and nothing blocks",
-        source: "acl.md 7.r12, 7.r44",
+        source: "acl.md 7.r12, 7.r44, 13.r19",
         until: Some(Version::V1_9),
         run: |t| {
             let tokens = Tokens::prepared(t);

@@ -83,7 +83,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/expiry/a-day-at-most",
         claim: "A lifetime is a day at most",
-        source: "acl.md 5.30.r3",
+        source: "acl.md 5.30.r3, 13.r13",
         until: Some(Version::V1_9),
         run: |t| {
             ready(t);
@@ -98,7 +98,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/expiry/any-length-since-1-22",
         claim: "A lifetime may be of any length, beyond the end of 64 bits of nanoseconds, too",
-        source: "acl.md 5.30.r3",
+        source: "acl.md 5.30.r3, 13.r13",
         since: Version::V1_22,
         run: |t| {
             ready(t);
@@ -112,7 +112,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/expiry/end",
         claim: "From its ExpirationTime on a token is unknown and not listed; a moment later it is gone, and watchers wake",
-        source: "acl.md 5.30.r5, 5.30.r6",
+        source: "acl.md 5.30.r5, 5.30.r6, 2.5",
         needs: &[Feature::AclPolicies, Feature::MovableClock],
         run: |t| {
             ready(t);
@@ -138,7 +138,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/expiry/late-clones",
         claim: "A token with less than a minute to live cannot be cloned",
-        source: "acl.md 5.30.r4, trap-10",
+        source: "acl.md 5.30.r4, trap 10",
         needs: &[Feature::AclPolicies, Feature::MovableClock],
         run: |t| {
             ready(t);

@@ -28,7 +28,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/token/in-the-query-first",
         claim: "A token in the query counts more than one in a header, unless it is empty",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 2.1",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -47,7 +47,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/token/in-its-header-before-authorization",
         claim: "X-Consul-Token counts more than Authorization, unless it is empty",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 2.1",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -65,7 +65,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/token/bearer-in-any-case",
         claim: "Authorization takes `Bearer` in any case with any spaces, and drops what follows the token's first word",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 2.1",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -84,7 +84,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/token/other-schemes-are-anonymous",
         claim: "Authorization without a scheme, with another one, or without a token is like no token",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 2.1",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -99,7 +99,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/denied/single-keys-and-writes-are-403",
         claim: "Without permission single reads, writes and deletes are 403, whether the key exists or not, and nothing is written",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 6.1, 6.4, trap 3",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -118,7 +118,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/denied/words",
         claim: "The whole text of a denial is `Permission denied`",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 2.11.r1, 2.11.r2",
         until: Some(Version::V1_12),
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
@@ -133,7 +133,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/denied/words-since-1-15",
         claim: "The text of a denial names who lacks which permission on what",
-        source: "1.22.md A6.3 [D]",
+        source: "1.22.md A6.3 [D]; acl.md 2.11.r2, 13.r2",
         since: Version::V1_15,
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
@@ -149,7 +149,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/denied/lists-are-filtered",
         claim: "Without permission lists are answered like those of an empty prefix, with the read headers",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 6.2, trap 3",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -168,7 +168,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/denied/lists-show-what-is-allowed",
         claim: "Lists show the keys that the token may read and no others",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 6.2",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -186,7 +186,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/denied/longest-prefix-counts",
         claim: "Of the rules of a token that of the longest prefix counts",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 9.6, 9.7",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -205,7 +205,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/session/locking-asks-for-the-key-alone",
         claim: "A token that may write a key, and nothing about sessions, acquires and releases it with a session of another's",
-        source: "session.md 3.5, trap 24",
+        source: "session.md 3.5, trap 24; acl.md 6.6",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -231,7 +231,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/unknown-token/is-403",
         claim: "A token that does not exist is 403 everywhere, also where no token would see an empty list",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 2.5, 6.7",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -255,7 +255,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/unknown-token/words",
         claim: "The whole text about an unknown token is `ACL not found`, also before ACLs were bootstrapped",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 2.5",
         until: Some(Version::V1_15),
         needs: &[Feature::AclPolicies],
         settings: NOT_BOOTSTRAPPED,
@@ -267,7 +267,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/unknown-token/words-since-1-15",
         claim: "Before ACLs were bootstrapped the text about an unknown token says that they must be",
-        source: "1.22.md A6.3 [D]",
+        source: "1.22.md A6.3 [D]; acl.md 2.5, 13.r3",
         since: Version::V1_15,
         needs: &[Feature::AclPolicies],
         settings: NOT_BOOTSTRAPPED,
@@ -282,7 +282,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/txn/reads-are-filtered",
         claim: "A transaction leaves out of its results what the token may not read",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 6.7.r1, trap 4",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -309,7 +309,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/txn/checks-and-writes-are-denied",
         claim: "A transaction that writes or checks without permission is 409 and says so",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 6.7.r2, 6.7.r3",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -330,7 +330,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/txn/check-not-exists-needs-write",
         claim: "check-not-exists needs permission to write, not only to read",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 6.7.r3, trap 4",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -347,7 +347,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/txn/missing-keys-are-told",
         claim: "A transaction that gets a missing key says so to who may not read it",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 6.7.r1, trap 4",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -361,7 +361,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/filtered/is-not-said",
         claim: "A filtered list does not say that it is one",
-        source: "kv.md 6.3",
+        source: "kv.md 6.3; acl.md 2.12",
         until: Some(Version::V1_11),
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
@@ -376,7 +376,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/filtered/is-said-since-1-11",
         claim: "A filtered list says that it is one, but only to a token",
-        source: "1.22.md A6.3 [D]",
+        source: "1.22.md A6.3 [D]; acl.md 2.12",
         since: Version::V1_11,
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
@@ -392,7 +392,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/headers/default-policy-deny",
         claim: "Every answer of an endpoint says X-Consul-Default-Acl-Policy: deny",
-        source: "1.22.md A0.4 [S]",
+        source: "1.22.md A0.4 [S]; acl.md 0.3",
         since: Version::V1_9,
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,

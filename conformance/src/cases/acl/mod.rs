@@ -6,6 +6,8 @@ pub(in crate::cases) mod blocked;
 pub(in crate::cases) mod bootstrap;
 pub(in crate::cases) mod catalog;
 pub(in crate::cases) mod expiry;
+pub(in crate::cases) mod given;
+pub(in crate::cases) mod ground;
 pub(in crate::cases) mod kv;
 pub(in crate::cases) mod legacy;
 pub(in crate::cases) mod method;
@@ -14,6 +16,7 @@ pub(in crate::cases) mod policy;
 pub(in crate::cases) mod query;
 pub(in crate::cases) mod rights;
 pub(in crate::cases) mod role;
+pub(in crate::cases) mod rules;
 mod support;
 pub(in crate::cases) mod token;
 pub(in crate::cases) mod token_list;
@@ -24,6 +27,8 @@ use crate::case::Case;
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[
     kv::CASES,
+    given::CASES,
+    ground::CASES,
     bootstrap::CASES,
     policy::CASES,
     token::CASES,
@@ -31,6 +36,9 @@ pub(super) const TOPICS: &[&[Case]] = &[
     expiry::CASES,
     role::CASES,
     authorize::CASES,
+    rules::text::CASES,
+    rules::refused::CASES,
+    rules::evaluation::CASES,
     method::CASES,
     legacy::CASES,
     rights::CASES,

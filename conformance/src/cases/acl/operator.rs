@@ -80,7 +80,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/operator/keyring",
         claim: "The keyring is refused with 500 and words of its own",
-        source: "acl.md 7.r35, 2.11.r7",
+        source: "acl.md 7.r35, 2.11.r7, 13.r17",
         until: Some(Version::V1_22),
         run: |t| {
             ready(t);

@@ -143,7 +143,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/policy/names-have-letters",
         claim: "The name of a policy has letters, digits, - and _, at most 128",
-        source: "acl.md 4.6",
+        source: "acl.md 4.6, 13.r10",
         until: Some(Version::new(1, 16, 1)),
         run: |t| {
             ready(t);
@@ -160,7 +160,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/policy/names-have-a-slash-since-1-16-1",
         claim: "The name of a policy may have one slash, but neither begin with it nor with builtin/",
-        source: "acl.md 4.6",
+        source: "acl.md 4.6, 13.r10",
         since: Version::new(1, 16, 1),
         run: |t| {
             ready(t);
@@ -186,7 +186,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/policy/missing",
         claim: "A policy that is missing is 403 with the index of its table",
-        source: "acl.md 4.8",
+        source: "acl.md 4.8, 13.r5",
         until: Some(Version::V1_15),
         run: |t| {
             ready(t);
@@ -201,7 +201,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/policy/missing-since-1-15",
         claim: "A policy that is missing is 404 with a text, and without an index unless gzip is accepted",
-        source: "acl.md 4.8",
+        source: "acl.md 4.8, 13.r5",
         since: Version::V1_15,
         run: |t| {
             ready(t);
@@ -337,7 +337,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/policy/delete",
         claim: "Deleting a policy answers true, also when there is none",
-        source: "acl.md 4.15",
+        source: "acl.md 4.15, 13.r7",
         until: Some(Version::V1_15),
         run: |t| {
             ready(t);
@@ -350,7 +350,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/policy/delete-since-1-15",
         claim: "Deleting a policy that is missing is 404, to an unknown token, too",
-        source: "acl.md 4.15, 5.26",
+        source: "acl.md 4.15, 5.26, 13.r7",
         since: Version::V1_15,
         run: |t| {
             ready(t);
@@ -385,7 +385,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/policy/list",
         claim: "The list has no rules, shows missing datacenters as null, and is in the order of the IDs",
-        source: "acl.md 4.17, 4",
+        source: "acl.md 4.17, 4, 13.r9",
         until: Some(Version::V1_9),
         run: |t| {
             ready(t);
@@ -408,7 +408,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/policy/list-since-1-22",
         claim: "The list is in the order of the names",
-        source: "acl.md 4.17",
+        source: "acl.md 4.17, 13.r9",
         since: Version::V1_22,
         run: |t| {
             ready(t);
@@ -437,7 +437,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/policy/links-follow",
         claim: "A token shows a renamed policy by its new name at once and a deleted one no longer, and its own indexes stay",
-        source: "acl.md 4.18, 4.19, trap-11",
+        source: "acl.md 4.18, 4.19, trap 11",
         run: |t| {
             ready(t);
             let id = policy(t, "p1");

@@ -145,7 +145,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/key/delete-tree",
         claim: "Deleting a tree asks for write on the longest prefix rule and on every rule below; an exact rule gives nothing",
-        source: "acl.md 6.5, trap-7",
+        source: "acl.md 6.5, trap 7, 6.7.r4",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -178,7 +178,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/key/locks-with-others-sessions",
         claim: "Acquire and release ask for the key alone, whoever made the session, on whatever node",
-        source: "acl.md 6.6, trap-6; session.md trap 24",
+        source: "acl.md 6.6, trap 6; session.md trap 24",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -202,7 +202,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/session/create-asks-for-its-node",
         claim: "session/create asks for session:write on the node of the body as it is spelled, before node, TTL and behavior are looked at",
-        source: "acl.md 7.r1, 2.9, 2.10, trap-5",
+        source: "acl.md 7.r1, 2.9, 2.10, trap 5",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {
@@ -334,7 +334,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/blocking/keeps-its-rights",
         claim: "A blocked read of a key or of sessions survives the deletion of its token, and shows the next change in full",
-        source: "acl.md 10.4, trap-16",
+        source: "acl.md 10.4, trap 16",
         needs: &[Feature::AclPolicies, Feature::Blocking],
         settings: SETTINGS,
         run: |t| {

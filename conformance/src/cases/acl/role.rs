@@ -124,7 +124,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/role/missing",
         claim: "A role that is missing is an empty 404 without an index",
-        source: "acl.md 8.1.r2, 8.1.r3",
+        source: "acl.md 8.1.r2, 8.1.r3, 13.r5",
         until: Some(Version::V1_15),
         run: |t| {
             ready(t);
@@ -143,7 +143,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/role/missing-since-1-15",
         claim: "A role that is missing is 404 with a text",
-        source: "acl.md 8.1.r2, 8.1.r5",
+        source: "acl.md 8.1.r2, 8.1.r5, 13.r5",
         since: Version::V1_15,
         run: |t| {
             ready(t);

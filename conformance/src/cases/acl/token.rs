@@ -298,7 +298,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/tokens/missing",
         claim: "A token that is missing, and one named by its secret, is 403 with the index of the table",
-        source: "acl.md 5.16, 5.17, trap-8",
+        source: "acl.md 5.16, 5.17, trap 8, 13.r6",
         until: Some(Version::V1_9),
         run: |t| {
             ready(t);
@@ -317,7 +317,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/tokens/missing-since-1-22",
         claim: "A token that is missing is 403 in words, with the headers of a failed read",
-        source: "acl.md 5.16, 5.17, trap-8",
+        source: "acl.md 5.16, 5.17, trap 8, 13.r6",
         since: Version::V1_22,
         run: |t| {
             ready(t);
@@ -450,7 +450,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/tokens/clone",
         claim: "A clone has new ids and the rights, locality and end of the other one, and its description unless it brings one",
-        source: "acl.md 5.22",
+        source: "acl.md 5.22, 5.23",
         run: |t| {
             ready(t);
             policy(t, "p1");

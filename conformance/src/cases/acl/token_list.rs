@@ -13,7 +13,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/tokens/list",
         claim: "The list is in the order of the secrets, which it does not show",
-        source: "acl.md 5.28, 5, trap-9",
+        source: "acl.md 5.28, 5, trap 9, 13.r8",
         until: Some(Version::V1_10),
         run: |t| {
             ready(t);

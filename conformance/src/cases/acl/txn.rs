@@ -15,7 +15,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/txn/each-refused-operation",
         claim: "A transaction lists every operation that is refused or has no key, runs nothing, and reports no other failure",
-        source: "acl.md 6.7.r2, 6.7.r3",
+        source: "acl.md 6.7.r2, 6.7.r3, 2.11.r8",
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
         run: |t| {

@@ -189,6 +189,18 @@ impl Failure {
         self.text.contains(part)
     }
 
+    /// Returns the status of the answer. An error without a status of its own is 403 if its text has the words of a
+    /// denial or of an unknown token anywhere, be ACLs on or off (acl.md 0.1).
+    pub(crate) fn status(&self) -> StatusCode {
+        let has_own = self.status != StatusCode::INTERNAL_SERVER_ERROR
+            || !matches!(self.kind, FailureKind::Returned | FailureKind::Logged);
+        if !has_own && (self.says("Permission denied") || self.says("ACL not found")) {
+            StatusCode::FORBIDDEN
+        } else {
+            self.status
+        }
+    }
+
     /// Whether Consul logs the error. It logs those that handlers return, not those that handlers write themselves.
     /// Handlers of 1.8.7 write most answers of 400 and 404 themselves (seen on 1.8.7); since 1.12 only a few do.
     pub(crate) fn is_logged(&self, version: Version) -> bool {

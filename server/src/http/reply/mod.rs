@@ -136,7 +136,7 @@ impl Reply {
             headers: failure.headers.clone(),
             content: ReplyContent::Whole(text.into()),
             is_error: failure.is_logged(version),
-            ..Self::empty(failure.status)
+            ..Self::empty(failure.status())
         }
     }
 

@@ -121,10 +121,11 @@ pub(super) async fn one(request: Request) -> Result<Reply, Failure> {
     }
 }
 
-/// Reads the request's own token. It needs no right.
+/// Reads the request's own token. It needs no right, and a namespace is ignored (acl.md 0.7).
 pub(super) async fn own(request: &Request) -> Result<Reply, Failure> {
     let acls = request.acls()?;
-    let options = object::options(request)?;
+    let options = request.read_options()?;
+    request.check_datacenter_of_read()?;
     let secret = acls.secret(request).unwrap_or_default().into_owned();
     let answer = object::answer(request, &TokenOfSecret(secret), options).await?;
     found(request, answer, true)
