@@ -8,21 +8,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hosts::{Host, hosts};
+use hosts::{Host, MANAGEMENT, hosts, hosts_with_acls};
 use proconsul::config::Config;
 use proconsul_conformance::report::left_out;
 
-fn run_guide(guide: &str) {
+/// Runs a guide against each of these servers; `binary` is the command line that it uses.
+fn run_guide(guide: &str, hosts: impl FnOnce() -> Vec<Host>, binary: &Path) {
     if !left_out::has("bash", "--version") || !left_out::has("curl", "--version") {
         return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("guides")
         .join(guide);
-    for host in hosts(&Config::dev()) {
+    for host in hosts() {
         let output = Command::new("bash")
             .arg(&script)
             .env("CONSUL", format!("http://{}", host.address))
+            .env("MANAGEMENT", MANAGEMENT)
+            .env("BINARY", binary)
             .output()
             .expect("bash runs");
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -34,14 +37,30 @@ fn run_guide(guide: &str) {
     }
 }
 
+fn plain() -> Vec<Host> {
+    hosts(&Config::dev())
+}
+
 #[test]
 fn the_guide_to_leader_election_works() {
-    run_guide("leader-election.sh");
+    run_guide("leader-election.sh", plain, Path::new(""));
+}
+
+#[test]
+fn the_guide_to_leader_election_works_with_a_token_and_is_refused_without_a_right() {
+    run_guide("leader-election-acl.sh", hosts_with_acls, Path::new(""));
+}
+
+#[test]
+fn the_guide_to_leader_election_works_by_a_command_line_with_a_token() {
+    if let Some(binary) = left_out::consul() {
+        run_guide("leader-election-acl-cli.sh", hosts_with_acls, &binary);
+    }
 }
 
 #[test]
 fn the_guide_to_a_semaphore_works() {
-    run_guide("semaphore.sh");
+    run_guide("semaphore.sh", plain, Path::new(""));
 }
 
 /// A folder for one test, deleted with it.

@@ -47,6 +47,14 @@ pub fn start(binary: &Path, agent: &Agent) -> Result<Target, ToolError> {
     Ok(with_own(target, binary, agent))
 }
 
+/// Starts an agent without asking it what it is, which one with ACLs refuses to say.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_unasked(binary: &Path, agent: &Agent) -> Result<Site, ToolError> {
+    start_site(binary, agent)
+}
+
 /// Starts so many agents of one kind, each for one trial at a time.
 ///
 /// # Errors
