@@ -1,5 +1,5 @@
 //! Which case proves which row of the contract: `conformance/rows/*.txt`, where every row stands that was seen on a real Consul 1.8.7
-//! (those of `1.22.md` are the contract's word for 1.22).
+//! (those of `1.22.md` are the contract's word for 1.22, and those of `acl.md` that begin with `now:` are about late 2025).
 //!
 //! A line is `<place> | <the row in a few words> | <case id>, <case id>, ...`, or has `not a case: <why>` in place of the ids.
 
@@ -14,6 +14,8 @@ use proconsul_conformance::{Case, Feature, Version, cases};
 const SEEN: Version = Version::new(1, 8, 7);
 /// The document about a later version, and that version, in whose source its rows were read.
 const LATER: (&str, Version) = ("1.22.md", Version::V1_22);
+/// What the words of a row begin with that was seen on late 2025 alone, which stands for 1.22.
+const NOW: &str = "now:";
 /// What stands before the reason of a row that no case can prove.
 const UNPROVED: &str = "not a case:";
 /// A reason that is shorter says nothing.
@@ -24,6 +26,8 @@ const SHORTEST_REASON: usize = 15;
 struct Row<'l> {
     /// Where the contract says it, as `contract/README.md` has it: `session.md 3.1`, `session.md trap 27`.
     place: &'l str,
+    /// The release of which it says so.
+    version: Version,
     proof: Proof<'l>,
 }
 
@@ -54,7 +58,13 @@ fn row(line: &str) -> Result<Row<'_>, String> {
         Some(_) => Proof::Impossible,
         None => Proof::Cases(ids(proof)?),
     };
-    Ok(Row { place, proof })
+    let is_late = place.starts_with(LATER.0) || statement.starts_with(NOW);
+    let version = if is_late { LATER.1 } else { SEEN };
+    Ok(Row {
+        place,
+        version,
+        proof,
+    })
 }
 
 /// Reads `<case id>, <case id>, ...`.
@@ -76,11 +86,6 @@ fn faults(row: &Row<'_>, cases: &[&Case], deviations: &Deviations) -> Vec<String
         return Vec::new();
     };
     let mut faults = Vec::new();
-    let version = if row.place.starts_with(LATER.0) {
-        LATER.1
-    } else {
-        SEEN
-    };
     let mut is_asked = false;
     for id in ids {
         let Some(case) = cases.iter().find(|case| case.id == *id) else {
@@ -90,8 +95,8 @@ fn faults(row: &Row<'_>, cases: &[&Case], deviations: &Deviations) -> Vec<String
         if !case.rests_on(row.place) {
             faults.push(format!("the source of `{id}` lacks {}", row.place));
         }
-        if case.is_of_another_version(version) {
-            faults.push(format!("`{id}` claims nothing of {version}"));
+        if case.is_of_another_version(row.version) {
+            faults.push(format!("`{id}` claims nothing of {}", row.version));
         }
         if deviations.reason(id).is_some() {
             faults.push(format!("the emulator does not meet `{id}`"));
@@ -192,7 +197,7 @@ fn of(text: &str) -> String {
 #[test]
 fn good_rows_are_taken() {
     let text = "# a comment\n\nsession.md 3.1 | it is so | a/b/c, a/b/moved\nsession.md trap 2 | so it is | a/b/c\n\
-                1.22.md B3 | it is so now | a/b/later\nsession.md 3.1 | it was | a/b/former\n\
+                1.22.md B3 | it is so now | a/b/later\nsession.md 3.1 | now: it is so | a/b/later\nsession.md 3.1 | it was | a/b/former\n\
                 session.md 7 | nobody sees it | not a case: it does not show on the wire\n";
     assert_eq!(of(text), "");
 }
@@ -214,6 +219,7 @@ fn bad_rows_are_told_with_their_line() {
         ("kv.md 2.3 | it is so | a/b/c", "lacks kv.md 2.3"),
         ("session.md 3.1 | it is so | a/b/later", "nothing of 1.8.7"),
         ("1.22.md B3 | it is so | a/b/former", "nothing of 1.22.0"),
+        ("session.md 3.1 | now: so | a/b/former", "nothing of 1.22.0"),
         ("session.md 3.1 | it is so | a/b/unmet", "does not meet"),
         ("session.md 3.1 | it is so | a/b/moved", "nobody moves"),
     ] {

@@ -25,7 +25,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/bootstrap/once",
         claim: "The first bootstrap makes a token that allows everything, whatever token it is asked with",
-        source: "acl.md 3.1.r1, 13.r4",
+        source: "acl.md 3.1.r1, 3.1.r3, 13.r4",
         run: |t| {
             let made = bootstrapped(t);
             let (id, secret) = (text(&made, "/ID"), text(&made, "/SecretID"));
@@ -99,7 +99,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/start/tables",
         claim: "An idle server with a configured token has one policy at index 4, tokens at 6, and nothing else",
-        source: "acl.md 3.r6, 3.r4, 10.2",
+        source: "acl.md 3.r6, 3.r4, 10.2, 3.r2",
         until: Some(Version::V1_11),
         settings: SETTINGS,
         run: |t| {

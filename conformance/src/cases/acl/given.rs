@@ -1,7 +1,11 @@
 //! The token that a request has, and when it is looked at (acl.md 1, 2).
 
+use std::time::Duration;
+
+use serde_json::json;
+
 use super::kv::{ROOT, SETTINGS};
-use super::support::{ANONYMOUS, BASE, NOBODY, granted, ready, token, with};
+use super::support::{ANONYMOUS, BASE, NOBODY, delete, get, granted, ready, text, token, with};
 use crate::case::Case;
 use crate::case::version::Version;
 use crate::wire::Request;
@@ -27,7 +31,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "acl.md 1.8, 1.9, 2.1, 2.3",
         settings: MANAGING,
         run: |t| {
-            t.eventually("ACLs are known", std::time::Duration::from_secs(10), || {
+            t.eventually("ACLs are known", Duration::from_secs(10), || {
                 let own = t.api_get("/v1/acl/token/self");
                 (own.status() == 200).then_some(())
             });
@@ -77,11 +81,9 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "acl.md 1.10, 1.2, 2.5",
         settings: BARE,
         run: |t| {
-            t.eventually(
-                "there is a leader",
-                std::time::Duration::from_secs(10),
-                || (t.api_get("/v1/status/leader").text().len() > 2).then_some(()),
-            );
+            t.eventually("there is a leader", Duration::from_secs(10), || {
+                (t.api_get("/v1/status/leader").text().len() > 2).then_some(())
+            });
             t.api_put("/v1/kv/k", "v").is(200, "true");
             t.api_get("/v1/kv/?keys").status_is(200);
             t.api_get("/v1/agent/self").status_is(200);
@@ -133,7 +135,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             for request in &requests {
                 t.send(request).is(200, "true");
             }
-            super::support::delete(t, &format!("token/{accessor}")).is(200, "true");
+            delete(t, &format!("token/{accessor}")).is(200, "true");
             for request in &requests {
                 t.send(request).says(403, "ACL not found");
             }
@@ -146,14 +148,14 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "acl.md 2.7, 4.18",
         run: |t| {
             ready(t);
-            let (_, secret) = token(t, &serde_json::json!({}));
+            let (_, secret) = token(t, &json!({}));
             with(t, &secret, &Request::get("/v1/kv/k")).says(403, "Permission denied");
             with(t, &secret, &Request::get("/v1/kv/?keys")).is(200, "[]");
             let (_, rich) = granted(t, "p", "key_prefix \"\" { policy = \"read\" }");
             with(t, &rich, &Request::get("/v1/kv/k")).is(404, "");
-            let policy = super::support::get(t, "policy/name/p");
-            let path = format!("policy/{}", super::support::text(&policy, "/ID"));
-            super::support::delete(t, &path).is(200, "true");
+            let policy = get(t, "policy/name/p");
+            let path = format!("policy/{}", text(&policy, "/ID"));
+            delete(t, &path).is(200, "true");
             with(t, &rich, &Request::get("/v1/kv/k")).says(403, "Permission denied");
         },
         ..BASE
@@ -292,6 +294,59 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 with(t, NOBODY, &request).says(403, "ACL not found");
             }
             with(t, ROOT, &put("agent/token/bogus", "{}")).is(404, "Token \"bogus\" is unknown");
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/blocking/sessions-outlive-their-token",
+        claim: "A session stays alive and keeps its lock when the token that made it is deleted, and the end of its check still ends it",
+        source: "acl.md 10.8, 11.6",
+        run: |t| {
+            ready(t);
+            let register = |status: &str| {
+                let body = json!({"Node": "own", "Address": "127.0.0.1", "Check": {"CheckID": "c", "Status": status}});
+                with(
+                    t,
+                    ROOT,
+                    &Request::put("/v1/catalog/register", body.to_string()),
+                )
+                .is(200, "true");
+            };
+            register("passing");
+            let rules =
+                "session_prefix \"\" { policy = \"write\" } key_prefix \"\" { policy = \"write\" }";
+            let (accessor, secret) = granted(t, "p", rules);
+            let body = json!({"Node": "own", "Checks": ["c"], "LockDelay": "0s"});
+            let made = Request::put("/v1/session/create", body.to_string());
+            let session = text(&with(t, &secret, &made).status_is(200), "/ID");
+            let acquire = Request::put(&format!("/v1/kv/k?acquire={session}"), "v");
+            with(t, &secret, &acquire).is(200, "true");
+            delete(t, &format!("token/{accessor}")).is(200, "true");
+            let key = || with(t, ROOT, &Request::get("/v1/kv/k")).entry();
+            key().session_is(&session);
+            with(t, ROOT, &acquire).is(200, "true");
+            register("critical");
+            key().is_unlocked();
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/agent/registrations-reach-the-catalog",
+        claim: "A service that is registered with a right on it reaches the catalog with its check, though the agent has no token",
+        source: "acl.md 11.3",
+        run: |t| {
+            ready(t);
+            let (_, secret) = granted(t, "p", "service \"web\" { policy = \"write\" }");
+            let body = json!({"Name": "web", "Check": {"TTL": "1h", "Status": "passing"}});
+            let register = Request::put("/v1/agent/service/register", body.to_string());
+            with(t, &secret, &register).status_is(200);
+            let shown = t.eventually("it is in the catalog", Duration::from_secs(10), || {
+                let shown = with(t, ROOT, &Request::get("/v1/health/checks/web")).list();
+                (!shown.is_empty()).then_some(shown)
+            });
+            t.same("the check", shown[0]["Status"].clone(), json!("passing"));
+            with(t, ROOT, &Request::get("/v1/catalog/service/web"))
+                .field_is("/0/ServiceName", "web");
         },
         ..BASE
     },

@@ -70,7 +70,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/key/list-policy",
         claim: "With enable_key_list_policy a list asks for `list` on its path, then drops what may not be read; get-tree does not ask",
-        source: "acl.md 6.3",
+        source: "acl.md 6.3, 1.2",
         needs: &[Feature::AclPolicies],
         settings: LISTS,
         run: |t| {

@@ -13,6 +13,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         claim: "A level that is none, or missing, is refused with the rule as Go prints it",
         source: "acl.md 9.errors.r1, 9.3",
         run: |t| {
+            ready(t);
             let enterprise = "EnterpriseRule:acl.EnterpriseRule{}";
             for (kind, rule) in [
                 (
@@ -61,6 +62,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         claim: "Bad levels of intentions and of scalars are refused, `list` too",
         source: "acl.md 9.errors.r2, 9.errors.r3, 9.3",
         run: |t| {
+            ready(t);
             let rule = "&acl.ServiceRule{Name:\"a\", Policy:\"read\", Intentions:\"x\", EnterpriseRule:acl.EnterpriseRule{}}";
             for kind in ["service", "service_prefix"] {
                 let rules = format!("{kind} \"a\" {{ policy = \"read\" intentions = \"x\" }}");
@@ -84,6 +86,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         claim: "Of several errors that of the kind that comes first is told, whatever the order of the text",
         source: "acl.md 9.errors.r4",
         run: |t| {
+            ready(t);
             let kinds = [
                 "acl",
                 "agent",
@@ -124,6 +127,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "acl.md 9.errors.r5, 9.5",
         until: Some(Version::V1_9),
         run: |t| {
+            ready(t);
             for (rules, words) in [
                 (
                     "key \"a\" { policy = \"read\"",
@@ -162,6 +166,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "acl.md 9.errors.r7",
         until: Some(Version::V1_9),
         run: |t| {
+            ready(t);
             for (rules, words) in [
                 (
                     "acl = true",
@@ -202,6 +207,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "acl.md 9.errors.r8",
         until: Some(Version::V1_9),
         run: |t| {
+            ready(t);
             for (rules, words) in [
                 (r#"{"a":x}"#, "1:6: illegal char"),
                 (r#"{"a":01}"#, "1:7: numbers cannot start with 0"),
@@ -255,7 +261,6 @@ pub(in crate::cases) const CASES: &[Case] = &[
 ];
 
 fn policy(t: &Trial, rules: &str) -> crate::wire::answer::Answer {
-    ready(t);
     made_of(t, "refused", rules)
 }
 
