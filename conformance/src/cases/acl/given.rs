@@ -316,7 +316,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let rules =
                 "session_prefix \"\" { policy = \"write\" } key_prefix \"\" { policy = \"write\" }";
             let (accessor, secret) = granted(t, "p", rules);
-            let body = json!({"Node": "own", "Checks": ["c"], "LockDelay": "0s"});
+            let body = json!({"Node": "own", "NodeChecks": ["c"], "LockDelay": "0s"});
             let made = Request::put("/v1/session/create", body.to_string());
             let session = text(&with(t, &secret, &made).status_is(200), "/ID");
             let acquire = Request::put(&format!("/v1/kv/k?acquire={session}"), "v");
