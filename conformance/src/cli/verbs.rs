@@ -32,7 +32,8 @@ pub(super) struct Sequences {
     /// Plays the sequences of an earlier run again.
     #[arg(long)]
     seed: Option<u64>,
-    /// Blocks reads of all kinds while some operations change something. On a busy machine these may differ without a reason.
+    /// Blocks reads of all kinds while some operations change something. What differs is played again with longer waits, up to 6.4 s: on a
+    /// machine that is busier than that it may differ without a reason.
     #[arg(long)]
     blocked_reads: bool,
     /// How many pairs of servers to start and play on at the same time. Each has a seed of its own, counted up from the first, and its

@@ -83,7 +83,7 @@ pub struct Plan {
     /// The seed of all chance.
     pub seed: u64,
     /// Whether some operations change something while reads are blocked. What these show depends on the speed of the
-    /// machine, so that a difference may be none.
+    /// machine, so that what differs is played again with longer waits.
     pub blocked_reads: bool,
 }
 
