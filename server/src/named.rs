@@ -14,10 +14,10 @@ pub(crate) trait Named: Clone + 'static {
 
 /// Declares an enum of named values: each row has a value, its name and its meaning.
 macro_rules! named {
-    ($(#[$attribute:meta])* $visible:vis enum $enum:ident { $($value:ident $name:literal $meaning:literal,)+ }) => {
+    ($(#[$attribute:meta])* $visible:vis enum $enum:ident { $($(#[$kept:meta])* $value:ident $name:literal $meaning:literal,)+ }) => {
         $(#[$attribute])*
         $visible enum $enum {
-            $(#[doc = $meaning] $value,)+
+            $($(#[$kept])* #[doc = $meaning] $value,)+
         }
 
         impl $enum {

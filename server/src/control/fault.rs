@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Server;
 use crate::faults::{
-    Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Rule, RuleError, RuleId,
+    AclChange, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Rule, RuleError, RuleId,
 };
 
 /// # Faults
@@ -20,6 +20,15 @@ impl Server {
                 let kept = self.engine.kept_as(checkpoint);
                 let kept = kept.ok_or_else(|| RuleError::Checkpoint(checkpoint.clone()))?;
                 Some(Past::new(kept))
+            }
+            Effect::ChangeAcls(change) => {
+                let rules = match change {
+                    AclChange::Rules(_, rules) => rules,
+                    AclChange::Revoke(_) => "",
+                };
+                let checked = self.acl().check(rules);
+                checked.map_err(|error| RuleError::Acls(error.to_string()))?;
+                None
             }
             _ => None,
         };

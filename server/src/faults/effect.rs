@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::consul_error::ConsulError;
 use super::response::Response;
+use crate::named::named;
 
 /// What happens to a request that is hit.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,9 @@ pub enum Effect {
     Cut(Cut),
     /// The request is applied, and its answer is lost.
     AppliedThen(Cut),
+    /// ACLs change under the request, which is then handled as always. What an emulated release makes of that is up to
+    /// it: a read that is blocked may keep the rights that it had.
+    ChangeAcls(AclChange),
     /// `X-Consul-Index` is not the true one.
     ReportIndex(ReportedIndex),
     /// Reads that take what any server knows (`?stale`) see the state that a checkpoint stood for when the rule was
@@ -36,6 +40,49 @@ pub enum Effect {
         /// What `X-Consul-LastContact` says.
         last_contact: Duration,
     },
+}
+
+/// What happens to ACLs when a request is hit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AclChange {
+    /// The token of the request is deleted.
+    Revoke(Moment),
+    /// The policies of the token of the request get these rules, in HCL or JSON. They count for all tokens with these
+    /// policies.
+    Rules(Moment, String),
+}
+
+impl AclChange {
+    /// Returns when it happens.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        match self {
+            Self::Revoke(moment) | Self::Rules(moment, _) => *moment,
+        }
+    }
+
+    fn in_words(&self) -> String {
+        let what = match self {
+            Self::Revoke(_) => "token revoked",
+            Self::Rules(..) => "policy changed",
+        };
+        match self.moment() {
+            Moment::Arrival => what.to_owned(),
+            Moment::Blocked => format!("{what} while blocked"),
+        }
+    }
+}
+
+named! {
+    /// When something happens to a request that is hit.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Moment {
+        #[default]
+        Arrival "arrival" "Before the request is looked at.",
+        Blocked "blocked" "When it blocks, for a blocking query that finds nothing new.",
+    }
 }
 
 /// How an answer is cut short.
@@ -89,6 +136,7 @@ impl Effect {
             Effect::AppliedThen(cut) => format!("applied, {}", cut.in_words()),
             Effect::ReportIndex(ReportedIndex::Exactly(index)) => format!("index {index}"),
             Effect::ReportIndex(ReportedIndex::Back(by)) => format!("index lowered by {by}"),
+            Effect::ChangeAcls(change) => change.in_words(),
             Effect::ReadFrom { checkpoint, .. } => format!("stale read from {checkpoint:?}"),
         }
     }

@@ -32,12 +32,14 @@ pub enum RuleError {
     WindowEmpty,
     /// The window is over already.
     WindowPast,
-    /// Only reads have an index, and only reads can be stale.
+    /// Only reads have an index, can be stale, and block.
     ReadsOnly(String),
     /// An earlier rule matches everything that this one matches, and goes on doing so.
     Hidden(RuleId),
     /// Unknown checkpoint.
     Checkpoint(String),
+    /// ACLs cannot change, or not so; has the sentence.
+    Acls(String),
     /// Invalid status of a response.
     Status(u16),
     /// A response with this status has no body.
@@ -63,6 +65,7 @@ impl fmt::Display for RuleError {
                 "nth matches a single request, so times can only be 1; leave one of them out".into()
             }
             Self::Checkpoint(name) => format!("there is no checkpoint {name:?}"),
+            Self::Acls(sentence) => sentence.clone(),
             Self::Status(status) => {
                 format!("the status of a response is from 200 to 999, not {status}")
             }
@@ -104,7 +107,9 @@ impl RuleError {
             Self::WindowEmpty => "its window ends when it begins, or before".to_owned(),
             Self::WindowPast => "its window is over already".to_owned(),
             Self::ReadsOnly(method) => {
-                format!("only a GET has an index or can be stale, and the method is {method:?}")
+                format!(
+                    "only a GET has an index, can be stale or blocks, and the method is {method:?}"
+                )
             }
             Self::Hidden(id) => format!(
                 "rule {} comes first and matches the same requests without end",

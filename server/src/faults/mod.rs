@@ -23,7 +23,7 @@ use crate::entropy::Entropy;
 use crate::timestamp::Timestamp;
 
 pub use consul_error::ConsulError;
-pub use effect::{Cut, Effect, ReportedIndex};
+pub use effect::{AclChange, Cut, Effect, Moment, ReportedIndex};
 pub use error::RuleError;
 pub use leadership::{LeaderLoss, Phase};
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::RuleId;
 use super::consul_error::ConsulError;
-use super::effect::{Cut, Effect, ReportedIndex};
+use super::effect::{AclChange, Cut, Effect, ReportedIndex};
 use super::response::Response;
 
 use crate::store::Store;
@@ -21,6 +21,8 @@ pub struct Plan {
     pub stop: Option<Stop>,
     /// The state that a stale read is answered from.
     pub read_from: Option<Past>,
+    /// What changes of ACLs before or while the request is handled.
+    pub acl: Option<AclChange>,
     /// How long the answer is held, on the server's clock.
     pub hold_answer: Option<Duration>,
     /// How the answer is cut short.
@@ -121,6 +123,7 @@ impl Plan {
             Effect::Hang => plan.hold = Hold::Forever,
             Effect::Cut(cut) => plan.stop = Some(Stop::Cut(*cut)),
             Effect::AppliedThen(cut) => plan.cut = Some(*cut),
+            Effect::ChangeAcls(change) => plan.acl = Some(change.clone()),
             Effect::ReportIndex(index) => plan.shown.index = Some(*index),
             // The state was looked up when the rule was installed.
             Effect::ReadFrom { last_contact, .. } => {

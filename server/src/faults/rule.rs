@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::Asked;
-use super::effect::Effect;
+use super::effect::{AclChange, Effect, Moment};
 use super::error::RuleError;
 use crate::timestamp::Timestamp;
 
@@ -175,7 +175,11 @@ impl Rule {
         }
         let of_reads = matches!(
             self.effect,
-            Effect::ReportIndex(_) | Effect::ReadFrom { .. }
+            Effect::ReportIndex(_)
+                | Effect::ReadFrom { .. }
+                | Effect::ChangeAcls(
+                    AclChange::Revoke(Moment::Blocked) | AclChange::Rules(Moment::Blocked, _)
+                )
         );
         if let Some(method) = method.filter(|method| of_reads && !matches!(*method, "GET" | "HEAD"))
         {

@@ -33,7 +33,7 @@ pub use acl::grants::{
     Grants, NewAclLink, NewGrants, NodeIdentity, ServiceIdentity, TemplatedPolicy,
 };
 pub use acl::hash::AclHash;
-pub use acl::identity::{AclIdentity, AclKnown, AclStamp, Identity};
+pub use acl::identity::{AclIdentity, AclKnown, AclStamp, Identity, WithToken};
 pub use acl::image::AclImage;
 pub use acl::legacy::{OldTokenDestroy, OldTokenInfo, OldTokenList, OldTokenWrite};
 pub use acl::method::{

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::face::{call, parsed};
 use crate::support::{Answer, exchange, get, parse, put, request};
 
-const BOTH: [Version; 2] = [Version::V1_8_7, Version::V1_22_0];
+pub(crate) const BOTH: [Version; 2] = [Version::V1_8_7, Version::V1_22_0];
 
 pub(crate) fn started(version: Version) -> Server {
     let server = Server::builder().version(version).acl("root").frozen();

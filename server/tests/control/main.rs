@@ -1,5 +1,6 @@
 //! What a test can do to a server: the control plane, in Rust and over HTTP.
 
+mod acl_faults;
 mod acls;
 mod async_twins;
 mod barriers;

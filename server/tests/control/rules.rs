@@ -217,7 +217,9 @@ fn a_rule_whose_turn_never_comes_says_so() {
         ),
         (
             Rule::new(index).method("PUT"),
-            format!("{NEVER}only a GET has an index or can be stale, and the method is \"PUT\""),
+            format!(
+                "{NEVER}only a GET has an index, can be stale or blocks, and the method is \"PUT\""
+            ),
         ),
         (
             Rule::new(Effect::ReadFrom {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::calls::Blocked;
 use crate::clock::Patience;
 use crate::engine::{Engine, State, between_steps, parked};
-use crate::history::{Filter, History, Record};
+use crate::history::{CallId, Filter, History, Record};
 use crate::store::{Key, Subject};
 
 /// What clients are to be blocked on.
@@ -220,6 +220,23 @@ impl Engine {
     pub fn close(&self) {
         self.lock().closed = true;
         self.happened.notify_waiters();
+    }
+
+    /// Lets a fault change something as soon as this request blocks. Barriers take the request for a blocked one only
+    /// when that is done.
+    pub(crate) async fn change_when_blocked(&self, call: CallId, change: impl FnOnce()) {
+        self.lock().calls.set_to_change(call, true);
+        loop {
+            let happened = self.happened.notified();
+            if self.lock().calls.is_ripe(call) {
+                break;
+            }
+            happened.await;
+        }
+        change();
+        self.lock().calls.set_to_change(call, false);
+        self.announce();
+        self.stands();
     }
 
     /// Waits until the server stops.

@@ -107,6 +107,23 @@ struct Call {
     state: CallState,
     /// The fault that has hit it.
     fault: Option<String>,
+    /// Whether a fault is to change something as soon as it blocks. Until that is done, it is being handled.
+    is_to_change: bool,
+}
+
+impl Call {
+    /// Returns the wait of a request that is blocked.
+    fn parked(&self) -> Option<&Parked> {
+        match &self.state {
+            CallState::Blocked(parked) if !self.is_to_change => Some(parked),
+            _ => None,
+        }
+    }
+
+    /// Whether the request is blocked or held.
+    fn stands(&self) -> bool {
+        self.parked().is_some() || matches!(self.state, CallState::Held(_))
+    }
 }
 
 /// All requests that are being answered.
@@ -125,6 +142,7 @@ impl Calls {
             target: target.to_owned(),
             state: CallState::Running,
             fault: None,
+            is_to_change: false,
         };
         self.open.insert(id, call);
         id
@@ -201,24 +219,32 @@ impl Calls {
 
     /// Returns the waits of all blocked requests, oldest first.
     pub(in crate::engine) fn parked(&self) -> impl Iterator<Item = (CallId, &Parked)> {
-        self.open.iter().filter_map(|(id, call)| match &call.state {
-            CallState::Blocked(parked) => Some((*id, parked)),
-            CallState::Running | CallState::Held(_) | CallState::Woken => None,
-        })
+        let open = self.open.iter();
+        open.filter_map(|(id, call)| Some((*id, call.parked()?)))
+    }
+
+    /// Sets whether a fault is to change something as soon as a request blocks.
+    pub(in crate::engine) fn set_to_change(&mut self, id: CallId, is_to_change: bool) {
+        if let Some(call) = self.open.get_mut(&id) {
+            call.is_to_change = is_to_change;
+        }
+    }
+
+    /// Whether a request has blocked, and a fault is to change something now.
+    pub(in crate::engine) fn is_ripe(&self, id: CallId) -> bool {
+        let call = self.open.get(&id);
+        call.is_some_and(|call| matches!(call.state, CallState::Blocked(_)))
     }
 
     /// Returns the targets of the requests that are neither blocked nor held.
     pub(in crate::engine) fn at_work(&self) -> Vec<String> {
-        let calls = self.open.values();
-        let at_work =
-            calls.filter(|call| matches!(call.state, CallState::Running | CallState::Woken));
+        let at_work = self.open.values().filter(|call| !call.stands());
         at_work.map(|call| call.target.clone()).collect()
     }
 
     /// Returns the number of open requests, and whether all of them are blocked or held.
     pub(in crate::engine) fn all_stand(&self) -> (usize, bool) {
-        let stand = |call: &Call| matches!(call.state, CallState::Blocked(_) | CallState::Held(_));
-        (self.open.len(), self.open.values().all(stand))
+        (self.open.len(), self.open.values().all(Call::stands))
     }
 
     /// Returns whether a request was woken and has neither been answered nor blocked again.

@@ -14,7 +14,7 @@ use crate::history::{CallId, Happened, TokenNamed};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::Key;
+use crate::store::{AclId, Key};
 use crate::version::{Behaviour, Version};
 
 const FILTERED: HeaderName = HeaderName::from_static("x-consul-results-filtered-by-acls");
@@ -113,6 +113,11 @@ impl Rights {
     /// Returns who asks; `None` if ACLs are off.
     fn caller(&self) -> Option<&Caller> {
         self.asks.as_ref().map(|asks| &*asks.caller)
+    }
+
+    /// Returns the AccessorID of the caller's token; `None` without ACLs.
+    pub(crate) fn token(&self) -> Option<AclId> {
+        AclId::parse(&self.caller()?.accessor).ok().flatten()
     }
 
     /// Whether the caller may do this.

@@ -19,7 +19,7 @@ use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
     CheckRow, ChecksInState, ConnectInstances, Elsewhere, Index, Instance, NodeChecks, Read,
-    ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
+    ServiceChecks, ServiceInstances, ServiceView, TaggedInstances, WithToken,
 };
 use crate::version::Behaviour;
 
@@ -111,8 +111,15 @@ async fn shown<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
         return refused(request, options);
     }
     let fields = HealthEntry::FILTER;
+    let is_stream = options.wait.is_some() && is_streamed(request, options);
     let (answer, filter, mut rights) = if names_peer(request) {
         read(request, &Elsewhere, options, fields).await
+    } else if is_stream {
+        // A stream ends with its token; other changes of rights show when the time is up (acl.md 10.6).
+        let token = request.rights_of_read()?.token();
+        let (answer, filter, _) =
+            read(request, &WithToken(of_service, token), options, fields).await?;
+        Ok((answer, filter, request.rights_of_read()?))
     } else {
         read(request, of_service, options, fields).await
     }?;

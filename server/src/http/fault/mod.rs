@@ -1,5 +1,6 @@
 //! Faults: the only place that asks for them, before a handler and before its reply.
 
+mod acl;
 pub(crate) mod leader;
 
 use std::pin::{Pin, pin};
@@ -117,6 +118,9 @@ pub(crate) async fn handle_with_faults(
     if let Some(stop) = &plan.stop {
         return stopped(&request, &seen, stop);
     }
+    let change = plan
+        .acl
+        .and_then(|change| acl::Pending::new(&request, change));
     let mut _stands = None;
     if let Some(past) = &plan.read_from {
         // A server that has fallen behind handles the request. Its state never changes, so a blocking query never ends
@@ -130,6 +134,7 @@ pub(crate) async fn handle_with_faults(
     let handled = {
         // Pinned here, because moving the future into another one would double its size.
         let handling = pin!(handler.answer(request));
+        let handling = pin!(acl::with_change(control, &seen, change, handling));
         unless_interrupted(control, &seen, handling).await
     };
     let mut reply = match handled {

@@ -8,7 +8,8 @@ use super::object::AclObject;
 use super::policy::PolicyRow;
 use super::role::RoleRow;
 use super::token::TokenRow;
-use crate::read::{Answer, Read, ReadResult, Subject};
+use super::{AclId, AclKind};
+use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::{Index, Store};
 
 /// Reads who has this secret; nobody if the token is unknown or has expired.
@@ -18,6 +19,10 @@ pub struct AclIdentity<'a>(pub &'a str);
 /// Reads whether somebody has this secret, and the state of ACLs.
 #[derive(Clone, Debug)]
 pub struct AclKnown<'a>(pub &'a str);
+
+/// A read during which changes of a token are noticed, too.
+#[derive(Clone, Debug)]
+pub struct WithToken<'a, R>(pub &'a R, pub Option<AclId>);
 
 /// A token with all that it grants, itself and by its roles. Links to deleted objects grant nothing.
 #[derive(Clone, Debug)]
@@ -109,6 +114,25 @@ impl Read for AclKnown<'_> {
         let rows = (store.acl_stamp(), store.acl.token_of(self.0).is_some());
         let newest = TokenRow::table(&store.acl).newest;
         Ok(Answer::new(newest, rows, Vec::new()))
+    }
+}
+
+impl<R: Read> Read for WithToken<'_, R> {
+    type Rows = R::Rows;
+    type Refused = R::Refused;
+
+    const IS_SMALL: bool = R::IS_SMALL;
+
+    fn subject(&self) -> Subject {
+        self.0.subject()
+    }
+
+    fn look(&self, store: &Store) -> ReadResult<Self> {
+        let Self(read, token) = self;
+        let mut answer = read.look(store)?;
+        let token = token.map(|token| Watch::AclObject(AclKind::Token, token));
+        answer.reads.extend(token);
+        Ok(answer)
     }
 }
 

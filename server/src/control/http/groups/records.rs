@@ -160,6 +160,27 @@ impl RecordJson {
                 self.node = Some(node.clone());
                 self.ttl_ms = Some(millis(*ttl));
             }
+            Happened::AccessDenied { .. }
+            | Happened::TokenUnknown { .. }
+            | Happened::RowsRemoved { .. } => self.add_acl(what),
+            Happened::KeyWritten { .. }
+            | Happened::KeyDeleted { .. }
+            | Happened::WriteRefused { .. }
+            | Happened::Acquired { .. }
+            | Happened::ReleaseRefused { .. }
+            | Happened::LockDelayEnded { .. }
+            | Happened::SessionRenewed { .. }
+            | Happened::CatalogChanged { .. }
+            | Happened::TombstonesReaped { .. }
+            | Happened::Control { .. } => {}
+        }
+    }
+}
+
+impl RecordJson {
+    /// Adds what only records about rights say.
+    fn add_acl(&mut self, what: &Happened) {
+        match what {
             Happened::AccessDenied {
                 call,
                 token,
@@ -179,21 +200,10 @@ impl RecordJson {
                 self.add_token(*call, token);
                 self.rows = Some(*rows);
             }
-            Happened::KeyWritten { .. }
-            | Happened::KeyDeleted { .. }
-            | Happened::WriteRefused { .. }
-            | Happened::Acquired { .. }
-            | Happened::ReleaseRefused { .. }
-            | Happened::LockDelayEnded { .. }
-            | Happened::SessionRenewed { .. }
-            | Happened::CatalogChanged { .. }
-            | Happened::TombstonesReaped { .. }
-            | Happened::Control { .. } => {}
+            _ => {}
         }
     }
-}
 
-impl RecordJson {
     fn add_token(&mut self, call: CallId, token: &TokenNamed) {
         self.request = Some(call.0);
         self.token = Some(token.accessor.clone());

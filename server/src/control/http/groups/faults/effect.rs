@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::control::http::call::{Name, Nouns, Refused, Span};
-use crate::faults::{ConsulError, Cut, Effect, ReportedIndex, Response};
+use crate::faults::{AclChange, ConsulError, Cut, Effect, Moment, ReportedIndex, Response};
 
 /// What happens to a request that a rule hits.
 #[derive(Deserialize, JsonSchema)]
@@ -59,6 +59,18 @@ pub(super) enum NewEffect {
         /// How many bytes of the body are sent.
         bytes: usize,
     },
+    /// Deletes the token with which the request comes. The request is then handled as always.
+    RevokeToken {
+        /// When; `arrival` if it is left out.
+        when: Option<Name<Moment>>,
+    },
+    /// Gives the policies of the token with which the request comes other rules. The request is then handled as always.
+    ChangeRules {
+        /// When; `arrival` if it is left out.
+        when: Option<Name<Moment>>,
+        /// The rules, in HCL or JSON, as a policy has them.
+        rules: String,
+    },
     /// Lets a read report another `X-Consul-Index` than the true one.
     Index {
         /// The index that is reported; 0 is one that no Consul reports.
@@ -107,6 +119,10 @@ impl NewEffect {
             Self::AppliedThenReset {} => Effect::AppliedThen(Cut::Reset),
             Self::AppliedThenEmptyReply {} => Effect::AppliedThen(Cut::Close),
             Self::Truncate { bytes } => Effect::AppliedThen(Cut::After(bytes)),
+            Self::RevokeToken { when } => Effect::ChangeAcls(AclChange::Revoke(moment(when))),
+            Self::ChangeRules { when, rules } => {
+                Effect::ChangeAcls(AclChange::Rules(moment(when), rules))
+            }
             Self::Index { index } => Effect::ReportIndex(ReportedIndex::Exactly(index)),
             Self::IndexBack { by } => Effect::ReportIndex(ReportedIndex::Back(by)),
             Self::ReadFrom {
@@ -130,6 +146,16 @@ fn response_body(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>
             .decode(base64)
             .map_err(|error| Refused::input(format!("body_base64 is not base64: {error}"))),
     }
+}
+
+fn moment(name: Option<Name<Moment>>) -> Moment {
+    name.map_or(Moment::default(), |name| name.0)
+}
+
+impl Nouns for Moment {
+    const NOUN: &'static str = "moment";
+    const SCHEMA: &'static str = "Moment";
+    const DESCRIPTION: &'static str = "When something happens to a request.";
 }
 
 impl Nouns for ConsulError {
