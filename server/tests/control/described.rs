@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use proconsul::history::Kind;
+use proconsul::version::Version;
 use serde_json::{Value, json};
 
+use crate::acls;
 use crate::face::{call, parsed, prepared};
 use crate::support::{Answer, SECOND, ask, background, exchange, frozen, get, join, parse};
 
@@ -117,6 +119,8 @@ fn every_call_is_answered_as_described() {
             path += "?key=job";
         } else if operation == "DELETE /state/checkpoint" {
             path += "?name=before";
+        } else if path == "/acl/explain" {
+            path += "?token=root&permission=key:read&name=job";
         }
         let answer = call(&server, method, &path, &body);
         assert_eq!(answer.status, 200, "{operation} {body}: {}", answer.body);
@@ -126,7 +130,9 @@ fn every_call_is_answered_as_described() {
 /// Records of all kinds, and a key that somebody waits for.
 #[test]
 fn every_kind_of_record_is_described() {
-    let server = frozen();
+    let server = acls::started(Version::V1_22_0);
+    let token = "/v1/agent/token/default?token=root";
+    ask(&server, "PUT", token, r#"{"Token":"root"}"#);
     let create = || {
         let created = ask(&server, "PUT", "/v1/session/create", r#"{"TTL":"10s"}"#);
         let created: Value = serde_json::from_str(&created.body).expect("JSON");
@@ -148,6 +154,9 @@ fn every_kind_of_record_is_described() {
         ("PUT", format!("/v1/session/renew/{holder}")),
         ("PUT", "/v1/session/renew/none".to_owned()),
         ("DELETE", "/v1/kv/late".to_owned()),
+        ("GET", "/v1/kv/job?token=anonymous".to_owned()),
+        ("GET", "/v1/kv/?keys&token=anonymous".to_owned()),
+        ("GET", "/v1/kv/job?token=nobody's".to_owned()),
     ] {
         ask(&server, method, &target, "x");
     }
@@ -231,7 +240,7 @@ fn every_effect_scenario_and_phase_says_what_happens() {
         .iter()
         .map(|effect| &effect["properties"]["kind"]["const"])
         .collect();
-    assert_eq!(kinds.len(), 13, "{kinds:?}");
+    assert_eq!(kinds.len(), 15, "{kinds:?}");
     let scenarios = named(&field("/leader/lose", "scenario").to_string());
     for name in ["never-elected", "leader-killed", "quorum-lost", "starting"] {
         assert!(scenarios.contains(&name.to_owned()), "{scenarios:?}");
