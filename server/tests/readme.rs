@@ -1,4 +1,4 @@
-//! The first Rust test of the README, as it stands there.
+//! The Rust tests of the README, as they stand there.
 
 // What the README shows begins here.
 use std::error::Error;
@@ -31,6 +31,37 @@ async fn a_watch_sees_its_key_change() -> Result<(), Box<dyn Error>> {
 }
 // What the README shows ends here.
 
+// What the README shows of ACLs begins here.
+use proconsul::history::{Filter, Kind};
+use proconsul_client::NewSession;
+
+#[tokio::test]
+async fn a_worker_that_may_not_write_gets_no_lock() -> Result<(), Box<dyn Error>> {
+    // Nothing is allowed without a token; "root" may do everything.
+    let server = proconsul::test::server_with(proconsul::Server::builder().acl("root"));
+    let rules = r#"session_prefix "" { policy = "write" } key_prefix "job/" { policy = "read" }"#;
+    let token = server.acl().described_token("worker", rules)?;
+    let worker = Client::builder().address(server.url()).token(&token.secret);
+    let worker = worker.build()?;
+
+    let session = worker.sessions().create(&NewSession::default()).await?;
+    let refused = worker.kv().write("job/lock", "").acquire(&session).await;
+    assert!(refused.is_err_and(|error| error.is_forbidden()));
+
+    // token 6a0f... ("worker") lacks key:write on "job/lock" by key_prefix "job/" { policy = "read" } of policy ...
+    let denied = server.history(&Filter::of(Kind::AccessDenied).key("job/lock"));
+    assert!(denied[0].to_string().contains("lacks key:write"));
+    let acl = server.acl();
+    let may = acl.explain(&token.accessor, "key:write", "job/lock")?;
+    assert!(!may.is_allowed);
+
+    let rules = r#"key_prefix "job/" { policy = "write" }"#;
+    acl.change_rules(&token.accessor, rules)?;
+    assert!(worker.kv().write("job/lock", "").acquire(&session).await?);
+    Ok(())
+}
+// What the README shows of ACLs ends here.
+
 /// The text between two marks.
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     let (_, rest) = text.split_once(begin).expect("it begins");
@@ -39,7 +70,7 @@ fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
 }
 
 #[test]
-fn the_readme_shows_a_test_that_passes() {
+fn the_readme_shows_tests_that_pass() {
     let section = "## For a Rust test\n";
     let readme = include_str!("../../README.md");
     let (_, readme) = readme.split_once(section).expect("there is the section");
@@ -50,6 +81,15 @@ fn the_readme_shows_a_test_that_passes() {
             own,
             "// What the README shows begins here.\n",
             "// What the README shows ends here.\n"
+        )
+    );
+    let (_, of_acls) = readme.split_once("**ACLs**").expect("there is the part");
+    assert_eq!(
+        between(of_acls, "```rust\n", "```\n"),
+        between(
+            own,
+            "// What the README shows of ACLs begins here.\n",
+            "// What the README shows of ACLs ends here.\n"
         )
     );
 }
