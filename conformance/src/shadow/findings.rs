@@ -120,11 +120,11 @@ impl Findings {
     }
 
     /// An answer that differs, and might also if the emulator were the same server.
-    pub(super) fn unjudged(&mut self, asked: &Asked, real: &Outcome) {
+    pub(super) fn unjudged(&mut self, asked: &Asked, real: Option<Outcome>) {
         self.unjudged += 1;
         self.remember(Said {
             asked: asked.clone(),
-            real: Some(real.clone()),
+            real,
         });
     }
 

@@ -77,6 +77,8 @@ impl Inside {
             format!("-as-version={}", self.version),
             format!("-node={}", self.node),
             format!("-datacenter={}", self.datacenter),
+            // It says which reads are blocked.
+            "-control".to_owned(),
         ]
     }
 

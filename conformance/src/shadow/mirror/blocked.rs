@@ -4,8 +4,11 @@
 //! so; a wait that runs out has the sixteenth more that Consul adds to it by chance (kv.md 5.2).
 
 use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::arrival::Arrival;
 use super::{Mirror, final_reply};
 use crate::case::feature::go_duration;
 use crate::shadow::ear::Event;
@@ -57,7 +60,8 @@ impl Blocked {
             }
         };
         blocked.handle = link.handle().ok();
-        // Sent from here: what the program does next comes later.
+        let arrival = Arrival::of(asked, mirror);
+        let is_answered = Arc::clone(&arrival.is_answered);
         link.send(&asked.to_bytes());
         let (events, to_head) = (mirror.woken.clone(), asked.method == "HEAD");
         let patience = longest(asked) + SLOW;
@@ -65,10 +69,13 @@ impl Blocked {
         std::thread::spawn(move || {
             let outcome = final_reply(&mut link, to_head, patience);
             let took = watch.elapsed();
+            is_answered.store(true, Ordering::SeqCst);
             if events.send(Event::Woke { id, outcome, took }).is_err() {
                 // Nobody compares any more.
             }
         });
+        // What the program does next comes later here, too.
+        arrival.wait(mirror);
         blocked
     }
 }
@@ -174,10 +181,19 @@ impl Mirror {
                     return self.same(&asked, &real, view, judgement);
                 }
             }
-            // Several writes came at once, and either may have seen any of the states between them.
+        }
+        // Several writes came at once, and either may have seen any of the states between them.
+        if was_seen || flight.is_raced || self.waits_for_a_race(&asked) {
             return self.postpone(&asked, real, emulated, true);
         }
         self.differs(&asked, real, emulated, judgement);
+    }
+
+    /// Whether a read is to exceed an index from writes that overlapped: what comes after it there may come before it here.
+    fn waits_for_a_race(&self, asked: &Asked) -> bool {
+        let index = self.mapping.to_emulator(asked).index();
+        index.is_some() && !self.mapping.knows(asked)
+            || self.mapping.is_raced(&index.into_iter().collect())
     }
 
     /// Whether a read that the real server has answered may yet be answered here.
@@ -213,6 +229,10 @@ impl Mirror {
             }
             let (real, emulated) = (blocked.real.take(), blocked.emulated.take());
             let emulated = emulated.map(|(outcome, _)| outcome);
+            if flight.is_raced || self.waits_for_a_race(&flight.asked) {
+                self.findings.unjudged(&flight.asked, real);
+                continue;
+            }
             let lines = match real {
                 Some(_) => "- (answered)\n+ (still waits)\n",
                 None => "- (still waits)\n+ (answered)\n",

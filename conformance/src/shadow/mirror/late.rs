@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::relation::Race;
 use super::{BETWEEN_LOOKS, Mirror, ask, plain};
 use crate::shadow::ear::Event;
 use crate::shadow::findings::route;
@@ -118,9 +119,9 @@ impl Mirror {
     }
 
     /// Notes that reads which overlapped with one of these writes, which overlapped, may have seen what the emulator never was.
-    pub(super) fn race_late(&mut self, writes: &HashSet<u64>) {
+    pub(super) fn race_late(&mut self, writes: &HashSet<u64>, race: &Race) {
         for late in &mut self.late {
-            late.is_raced |= !late.open.is_disjoint(writes);
+            late.is_raced |= !late.open.is_disjoint(writes) && race.shows_in(&late.asked);
         }
     }
 
@@ -147,11 +148,11 @@ impl Mirror {
             let is_sure = late.looks >= late.fewest || self.was_overwritten(&late);
             match again {
                 Again::Settled => self.findings.settled += 1,
-                Again::Unjudged => self.findings.unjudged(&late.asked, &late.real),
+                Again::Unjudged => self.findings.unjudged(&late.asked, Some(late.real)),
                 Again::Open if late.deadline.left().is_none() && is_sure => self.too_late(late),
                 Again::Open if late.end.left().is_some() => self.late.push(late),
                 Again::Open if late.looks > 0 => self.too_late(late),
-                Again::Open => self.findings.unjudged(&late.asked, &late.real),
+                Again::Open => self.findings.unjudged(&late.asked, Some(late.real)),
             }
         }
     }

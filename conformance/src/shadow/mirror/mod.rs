@@ -5,9 +5,11 @@
 //! overlapped with a write may show the state before or after it: while it is on its way, the emulator is asked before each write what
 //! it would answer (`views`), and one of these must be alike.
 
+mod arrival;
 mod blocked;
 mod late;
 mod order;
+mod relation;
 mod unsure;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -16,10 +18,12 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use self::arrival::Arrivals;
 use self::blocked::Blocked;
 use self::late::Late;
 use self::order::Timed;
-use self::unsure::{Unsure, contradict};
+use self::relation::{Race, relates};
+use self::unsure::Unsure;
 use crate::shadow::ear::{Event, Place, Unseen, blocks};
 use crate::shadow::findings::{Findings, route};
 use crate::shadow::judge::{Indexes, Judgement, judge, readable};
@@ -56,7 +60,7 @@ pub(super) struct Flight {
     pub(super) views: Vec<Outcome>,
     /// When it was sent, by the count of [`Mirror::tick`].
     pub(super) sent: u64,
-    /// Writes that overlapped with each other were done meanwhile.
+    /// Writes that overlapped with each other were done meanwhile, and their order may show in the answer.
     is_raced: bool,
     blocked: Option<Blocked>,
 }
@@ -93,6 +97,7 @@ pub(super) struct Mirror {
     unseen: Arc<Unseen>,
     /// The emulator's connection for each of the program's; 0 is for looks of our own.
     links: HashMap<u64, Connection>,
+    arrivals: Arrivals,
     /// Reads that may yet be alike.
     late: Vec<Late>,
     /// How many writes were done.
@@ -100,6 +105,8 @@ pub(super) struct Mirror {
     /// How many requests and answers there were.
     ticks: u64,
     unsure: Unsure,
+    /// Reads that are begun here after writes with which they overlapped.
+    behind_a_race: HashSet<u64>,
     /// Nothing more will come.
     is_ended: bool,
     idled: Stopwatch,
@@ -127,10 +134,12 @@ impl Mirror {
             backlog: VecDeque::new(),
             unseen: Arc::clone(unseen),
             links: HashMap::new(),
+            arrivals: Arrivals::default(),
             late: Vec::new(),
             writes: 0,
             ticks: 0,
             unsure: Unsure::default(),
+            behind_a_race: HashSet::new(),
             is_ended: false,
             idled: Stopwatch::start(),
             unsettled: HashSet::new(),
@@ -227,7 +236,7 @@ impl Mirror {
             _place: place,
             views: Vec::new(),
             sent: self.tick(),
-            is_raced: false,
+            is_raced: self.behind_a_race.remove(&id),
             blocked,
         };
         self.flights.insert(id, flight);
@@ -259,36 +268,48 @@ impl Mirror {
             return self.read(done);
         }
         let mut group = order::gathered(self, done);
-        let of_group = |(_, done): &Timed| done.flight.asked.clone();
-        let all: Vec<Asked> = group.iter().map(of_group).collect();
-        let before = self.moment_of_a_race(&all);
-        if before.is_some() {
-            self.race_late(&group.iter().map(|(_, done)| done.id).collect());
-        }
+        let race = Race::of(group.iter());
+        let last_before = self.begin_race(&group, &race);
         let mut lost = unsure::unshown(&group);
+        let first = group[0].1.flight.asked.clone();
+        let all: Vec<String> = group.iter().flat_map(unsure::keys_of_done).collect();
         while let Some(done) = order::next(self, &mut group) {
             let id = done.id;
             self.views_before_a_write();
-            if !self.write(done, &all) {
-                lost.extend(all.iter().flat_map(unsure::keys_of));
+            if !self.write(done, &race) {
+                lost.extend(all.iter().cloned());
             }
             self.try_late(Some(id));
         }
         self.unsure.add(lost);
-        if let Some(before) = before
-            && let Some(after) = order::last_index(self, &all[0])
+        if let Some(before) = last_before
+            && let Some(after) = order::last_index(self, &first)
         {
             self.mapping.add_race(before, after);
         }
     }
 
-    /// The emulator's last index before it does several writes that had overlapped.
-    fn moment_of_a_race(&mut self, group: &[Asked]) -> Option<u64> {
-        let first = group.first().filter(|_| group.len() > 1)?;
-        for flight in self.flights.values_mut() {
-            flight.is_raced = true;
+    /// Notes which reads may show the order of these writes; returns the emulator's last index before it does them.
+    fn begin_race(&mut self, group: &VecDeque<Timed>, race: &Race) -> Option<u64> {
+        if group.len() < 2 {
+            return None;
         }
-        order::last_index(self, first)
+        for flight in self.flights.values_mut() {
+            flight.is_raced |= race.shows_in(&flight.asked);
+        }
+        let ids = group.iter().map(|(_, done)| done.id).collect();
+        self.race_late(&ids, race);
+        for event in &self.backlog {
+            // Sent while these were on their way, and begun here only after them.
+            if let Event::Asked { id, asked, .. } = event
+                && group
+                    .iter()
+                    .any(|(_, done)| relates(asked, &done.flight.asked))
+            {
+                self.behind_a_race.insert(*id);
+            }
+        }
+        order::last_index(self, &group.front()?.1.flight.asked)
     }
 
     /// The program no longer waits. What it has written is written all the same, as far as anybody knows.
@@ -404,8 +425,8 @@ impl Mirror {
         self.postpone(&asked, done.outcome, emulated, is_raced);
     }
 
-    /// Does a write, one of `all` that overlapped; false if they were not done in the real server's order, as it turns out.
-    fn write(&mut self, done: Done, all: &[Asked]) -> bool {
+    /// Does a write, which may be one of several that overlapped; false if they were not done in the real server's order, as it turns out.
+    fn write(&mut self, done: Done, race: &Race) -> bool {
         self.writes += 1;
         order::learn_cas(self, &done);
         let Done {
@@ -420,14 +441,13 @@ impl Mirror {
         let mut judgement = self.judge(&flight.asked, &outcome, &emulated);
         // What ends by itself, a session or a lock-delay, may end a moment later here; a refusal has changed nothing.
         let kind = route(&flight.asked);
-        let is_raced = all.len() > 1;
         let mut is_in_order = true;
-        if is_raced && !judgement.is_same() {
+        if race.is_one_of(&flight.asked) && !judgement.is_same() {
             let unordered = self.judge_with(Indexes::LeftOut, &flight.asked, &outcome, &emulated);
             if unordered.is_same() {
                 judgement = unordered;
-            } else if contradict(&outcome, &emulated) {
-                is_in_order = false;
+            } else {
+                is_in_order = !race.decides(&flight.asked);
             }
         }
         let is_unsure = !is_in_order || self.unsure.touches(&flight.asked);
@@ -446,7 +466,7 @@ impl Mirror {
         }
         match judgement.is_same() {
             true => self.same(&flight.asked, &outcome, &emulated, judgement),
-            false if !is_in_order => self.findings.unjudged(&flight.asked, &outcome),
+            false if !is_in_order => self.findings.unjudged(&flight.asked, Some(outcome)),
             false => self.differs(&flight.asked, outcome, emulated, judgement),
         }
         is_in_order
@@ -495,7 +515,7 @@ impl Mirror {
             return;
         }
         if self.unsure.touches(asked) {
-            self.findings.unjudged(asked, &real);
+            self.findings.unjudged(asked, Some(real));
             return;
         }
         self.findings

@@ -197,12 +197,13 @@ fn moment(mirror: &Mirror, done: &Done) -> Option<u64> {
     shown.get(field)?.as_u64()
 }
 
-/// The emulator's last index of any key.
+/// The emulator's last index of any key or session.
 pub(super) fn last_index(mirror: &mut Mirror, asked: &Asked) -> Option<u64> {
-    match mirror.look(&asked.look_at(NO_KEY)) {
-        Outcome::Reply(reply) => reply.header("X-Consul-Index")?.parse().ok(),
+    let mut last = |target| match mirror.look(&asked.look_at(target)) {
+        Outcome::Reply(reply) => reply.header("X-Consul-Index")?.parse::<u64>().ok(),
         _ => None,
-    }
+    };
+    last(NO_KEY)?.max(last("/v1/session/list")?).into()
 }
 
 /// The first object of a list that a server answered with.

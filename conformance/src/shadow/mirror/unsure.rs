@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::order::{Timed, depends};
 use super::refuses;
-use crate::wire::Outcome;
 use crate::wire::asked::Asked;
 
 /// Keys whose state is not known.
@@ -26,6 +25,11 @@ pub(super) fn keys_of(asked: &Asked) -> Vec<String> {
     let operations: Vec<Value> = serde_json::from_slice(&asked.content()).unwrap_or_default();
     let key = |operation: &Value| Some(operation.pointer("/KV/Key")?.as_str()?.to_owned());
     operations.iter().filter_map(key).collect()
+}
+
+/// The same for one that is done.
+pub(super) fn keys_of_done((_, done): &Timed) -> Vec<String> {
+    keys_of(&done.flight.asked)
 }
 
 impl Unsure {
@@ -52,12 +56,6 @@ impl Unsure {
     pub(super) fn add(&mut self, keys: Vec<String>) {
         self.0.extend(keys);
     }
-}
-
-/// Whether two answers say the contrary: one that all was done, the other that nothing was.
-pub(super) fn contradict(one: &Outcome, other: &Outcome) -> bool {
-    let is_reply = |outcome: &Outcome| matches!(outcome, Outcome::Reply(_));
-    is_reply(one) && is_reply(other) && refuses(one) != refuses(other)
 }
 
 /// The keys that several of these writes, which overlapped, have changed, where neither their conditions nor the real server say in
