@@ -262,7 +262,12 @@ fn shadow_says_what_it_cannot_stand_between() {
     let strict = server(1, |_| {
         "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_owned()
     });
-    shadow(&[], &strict, "127.0.0.1:0", "the emulator knows no ACLs");
+    shadow(
+        &[],
+        &strict,
+        "127.0.0.1:0",
+        "shadow needs a management token",
+    );
     let web = server(1, |_| {
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}".to_owned()
     });

@@ -41,6 +41,9 @@ pub(super) struct Shadow {
     /// Write what led to each of the first differences into this folder, as cases to be finished by hand.
     #[arg(long, value_name = "FOLDER")]
     save_case: Option<PathBuf>,
+    /// A management token of a real Consul that has ACLs; also CONSUL_HTTP_TOKEN.
+    #[arg(long, value_name = "SECRET")]
+    token: Option<String>,
     #[command(flatten)]
     files: Files,
 }
@@ -48,7 +51,7 @@ pub(super) struct Shadow {
 impl Shadow {
     /// Passes on and compares until it is told to end: 0 all that was compared is alike, 1 something differs, 2 not all was compared.
     pub(super) fn run(&self) -> Result<u8, ToolError> {
-        let mut place = Place::new(&self.listen, &self.real)?;
+        let mut place = Place::new(&self.listen, &self.real, &self.token())?;
         place.grace = self.grace.unwrap_or(place.grace);
         // Dropping it stops a server that was started here.
         let (emulator, _started) = self.emulator(&place.real)?;
@@ -89,6 +92,12 @@ impl Shadow {
         let summary = format!("{target} ({build}): {}", findings.summary());
         say(&mut io::stdout().lock(), &summary);
         Ok(findings.exit_status())
+    }
+
+    fn token(&self) -> String {
+        let token = self.token.clone();
+        let token = token.or_else(|| std::env::var("CONSUL_HTTP_TOKEN").ok());
+        token.unwrap_or_default()
     }
 
     /// The emulator's address, and the server if it was started here.

@@ -13,7 +13,7 @@ use super::inside::Inside;
 use super::mapping::Mapping;
 use crate::target::site::ToolError;
 use crate::wire::entry::Entry;
-use crate::wire::{Address, Outcome, Reply, Request, exchange};
+use crate::wire::{Outcome, Reply, Request};
 
 /// Where the last index of each kind of state is shown.
 const TABLES: [&str; 8] = [
@@ -61,12 +61,13 @@ struct Copy<'c> {
 
 impl Copy<'_> {
     fn must_be_empty(&self) -> Result<(), ToolError> {
-        let at = &self.emulator.address;
+        let at = self.emulator;
         let keys = list(at, "/v1/kv/?keys")?.len();
         let sessions = list(at, "/v1/session/list")?.len();
         if keys + sessions > 0 {
             return Err(ToolError(format!(
-                "the emulator at {at} is not empty: it has {keys} keys and {sessions} sessions"
+                "the emulator at {} is not empty: it has {keys} keys and {sessions} sessions",
+                at.address
             )));
         }
         Ok(())
@@ -74,7 +75,7 @@ impl Copy<'_> {
 
     /// Does something at the emulator; what it refuses is left out, and said.
     fn put(&mut self, what: &str, request: &Request) -> Option<Reply> {
-        match exchange(&self.emulator.address, request) {
+        match self.emulator.exchange(request) {
             Outcome::Reply(reply) if reply.status == 200 && reply.body != b"false" => Some(reply),
             Outcome::Reply(reply) => {
                 let why = told(&reply);
@@ -94,7 +95,7 @@ impl Copy<'_> {
 
     /// Nodes besides the agent's own, with their services and checks.
     fn nodes(&mut self) -> Result<(), ToolError> {
-        for node in list(&self.real.address, "/v1/catalog/nodes")? {
+        for node in list(self.real, "/v1/catalog/nodes")? {
             let name = text(&node, "Node");
             if name == self.real.node {
                 continue;
@@ -110,7 +111,7 @@ impl Copy<'_> {
             }
             self.register(&format!("the node {name}"), &body);
             let path = encoded(&name);
-            let shown = get(&self.real.address, &format!("/v1/catalog/node/{path}"))?;
+            let shown = get(self.real, &format!("/v1/catalog/node/{path}"))?;
             for service in shown["Services"]
                 .as_object()
                 .into_iter()
@@ -123,7 +124,7 @@ impl Copy<'_> {
             if let Some(body) = body.as_object_mut() {
                 body.remove("Service");
             }
-            for check in list(&self.real.address, &format!("/v1/health/node/{path}"))? {
+            for check in list(self.real, &format!("/v1/health/node/{path}"))? {
                 let what = format!("the check {} of {name}", check["CheckID"]);
                 body["Check"] = without_indexes(&check);
                 self.register(&what, &body);
@@ -141,7 +142,7 @@ impl Copy<'_> {
 
     /// What the agent itself runs.
     fn own_services(&mut self) -> Result<(), ToolError> {
-        let services = get(&self.real.address, "/v1/agent/services")?;
+        let services = get(self.real, "/v1/agent/services")?;
         for service in services.as_object().into_iter().flat_map(Map::values) {
             let what = format!("the agent's service {}", service["ID"]);
             if !text(service, "Kind").is_empty() {
@@ -168,7 +169,7 @@ impl Copy<'_> {
                 &Request::put("/v1/agent/service/register", body.to_string()),
             );
         }
-        let checks = get(&self.real.address, "/v1/agent/checks")?;
+        let checks = get(self.real, "/v1/agent/checks")?;
         let count = checks.as_object().map_or(0, Map::len);
         if count > 0 {
             self.left_out.push(format!(
@@ -179,8 +180,17 @@ impl Copy<'_> {
     }
 
     fn sessions(&mut self) -> Result<(), ToolError> {
-        let mut sessions = list(&self.real.address, "/v1/session/list")?;
+        let mut sessions = list(self.real, "/v1/session/list")?;
         sessions.sort_by_key(|session| session["CreateIndex"].as_u64());
+        let ending = sessions
+            .iter()
+            .filter(|session| !text(session, "TTL").is_empty());
+        let ending = ending.count();
+        if ending > 0 {
+            self.left_out.push(format!(
+                "{ending} sessions with a TTL may end at another moment until they are renewed: Consul does not show what is left of it"
+            ));
+        }
         for session in &sessions {
             let id = text(session, "ID");
             let mut body = json!({"LockDelay": format!("{}ns", session["LockDelay"])});
@@ -210,7 +220,7 @@ impl Copy<'_> {
 
     /// Keys in the order in which they were last written, each locked as often as it was.
     fn keys(&mut self) -> Result<(), ToolError> {
-        let mut entries = entries(&self.real.address)?;
+        let mut entries = entries(self.real)?;
         entries.sort_by_key(|entry| entry.modify_index);
         let mut helper = None;
         for entry in &entries {
@@ -267,7 +277,7 @@ impl Copy<'_> {
     }
 
     fn queries(&mut self) -> Result<(), ToolError> {
-        for query in list(&self.real.address, "/v1/query")? {
+        for query in list(self.real, "/v1/query")? {
             let id = text(&query, "ID");
             let mut body = without_indexes(&query);
             if let Some(fields) = body.as_object_mut() {
@@ -287,28 +297,25 @@ impl Copy<'_> {
 
     /// What programs may still send of the indexes from before, and where those end.
     fn indexes(&mut self) -> Result<(), ToolError> {
-        let there = entries(&self.emulator.address)?;
+        let there = entries(self.emulator)?;
         let there: BTreeMap<&str, u64> = there
             .iter()
             .map(|entry| (entry.key.as_str(), entry.modify_index))
             .collect();
-        for entry in entries(&self.real.address)? {
+        for entry in entries(self.real)? {
             if let Some(index) = there.get(entry.key.as_str()) {
                 self.mapping.pair_copied(entry.modify_index, *index);
             }
         }
-        self.mapping.floors = (
-            last_index(&self.real.address)?,
-            last_index(&self.emulator.address)?,
-        );
+        self.mapping.floors = (last_index(self.real)?, last_index(self.emulator)?);
         Ok(())
     }
 }
 
-fn last_index(address: &Address) -> Result<u64, ToolError> {
+fn last_index(at: &Inside) -> Result<u64, ToolError> {
     let mut last = 0;
     for path in TABLES {
-        let reply = reply(address, path)?;
+        let reply = reply(at, path)?;
         let index = reply
             .header("X-Consul-Index")
             .and_then(|index| index.parse().ok());
@@ -317,24 +324,25 @@ fn last_index(address: &Address) -> Result<u64, ToolError> {
     Ok(last)
 }
 
-fn entries(address: &Address) -> Result<Vec<Entry>, ToolError> {
-    let list = list(address, "/v1/kv/?recurse")?;
+fn entries(at: &Inside) -> Result<Vec<Entry>, ToolError> {
+    let list = list(at, "/v1/kv/?recurse")?;
     let entries = list.iter().map(Entry::read);
     entries
         .collect::<Result<_, _>>()
-        .map_err(|why| ToolError(format!("{address}: {why}")))
+        .map_err(|why| ToolError(format!("{}: {why}", at.address)))
 }
 
 /// A list; where there is nothing, or no such endpoint, it is empty.
-fn list(address: &Address, path: &str) -> Result<Vec<Value>, ToolError> {
-    match get(address, path)? {
+fn list(at: &Inside, path: &str) -> Result<Vec<Value>, ToolError> {
+    match get(at, path)? {
         Value::Array(list) => Ok(list),
         _ => Ok(Vec::new()),
     }
 }
 
-fn get(address: &Address, path: &str) -> Result<Value, ToolError> {
-    let reply = reply(address, path)?;
+fn get(at: &Inside, path: &str) -> Result<Value, ToolError> {
+    let reply = reply(at, path)?;
+    let address = &at.address;
     match reply.status {
         200 => serde_json::from_slice(&reply.body)
             .map_err(|error| ToolError(format!("{address}{path} is no JSON: {error}"))),
@@ -346,10 +354,13 @@ fn get(address: &Address, path: &str) -> Result<Value, ToolError> {
     }
 }
 
-fn reply(address: &Address, path: &str) -> Result<Reply, ToolError> {
-    match exchange(address, &Request::get(path)) {
+fn reply(at: &Inside, path: &str) -> Result<Reply, ToolError> {
+    match at.exchange(&Request::get(path)) {
         Outcome::Reply(reply) => Ok(reply),
-        _ => Err(ToolError(format!("{address} does not answer GET {path}"))),
+        _ => Err(ToolError(format!(
+            "{} does not answer GET {path}",
+            at.address
+        ))),
     }
 }
 

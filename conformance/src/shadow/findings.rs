@@ -82,6 +82,8 @@ pub struct Findings {
     pub(super) settled: usize,
     /// Answers that differ where nobody can say what is right: writes had overlapped in an order that does not show.
     unjudged: usize,
+    /// Answers that depend on the rights of a token that the emulator does not have.
+    pub(super) by_rights: usize,
     /// Answers that were not compared because the emulator was gone or had missed something.
     pub(super) dropped: usize,
     pub(super) dead: Option<String>,
@@ -99,6 +101,7 @@ impl Findings {
             not_copied,
             settled: 0,
             unjudged: 0,
+            by_rights: 0,
             dropped: 0,
             dead: None,
         }
@@ -207,6 +210,10 @@ impl Findings {
             self.unjudged,
             "answers differed and were not judged: writes overlapped, and their order does not show",
         ));
+        sentences.extend(count(
+            self.by_rights,
+            "answers were not judged: they depend on the rights of other tokens than shadow's",
+        ));
         let counts = [
             (
                 &unseen.foreign,
@@ -227,11 +234,12 @@ impl Findings {
         sentences
     }
 
-    /// 0: all that was compared is alike; 1: something differs; 2: the emulator was gone, so that not all was compared.
+    /// 0: all that was compared is alike; 1: something differs; 2: one of the servers was gone, so that not all was compared.
     #[must_use]
     pub fn exit_status(&self) -> u8 {
+        let is_gone = self.dead.is_some() || self.unseen.unreached.load(Ordering::SeqCst) > 0;
         match self.count_of_differences() {
-            0 if self.count_of_dropped() > 0 || self.dead.is_some() => 2,
+            0 if self.count_of_dropped() > 0 || is_gone => 2,
             0 => 0,
             _ => 1,
         }
@@ -245,7 +253,7 @@ impl Findings {
             self.count_of_same(),
             self.settled,
             self.count_of_differences(),
-            self.unjudged,
+            self.unjudged + self.by_rights,
             self.watch.elapsed()
         )
     }

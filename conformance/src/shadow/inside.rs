@@ -6,6 +6,13 @@ use crate::target::site::ToolError;
 use crate::wire::transcript::Names;
 use crate::wire::{Address, Outcome, Request, exchange};
 
+/// The management token of a real server with ACLs, and what it does without one.
+#[derive(Debug, Clone)]
+pub(super) struct Rights {
+    pub(super) token: String,
+    default_policy: String,
+}
+
 /// More connections than any program has.
 const CONNECTIONS: u32 = 100_000;
 
@@ -21,6 +28,8 @@ pub struct Inside {
     datacenter: String,
     shortest_ttl: String,
     is_pretty: bool,
+    /// `None` where ACLs are off.
+    pub(super) rights: Option<Rights>,
 }
 
 impl Inside {
@@ -28,8 +37,9 @@ impl Inside {
     ///
     /// # Errors
     /// That nobody answers there, or nobody whom the emulator could stand beside.
-    pub fn of(address: &Address) -> Result<Self, ToolError> {
-        let reply = match exchange(address, &Request::get("/v1/agent/self")) {
+    pub fn of(address: &Address, token: &str) -> Result<Self, ToolError> {
+        let request = with_token(Request::get("/v1/agent/self"), token);
+        let reply = match exchange(address, &request) {
             Outcome::Reply(reply) => reply,
             Outcome::Unreachable(why) => {
                 return Err(ToolError(format!("no server at {address}: {why}")));
@@ -43,7 +53,7 @@ impl Inside {
         };
         if reply.status == 403 {
             return Err(ToolError(format!(
-                "{address} denies GET /v1/agent/self: the emulator knows no ACLs and cannot stand beside it"
+                "{address} denies GET /v1/agent/self: it has ACLs, and shadow needs a management token (--token or CONSUL_HTTP_TOKEN)"
             )));
         }
         let said: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
@@ -55,6 +65,30 @@ impl Inside {
         if reply.status != 200 || version.is_empty() {
             return Err(not_a_consul(address, "GET /v1/agent/self shows no version"));
         }
+        let has_acls = [
+            "/DebugConfig/ACLsEnabled",
+            "/DebugConfig/ACLResolverSettings/ACLsEnabled",
+        ];
+        let has_acls = has_acls
+            .iter()
+            .any(|pointer| said.pointer(pointer) == Some(&Value::Bool(true)));
+        if has_acls && !is_management(address, token) {
+            return Err(ToolError(format!(
+                "{address} has ACLs, and shadow needs a management token (--token or CONSUL_HTTP_TOKEN)"
+            )));
+        }
+        let policy = [
+            "/DebugConfig/ACLDefaultPolicy",
+            "/DebugConfig/ACLResolverSettings/ACLDefaultPolicy",
+        ];
+        let default_policy = policy
+            .into_iter()
+            .map(text)
+            .find(|policy| !policy.is_empty());
+        let rights = has_acls.then(|| Rights {
+            token: token.to_owned(),
+            default_policy: default_policy.unwrap_or_else(|| "allow".to_owned()),
+        });
         let ttl = text("/DebugConfig/SessionTTLMin");
         Ok(Self {
             address: address.clone(),
@@ -67,6 +101,7 @@ impl Inside {
                 _ => ttl,
             },
             is_pretty: reply.body.starts_with(b"{\n"),
+            rights,
         })
     }
 
@@ -85,11 +120,25 @@ impl Inside {
     /// The settings for the same, as JSON.
     #[must_use]
     pub fn settings(&self) -> String {
-        json!({
+        let mut settings = json!({
             "session_ttl_min": self.shortest_ttl,
             "limits": {"http_max_conns_per_client": CONNECTIONS},
-        })
-        .to_string()
+        });
+        if let Some(rights) = &self.rights {
+            settings["acl"] = json!({
+                "enabled": true,
+                "default_policy": rights.default_policy,
+                // Names that all releases know (acl.md 1.3).
+                "tokens": {"master": rights.token, "agent": rights.token},
+            });
+        }
+        settings.to_string()
+    }
+
+    /// Asks or tells the server something, with the token of a server that has ACLs.
+    pub(super) fn exchange(&self, request: &Request) -> Outcome {
+        let token = self.rights.as_ref().map_or("", |rights| &rights.token);
+        exchange(&self.address, &with_token(request.clone(), token))
     }
 
     /// Whether it prints JSON over many lines, as `-dev` does.
@@ -105,6 +154,19 @@ impl Inside {
             node: self.node.clone(),
         }
     }
+}
+
+fn with_token(request: Request, token: &str) -> Request {
+    match token {
+        "" => request,
+        _ => request.header("X-Consul-Token", token),
+    }
+}
+
+/// Whether a token may do all that ACLs decide: only such a one sees the secrets of others (acl.md 5.14).
+fn is_management(address: &Address, token: &str) -> bool {
+    let request = with_token(Request::get("/v1/acl/policies"), token);
+    matches!(exchange(address, &request), Outcome::Reply(reply) if reply.status == 200)
 }
 
 fn not_a_consul(address: &Address, why: &str) -> ToolError {

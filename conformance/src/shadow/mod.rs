@@ -40,6 +40,8 @@ use crate::wire::Address;
 
 /// How long one server may take longer than the other, unless told.
 pub const GRACE: Duration = Duration::from_secs(1);
+/// How long the emulator may take to answer what does not wait, unless told; then it is given up.
+pub const PATIENCE: Duration = Duration::from_secs(5);
 /// How many bytes of each connection may wait for the emulator, unless told.
 pub const ROOM: usize = 32 * 1024 * 1024;
 
@@ -51,6 +53,8 @@ pub struct Place {
     pub real: Inside,
     /// How long one server may take longer than the other to answer a read that waits, or to come to say the same.
     pub grace: Duration,
+    /// How long the emulator may take to answer what does not wait before it is given up.
+    pub patience: Duration,
     /// How many bytes of each connection may wait for the emulator before it is given up.
     pub room: usize,
 }
@@ -71,18 +75,19 @@ impl fmt::Debug for Shadow {
 }
 
 impl Place {
-    /// Takes the address and asks the real server what it is. Programs that connect wait until [`Self::start`].
+    /// Takes the address and asks the real server what it is; `token` is a management token where it has ACLs, else empty. Programs that connect wait until [`Self::start`].
     ///
     /// # Errors
     /// The address is not valid or is in use, or the real server does not answer.
-    pub fn new(listen: &str, real: &str) -> Result<Self, ToolError> {
+    pub fn new(listen: &str, real: &str, token: &str) -> Result<Self, ToolError> {
         let real = Address::parse(real).map_err(ToolError)?;
         let listener = TcpListener::bind(listen)
             .map_err(|error| ToolError(format!("cannot listen on {listen}: {error}")))?;
         Ok(Self {
             listener,
-            real: Inside::of(&real)?,
+            real: Inside::of(&real, token)?,
             grace: GRACE,
+            patience: PATIENCE,
             room: ROOM,
         })
     }
@@ -94,7 +99,14 @@ impl Place {
     /// An emulator that does not answer or has a state already, or a real server that does not show its own.
     pub fn start(self, emulator: &Address, observer: Observer) -> Result<Shadow, ToolError> {
         let cannot = |error: std::io::Error| ToolError(format!("cannot listen: {error}"));
-        let emulated = Inside::of(emulator)?;
+        let token = self.real.rights.as_ref().map(|rights| rights.token.clone());
+        let emulated = Inside::of(emulator, token.as_deref().unwrap_or_default())?;
+        if emulated.rights.is_some() != token.is_some() {
+            return Err(ToolError(format!(
+                "only one of {} and the emulator at {emulator} has ACLs",
+                self.real.address
+            )));
+        }
         let mut mapping = Mapping::default();
         let not_copied = copy::copy(&self.real, &emulated, &mut mapping)?;
         let (pieces, copies) = mpsc::channel();
@@ -105,6 +117,8 @@ impl Place {
             emulator: emulator.clone(),
             names: (self.real.names(), emulated.names()),
             grace: self.grace,
+            patience: self.patience,
+            token,
         };
         let findings = Findings::new(observer, &unseen, not_copied.clone());
         let mirror = Mirror::new(servers, mapping, findings, (events.clone(), queue), &unseen);

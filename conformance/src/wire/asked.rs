@@ -193,6 +193,33 @@ impl Asked {
         self.body = body.as_bytes().to_vec();
     }
 
+    /// The token that Consul takes of a request (acl.md 2.1); empty without one.
+    pub(crate) fn token(&self) -> &str {
+        let bearer = || {
+            let (scheme, rest) = header(&self.headers, "Authorization")?.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| rest.trim())
+        };
+        let given = |token: &&str| !token.is_empty();
+        let parameter = self.parameter("token").filter(given);
+        let token = parameter.or_else(|| header(&self.headers, "X-Consul-Token").filter(given));
+        token.or_else(bearer).unwrap_or_default()
+    }
+
+    /// Puts this token in place of any other.
+    pub(crate) fn set_token(&mut self, token: &str) {
+        if self.has("token") {
+            self.drop_parameter("token");
+        }
+        let lines = self.headers.split_inclusive("\r\n");
+        let other = |line: &&str| {
+            let line = line.to_ascii_lowercase();
+            !line.starts_with("x-consul-token:") && !line.starts_with("authorization:")
+        };
+        self.headers = lines.filter(other).collect();
+        self.headers
+            .push_str(&format!("X-Consul-Token: {token}\r\n"));
+    }
+
     /// Whether the client waits for leave to send its body.
     pub(crate) fn expects(&self) -> bool {
         header(&self.headers, "Expect").is_some()
@@ -289,6 +316,25 @@ mod tests {
                 *asked
             }
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_request_has_the_token_that_consul_takes_of_it() {
+        for (head, expected) in [
+            ("GET /?token=q HTTP/1.1\r\nX-Consul-Token: h\r\n", "q"),
+            (
+                "GET /?token= HTTP/1.1\r\nX-Consul-Token: h\r\nAuthorization: Bearer b\r\n",
+                "h",
+            ),
+            ("GET / HTTP/1.1\r\nauthorization: bearer  b\r\n", "b"),
+            ("GET / HTTP/1.1\r\nAuthorization: Basic b\r\n", ""),
+        ] {
+            let mut asked = whole(format!("{head}\r\n").as_bytes());
+            assert_eq!(asked.token(), expected, "{head}");
+            asked.set_token("new");
+            let bytes = b"GET / HTTP/1.1\r\nX-Consul-Token: new\r\n\r\n";
+            assert_eq!(asked.to_bytes(), bytes, "{head}");
         }
     }
 

@@ -46,7 +46,12 @@ pub(crate) struct Shadowed {
 
 /// Starts a shadow with a good emulator, or with one that is altered.
 pub(crate) fn shadowed(real: &Address, altered: Option<&str>) -> Shadowed {
-    let place = Place::new("127.0.0.1:0", &real.host).expect("the real server answers");
+    shadowed_with("", real, altered)
+}
+
+/// The same with a management token.
+pub(crate) fn shadowed_with(token: &str, real: &Address, altered: Option<&str>) -> Shadowed {
+    let place = Place::new("127.0.0.1:0", &real.host, token).expect("the real server answers");
     let mut emulator = emulator_like(&place.real);
     if let Some(name) = altered {
         let site = mutate::in_place_of(emulator, mutant(name));

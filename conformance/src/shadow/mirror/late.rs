@@ -90,6 +90,9 @@ impl Mirror {
         emulated: Outcome,
         is_raced: bool,
     ) {
+        if self.unsure.touches(asked) {
+            return self.findings.unjudged(asked, Some(real));
+        }
         let writes = self.flights.iter();
         let writes = writes.filter(|(_, flight)| !flight.asked.is_read());
         let is_hopeless = self.unsettled.contains(&route(asked));

@@ -10,6 +10,7 @@ mod blocked;
 mod late;
 mod order;
 mod relation;
+mod rights;
 mod unsure;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -42,6 +43,9 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
 /// So many reads on their way are asked for before a write, and so many of their views are kept.
 const MOST_VIEWS: usize = 32;
 
+/// How the emulator's own headers begin.
+const OWN_HEADERS: &str = "X-Proconsul-";
+
 /// The two servers and how long they may take.
 #[derive(Clone)]
 pub(super) struct Servers {
@@ -49,6 +53,10 @@ pub(super) struct Servers {
     pub(super) emulator: Address,
     pub(super) names: (Names, Names),
     pub(super) grace: Duration,
+    /// How long the emulator may take to answer what does not wait.
+    pub(super) patience: Duration,
+    /// The emulator's token, where the servers have ACLs.
+    pub(super) token: Option<String>,
 }
 
 /// A request of the program whose answer is awaited.
@@ -243,10 +251,16 @@ impl Mirror {
     }
 
     fn answered(&mut self, id: u64, outcome: Outcome) {
+        if !matches!(outcome, Outcome::Reply(_)) && !self.is_over() {
+            self.is_the_real_one_gone();
+        }
         if self.is_over() {
             if self.flights.remove(&id).is_some() {
                 self.findings.dropped += 1;
             }
+            return;
+        }
+        if self.was_made_by_rights(id, &outcome) {
             return;
         }
         if let Some(flight) = self.flights.get_mut(&id)
@@ -337,8 +351,9 @@ impl Mirror {
                 return Outcome::Unreachable(why);
             }
         };
-        link.send(&asked.to_bytes());
-        let outcome = final_reply(&mut link, asked.method == "HEAD", PATIENCE);
+        link.send(&self.servers.dressed(asked).to_bytes());
+        let patience = self.servers.patience;
+        let outcome = final_reply(&mut link, asked.method == "HEAD", patience);
         match &outcome {
             Outcome::Reply(reply) => {
                 let close = reply
@@ -351,7 +366,7 @@ impl Mirror {
             // It was closed while nobody used it.
             Outcome::Closed if is_kept => return self.exchange(connection, asked),
             Outcome::Silent { .. } => {
-                self.dead = Some(format!("the emulator does not answer within {PATIENCE:?}"));
+                self.dead = Some(format!("the emulator does not answer within {patience:?}"));
             }
             Outcome::Closed | Outcome::Broken { .. } | Outcome::Unreachable(_) => {
                 self.is_gone();
@@ -366,6 +381,14 @@ impl Mirror {
             self.dead = Some(format!("the emulator is gone: {why}"));
         }
         self.dead.is_some()
+    }
+
+    /// Whether nobody listens where the real server was. What it did last nobody knows, so nothing is compared any more, even if it comes
+    /// back.
+    fn is_the_real_one_gone(&mut self) {
+        if let Err(why) = Connection::open(&self.servers.real) {
+            self.dead = Some(format!("the real server is gone: {why}"));
+        }
     }
 
     /// What the emulator would answer now, if the request did not wait.
@@ -514,6 +537,10 @@ impl Mirror {
             self.findings.dropped += 1;
             return;
         }
+        if self.servers.may_depend_on_rights(asked) {
+            self.findings.by_rights += 1;
+            return;
+        }
         if self.unsure.touches(asked) {
             self.findings.unjudged(asked, Some(real));
             return;
@@ -551,7 +578,14 @@ pub(super) fn final_reply(link: &mut Connection, to_head: bool, patience: Durati
     loop {
         match link.read(to_head, deadline.left().unwrap_or_default()) {
             Outcome::Reply(reply) if reply.status < 200 => {}
-            outcome => return readable(outcome),
+            Outcome::Reply(mut reply) => {
+                // What an emulator with a control plane says beside Consul's answer.
+                reply
+                    .headers
+                    .retain(|(name, _)| !name.starts_with(OWN_HEADERS));
+                return readable(Outcome::Reply(reply));
+            }
+            outcome => return outcome,
         }
     }
 }

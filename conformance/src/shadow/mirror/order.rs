@@ -53,6 +53,9 @@ pub(super) fn gathered(mirror: &mut Mirror, first: Done) -> VecDeque<Timed> {
             }
             Some(Event::Answered { id, outcome, .. }) if open.contains(&id) => {
                 open.remove(&id);
+                if mirror.was_made_by_rights(id, &outcome) {
+                    continue;
+                }
                 let flight = mirror.flights.remove(&id);
                 let answered = mirror.tick();
                 group.extend(flight.map(|flight| Done {

@@ -95,3 +95,49 @@ impl Race {
         twos.any(|(one, other)| (one == write || other == write) && relates(one, other))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::asked::Reading;
+
+    const ID: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+
+    fn asked(line: &str) -> Asked {
+        let line = line.replace("ID", ID);
+        match Asked::read(format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()) {
+            Reading::Whole(asked, _) => *asked,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn requests_are_related_where_the_order_of_both_may_show() {
+        for (one, other, expected) in [
+            ("PUT /v1/kv/a", "PUT /v1/kv/a", true),
+            ("PUT /v1/kv/a", "PUT /v1/kv/b", false),
+            ("PUT /v1/kv/a", "PUT /v1/kv/ab", false),
+            ("DELETE /v1/kv/a?recurse", "PUT /v1/kv/ab", true),
+            ("GET /v1/kv/a?keys", "PUT /v1/kv/b", false),
+            ("PUT /v1/kv/a?acquire=ID", "PUT /v1/kv/b?acquire=ID", true),
+            ("PUT /v1/kv/a", "PUT /v1/session/destroy/ID", true),
+            ("PUT /v1/kv/a", "PUT /v1/session/renew/ID", false),
+            ("PUT /v1/kv/a", "PUT /v1/session/create", false),
+            ("PUT /v1/session/create", "PUT /v1/session/create", false),
+            ("GET /v1/session/list", "PUT /v1/session/create", true),
+            (
+                "GET /v1/session/info/ID",
+                "PUT /v1/session/destroy/ID",
+                true,
+            ),
+            ("PUT /v1/kv/a", "PUT /v1/catalog/deregister", true),
+            ("PUT /v1/kv/a", "GET /v1/catalog/nodes", false),
+            ("PUT /v1/kv/a", "PUT /v1/txn", true),
+            ("GET /v1/health/node/n", "PUT /v1/agent/check/pass/c", true),
+        ] {
+            let (one, other) = (asked(one), asked(other));
+            assert_eq!(relates(&one, &other), expected, "{one:?} {other:?}");
+            assert_eq!(relates(&other, &one), expected, "{other:?} {one:?}");
+        }
+    }
+}
