@@ -128,8 +128,12 @@ impl Inside {
             settings["acl"] = json!({
                 "enabled": true,
                 "default_policy": rights.default_policy,
-                // Names that all releases know (acl.md 1.3).
-                "tokens": {"master": rights.token, "agent": rights.token},
+                // Names that all releases know (acl.md 1.3); who starts the emulator asks it without a token.
+                "tokens": {
+                    "master": rights.token,
+                    "agent": rights.token,
+                    "default": rights.token,
+                },
             });
         }
         settings.to_string()

@@ -1,4 +1,4 @@
-//! A difference as a case: `saved_case.rs` is what `--save-case` writes, compiled here as it stands.
+//! A difference as a case: `saved_case.txt` is what `--save-case` writes, compiled here as it stands.
 
 use proconsul_conformance::Target;
 use proconsul_conformance::case::Case;
@@ -10,8 +10,8 @@ use proconsul_conformance::wire::Address;
 use crate::shadowed::{mutant, shadowed};
 use crate::{put, real, session};
 
-const TEXT: &str = include_str!("saved_case.rs");
-const CASE: &Case = &include!("saved_case.rs");
+const TEXT: &str = include_str!("saved_case.txt");
+const CASE: &Case = &include!("saved_case.txt");
 
 #[test]
 fn a_difference_becomes_a_case() {
