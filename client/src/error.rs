@@ -44,6 +44,11 @@ pub enum Error {
         /// For how long.
         after: Duration,
     },
+    /// Consul refused for the sake of the token (403): it may not do that, or Consul does not know it.
+    PermissionDenied {
+        /// Consul's text, without the line end.
+        text: String,
+    },
     /// Consul refused, with its text.
     Status {
         /// The HTTP status.
@@ -68,6 +73,7 @@ impl Error {
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Status { status, .. } => Some(*status),
+            Self::PermissionDenied { .. } => Some(403),
             _ => None,
         }
     }
@@ -78,10 +84,17 @@ impl Error {
         self.status() == Some(404)
     }
 
-    /// The token may not do that (403).
+    /// The token may not do that, or Consul does not know it (403).
     #[must_use]
     pub fn is_forbidden(&self) -> bool {
-        self.status() == Some(403)
+        matches!(self, Self::PermissionDenied { .. })
+    }
+
+    /// Consul does not know the token, e.g. because it has expired, or the token or policy that the call names (403
+    /// `... ACL not found`).
+    #[must_use]
+    pub fn is_acl_not_found(&self) -> bool {
+        matches!(self, Self::PermissionDenied { text } if text.ends_with("ACL not found"))
     }
 
     /// Too many connections or requests (429; before Consul 1.9 an excess connection is simply closed, which is
@@ -172,7 +185,8 @@ impl fmt::Display for Error {
                 f,
                 "no answer from Consul at {address} within {after:?}; the request may have been applied"
             ),
-            Self::Status { status, text } => {
+            Self::PermissionDenied { text } | Self::Status { text, .. } => {
+                let status = self.status().unwrap_or_default();
                 write!(f, "Consul answered {status}: {text}")?;
                 self.advice()
                     .map_or(Ok(()), |advice| write!(f, " ({advice})"))
@@ -217,7 +231,14 @@ mod tests {
     #[test]
     fn predicates_tell_consuls_answers_apart() {
         assert!(status(404, "").is_not_found());
-        assert!(status(403, "Permission denied").is_forbidden());
+        let denied = |text: &str| Error::PermissionDenied {
+            text: text.to_owned(),
+        };
+        let refused = denied("Permission denied");
+        assert!(refused.is_forbidden() && !refused.is_acl_not_found());
+        assert_eq!(refused.status(), Some(403));
+        assert!(!refused.is_transient() && !refused.may_be_applied());
+        assert!(denied("token does not exist: ACL not found").is_acl_not_found());
         assert!(status(429, "").is_rate_limited() && status(429, "").is_transient());
         let no_leader = status(500, "No cluster leader");
         assert!(no_leader.is_no_leader() && no_leader.is_transient() && no_leader.may_be_applied());

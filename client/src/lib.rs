@@ -42,6 +42,9 @@ mod settings;
 mod transport;
 mod watch;
 
+pub use api::acl::{
+    Acl, AclLink, AuthMethod, BindingRule, NodeIdentity, Policy, Role, ServiceIdentity, Token,
+};
 pub use api::agent::{Agent, Member, NewCheck, NewService};
 pub use api::catalog::{
     Catalog, CatalogService, Check, Locality, Node, NodeServices, Registration, Service,

@@ -55,14 +55,14 @@ impl Settings {
         if let Some(address) = read("CONSUL_HTTP_ADDR") {
             settings.address = address;
         }
+        settings.token = read("CONSUL_HTTP_TOKEN");
+        // A file goes before the variable, unless it is empty.
         if let Some(path) = read("CONSUL_HTTP_TOKEN_FILE") {
             let token = std::fs::read_to_string(&path).map_err(|error| {
                 Error::Settings(format!("CONSUL_HTTP_TOKEN_FILE={path}: {error}"))
             })?;
-            settings.token = Some(token.trim().to_owned()).filter(|token| !token.is_empty());
-        }
-        if let Some(token) = read("CONSUL_HTTP_TOKEN") {
-            settings.token = Some(token);
+            let token = Some(token.trim().to_owned()).filter(|token| !token.is_empty());
+            settings.token = token.or(settings.token);
         }
         settings.auth = read("CONSUL_HTTP_AUTH").map(|auth| match auth.split_once(':') {
             Some((user, password)) => (user.to_owned(), password.to_owned()),

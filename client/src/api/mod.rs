@@ -1,5 +1,6 @@
 //! One file per page of Consul's API documentation.
 
+pub(crate) mod acl;
 pub(crate) mod agent;
 pub(crate) mod catalog;
 pub(crate) mod event;

@@ -118,9 +118,10 @@ impl Client {
         if raw.status == 200 || also.contains(&raw.status) {
             return Ok(raw);
         }
-        Err(Error::Status {
-            status: raw.status,
-            text: String::from_utf8_lossy(&raw.body).trim_end().to_owned(),
+        let text = String::from_utf8_lossy(&raw.body).trim_end().to_owned();
+        Err(match raw.status {
+            403 => Error::PermissionDenied { text },
+            status => Error::Status { status, text },
         })
     }
 
@@ -172,6 +173,16 @@ impl Client {
         for (name, value) in parameters {
             call = call.parameter(name, *value);
         }
+        let raw = self.send(call, &[]).await?;
+        Ok(String::from_utf8_lossy(&raw.body).into_owned())
+    }
+
+    /// Deletes by an endpoint for which there is no method here. Gives the body of the answer as it came.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn delete(&self, path: &str) -> Result<String, Error> {
+        let call = Call::write(self, path).method(Method::DELETE);
         let raw = self.send(call, &[]).await?;
         Ok(String::from_utf8_lossy(&raw.body).into_owned())
     }

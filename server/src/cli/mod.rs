@@ -38,8 +38,8 @@ const NOT_UNDERSTOOD: u8 = 127;
 
 /// The verbs of Consul that proconsul lacks.
 const MISSING_VERBS: &str = "
-    acl config connect debug exec intention keygen keyring login logout monitor operator peering resource
-    rtt snapshot tls troubleshoot validate
+    config connect debug exec intention keygen keyring monitor operator peering resource rtt snapshot tls
+    troubleshoot validate
 ";
 
 /// Runs the command line of this process, and returns its exit code.

@@ -5,14 +5,17 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use proconsul::Server;
 use proconsul::version::Version;
+use proconsul::{Builder, Server};
 use proconsul_conformance::report::left_out;
 
 /// A command line and its standard input.
+#[derive(Clone)]
 pub(crate) struct Line {
     pub(crate) arguments: Vec<String>,
     pub(crate) input: &'static str,
+    /// Variables of its environment.
+    pub(crate) variables: Vec<(String, String)>,
 }
 
 pub(crate) fn line(text: &str) -> Line {
@@ -20,19 +23,23 @@ pub(crate) fn line(text: &str) -> Line {
 }
 
 /// Arguments are split at spaces; `_` is a space, `%` an empty argument.
-fn with_input(text: &str, input: &'static str) -> Line {
+pub(crate) fn with_input(text: &str, input: &'static str) -> Line {
     let arguments = text.split(' ').filter(|word| !word.is_empty());
     let arguments = arguments.map(|word| word.replace('_', " ").replace('%', ""));
     Line {
         arguments: arguments.collect(),
         input,
+        variables: Vec::new(),
     }
 }
 
 pub(crate) fn run(binary: &Path, server: &Server, line: &Line) -> Output {
     let mut child = Command::new(binary)
         .args(&line.arguments)
+        .env_remove("CONSUL_HTTP_TOKEN")
+        .env_remove("CONSUL_HTTP_TOKEN_FILE")
         .env("CONSUL_HTTP_ADDR", server.addr().to_string())
+        .envs(line.variables.iter().cloned())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -66,19 +73,38 @@ pub(crate) fn seen(output: &Output) -> (String, String, Option<i32>) {
 
 /// Both programs see the same, line by line.
 pub(crate) fn compare(lines: &[Line]) {
+    compare_on(lines, |builder| builder);
+}
+
+/// Both programs see the same on servers that are built like this.
+pub(crate) fn compare_on(lines: &[Line], build: impl Fn(Builder) -> Builder) {
     let Some(consul) = left_out::consul() else {
         return;
     };
     let start = || {
         let server = Server::builder().version(Version::V1_8_7).seed(7).frozen();
-        server.start().expect("a free port")
+        build(server).start().expect("a free port")
     };
     let (theirs, ours) = (start(), start());
+    // Both servers make the same ids.
+    let mut id = String::new();
     for line in lines {
-        let expected = seen(&run(&consul, &theirs, line));
-        let got = seen(&run(&own(), &ours, line));
+        let mut line = line.clone();
+        for argument in &mut line.arguments {
+            *argument = argument.replace("$ID", &id);
+        }
+        let expected = seen(&run(&consul, &theirs, &line));
+        let got = seen(&run(&own(), &ours, &line));
         assert_eq!(got, expected, "{:?}", line.arguments);
+        id = first_id(&got.0).unwrap_or(id);
     }
+}
+
+/// The id behind the first label `ID`, for `$ID` in later lines.
+fn first_id(output: &str) -> Option<String> {
+    let mut lines = output.lines();
+    let id = lines.find_map(|line| line.strip_prefix("ID:"))?;
+    Some(id.trim().to_owned())
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The binary as harnesses start it: arguments, files, variables, what it prints, how it ends.
 
+mod acl;
 mod agent;
 mod commands;
 mod configuration;

@@ -45,6 +45,7 @@ fn on_files(verb: &str, folder: &Path, names: &[&str]) -> Line {
             .chain(paths)
             .collect(),
         input: "",
+        variables: Vec::new(),
     }
 }
 

@@ -43,7 +43,8 @@ async fn event(given: Given) -> Outcome {
         .filter_map(|filter| given.text(filter).map(|text| (filter, text)))
         .collect();
     let path = format!("v1/event/fire/{name}");
-    let fired = given.client()?.write(&path, &parameters, payload).await;
+    let client = given.agents_client().await?;
+    let fired = client.write(&path, &parameters, payload).await;
     let fired = fired.map_err(because("Error firing event"))?;
     let fired: Value = serde_json::from_str(&fired).unwrap_or_default();
     Ok(format!(
@@ -154,7 +155,7 @@ async fn maint(given: Given) -> Outcome {
 /// Lists the node and services in maintenance.
 async fn in_maintenance(given: &Given) -> Outcome {
     const SERVICE: &str = "_service_maintenance:";
-    let checks = given.client()?.agent().checks().await;
+    let checks = given.agents_client().await?.agent().checks().await;
     let checks = checks.map_err(because("Error getting checks"))?;
     let mut text = String::new();
     for check in checks.values() {

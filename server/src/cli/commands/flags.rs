@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proconsul_client::{Client, Consistency, QueryOptions};
 
-use super::Failure;
+use super::{Failure, because, source};
 use crate::cli::settings::go_flags::{Flag, FlagKind, ParsedFlags};
 use crate::go::duration;
 use crate::go::number::{parse_bool, parse_int_of_any_base, parse_uint};
@@ -81,6 +81,11 @@ impl Given {
             .map(|(_, argument)| argument.as_str())
     }
 
+    /// Returns the last argument of a flag. Consul's commands treat an empty one as missing in many places.
+    pub(super) fn filled(&self, name: &str) -> Option<&str> {
+        self.text(name).filter(|text| !text.is_empty())
+    }
+
     /// Returns all arguments of a flag, in their order.
     pub(super) fn texts(&self, name: &str) -> Vec<&str> {
         let given = self.0.flags.iter().filter(|(flag, _)| flag.name == name);
@@ -115,18 +120,43 @@ impl Given {
 
     /// Returns the client that the flags and the environment describe.
     pub(super) fn client(&self) -> Result<Client, Failure> {
-        let wrong = |error: proconsul_client::Error| Failure::from(error.to_string());
-        let mut builder = proconsul_client::Builder::from_env().map_err(wrong)?;
+        self.connect()
+            .map_err(|why| format!("Error connecting to Consul agent: {why}").into())
+    }
+
+    /// Returns the client once the agent has answered it, as several of Consul's verbs begin: a token that may not read
+    /// the agent fails here.
+    pub(super) async fn agents_client(&self) -> Result<Client, Failure> {
+        let client = self.client()?;
+        let asked = client.read("v1/agent/self", &[]).await;
+        asked.map_err(because("Error querying Consul agent"))?;
+        Ok(client)
+    }
+
+    fn connect(&self) -> Result<Client, String> {
+        const TOKEN_FILE: &str = "CONSUL_HTTP_TOKEN_FILE";
+        let wrong = |error: proconsul_client::Error| error.to_string();
+        let of_environment = |name: &str| std::env::var(name).ok();
+        // The file is read here, for Consul's text about a missing one.
+        let variables = |name: &str| of_environment(name).filter(|_| name != TOKEN_FILE);
+        let mut builder = proconsul_client::Builder::from_variables(variables).map_err(wrong)?;
         if let Some(address) = self.text("http-addr") {
             builder = builder.address(address);
         }
-        if let Some(path) = self.text("token-file") {
-            let token = std::fs::read_to_string(path)
-                .map_err(|error| format!("Error loading token file: {error}"))?;
-            builder = builder.token(token.trim());
-        }
-        if let Some(token) = self.text("token") {
+        if let Some(token) = self.filled("token") {
             builder = builder.token(token);
+        }
+        // A file goes before all tokens, wherever they are given (acl.md 12).
+        let file = self.filled("token-file").map(str::to_owned);
+        if let Some(path) =
+            file.or_else(|| of_environment(TOKEN_FILE).filter(|path| !path.is_empty()))
+        {
+            let token =
+                source::file(&path).map_err(|why| format!("Error loading token file: {why}"))?;
+            let token = String::from_utf8_lossy(&token);
+            if !token.trim().is_empty() {
+                builder = builder.token(token.trim());
+            }
         }
         if let Some(path) = self.text("ca-file") {
             builder = builder.ca_file(path);

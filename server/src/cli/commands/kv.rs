@@ -1,14 +1,12 @@
 //! The verbs `kv get`, `put`, `delete`, `export` and `import`.
 
-use std::io::Read;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proconsul_client::{Client, Error, Pair, SessionId};
 use serde::{Deserialize, Serialize};
 
 use super::flags::Given;
-use super::{Failure, Outcome, because, table};
+use super::{Failure, Outcome, because, source, table};
 use crate::cli::output;
 
 commands! {
@@ -39,8 +37,13 @@ commands! {
 
 const MISSING_KEY: &str = "Error! Missing KEY argument";
 
+/// Says that a read failed. Consul's text leaves out why it was refused.
 fn asking(error: Error) -> Failure {
-    because("Error querying Consul agent")(error)
+    let why = match error.status() {
+        Some(status) => format!("Unexpected response code: {status}"),
+        None => error.to_string(),
+    };
+    format!("Error querying Consul agent: {why}").into()
 }
 
 /// Returns the key or prefix. Consul's command ignores a leading slash, except in `kv put`.
@@ -109,24 +112,6 @@ fn details(pair: &Pair, base64: bool) -> String {
     ])
 }
 
-/// Returns the data of an argument: the content of `@file`, standard input for `-`, or the text itself.
-fn data(argument: &str) -> Result<Vec<u8>, String> {
-    if argument == "-" {
-        let mut bytes = Vec::new();
-        return match std::io::stdin().read_to_end(&mut bytes) {
-            Ok(_) => Ok(bytes),
-            Err(error) => Err(format!("Failed to read stdin: {error}")),
-        };
-    }
-    match argument.strip_prefix('@') {
-        Some(path) => std::fs::read(path).map_err(|error| {
-            let why = crate::cli::os_error::text(&error);
-            format!("Failed to read file: open {path}: {why}")
-        }),
-        None => Ok(argument.as_bytes().to_vec()),
-    }
-}
-
 async fn put(given: Given) -> Outcome {
     const WRITING: &str = "Error! Failed writing data";
     let (key, argument) = match given.rest() {
@@ -138,7 +123,7 @@ async fn put(given: Given) -> Outcome {
             return Err(format!("Error! Too many arguments (expected 1 or 2, got {got})").into());
         }
     };
-    let mut bytes = data(argument).map_err(|error| format!("Error! {error}"))?;
+    let mut bytes = source::load(argument).map_err(|error| format!("Error! {error}"))?;
     if given.is_set("base64") {
         match STANDARD.decode(&bytes) {
             Ok(decoded) => bytes = decoded,
@@ -214,12 +199,13 @@ async fn delete(given: Given) -> Outcome {
         client.kv().delete_tree(key).await.map_err(failed)?;
         return Ok(format!("Success! Deleted keys with prefix: {key}\n"));
     }
-    let failed = because(&format!("Error! Did not delete key {key}"));
     if given.is_set("cas") {
+        let failed = because(&format!("Error! Did not delete key {key}"));
         if !client.kv().delete_cas(key, index).await.map_err(failed)? {
             return Err(format!("Error! Did not delete key {key}: CAS failed").into());
         }
     } else {
+        let failed = because(&format!("Error deleting key {key}"));
         client.kv().delete(key).await.map_err(failed)?;
     }
     Ok(format!("Success! Deleted key: {key}\n"))
@@ -267,7 +253,7 @@ async fn import(given: Given) -> Outcome {
         return Err("Error! Missing DATA argument".into());
     };
     given.only(1)?;
-    let bytes = data(argument).map_err(|error| format!("Error! {error}"))?;
+    let bytes = source::load(argument).map_err(|error| format!("Error! {error}"))?;
     let entries: Vec<Entry> = serde_json::from_slice(&bytes)
         .map_err(|error| format!("Cannot unmarshal data: {error}"))?;
     let client = given.client()?;

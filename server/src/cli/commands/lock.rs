@@ -68,7 +68,7 @@ async fn lock(given: Given) -> Outcome {
         || format!("Consul lock for '{line}' at '{prefix}'"),
         str::to_owned,
     );
-    let client = given.client()?;
+    let client = given.agents_client().await?;
     let say = |text: &str| {
         if given.is_set("verbose") {
             output::out(&format!("{text}\n"));

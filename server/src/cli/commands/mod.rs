@@ -3,12 +3,14 @@
 //!
 //! | module | verbs |
 //! |---|---|
+//! | `acl` | `acl ...`; `login`, `logout` |
 //! | `kv` | `kv get`, `put`, `delete`, `export`, `import` |
 //! | `session` | `session list`, `info`, `create`, `renew`, `destroy`: not in Consul |
 //! | `lock`, `watch` | run programs while a lock is held, or whenever something changes |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
 //! | `services` | `services register`, `deregister`, from flags or configuration files |
-//! | `flags`, `table`, `shown` | flags of all verbs; columns; JSON as Consul's client prints it |
+//! | `flags`, `source` | flags of all verbs; arguments that name a file or standard input |
+//! | `table`, `shown` | columns; JSON as Consul's client prints it |
 
 /// Makes a table of flags: each an [`ArgumentKind`](flags::ArgumentKind), its name and a sentence for the help.
 macro_rules! flags {
@@ -21,21 +23,28 @@ macro_rules! flags {
     };
 }
 
-/// Makes the table of a file's verbs: each a name, its arguments behind the flags, its function, a sentence for the
-/// help, and its flags.
+/// Makes the table of a file's verbs: each a name, its arguments behind the flags, its function (and what it is to work
+/// on), a sentence for the help, tables of flags that it shares with others, and its own flags.
 macro_rules! commands {
-    ($($name:literal $arguments:literal $run:ident $usage:literal { $($flags:tt)* })*) => {
-        pub(super) const COMMANDS: &[$crate::cli::commands::Command] =
+    ($($name:literal $arguments:literal $run:ident $(($kind:path))? $usage:literal $([$($shared:ident),*])? {
+        $($flags:tt)*
+    })*) => {
+        pub(in crate::cli::commands) const COMMANDS: &[$crate::cli::commands::Command] =
             &[$($crate::cli::commands::Command {
                 name: $name,
                 arguments: $arguments,
                 usage: $usage,
-                flags: flags! { $($flags)* },
-                run: |given| Box::pin($run(given)),
+                flags: &[
+                    flags! { $($flags)* },
+                    $($($shared,)*)?
+                    $crate::cli::commands::flags::COMMON,
+                ],
+                run: |given| Box::pin($run($(&$kind,)? given)),
             }),*];
     };
 }
 
+mod acl;
 mod catalog;
 mod child;
 mod cluster;
@@ -45,6 +54,7 @@ mod lock;
 mod services;
 mod session;
 mod shown;
+mod source;
 mod table;
 mod watch;
 
@@ -54,7 +64,7 @@ use std::process::ExitCode;
 
 use proconsul_client::Error;
 
-use self::flags::{ArgumentKind, COMMON, Given};
+use self::flags::{ArgumentKind, Given};
 use crate::cli::output;
 use crate::cli::settings::go_flags::{self, Flag, FlagError, ParsedFlags};
 
@@ -90,6 +100,7 @@ fn because(what: &str) -> impl Fn(Error) -> Failure + use<> {
 /// Returns the text of an error in the form of Consul's command, if it has one.
 fn go_text(error: &Error) -> String {
     match error {
+        Error::PermissionDenied { text } => format!("Unexpected response code: 403 ({text})"),
         Error::Status { status, text } => format!("Unexpected response code: {status} ({text})"),
         other => other.to_string(),
     }
@@ -97,21 +108,20 @@ fn go_text(error: &Error) -> String {
 
 type Running = Pin<Box<dyn Future<Output = Outcome>>>;
 
-/// A verb of one or two words.
+/// A verb of one to three words.
 struct Command {
     name: &'static str,
     /// The arguments behind the flags, for the help.
     arguments: &'static str,
     usage: &'static str,
-    flags: &'static [Flag<ArgumentKind>],
+    flags: &'static [&'static [Flag<ArgumentKind>]],
     run: fn(Given) -> Running,
 }
 
 impl Command {
     /// Returns the words of the name.
-    fn words(&self) -> (&'static str, Option<&'static str>) {
-        let mut words = self.name.split(' ');
-        (words.next().unwrap_or_default(), words.next())
+    fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.name.split(' ')
     }
 
     fn help(&self, program: &str) -> String {
@@ -120,7 +130,7 @@ impl Command {
             self.name,
             self.arguments,
             self.usage,
-            go_flags::long_usage(&[self.flags, COMMON])
+            go_flags::long_usage(self.flags)
         )
     }
 }
@@ -128,6 +138,8 @@ impl Command {
 /// Returns all verbs, in the order of the help.
 fn commands() -> impl Iterator<Item = &'static Command> {
     [
+        acl::COMMANDS,
+        acl::login::COMMANDS,
         catalog::COMMANDS,
         cluster::COMMANDS,
         kv::COMMANDS,
@@ -148,51 +160,62 @@ pub(super) fn summary() -> String {
 
 /// Runs a verb; `None` for an unknown one.
 pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
-    let verb = arguments.first()?;
-    let matching: Vec<_> = commands()
-        .filter(|command| command.words().0 == *verb)
-        .collect();
-    if matching.is_empty() {
-        return None;
-    }
-    let word = arguments.get(1).map(String::as_str);
-    let found = matching.iter().find(|command| {
-        let (_, second) = command.words();
-        second.is_none() || second == word
-    });
-    let Some(command) = found else {
-        let line = |command: &&Command| {
-            let second = command.words().1.unwrap_or_default();
-            format!("    {second:<12}{}\n", command.usage)
-        };
-        let lines: String = matching.iter().map(line).collect();
-        let help = format!(
-            "Usage: {program} {verb} <subcommand> [options] [args]\n\nSubcommands:\n{lines}"
-        );
-        // A request for help before `--` is no failure (seen on 1.8.7).
-        let mut words = arguments.iter().take_while(|word| *word != "--");
-        return Some(if words.any(|word| go_flags::asks_for_help(word)) {
-            output::out(&help);
-            ExitCode::SUCCESS
-        } else {
-            output::err(&help);
-            ExitCode::FAILURE
-        });
+    let mut matching: Vec<&Command> = commands().collect();
+    let mut known = 0;
+    let command = loop {
+        let whole = |command: &&&Command| command.words().count() == known;
+        if let Some(command) = matching.iter().find(whole) {
+            break *command;
+        }
+        let word = arguments.get(known).map(String::as_str);
+        let goes_on = |command: &&&Command| command.words().nth(known) == word;
+        let longer: Vec<&Command> = matching.iter().filter(goes_on).copied().collect();
+        if longer.is_empty() {
+            return (known > 0)
+                .then(|| unfinished(program, &matching, &arguments[..known], arguments));
+        }
+        matching = longer;
+        known += 1;
     };
-    let rest = &arguments[command.name.split(' ').count()..];
-    let given = match go_flags::cut(rest, &[command.flags, COMMON]) {
+    let given = match go_flags::cut(&arguments[known..], command.flags) {
         Ok(given) => given,
         Err(FlagError::HelpWanted) => {
             output::out(&command.help(program));
             return Some(ExitCode::SUCCESS);
         }
         Err(FlagError::Bad(text)) => {
-            let usage = go_flags::short_usage(&[command.flags, COMMON]);
+            let usage = go_flags::short_usage(command.flags);
             output::err(&format!("{text}\n{usage}"));
             return Some(ExitCode::FAILURE);
         }
     };
     Some(finish(command, given))
+}
+
+/// Prints the verbs that begin with `words`.
+fn unfinished(
+    program: &str,
+    matching: &[&Command],
+    words: &[String],
+    arguments: &[String],
+) -> ExitCode {
+    let line = |command: &&Command| {
+        let rest: Vec<&str> = command.words().skip(words.len()).collect();
+        format!("    {:<20}{}\n", rest.join(" "), command.usage)
+    };
+    let lines: String = matching.iter().map(line).collect();
+    let verb = words.join(" ");
+    let help =
+        format!("Usage: {program} {verb} <subcommand> [options] [args]\n\nSubcommands:\n{lines}");
+    // A request for help before `--` is no failure (seen on 1.8.7).
+    let mut words = arguments.iter().take_while(|word| *word != "--");
+    if words.any(|word| go_flags::asks_for_help(word)) {
+        output::out(&help);
+        ExitCode::SUCCESS
+    } else {
+        output::err(&help);
+        ExitCode::FAILURE
+    }
 }
 
 fn finish(command: &Command, given: ParsedFlags<ArgumentKind>) -> ExitCode {

@@ -129,7 +129,7 @@ fn object(value: Value<'_>, show: impl Fn(&str, Value<'_>) -> String) -> String 
     }))
 }
 
-fn joined(members: impl Iterator<Item = (String, String)>) -> String {
+pub(super) fn joined(members: impl Iterator<Item = (String, String)>) -> String {
     let members = members.map(|(name, value)| format!("{}:{value}", to_text(&name)));
     format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }

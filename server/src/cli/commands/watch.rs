@@ -44,7 +44,7 @@ enum View {
 
 fn view(given: &Given) -> Result<View, Failure> {
     let one = |flag: &str| {
-        let given = filled(given, flag).map(str::to_owned);
+        let given = given.filled(flag).map(str::to_owned);
         given.ok_or_else(|| Failure::from(format!("Must specify a single {flag} to watch")))
     };
     let mut parameters = Vec::new();
@@ -55,7 +55,7 @@ fn view(given: &Given) -> Result<View, Failure> {
         "services" => ("v1/catalog/services".to_owned(), shown::whole),
         "nodes" => ("v1/catalog/nodes".to_owned(), shown::whole),
         "event" => {
-            parameters.extend(filled(given, "name").map(|name| ("name", name.to_owned())));
+            parameters.extend(given.filled("name").map(|name| ("name", name.to_owned())));
             ("v1/event/list".to_owned(), shown::whole)
         }
         "service" => {
@@ -68,7 +68,7 @@ fn view(given: &Given) -> Result<View, Failure> {
             (path, shown::instances)
         }
         "checks" => {
-            let path = match (filled(given, "service"), filled(given, "state")) {
+            let path = match (given.filled("service"), given.filled("state")) {
                 (Some(_), Some(_)) => return Err("Cannot specify service and state".into()),
                 (Some(service), None) => format!("v1/health/checks/{service}"),
                 (None, state) => format!("v1/health/state/{}", state.unwrap_or("any")),
@@ -85,11 +85,6 @@ fn view(given: &Given) -> Result<View, Failure> {
         parameters,
         show,
     })
-}
-
-/// Returns the argument of a flag. Consul's command treats an empty one as missing.
-fn filled<'g>(given: &'g Given, flag: &str) -> Option<&'g str> {
-    given.text(flag).filter(|text| !text.is_empty())
 }
 
 /// Refuses flags of other types. Consul checks this after the flags of the type itself.
@@ -113,7 +108,7 @@ fn refuse_strangers(given: &Given) -> Result<(), Failure> {
     ];
     let strangers: Vec<&str> = all
         .into_iter()
-        .filter(|flag| !own.contains(flag) && filled(given, flag).is_some())
+        .filter(|flag| !own.contains(flag) && given.filled(flag).is_some())
         .collect();
     if strangers.is_empty() {
         return Ok(());
@@ -122,14 +117,14 @@ fn refuse_strangers(given: &Given) -> Result<(), Failure> {
 }
 
 async fn watch(given: Given) -> Outcome {
-    if let Some(text) = filled(&given, "passingonly")
+    if let Some(text) = given.filled("passingonly")
         && let Err(error) = parse_bool(text)
     {
         return Err(format!("Failed to parse passingonly flag: {error}").into());
     }
     let view = view(&given)?;
     refuse_strangers(&given)?;
-    let client = given.client()?;
+    let client = given.agents_client().await?;
     if given.rest().is_empty() {
         let (text, _) = read(&client, &view, 0)
             .await
