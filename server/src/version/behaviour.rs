@@ -405,6 +405,8 @@ behaviours! {
     AclHealthConnectRefused = "acl.health_connect_refused", [onward(1, 22, 0)], None, "V N";
     /// The keyring is refused as all else is; before, with 500. The release is not known (acl.md 13).
     AclKeyringRefused403 = "acl.keyring_refused_403", [onward(1, 22, 0)], None, "V N";
+    /// The agent deregisters services with its own token, not with theirs (acl.md 11.4). The release is not known.
+    AclAgentDeregisters = "acl.agent_deregisters", [onward(1, 22, 0)], None, "V N";
 
     // The command line, logs and ports.
 

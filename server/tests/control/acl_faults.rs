@@ -1,4 +1,4 @@
-//! ACLs that change: before a request, and while it is blocked.
+//! ACLs that change: before a request, while it is blocked, and under the agent.
 
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use proconsul::control::AclError;
 use proconsul::faults::{AclChange, Effect, Moment, Rule, RuleError};
 use proconsul::history::{Filter, Kind};
 use proconsul::version::Version;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::acls::{BOTH, ask_with, started};
 use crate::face::{call, parsed};
@@ -24,7 +24,7 @@ fn blocked_read(server: &Server, token: &str, path: &str) -> JoinHandle<Answer> 
 }
 
 fn registered(server: &Server, service: &str) {
-    let body = json!({ "Node": "n2", "Address": "127.0.0.1", "Service": { "Service": service } });
+    let body = json!({ "Node": format!("n-{service}"), "Address": "127.0.0.1", "Service": { "Service": service } });
     let target = "/v1/catalog/register?token=root";
     assert_eq!(put(server, target, &body.to_string()).status, 200);
 }
@@ -168,8 +168,7 @@ fn a_read_of_instances_waits_on_for_a_change_on_early_releases() {
     server.wait_idle(PATIENCE).expect("it stays blocked");
     assert_eq!(server.blocked().len(), 1);
     registered(&server, "web2");
-    let body =
-        json!({ "Node": "n2", "Address": "127.0.0.1", "Service": { "Service": "web", "Port": 7 } });
+    let body = json!({ "Node": "n-web", "Address": "127.0.0.1", "Service": { "Service": "web", "Port": 7 } });
     put(
         &server,
         "/v1/catalog/register?token=root",
@@ -197,4 +196,68 @@ fn an_executed_query_says_in_its_body_that_rows_were_removed() {
     };
     assert_eq!(executed("root"), (1, false, json!(false)));
     assert_eq!(executed(&token), (0, true, json!(true)));
+}
+
+/// Returns the agent's own node and the names of its services, as the catalog has them.
+fn own_node(server: &Server) -> (Value, Vec<String>) {
+    let path = format!("/v1/catalog/node/{}?token=root", server.node_name());
+    let found = parsed(&get(server, &path));
+    let services = found["Services"].as_object().expect("there are some");
+    (found["Node"].clone(), services.keys().cloned().collect())
+}
+
+fn give_to_agent(server: &Server, token: &str) {
+    let body = json!({ "Token": token }).to_string();
+    let set = put(server, "/v1/agent/token/agent?token=root", &body);
+    assert_eq!(set.status, 200);
+}
+
+/// acl.md 11.5: at once, as on 1.8.7.
+#[test]
+fn an_agent_that_gets_a_token_tells_the_catalog_of_its_node() {
+    for version in BOTH {
+        let server = started(version);
+        assert_eq!(own_node(&server).0["TaggedAddresses"], Value::Null);
+        let reader = server.acl().token(CATALOG).expect("these are rules");
+        give_to_agent(&server, &reader.secret);
+        assert_eq!(own_node(&server).0["TaggedAddresses"], Value::Null);
+        give_to_agent(&server, "root");
+        let (node, _) = own_node(&server);
+        assert!(node["TaggedAddresses"]["lan"].is_string(), "{node}");
+        assert!(node["Meta"]["consul-network-segment"].is_string(), "{node}");
+    }
+}
+
+/// acl.md 11.4: a late agent deregisters with its own token alone.
+#[test]
+fn a_service_stays_in_the_catalog_if_the_agent_may_not_deregister_it() {
+    for (version, stays) in [(Version::V1_8_7, false), (Version::V1_22_0, true)] {
+        let server = started(version);
+        let web = json!({ "Name": "web", "Check": { "TTL": "1h" } }).to_string();
+        let register = || {
+            let target = "/v1/agent/service/register?token=root";
+            assert_eq!(put(&server, target, &web).status, 200);
+        };
+        let deregister = || {
+            let target = "/v1/agent/service/deregister/web?token=root";
+            assert_eq!(put(&server, target, "").status, 200);
+        };
+        let is_there = || own_node(&server).1.contains(&"web".to_owned());
+        register();
+        assert!(is_there());
+        deregister();
+        assert_eq!(is_there(), stays, "{version}");
+        let local = get(&server, "/v1/agent/services?token=root");
+        assert_eq!(local.body.trim(), "{}");
+        // Neither time nor a dump changes that.
+        server.advance(Duration::from_secs(600));
+        server.load(&server.dump()).expect("the state fits");
+        server.advance(Duration::from_secs(600));
+        assert_eq!(is_there(), stays, "{version}");
+        give_to_agent(&server, "root");
+        assert!(!is_there());
+        register();
+        deregister();
+        assert!(!is_there());
+    }
 }

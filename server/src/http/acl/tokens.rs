@@ -2,9 +2,18 @@
 
 use super::state::Acls;
 use crate::config::AclTokens;
+use crate::store::ANONYMOUS;
 use crate::version::{Behaviour, Version};
 
 impl Acls {
+    /// Returns the secret with which the agent does what it does itself.
+    pub(crate) fn own_secret(&self) -> String {
+        let tokens = self.tokens.read();
+        let mut own = [&tokens.agent, &tokens.default].into_iter();
+        let own = own.find(|token| !token.is_empty());
+        own.map_or_else(|| ANONYMOUS.to_owned(), String::clone)
+    }
+
     /// Sets one of the agent's tokens. Returns whether the release knows one of this name.
     pub(crate) fn set_token(&self, name: &str, secret: String, version: Version) -> bool {
         let mut tokens = self.tokens.write();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::local::{CheckSpec, ServiceSpec};
-use crate::catalog::registration::Registration;
+use crate::catalog::registration::{Labels, Registration};
 
 /// A change of the agent's services and checks. The command also changes the catalog. Each change of the
 /// catalog has its own index, because Consul's agent sends them one by one.
@@ -22,6 +22,8 @@ pub enum AgentCommand {
     DeregisterService {
         /// Its id.
         id: String,
+        /// Whether it stays in the catalog with its checks, because the agent lacks the right (acl.md 11.4).
+        stays: bool,
     },
     /// Register a check of the node or of one of the agent's services.
     RegisterCheck(Box<CheckSpec>),
@@ -61,6 +63,13 @@ pub enum AgentCommand {
     NodeMaintenance {
         /// The reason; `None` ends maintenance.
         reason: Option<String>,
+    },
+    /// Use another token from now on: tell the catalog what the agent could not tell it before (acl.md 11.5).
+    UseToken {
+        /// The tagged addresses and the metadata of the node; `None` if the agent still may not write its node.
+        node: Option<(Labels, Labels)>,
+        /// The services that it may deregister.
+        deregisters: Vec<String>,
     },
     /// Load the configuration: register what it defines, deregister what it no longer defines. Registrations
     /// by clients survive only with a data directory, so not in development mode (session.md 4.4).
@@ -113,7 +122,7 @@ impl AgentCommand {
             AgentCommand::RegisterService { spec, .. } => {
                 format!("the agent registered service {:?}", spec.service.id)
             }
-            AgentCommand::DeregisterService { id } => {
+            AgentCommand::DeregisterService { id, .. } => {
                 format!("the agent deregistered service {id:?}")
             }
             AgentCommand::RegisterCheck(spec) => {
@@ -130,6 +139,7 @@ impl AgentCommand {
             AgentCommand::NodeMaintenance { reason } => {
                 format!("the node went {} maintenance", switched(reason))
             }
+            AgentCommand::UseToken { .. } => "the agent got a token".to_owned(),
             AgentCommand::Reload { .. } => "the agent read its configuration".to_owned(),
         }
     }

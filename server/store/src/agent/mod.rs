@@ -52,6 +52,8 @@ pub struct Agent {
     checks: check::table::Checks,
     /// The tasks, with their times.
     deadlines: OrdSet<(Timestamp, Due)>,
+    /// The services that stay in the catalog though the agent has deregistered them: it lacks the right.
+    staying: OrdSet<String>,
     /// The ids from the configuration.
     configured: Arc<reload::Configured>,
     /// The number of check registrations so far.
@@ -63,7 +65,7 @@ pub struct Agent {
 }
 
 /// The registration of the agent in the catalog.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Own {
     by_leader: Registration,
     by_agent: Registration,
@@ -85,6 +87,11 @@ impl Agent {
     /// Returns the services, in the order of their ids.
     pub fn services(&self) -> impl Iterator<Item = &Arc<LocalService>> {
         self.services.values()
+    }
+
+    /// Returns the ids of the services that stay in the catalog though the agent has deregistered them.
+    pub fn staying(&self) -> impl Iterator<Item = &String> {
+        self.staying.iter()
     }
 
     /// Returns the service with this id.
@@ -203,7 +210,12 @@ impl Change<'_> {
                 spec,
                 replace_checks,
             } => self.agent_register_service(*spec, replace_checks)?,
-            AgentCommand::DeregisterService { id } => self.agent_deregister_service(&id)?,
+            AgentCommand::DeregisterService { id, stays } => {
+                self.agent_deregister_service(&id, stays)?;
+            }
+            AgentCommand::UseToken { node, deregisters } => {
+                self.agent_use_token(node, &deregisters);
+            }
             AgentCommand::RegisterCheck(spec) => self.agent_register_check(*spec)?,
             AgentCommand::DeregisterCheck { id } => self.agent_deregister_check(&id)?,
             AgentCommand::Report { id, status, output } => {

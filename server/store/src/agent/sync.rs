@@ -1,10 +1,11 @@
 //! Anti-entropy: registers the agent's state in the catalog and compares the two.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::{CONSUL, SERF_HEALTH};
 use crate::Change;
-use crate::catalog::registration::{Deregistration, NewCheck, NewService, Registration};
+use crate::catalog::registration::{Deregistration, Labels, NewCheck, NewService, Registration};
 use crate::command::Refusal;
 
 impl Change<'_> {
@@ -26,6 +27,26 @@ impl Change<'_> {
         self.deregister(what);
     }
 
+    /// Compares with the catalog by the rights of another token.
+    pub(super) fn agent_use_token(
+        &mut self,
+        node: Option<(Labels, Labels)>,
+        deregisters: &[String],
+    ) {
+        let agent = &mut self.store.agent;
+        for id in deregisters {
+            agent.staying.remove(id);
+        }
+        if let Some((tagged_addresses, meta)) = node
+            && let Some(own) = &mut agent.own
+        {
+            let row = &mut Arc::make_mut(own).by_agent.node;
+            row.tagged_addresses = Some(tagged_addresses);
+            row.meta = Some(meta);
+        }
+        self.agent_full_sync();
+    }
+
     /// Makes the catalog agree with the agent: deregisters what the agent does not have, registers what is
     /// missing or different (session.md 4.3).
     pub(super) fn agent_full_sync(&mut self) {
@@ -42,7 +63,8 @@ impl Change<'_> {
     fn take_out_foreign(&mut self, node: &str) {
         for row in self.store.catalog.services_of(node) {
             let id = &row.service.id;
-            if id != CONSUL && self.store.agent.service(id).is_none() {
+            let stays = self.store.agent.staying.contains(id);
+            if id != CONSUL && !stays && self.store.agent.service(id).is_none() {
                 self.take_out(&Deregistration::Service {
                     node: node.to_owned(),
                     id: id.clone(),
@@ -51,7 +73,8 @@ impl Change<'_> {
         }
         for row in self.store.catalog.checks.of_node(node) {
             let id = &row.check.check_id;
-            if id != SERF_HEALTH && self.store.agent.check(id).is_none() {
+            let stays = self.store.agent.staying.contains(&row.check.service_id);
+            if id != SERF_HEALTH && !stays && self.store.agent.check(id).is_none() {
                 self.take_out(&Deregistration::Check {
                     node: node.to_owned(),
                     id: id.clone(),
@@ -68,7 +91,7 @@ impl Change<'_> {
                 && local.service.enable_tag_override
                 && local.service.tags != row.service.tags
             {
-                let local = std::sync::Arc::make_mut(local);
+                let local = Arc::make_mut(local);
                 local.service.tags.clone_from(&row.service.tags);
             }
         }

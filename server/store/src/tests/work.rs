@@ -117,6 +117,7 @@ fn a_command_looks_at_the_checks_that_it_touches_and_no_others() {
     };
     let elsewhere = Command::Register(Box::new(elsewhere));
     let deregister = agent(AgentCommand::DeregisterService {
+        stays: false,
         id: "s20".to_owned(),
     });
     let in_catalog = Command::Deregister(Deregistration::Service {

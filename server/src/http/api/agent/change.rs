@@ -73,7 +73,8 @@ pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
     if id.is_empty() && !request.has(Behaviour::AgentUnknownService404) {
         return Err(failure::missing_service_id());
     }
-    let command = AgentCommand::DeregisterService { id };
+    let stays = !vet::may_deregister(request, &id);
+    let command = AgentCommand::DeregisterService { id, stays };
     let result = request.context.engine.apply(command);
     ignoring_unknown(request, result, Behaviour::AgentUnknownService404)
 }

@@ -2,7 +2,7 @@
 
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
-use crate::http::api::agent::failure;
+use crate::http::api::agent::{failure, vet};
 use crate::http::api::catalog::NOTHING;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -42,6 +42,12 @@ pub(crate) async fn token(mut request: Request) -> Result<Reply, Failure> {
         .set_token(&name, body.token, request.version())
     {
         return Err(failure::unknown_token(&name));
+    }
+    if matches!(
+        name.as_str(),
+        "agent" | "acl_agent_token" | "default" | "acl_token"
+    ) {
+        vet::compare(&request);
     }
     Ok(Reply::done(&request))
 }

@@ -7,7 +7,7 @@ use crate::http::acl::rights::Rights;
 use crate::http::api::agent::failure;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{NewCheck, NewService, Refusal, ServiceSpec, Store};
+use crate::store::{AgentCommand, NewCheck, NewService, NodeInfo, Refusal, ServiceSpec, Store};
 use crate::version::{Behaviour, Version};
 
 /// Checks that a service may be registered, in the place of the one that has its id, and with its sidecar.
@@ -137,4 +137,54 @@ fn unknown_check(id: &str, version: Version) -> Failure {
         return Failure::refused(&Refusal::AgentCheckUnknown(id.to_owned()), version);
     }
     failure::unknown_check(id, version)
+}
+
+/// Returns the rights of the agent's token, else of its default one, else of requests without any.
+fn own_rights(request: &Request) -> Option<Result<Rights, Failure>> {
+    let secret = request.context.acls.as_ref()?.own_secret();
+    Some(request.rights_with(Some(&secret)))
+}
+
+/// Whether the agent may take a service out of the catalog. Early releases do that with the token of the service.
+pub(super) fn may_deregister(request: &Request, id: &str) -> bool {
+    if !request.has(Behaviour::AclAgentDeregisters) {
+        return true;
+    }
+    let Some(rights) = own_rights(request) else {
+        return true;
+    };
+    let store = request.context.engine.snapshot();
+    let local = store.agent().service(id);
+    local.is_none_or(|local| {
+        let question = Question::write(Resource::Service, &local.service.name);
+        rights.is_ok_and(|rights| rights.may(question))
+    })
+}
+
+/// Compares agent and catalog anew after the agent has got another token.
+pub(super) fn compare(request: &Request) {
+    let Some(Ok(rights)) = own_rights(request) else {
+        return;
+    };
+    let config = &request.context.config;
+    let may_write = |resource, name: &str| rights.may(Question::write(resource, name));
+    let node = may_write(Resource::Node, &config.node_name);
+    let engine = &request.context.engine;
+    let store = engine.snapshot();
+    let Ok(found) = engine.read(&NodeInfo(config.node_name.clone()));
+    let services = found.rows.map(|(_, services)| services).unwrap_or_default();
+    let name_of = |id: &String| {
+        let row = services.iter().find(|row| row.service.id == *id)?;
+        Some(row.service.name.as_str())
+    };
+    let staying = store.agent().staying();
+    let staying =
+        staying.filter(|id| name_of(id).is_none_or(|name| may_write(Resource::Service, name)));
+    let deregisters: Vec<String> = staying.cloned().collect();
+    if !node && deregisters.is_empty() {
+        return;
+    }
+    let node = node.then(|| (config.tagged_addresses(), config.whole_node_meta()));
+    // A comparison is never refused.
+    drop(engine.apply(AgentCommand::UseToken { node, deregisters }));
 }

@@ -43,6 +43,9 @@ pub struct AgentImage {
     /// The ids of sidecars, in their order.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub sidecars: BTreeSet<String>,
+    /// The services that stay in the catalog though the agent has deregistered them.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub staying: BTreeSet<String>,
     /// The ids of services from the configuration.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub configured_services: BTreeSet<String>,
@@ -66,6 +69,7 @@ impl Agent {
         AgentImage {
             node_id: own.map_or_else(String::new, |own| own.by_agent.node.id.clone()),
             sidecars: sidecars.map(|local| local.service.id.clone()).collect(),
+            staying: self.staying.iter().cloned().collect(),
             configured_services: self.configured.services.clone(),
             configured_checks: self.configured.checks.clone(),
             chance: self.chance.state(),
@@ -104,6 +108,7 @@ impl Agent {
             chance: Chance::seeded(image.chance),
             registrations: image.registrations,
             next_sync: image.next_sync,
+            staying: image.staying.into_iter().collect(),
             next_reap: image.looks_for_critical.iter().min().copied(),
             configured: Arc::new(Configured {
                 services: image.configured_services,

@@ -35,6 +35,7 @@ impl Change<'_> {
             service, checks, ..
         } = spec;
         let id = service.id.clone();
+        self.store.agent.staying.remove(&id);
         let name = service.name.clone();
         let tags = service.tags.clone();
         let replaced = if replace_checks {
@@ -81,9 +82,16 @@ impl Change<'_> {
         checks.map(str::to_owned).collect()
     }
 
-    pub(super) fn agent_deregister_service(&mut self, id: &str) -> Result<(), Refusal> {
+    pub(super) fn agent_deregister_service(
+        &mut self,
+        id: &str,
+        stays: bool,
+    ) -> Result<(), Refusal> {
         if self.store.agent.service(id).is_none() {
             return Err(Refusal::AgentServiceUnknown(id.to_owned()));
+        }
+        if stays {
+            self.store.agent.staying.insert(id.to_owned());
         }
         self.agent_drop_service(id);
         Ok(())
@@ -108,6 +116,9 @@ impl Change<'_> {
         self.store.agent.services.remove(id);
         let touched = Touched::AgentService(id.to_owned());
         self.effects.touched.push(touched);
+        if self.store.agent.staying.contains(id) {
+            return;
+        }
         let node = self.store.agent.own().node.clone();
         self.take_out(&Deregistration::Service {
             node,

@@ -95,7 +95,10 @@ impl AgentStep {
                 }),
                 replace_checks: *replace,
             },
-            Self::DeregisterService(service) => AgentCommand::DeregisterService { id: id(service) },
+            Self::DeregisterService(service) => AgentCommand::DeregisterService {
+                id: id(service),
+                stays: false,
+            },
             Self::RegisterCheck(check, status) => {
                 AgentCommand::RegisterCheck(Box::new(spec(*check, status)))
             }
