@@ -58,6 +58,19 @@ impl QueryOptions {
     }
 
     /// The ACL token, in place of the client's.
+    ///
+    /// ```no_run
+    /// # async fn read(client: proconsul_client::Client) -> Result<(), proconsul_client::Error> {
+    /// use proconsul_client::{Error, QueryOptions};
+    ///
+    /// let guest = client.with(QueryOptions::new().token("b78d37c7-0ca7-5f4d-99ee-6d9975ce4586"));
+    /// match guest.kv().get("config").await {
+    ///     Err(Error::PermissionDenied { text }) => println!("not for guests: {text}"),
+    ///     other => println!("{:?}", other?.value),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());

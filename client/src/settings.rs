@@ -177,6 +177,22 @@ mod tests {
         }
     }
 
+    /// As in Consul's own tools (acl.md 12).
+    #[test]
+    fn a_file_goes_before_a_token_unless_it_is_empty() -> Result<(), Error> {
+        let folder = std::env::temp_dir();
+        for (content, expected) in [(" filed\n", "filed"), ("\n", "given")] {
+            let path = folder.join(format!("proconsul-token-{}", std::process::id()));
+            std::fs::write(&path, content).expect("the folder for files of a moment");
+            let name = path.to_string_lossy();
+            let token = ("CONSUL_HTTP_TOKEN", "given");
+            let settings = from(&[token, ("CONSUL_HTTP_TOKEN_FILE", &name)]);
+            std::fs::remove_file(&path).expect("it was written");
+            assert_eq!(settings?.token.as_deref(), Some(expected));
+        }
+        Ok(())
+    }
+
     #[test]
     fn who_asks_is_read_and_not_shown() -> Result<(), Error> {
         let settings = from(&[

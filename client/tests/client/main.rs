@@ -1,5 +1,6 @@
 //! The client against servers of its own.
 
+mod acl;
 mod endpoints;
 mod keeper;
 mod support;

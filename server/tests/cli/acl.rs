@@ -3,17 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use proconsul::Builder;
 use proconsul::config::{AclConfig, AclTokens, Config};
 
 use crate::commands::{Line, compare_on, line, with_input};
 
 /// ACLs with the management token `root`.
-fn with_acls(builder: Builder) -> Builder {
-    guarded(builder, "root")
+fn with_acls() -> Config {
+    guarded("root")
 }
 
-fn guarded(builder: Builder, root: &str) -> Builder {
+fn guarded(root: &str) -> Config {
     let tokens = AclTokens {
         initial_management: root.to_owned(),
         ..AclTokens::default()
@@ -24,10 +23,10 @@ fn guarded(builder: Builder, root: &str) -> Builder {
         tokens,
         ..AclConfig::default()
     };
-    builder.config(Config {
+    Config {
         acl,
         ..Config::default()
-    })
+    }
 }
 
 fn root(text: &str) -> Line {
@@ -65,18 +64,18 @@ fn bootstrap() {
         line("acl bootstrap"),
         line("acl bootstrap -format=json"),
     ];
-    compare_on(&lines, |builder| guarded(builder, ""));
+    compare_on(&lines, &guarded(""));
     let lines = [line("acl bootstrap -format=json")];
-    compare_on(&lines, |builder| guarded(builder, ""));
+    compare_on(&lines, &guarded(""));
     let lines = [line("acl bootstrap -format=nope"), line("acl bootstrap")];
-    compare_on(&lines, |builder| guarded(builder, ""));
+    compare_on(&lines, &guarded(""));
     let off = [
         line("acl bootstrap"),
         line("acl token list"),
         line("acl set-agent-token default x"),
         line("logout"),
     ];
-    compare_on(&off, |builder| builder);
+    compare_on(&off, &Config::default());
 }
 
 /// A file goes before a token, and a flag before a variable.
@@ -118,7 +117,7 @@ fn a_token_comes_from_a_flag_a_file_or_a_variable() {
             at(&folder, line("kv get -token-file=DIR/missing a")),
             at(&folder, line("lock -token-file=DIR/missing a true")),
         ],
-        with_acls,
+        &with_acls(),
     );
 }
 
@@ -160,7 +159,7 @@ fn every_verb_tells_a_refusal() {
     };
     // An unknown token, and one without rights.
     let lines: Vec<Line> = told("unknown").chain(told("")).collect();
-    compare_on(&lines, with_acls);
+    compare_on(&lines, &with_acls());
 }
 
 #[test]
@@ -231,7 +230,7 @@ fn policies() {
             root("acl policy"),
             root("acl policy nope"),
         ],
-        with_acls,
+        &with_acls(),
     );
 }
 
@@ -309,7 +308,7 @@ fn tokens() {
             root("acl token delete -id=anonymous"),
             root("acl token delete -id=33333333-1111-1111-1111-111111111111"),
         ],
-        with_acls,
+        &with_acls(),
     );
 }
 
@@ -356,7 +355,7 @@ fn roles() {
             root("acl role delete -id=none"),
             root("acl role delete -id=00000000-0000-0000-0000-000000000007"),
         ],
-        with_acls,
+        &with_acls(),
     );
 }
 
@@ -426,7 +425,7 @@ fn auth_methods() {
             method("delete -name=none"),
             method("delete -name=j1"),
         ],
-        with_acls,
+        &with_acls(),
     );
 }
 
@@ -469,7 +468,7 @@ fn binding_rules() {
             rule("delete -id=$ID"),
             rule("delete -id=$ID"),
         ],
-        with_acls,
+        &with_acls(),
     );
 }
 
@@ -514,7 +513,7 @@ fn logins() {
             root("logout"),
             line("logout"),
         ],
-        with_acls,
+        &with_acls(),
     );
 }
 
@@ -533,7 +532,7 @@ fn agent_tokens() {
             root("acl set-agent-token default root"),
             line("acl token read -self"),
         ],
-        with_acls,
+        &with_acls(),
     );
 }
 
@@ -549,6 +548,6 @@ fn rules_to_translate() {
             root("acl translate-rules -token-accessor anonymous"),
             root("acl translate-rules -token-secret root"),
         ],
-        with_acls,
+        &with_acls(),
     );
 }

@@ -116,8 +116,16 @@ impl Linked {
                 _ => Vec::new(),
             };
             for link in links.links {
-                let same = |present: &&mut Value| keeps && is_same(links.same, present, &link);
+                // `acl role update` takes two datacenters of one node for the same, and keeps the present one.
+                let by_node = merge == Merge::All && links.field == "NodeIdentities";
+                let fields = if by_node {
+                    &links.same[..1]
+                } else {
+                    links.same
+                };
+                let same = |present: &&mut Value| keeps && is_same(fields, present, &link);
                 match all.iter_mut().find(same) {
+                    Some(_) if by_node => {}
                     Some(present) => *present = link,
                     None => all.push(link),
                 }

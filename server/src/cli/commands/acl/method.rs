@@ -107,12 +107,13 @@ fn config(given: &Given, wrong: &str) -> Result<Option<Value>, Failure> {
 
 /// Returns the configuration of the flags for `kubernetes`.
 fn kubernetes(given: &Given, all_required: bool) -> Result<Map<String, Value>, Failure> {
+    for (flag, _) in KUBERNETES.iter().filter(|_| all_required) {
+        required(given, flag)?;
+    }
     let mut config = Map::new();
     for (flag, field) in KUBERNETES {
-        let text = match given.filled(flag) {
-            None if all_required => required(given, flag)?,
-            None => continue,
-            Some(text) => text,
+        let Some(text) = given.filled(flag) else {
+            continue;
         };
         let text = match *field {
             "CACert" => {

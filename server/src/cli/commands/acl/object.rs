@@ -1,7 +1,7 @@
 //! What policies, tokens, roles, auth methods and binding rules have in common: their paths, how one is found, and the
 //! verbs `read`, `list` and `delete`.
 
-use proconsul_client::{Client, Error};
+use proconsul_client::Client;
 use serde_json::{Map, Value};
 
 use super::shape::{self, Shape};
@@ -125,6 +125,11 @@ pub(super) const BINDING_RULE: Kind = Kind {
 const ANONYMOUS: &str = "00000000-0000-0000-0000-000000000002";
 
 impl Kind {
+    fn capitalised(&self) -> String {
+        let (first, rest) = self.noun.split_at(1);
+        first.to_ascii_uppercase() + rest
+    }
+
     /// Returns the id, or the name of an auth method, that a command line gives.
     pub(super) async fn identify(
         &self,
@@ -222,9 +227,7 @@ impl Kind {
         match client.read(path, &[]).await {
             Ok(answer) => Ok(answer.value),
             Err(error) if error.is_not_found() => {
-                let mut noun = self.noun.to_owned();
-                noun[..1].make_ascii_uppercase();
-                Err(format!("{noun} not found with {by} {which:?}").into())
+                Err(format!("{} not found with {by} {which:?}", self.capitalised()).into())
             }
             Err(error) => Err(because(failed)(error)),
         }
@@ -236,7 +239,10 @@ impl Kind {
         client: &Client,
         id: &str,
     ) -> Result<Map<String, Value>, Failure> {
-        let failed = format!("Error when retrieving current {}", self.noun);
+        let failed = match self.name {
+            ByName::Listed => format!("Error reading {} {id:?}", self.noun),
+            _ => format!("Error when retrieving current {}", self.noun),
+        };
         let answer = self.fetch(client, id, &failed).await?;
         serde_json::from_str(&answer).map_err(|error| format!("{failed}: {error}").into())
     }
@@ -315,9 +321,10 @@ pub(super) async fn read(kind: &'static Kind, given: Given) -> Outcome {
 pub(super) async fn delete(kind: &'static Kind, given: Given) -> Outcome {
     let client = given.client()?;
     let id = kind.identify(&given, &client, Verb::Delete).await?;
-    let deleted: Result<_, Error> = client.delete(&kind.path(&id)).await;
+    let deleted = client.delete(&kind.path(&id)).await;
     deleted.map_err(because(&format!("Error deleting {} {id:?}", kind.noun)))?;
-    let mut noun = kind.noun.to_owned();
-    noun[..1].make_ascii_uppercase();
-    Ok(format!("{noun} {id:?} deleted successfully\n"))
+    Ok(format!(
+        "{} {id:?} deleted successfully\n",
+        kind.capitalised()
+    ))
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use self::Absent::{As, Given, InList, Omit};
+use self::Absent::{As, Given, InList, Never, Omit};
 use self::When::{Always, Filled, Listed, Meta};
 use crate::cli::commands::shown::{indented, joined, list};
 use crate::go::json::document::document;
@@ -49,6 +49,8 @@ enum Absent {
     As(&'static str),
     /// This, in lists.
     InList(&'static str),
+    /// The field is not shown, even if the answer has it.
+    Never,
 }
 
 const ZERO_TIME: &str = r#""0001-01-01T00:00:00Z""#;
@@ -114,6 +116,8 @@ pub(super) const TOKEN: Shape = Shape {
         ("CreateTime", As(ZERO_TIME)),
         ("Hash", Omit),
         ("Legacy", InList("false")),
+        // The answer of the bootstrap has the SecretID here too.
+        ("ID", Never),
     ],
 };
 
@@ -195,11 +199,13 @@ pub(super) const BINDING_RULE: Shape = Shape {
     ],
 };
 
+const SERVICES: (&str, &str) = ("Service Identities", "ServiceIdentities");
+
 /// The lists of links and identities, in the order in which they are printed.
 const LINKS: &[(&str, &str)] = &[
     ("Policies", "Policies"),
     ("Roles", "Roles"),
-    ("Service Identities", "ServiceIdentities"),
+    SERVICES,
     ("Node Identities", "NodeIdentities"),
 ];
 
@@ -244,6 +250,7 @@ fn json(shape: &Shape, object: Value<'_>, in_list: bool) -> String {
     let shown = shape.json.iter().filter_map(|(name, absent)| {
         let given = member(object, name);
         let text = match (given, absent) {
+            (_, Never) => None,
             (Some(value), Omit) => (!is_empty(value)).then(|| compact(value)),
             (Some(value), _) => Some(compact(value)),
             (None, As(text)) => Some((*text).to_owned()),
@@ -262,11 +269,11 @@ fn json(shape: &Shape, object: Value<'_>, in_list: bool) -> String {
 
 fn entries(shape: &Shape, answer: Value<'_>, with_meta: bool) -> String {
     if shape.heading.is_empty() {
-        let entry = |entry| lines(shape, entry, with_meta, true) + &links(entry) + "\n";
+        let entry = |entry| lines(shape, entry, with_meta, true) + &links(entry, true) + "\n";
         return answer.elements().map(entry).collect();
     }
     let entry = |entry| {
-        let below = lines(shape, entry, with_meta, true) + &links(entry);
+        let below = lines(shape, entry, with_meta, true) + &links(entry, false);
         let below = below.lines().map(|line| format!("   {line}\n"));
         format!(
             "{}:\n{}",
@@ -298,7 +305,7 @@ fn alone(shape: &Shape, object: Value<'_>, with_meta: bool) -> String {
         }
         tail => format!("{tail}:\n{}", text(object, tail)),
     };
-    lines(shape, object, with_meta, false) + &links(object) + &tail
+    lines(shape, object, with_meta, false) + &links(object, false) + &tail
 }
 
 fn lines(shape: &Shape, object: Value<'_>, with_meta: bool, in_list: bool) -> String {
@@ -321,15 +328,26 @@ fn lines(shape: &Shape, object: Value<'_>, with_meta: bool, in_list: bool) -> St
     shown.map(line).collect()
 }
 
-fn links(object: Value<'_>) -> String {
+/// Prints links and identities. In lists of tokens, the command of 1.8.7 repeats the service identities in place of the
+/// node identities (acl.md 12).
+fn links(object: Value<'_>, in_token_list: bool) -> String {
     let mut shown = String::new();
     for (label, field) in LINKS {
-        let Some(links) = member(object, field).filter(|links| !is_empty(*links)) else {
+        let present = member(object, field).filter(|links| !is_empty(*links));
+        let Some(links) = present else {
             continue;
+        };
+        let (label, field, links) = match *field {
+            "NodeIdentities" if in_token_list => {
+                let (label, field) = SERVICES;
+                (label, field, member(object, field).unwrap_or(links))
+            }
+            field => (*label, field, links),
         };
         shown += &format!("{label}:\n");
         for link in links.elements() {
-            shown += &match *field {
+            shown += &match field {
+                "ServiceIdentities" if member(link, "ServiceName").is_none() => String::new(),
                 "ServiceIdentities" => {
                     let datacenters = member(link, "Datacenters").filter(|dcs| !is_empty(*dcs));
                     let datacenters =
