@@ -103,6 +103,18 @@ impl Template {
         )
     }
 
+    /// Returns what it is for, in a sentence of our own.
+    pub fn description(self) -> &'static str {
+        match self {
+            Template::Service => "The rights of a service and its sidecar proxy",
+            Template::Node => "The rights of the agent of a node",
+            Template::Dns => "What answers over DNS read",
+            Template::NomadServer => "What a Nomad server needs",
+            Template::ApiGateway => "The rights of an API gateway",
+            Template::NomadClient => "What a Nomad client needs",
+        }
+    }
+
     /// Returns the rules for a value of the variable `Name`, which templates without one ignore (acl.md 8.3.r3).
     pub fn rules(self, name: &str) -> String {
         match self {

@@ -12,6 +12,7 @@ pub mod level;
 pub mod question;
 pub mod rules;
 mod table;
+pub mod translate;
 
 pub use authorizer::{Authorizer, DefaultPolicy};
 pub use decision::{Deciding, Decision};

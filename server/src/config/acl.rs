@@ -1,5 +1,7 @@
 //! The settings of ACLs (acl.md 1).
 
+use std::path::PathBuf;
+
 /// Whether requests need tokens, and which are known from the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AclConfig {
@@ -14,6 +16,9 @@ pub struct AclConfig {
     /// Whether reading all keys under a prefix needs the right to list them (`acl.enable_key_list_policy`). Default:
     /// false.
     pub enable_key_list_policy: bool,
+    /// The folder in which a bootstrap looks for the file `acl-bootstrap-reset`, whose number allows one more bootstrap
+    /// (`data_dir`). Default: none.
+    pub data_dir: Option<PathBuf>,
     /// The tokens of the configuration (`acl.tokens`). Default: none.
     pub tokens: AclTokens,
 }
@@ -33,6 +38,7 @@ impl Default for AclConfig {
             default_policy: "allow".to_owned(),
             down_policy: "extend-cache".to_owned(),
             enable_key_list_policy: false,
+            data_dir: None,
             tokens: AclTokens::default(),
         }
     }

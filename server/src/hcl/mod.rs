@@ -4,12 +4,14 @@
 //! line and quoted names, both of which Consul's users write. Grammar and error texts were observed on 1.8.7.
 
 pub(crate) mod json;
+mod layout;
 pub(crate) mod syntax;
 mod token;
 
 use std::collections::HashSet;
 use std::fmt;
 
+pub(crate) use self::layout::laid_out;
 use self::syntax::{Item, List, Literal, LiteralKind, Name, Node, Object};
 use self::token::{Scanner, Token, TokenKind};
 use crate::go::quote::Quoted;

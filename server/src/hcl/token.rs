@@ -12,6 +12,17 @@ pub(super) struct Token {
     pub(super) text: String,
 }
 
+/// A comment.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Comment {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The text as written.
+    pub(super) text: String,
+    /// Whether it ends with its line.
+    pub(super) is_of_line: bool,
+}
+
 /// The kind of a token. Errors print the names of Consul's parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
@@ -68,6 +79,8 @@ pub(super) struct Scanner {
     past_end: usize,
     /// What the scanner complained of last. It goes on all the same, as Consul's does, and the parser looks here first.
     complaint: Option<HclError>,
+    /// The comments so far.
+    comments: Vec<Comment>,
 }
 
 impl Scanner {
@@ -84,6 +97,7 @@ impl Scanner {
             next: 0,
             past_end: 0,
             complaint: None,
+            comments: Vec::new(),
         }
     }
 
@@ -122,6 +136,25 @@ impl Scanner {
     /// Returns the text from a character to the last one that was read.
     pub(super) fn written(&self, start: usize) -> String {
         self.text[start..self.next].iter().collect()
+    }
+
+    /// Returns the comments that were read.
+    pub(super) fn comments(&self) -> &[Comment] {
+        &self.comments
+    }
+
+    /// Returns the text between two characters.
+    pub(super) fn text_between(&self, start: usize, end: usize) -> String {
+        self.text[start..end].iter().collect()
+    }
+
+    fn note_comment(&mut self, start: usize, is_of_line: bool) {
+        self.comments.push(Comment {
+            start,
+            end: self.next,
+            text: self.written(start).trim_end_matches('\r').to_owned(),
+            is_of_line,
+        });
     }
 
     pub(super) fn scan(&mut self) -> Token {
@@ -202,9 +235,11 @@ impl Scanner {
     fn skip_blanks_and_comments(&mut self) {
         loop {
             self.skip_blanks();
+            let start = self.next;
             match (self.peek(), self.text.get(self.next + 1)) {
                 (Some('#'), _) | (Some('/'), Some('/')) => {
                     self.take_while(|character| character != '\n');
+                    self.note_comment(start, true);
                     self.ran_to_end(1);
                 }
                 (Some('/'), Some('*')) => {
@@ -216,6 +251,7 @@ impl Scanner {
                         self.next += 1;
                     }
                     self.next += 2;
+                    self.note_comment(start, false);
                 }
                 (Some('/'), _) => {
                     self.complain(self.next, "expected '/' for comment");

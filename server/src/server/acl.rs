@@ -20,6 +20,7 @@ pub(super) fn acl_start(config: &Config) -> Option<AclStart> {
         secret: secret.clone(),
         description: management_description(config.version).to_owned(),
         is_legacy: !config.version.has(Behaviour::AclLegacyRemoved),
+        reset: None,
     });
     Some(AclStart {
         first: FIRST_INDEX,

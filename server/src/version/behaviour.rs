@@ -394,6 +394,10 @@ behaviours! {
     AclLongLives = "acl.long_lives", [onward(1, 22, 0)], None, "V N";
     /// The texts about tokens, roles and identities of late 2025. The releases are not known (acl.md 5, 8).
     AclLateTexts = "acl.late_texts", [onward(1, 22, 0)], None, "V N";
+    /// Reads of a token take `?expanded`. The release is not known: between 1.8.7 and late 2025 (acl.md 5.15).
+    AclExpanded = "acl.expanded", [onward(1, 22, 0)], None, "V N";
+    /// The literal `anonymous` counts as no token where an answer says that rows were removed.
+    AclAnonymousUntold = "acl.anonymous_untold", [onward(1, 21, 5)], None, "D";
     /// The agent's recovery token counts on all endpoints; before, on the agent's own. The release is not known
     /// (acl.md 13).
     AclRecoveryEverywhere = "acl.recovery_everywhere", [onward(1, 22, 0)], None, "V N";

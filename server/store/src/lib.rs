@@ -30,7 +30,7 @@ use imbl::OrdMap;
 
 pub use acl::for_tests::{RulesForTest, TokenForTest};
 pub use acl::grants::{
-    Grants, NewAclLink, NewGrants, NodeIdentity, ServiceIdentity, TemplatedPolicy,
+    Grants, NewAclLink, NewGrants, NodeIdentity, ServiceIdentity, TemplatedPolicy, is_identity,
 };
 pub use acl::hash::AclHash;
 pub use acl::identity::{AclIdentity, AclKnown, AclStamp, Identity, WithToken};

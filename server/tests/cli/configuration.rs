@@ -124,7 +124,7 @@ fn keys_and_flags_without_effect_are_named_once_on_standard_error() {
     agent.signal("INT");
     assert_eq!(
         agent.errors(),
-        "proconsul: without effect here: -data-dir -retry-join encrypt performance ports.dns ports.grpc retry_join; \
+        "proconsul: without effect here: -retry-join encrypt performance ports.dns ports.grpc retry_join; \
          not emulated, and refused by --strict: encrypt ports.dns ports.grpc\n"
     );
 }

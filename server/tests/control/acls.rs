@@ -366,3 +366,48 @@ fn a_state_with_acls_keeps_the_configured_management_token() {
         assert!(!may_read(&own.secret), "it is not of the state");
     }
 }
+
+/// acl.md 3.1.r4, as seen on 1.8.7.
+#[test]
+fn a_file_in_the_data_folder_allows_one_more_bootstrap() {
+    let folder = std::env::temp_dir().join(format!("proconsul-reset-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("folders can be made");
+    let file = folder.join("acl-bootstrap-reset");
+    let acl = AclConfig {
+        enabled: true,
+        data_dir: Some(folder.clone()),
+        ..AclConfig::default()
+    };
+    let config = Config {
+        acl,
+        ..Config::default()
+    };
+    let server = Server::builder().config(config).start();
+    let server = server.expect("there is a free port");
+    let bootstrap = || {
+        let answer = put(&server, "/v1/acl/bootstrap", "");
+        (answer.status, answer.body)
+    };
+    let write = |text: &str| std::fs::write(&file, text).expect("files can be written");
+    let index = |body: &str| {
+        let after = body.split("\"CreateIndex\"").nth(1).unwrap_or_default();
+        let digits = after.trim_start_matches([':', ' ']).split([',', '\n']);
+        digits.take(1).collect::<String>()
+    };
+    let first = bootstrap();
+    assert_eq!(first.0, 200);
+    let reset = index(&first.1);
+    let over = format!("Permission denied: ACL bootstrap no longer allowed (reset index: {reset})");
+    for text in ["", "x", "-1"] {
+        write(text);
+        assert_eq!(bootstrap(), (403, over.clone()), "{text}");
+    }
+    write("3");
+    let other = format!("Invalid bootstrap reset index (specified 3, reset index: {reset})");
+    assert_eq!(bootstrap(), (500, other));
+    write(&format!(" {reset}\n"));
+    assert_eq!(bootstrap().0, 200);
+    assert!(!file.exists(), "the file counts once");
+    assert_eq!(bootstrap().0, 403);
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+}

@@ -268,6 +268,39 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..BASE
     },
+    Case {
+        id: "acl/legacy/translated",
+        claim: "acl/rules/translate writes old rules as policies have them, and asks for acl:read",
+        source: "acl.md 8.5.r4",
+        run: |t| {
+            ready(t);
+            let (_, reader) = granted(t, "reader", r#"acl = "read""#);
+            let translate = |rules: &str| {
+                let path = "/v1/acl/rules/translate";
+                with(t, &reader, &Request::new("POST", path).body(rules))
+            };
+            translate("# c\nkey \"a\" { policy = \"read\" }\nservice \"\" { policy = \"x\"\n intentions = \"y\" }").is(
+                200,
+                "# c\nkey_prefix \"a\" {\n  policy = \"read\"\n}\n\nservice_prefix \"\" {\n  policy     = \"x\"\n  intentions = \"y\"\n}",
+            );
+            translate("").is(200, "");
+            translate("key \"a\" {").is(
+                400,
+                "Bad request: Failed to parse rules: At 1:11: object expected closing RBRACE got: EOF",
+            );
+            let request = Request::new("POST", "/v1/acl/rules/translate").body("key \"a\" {");
+            t.send(&request).is(403, "Permission denied");
+            let body = json!({"ID": "old", "Rules": RULES}).to_string();
+            put(t, "create", &body).status_is(200);
+            let accessor = text(&upgraded(t, "old"), "/AccessorID");
+            let of_token = |accessor: &str| get(t, &format!("rules/translate/{accessor}"));
+            of_token(&accessor).is(200, "key_prefix \"a\" {\n  policy = \"read\"\n}");
+            of_token(ANONYMOUS).is(500, "The specified token does not have any rules set");
+            of_token(NOBODY).is(403, "ACL not found");
+            of_token("").is(400, "Bad request: Missing token ID");
+        },
+        ..BASE
+    },
 ];
 
 /// Reads an old token without any right.

@@ -153,6 +153,34 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..BASE
     },
     Case {
+        id: "acl/login/refused",
+        claim: "A login needs no token, but a body and an auth method that there is; a logout needs a token that a login made",
+        source: "acl.md 8.4.r3, 8.4.r4, 8.4.r6, 2.6",
+        until: Some(Version::V1_9),
+        run: |t| {
+            ready(t);
+            method(t, "m");
+            let login = |body: &str| {
+                let request = Request::new("POST", "/v1/acl/login").body(body);
+                with(t, "unknown", &request)
+            };
+            let decode =
+                |words: &str| format!("Bad request: Failed to decode request body: {words}");
+            login("").is(400, &decode("EOF"));
+            login(r#"{"Foo":1}"#).is(400, &decode("json: unknown field \"Foo\""));
+            login("null").is(500, "Invalid Login request: Missing auth parameters");
+            login("{}").is(403, "ACL not found");
+            login(r#"{"AuthMethod":"none","BearerToken":"x"}"#).is(403, "ACL not found");
+            login(r#"{"AuthMethod":"M"}"#).is(500, "missing jwt");
+            let logout = |token: &str| with(t, token, &Request::new("POST", "/v1/acl/logout"));
+            logout("").is(403, "ACL not found");
+            logout("unknown").is(403, "ACL not found");
+            logout(ROOT).is(403, "Permission denied");
+            logout("anonymous").is(403, "Permission denied");
+        },
+        ..BASE
+    },
+    Case {
         id: "acl/agent-token/names",
         claim: "The agent's tokens are set by their names, and a default one acts on the next request",
         source: "acl.md 11.1, 11.2, 7.r16",

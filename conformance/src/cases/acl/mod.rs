@@ -18,6 +18,7 @@ pub(in crate::cases) mod rights;
 pub(in crate::cases) mod role;
 pub(in crate::cases) mod rules;
 mod support;
+pub(in crate::cases) mod template;
 pub(in crate::cases) mod token;
 pub(in crate::cases) mod token_list;
 pub(in crate::cases) mod txn;
@@ -41,6 +42,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     rules::evaluation::CASES,
     method::CASES,
     legacy::CASES,
+    template::CASES,
     rights::CASES,
     catalog::CASES,
     operator::CASES,

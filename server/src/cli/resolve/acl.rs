@@ -1,5 +1,7 @@
 //! The settings of ACLs (acl.md 1).
 
+use std::path::PathBuf;
+
 use super::{Errors, duration_of};
 use crate::cli::settings::Settings;
 use crate::config::AclConfig;
@@ -21,6 +23,7 @@ pub(super) fn take_acl(settings: &Settings, acl: &mut AclConfig) {
     acl.enable_key_list_policy = settings
         .acl_enable_key_list_policy
         .unwrap_or(acl.enable_key_list_policy);
+    acl.data_dir = settings.data_dir.as_ref().map(PathBuf::from);
     take(&mut acl.default_policy, &settings.acl_default_policy);
     take(&mut acl.down_policy, &settings.acl_down_policy);
     let tokens = &mut acl.tokens;

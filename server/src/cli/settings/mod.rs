@@ -148,6 +148,8 @@ settings! {
         Text check_update_interval ["check_update_interval"];
         Tree checks ["check"];
         Text client_addr ["client_addr"] Sets "client" "The addresses at which HTTP is served.";
+        Text data_dir ["data_dir"]
+            Sets "data-dir" "Where a bootstrap of ACLs looks for acl-bootstrap-reset. Nothing else is kept there.";
         Text datacenter ["datacenter"] Sets "datacenter" "The name of the datacenter.";
         Text default_query_time ["default_query_time"]
             Sets "default-query-time" "How long a blocking query waits that does not say.";
@@ -205,7 +207,7 @@ pub(super) const IGNORED_FLAGS: &str = "
 
 /// Flags that change nothing for clients of a server without disk and peers. The start names them.
 pub(super) const MOOT_FLAGS: &str = "
-    data-dir= disable-host-node-id disable-keyring-file join-wan= join= log-rotate-bytes= log-rotate-duration=
+    disable-host-node-id disable-keyring-file join-wan= join= log-rotate-bytes= log-rotate-duration=
     log-rotate-max-files= primary-gateway= protocol= raft-protocol= rejoin retry-interval-wan= retry-interval=
     retry-join-wan= retry-join= retry-max-wan= retry-max= serf-lan-allowed-cidrs= serf-lan-bind=
     serf-wan-allowed-cidrs= serf-wan-bind=
@@ -231,8 +233,7 @@ pub(super) const IGNORED_KEYS: &str = "
 pub(super) const MOOT_KEYS: &str = "
     acl.disabled_ttl acl.enable_token_persistence acl.enable_token_replication acl_enforce_version_8
     advertise_reconnect_timeout
-    data_dir disable_anonymous_signature
-    disable_host_node_id disable_keyring_file disable_remote_exec disable_update_check discovery_max_stale
+    disable_anonymous_signature disable_host_node_id disable_keyring_file disable_remote_exec disable_update_check discovery_max_stale
     enable_acl_replication gossip_lan gossip_wan license_path limits.https_handshake_timeout
     limits.rpc_client_timeout limits.rpc_handshake_timeout log_rotate_bytes log_rotate_duration log_rotate_max_files
     performance ports.expose_max_port ports.expose_min_port ports.proxy_max_port ports.proxy_min_port ports.rpc

@@ -32,6 +32,8 @@ pub(crate) struct Rights {
 /// Who asks, and in which request.
 struct Asks {
     caller: Arc<Caller>,
+    /// Whether the caller is told that rows were removed.
+    is_told: bool,
     engine: Arc<Engine>,
     /// `None` if the engine is not observed.
     call: Option<CallId>,
@@ -90,7 +92,14 @@ impl Request {
             Some(secret) => acls.caller_with(self, secret),
             None => acls.caller(self),
         };
-        let asks = |caller| Asks {
+        // Never without a token (acl.md 2.12), nor, in later releases, with the anonymous one (1.22.md A6.r8).
+        let is_told = |caller: &Caller| {
+            !caller.is_anonymous
+                || !self.has(Behaviour::AclAnonymousUntold)
+                    && acls.is_some_and(|acls| acls.secret(self).is_some())
+        };
+        let asks = |caller: Arc<Caller>| Asks {
+            is_told: is_told(&caller),
             caller,
             engine: Arc::clone(&self.context.engine),
             call: self.call,
@@ -163,10 +172,9 @@ impl Rights {
         sees
     }
 
-    /// Whether the answer says that something was removed: never to those who sent no token (acl.md 2.12).
+    /// Whether the answer says that something was removed.
     pub(crate) fn tell_removal(&self) -> bool {
-        let caller = self.caller();
-        self.removed > 0 && caller.is_some_and(|caller| !caller.is_anonymous)
+        self.removed > 0 && self.asks.as_ref().is_some_and(|asks| asks.is_told)
     }
 
     /// Adds the header that something was removed, where the release has it. The history notes it in every release.

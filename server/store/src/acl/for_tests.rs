@@ -63,6 +63,7 @@ impl Command for TokenForTest {
             secret: made.secret.to_string(),
             description,
             is_legacy: false,
+            reset: None,
         };
         change.take_indexes(1);
         let token = TokenRow {

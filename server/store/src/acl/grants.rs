@@ -154,7 +154,8 @@ fn merged(mut identities: Vec<ServiceIdentity>) -> Vec<ServiceIdentity> {
 }
 
 /// Whether a name is allowed in an identity (acl.md 8.2.r3).
-fn is_identity(name: &str) -> bool {
+#[must_use]
+pub fn is_identity(name: &str) -> bool {
     let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let inner = |byte: u8| edge(byte) || matches!(byte, b'-' | b'_');
     let bytes = name.as_bytes();

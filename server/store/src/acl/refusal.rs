@@ -50,6 +50,8 @@ pub enum AclRefusal {
     Token(TokenRefusal),
     /// ACLs were bootstrapped at this index.
     BootstrapOver(Index),
+    /// ACLs were bootstrapped at this index, and the bootstrap is to be allowed by another one.
+    BootstrapReset(u64, Index),
     /// There is no auth method with this name.
     NoAuthMethod(String),
     /// An auth method or binding rule is refused, in Consul's words.

@@ -58,6 +58,7 @@ impl Command for AclStart {
             secret: ANONYMOUS.to_owned(),
             description: "Anonymous Token".to_owned(),
             is_legacy: false,
+            reset: None,
         };
         // Consul writes it after the management token, so that no client sees the two with one time.
         let later = now.plus(Duration::from_nanos(1));

@@ -91,6 +91,8 @@ pub struct AclBootstrap {
     pub description: String,
     /// Whether it is also a management token of the old system.
     pub is_legacy: bool,
+    /// The index of the last bootstrap, which allows one more.
+    pub reset: Option<u64>,
 }
 
 /// The shortest and the longest lifetime, in nanoseconds.
@@ -326,8 +328,12 @@ impl Command for AclBootstrap {
     type Refused = AclRefusal;
 
     fn run(self, change: &mut Change<'_>) -> Result<Shown<TokenRow>, AclRefusal> {
-        if let Some(index) = change.store.acl.bootstrapped {
-            return Err(AclRefusal::BootstrapOver(index));
+        match (change.store.acl.bootstrapped, self.reset) {
+            (Some(index), None) => return Err(AclRefusal::BootstrapOver(index)),
+            (Some(index), Some(reset)) if reset != index.0 => {
+                return Err(AclRefusal::BootstrapReset(reset, index));
+            }
+            _ => {}
         }
         change.take_indexes(1);
         change.store.acl.bootstrapped = Some(change.index);

@@ -1,5 +1,7 @@
 //! `/v1/acl/bootstrap` and `/v1/acl/replication` (acl.md 3.1, 8.5).
 
+use std::path::Path;
+
 use super::failure::{self, refused};
 use super::wire::{NEVER, Token, TokenView};
 use crate::go::json::context::UnknownFields;
@@ -45,7 +47,11 @@ pub(super) async fn bootstrap(mut request: Request) -> Result<Reply, Failure> {
         }
         secret => secret,
     };
+    let file = request.context.config.acl.data_dir.as_ref();
+    let file = file.map(|folder| folder.join("acl-bootstrap-reset"));
+    let reset = over.and_then(|_| reset_index(file.as_deref()?));
     let made = AclBootstrap {
+        reset,
         accessor: engine.new_session_id(),
         secret,
         description: "Bootstrap Token (Global Management)".to_owned(),
@@ -53,8 +59,18 @@ pub(super) async fn bootstrap(mut request: Request) -> Result<Reply, Failure> {
     };
     let made = engine.apply(made);
     let shown = made.map_err(|refusal| refused(&refusal, version))?;
+    if let Some(file) = file.filter(|_| reset.is_some()) {
+        // Its index counts no longer, so one that stays does no harm.
+        let _ = std::fs::remove_file(file);
+    }
     let view = TokenView::new(&request, shown).with_id();
     Ok(Reply::json(&request, &Token::new(&view, version)))
+}
+
+/// Reads the index that allows one more bootstrap. A file without one is ignored (acl.md 3.1.r4).
+fn reset_index(file: &Path) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    text.trim().parse().ok()
 }
 
 /// Shows that nothing is replicated. It needs no token.

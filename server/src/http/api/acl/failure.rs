@@ -89,6 +89,10 @@ pub(crate) fn refused(refusal: &AclRefusal, version: Version) -> Failure {
         }
         AclRefusal::Token(refusal) => return token(refusal, version),
         AclRefusal::BootstrapOver(index) => return bootstrap_over(index.0),
+        AclRefusal::BootstrapReset(given, index) => {
+            let index = index.0;
+            format!("Invalid bootstrap reset index (specified {given}, reset index: {index})")
+        }
         AclRefusal::NoAuthMethod(name) => {
             let name = quoted(name, version);
             format!("cannot find auth method with name {name}")

@@ -1,18 +1,21 @@
 //! The endpoints of the old system, before 1.11: tokens with rules of their own (acl.md 8.5.r3).
 
-use super::failure::refused;
+use super::failure::{missing_token, refused};
 use super::object;
 use crate::acl::Rules;
+use crate::acl::translate;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::http::acl::ROOTS;
 use crate::http::failure::{Failure, failures};
-use crate::http::reply::Reply;
+use crate::http::reply::header::guessed_type;
 use crate::http::reply::object::object;
 use crate::http::reply::table::table;
+use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
 use crate::store::{
-    ANONYMOUS, LegacyToken, OldTokenDestroy, OldTokenInfo, OldTokenList, OldTokenWrite, TokenRow,
+    ANONYMOUS, AclInfo, LegacyToken, OldTokenDestroy, OldTokenInfo, OldTokenList, OldTokenWrite,
+    TokenRow,
 };
 
 failures! {
@@ -26,6 +29,8 @@ failures! {
     anonymous_undeleted() => 403, "Permission denied: Cannot delete anonymous token";
     /// The token to clone is unknown, or not one of the old system.
     nothing_to_clone() => 403, "Permission denied";
+    /// The token whose rules are to be translated has none of its own.
+    no_rules() => 500, "The specified token does not have any rules set";
 }
 
 go_struct! {
@@ -190,4 +195,46 @@ fn clone_of(request: &Request, row: Option<&TokenRow>) -> Result<Reply, Failure>
         legacy,
         None,
     )
+}
+
+/// Translates rules of the old system into those of policies (acl.md 8.5.r4).
+pub(super) async fn translate(mut request: Request) -> Result<Reply, Failure> {
+    request.acls()?;
+    request.authorize()?;
+    let body = request.read_whole().await;
+    if let Some(failure) = &body.failure {
+        return Err(Failure::unreadable_body(failure));
+    }
+    translated(&request, &String::from_utf8_lossy(&body.bytes))
+}
+
+/// Translates the rules of a token.
+pub(super) async fn translate_token(request: &Request) -> Result<Reply, Failure> {
+    request.acls()?;
+    let accessor = object::named(request, "token ID")?;
+    let options = object::options(request)?;
+    let answer = object::read(request, &AclInfo::<TokenRow>::new(accessor), options).await?;
+    let shown = answer.rows.filter(|shown| !shown.row.is_expired);
+    let shown = shown.ok_or_else(|| missing_token(""));
+    let rules = shown.and_then(|shown| {
+        let rules = shown.row.old_rules().map(str::to_owned);
+        rules.ok_or_else(no_rules)
+    });
+    let rules = rules.map_err(|failure| failure.of_answer(&request.context, answer.index))?;
+    translated(request, &rules)
+}
+
+fn translated(request: &Request, rules: &str) -> Result<Reply, Failure> {
+    let rules = translate::translate(rules);
+    let rules = rules.map_err(|words| Failure::bad_request(&words, request.version()))?;
+    let reply = Reply::empty(http::StatusCode::OK);
+    if rules.is_empty() {
+        return Ok(reply);
+    }
+    Ok(Reply {
+        content_type: Some(guessed_type(rules.as_bytes())),
+        type_was_guessed: true,
+        content: ReplyContent::Whole(rules.into()),
+        ..reply
+    })
 }

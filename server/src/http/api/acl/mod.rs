@@ -5,17 +5,15 @@ mod body;
 mod bootstrap;
 mod failure;
 mod legacy;
+mod login;
 mod method;
 mod object;
 mod policy;
 mod role;
+mod template;
 mod token;
 mod wire;
 
-use crate::http::api::absent;
-use crate::http::failure::Failure;
-use crate::http::reply::Reply;
-use crate::http::request::Request;
 use crate::http::route::routes;
 use crate::version::Behaviour;
 
@@ -41,23 +39,17 @@ routes! {
     "/v1/acl/auth-methods" [GET] asks acl => waits(&method::methods);
     "/v1/acl/auth-method" [PUT] asks acl => waits(method::create_method);
     "/v1/acl/auth-method/" [GET PUT DELETE] asks acl => waits(method::method);
-    "/v1/acl/login" [POST] => at_once(not_emulated);
-    "/v1/acl/logout" [POST] => at_once(not_emulated);
-    "/v1/acl/templated-policies" [GET] => at_once(not_emulated), since Behaviour::AclTemplatedPolicies;
-    "/v1/acl/templated-policy/name/" [GET] => at_once(not_emulated), since Behaviour::AclTemplatedPolicies;
-    "/v1/acl/templated-policy/preview/" [POST] => at_once(not_emulated), since Behaviour::AclTemplatedPolicies;
-    "/v1/acl/rules/translate" [POST] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
-    "/v1/acl/rules/translate/" [GET] => at_once(not_emulated), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/login" [POST] => waits(login::login);
+    "/v1/acl/logout" [POST] => at_once(login::logout);
+    "/v1/acl/templated-policies" [GET] asks acl => at_once(template::list), since Behaviour::AclTemplatedPolicies;
+    "/v1/acl/templated-policy/name/" [GET] asks acl => at_once(template::by_name), since Behaviour::AclTemplatedPolicies;
+    "/v1/acl/templated-policy/preview/" [POST] asks acl:read => waits(template::preview), since Behaviour::AclTemplatedPolicies;
+    "/v1/acl/rules/translate" [POST] asks acl:read => waits(legacy::translate), until Behaviour::AclLegacyRemoved;
+    "/v1/acl/rules/translate/" [GET] asks acl => waits(&legacy::translate_token), until Behaviour::AclLegacyRemoved;
     "/v1/acl/create" [PUT] asks acl => waits(legacy::create), until Behaviour::AclLegacyRemoved;
     "/v1/acl/update" [PUT] asks acl => waits(legacy::update), until Behaviour::AclLegacyRemoved;
     "/v1/acl/destroy/" [PUT] asks acl => at_once(legacy::destroy), until Behaviour::AclLegacyRemoved;
     "/v1/acl/info/" [GET] => waits(&legacy::info), until Behaviour::AclLegacyRemoved;
     "/v1/acl/clone/" [PUT] asks acl => waits(legacy::clone), until Behaviour::AclLegacyRemoved;
     "/v1/acl/list" [GET] asks acl:write => waits(&legacy::list), until Behaviour::AclLegacyRemoved;
-}
-
-/// Answers that ACLs are disabled, or that the endpoint is not emulated.
-fn not_emulated(request: &Request) -> Result<Reply, Failure> {
-    request.acls()?;
-    absent::endpoint(request)
 }

@@ -10,8 +10,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::store::{
-    AclDelete, AclId, AclInfo, AclList, AclNamed, AclRefusal, NewGrants, Read, RoleRow, RoleWrite,
-    Shown,
+    AclDelete, AclId, AclInfo, AclList, AclNamed, AclRefusal, Read, RoleRow, RoleWrite, Shown,
 };
 use crate::version::Behaviour;
 
@@ -83,20 +82,16 @@ where
 
 async fn write(mut request: Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
-    let body = body::read::<RoleBody>(&mut request, "Role").await?;
+    let mut body = body::read::<RoleBody>(&mut request, "Role").await?;
     let target = object::target(&request, &body.id, "Role ID")?;
     request.authorize()?;
     let version = request.version();
+    let grants = body.take_grants(version);
     let write = RoleWrite {
         target,
         name: body.name,
         description: body.description,
-        grants: NewGrants {
-            policies: body.policies,
-            service_identities: body.service_identities,
-            node_identities: body.node_identities,
-            ..NewGrants::default()
-        },
+        grants,
     };
     let written = request.context.engine.apply(write);
     let shown = written.map_err(|refusal| refused(&refusal, version))?;

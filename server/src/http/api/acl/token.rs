@@ -5,14 +5,16 @@ use http::Method;
 use super::body::{self, TokenBody};
 use super::failure::{self, refused};
 use super::object;
-use super::wire::{Token, TokenView};
+use super::wire::{Expanded, ExpandedFields, Token, TokenAndMore, TokenView};
+use crate::acl::identity::Template;
 use crate::acl::{Question, Resource};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::store::{
-    AclId, AclInfo, AclRefusal, Answer, Command, Expiry, MadeIds, NewToken, Shown, TokenClone,
-    TokenCreate, TokenDelete, TokenList, TokenOfSecret, TokenReplace, TokenRow,
+    AclId, AclIdentity, AclInfo, AclList, AclObject as _, AclRefusal, Answer, Command, Expiry,
+    MadeIds, NewToken, RoleRow, Shown, TokenClone, TokenCreate, TokenDelete, TokenList,
+    TokenOfSecret, TokenReplace, TokenRow,
 };
 use crate::version::Behaviour;
 
@@ -59,8 +61,14 @@ fn retain(request: &Request, answer: &mut Answer<Vec<Shown<TokenRow>>>) -> Resul
     match name {
         "authmethod" => rows.retain(|shown| shown.row.auth_method.eq_ignore_ascii_case(&value)),
         "servicename" => rows.retain(|shown| {
-            let mut services = shown.row.grants.service_identities.iter();
+            let grants = &shown.row.grants;
+            let mut services = grants.service_identities.iter();
+            let mut templates = grants.templated_policies.iter();
             services.any(|service| service.service_name == value)
+                || templates.any(|policy| {
+                    policy.template_name == Template::Service.name()
+                        && policy.name.as_deref() == Some(&*value)
+                })
         }),
         _ => {
             let id = match AclId::parse(&value) {
@@ -159,9 +167,40 @@ fn found(
             failure::missing_token("").of_answer(context, answer.index)
         });
     };
+    let expanded = expanded(request, &shown);
     let view = TokenView::new(request, shown).seen_by(may_see);
-    let token = Token::new(&view, request.version());
+    let more = expanded.as_ref();
+    let token = TokenAndMore {
+        token: Token::new(&view, request.version()),
+        more: more.map(|expanded| ExpandedFields::new(expanded, request.version())),
+    };
     Ok(Reply::json(request, &token).with_index(request, answer.index))
+}
+
+/// Returns what `?expanded` adds, if it is asked for.
+fn expanded(request: &Request, shown: &Shown<TokenRow>) -> Option<Expanded> {
+    if !request.query.has("expanded") || !request.has(Behaviour::AclExpanded) {
+        return None;
+    }
+    let context = &request.context;
+    let Ok(identity) = context.engine.read(&AclIdentity(&shown.row.secret));
+    let identity = identity.rows?;
+    let Ok(roles) = context.engine.read(&AclList::<RoleRow>::default());
+    let is_linked = |role: &Shown<RoleRow>| shown.row.grants.roles.contains(&role.row.id());
+    let policies = identity.policies.into_iter();
+    let bare = |row| Shown {
+        row,
+        policies: Vec::new(),
+        roles: Vec::new(),
+    };
+    let acl = &context.config.acl;
+    Some(Expanded {
+        policies: policies.map(bare).collect(),
+        roles: roles.rows.into_iter().filter(is_linked).collect(),
+        default_policy: acl.default_policy.clone(),
+        down_policy: acl.down_policy.clone(),
+        node: context.config.node_name.clone(),
+    })
 }
 
 async fn replace(mut request: Request, accessor: String) -> Result<Reply, Failure> {
@@ -226,7 +265,7 @@ async fn new_token(request: &mut Request) -> Result<NewToken, Failure> {
     let ttl = body.ttl.nanoseconds();
     let ttl = ttl.expect("the decoder refuses invalid durations");
     Ok(NewToken {
-        grants: body.take_grants(),
+        grants: body.take_grants(request.version()),
         accessor: body.accessor,
         secret: body.secret,
         description: body.description,

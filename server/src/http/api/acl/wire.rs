@@ -76,6 +76,39 @@ pub(crate) struct TokenView {
     is_in_list: bool,
 }
 
+/// What `?expanded` adds to a token (acl.md 5.15).
+pub(crate) struct Expanded {
+    /// The policies, those of its roles among them.
+    pub(crate) policies: Vec<Shown<PolicyRow>>,
+    /// The roles.
+    pub(crate) roles: Vec<Shown<RoleRow>>,
+    pub(crate) default_policy: String,
+    pub(crate) down_policy: String,
+    pub(crate) node: String,
+}
+
+table! {
+    /// What `?expanded` adds.
+    pub(crate) ExpandedFields of expanded: Expanded, look: Look {
+        "ExpandedPolicies" => each(Policy, expanded.policies.iter()),
+        "ExpandedRoles" => each(Role, expanded.roles.iter()),
+        "NamespaceDefaultPolicyIDs" => json(None::<()>),
+        "NamespaceDefaultRoleIDs" => json(None::<()>),
+        "AgentACLDefaultPolicy" => json(expanded.default_policy),
+        "AgentACLDownPolicy" => json(expanded.down_policy),
+        "ResolvedByAgent" => json(expanded.node),
+    }
+}
+
+/// A token with what `?expanded` adds to it.
+#[derive(serde::Serialize)]
+pub(crate) struct TokenAndMore<'a> {
+    #[serde(flatten)]
+    pub(crate) token: Token<'a>,
+    #[serde(flatten)]
+    pub(crate) more: Option<ExpandedFields<'a>>,
+}
+
 impl TokenView {
     /// Returns the view of a caller who sees the secret.
     pub(crate) fn new(request: &Request, shown: Shown<TokenRow>) -> Self {
