@@ -128,8 +128,8 @@ mod tests {
             "key_prefix \"a\" {\n  policy = \"read\"\n\n  \"sentinel\" = {\n    \"code\" = \"c\"\n  }\n}",
         ),
         (
-            r#"{"x":[1,2,"a"],"y":true,"a b":1.5,"z":null}"#,
-            "\"x\" = [1, 2, \"a\"]\n\n\"y\" = true\n\n\"a b\" = 1.5\n\n\"z\" = ",
+            r#"{"x":[1,2,"a"],"y":true,"a b":1.5}"#,
+            "\"x\" = [1, 2, \"a\"]\n\n\"y\" = true\n\n\"a b\" = 1.5",
         ),
         (
             "{\"service\":{\"web\":{\n\"policy\":\"read\",\n\"intentions\":\"write\"}}}",

@@ -1,6 +1,5 @@
 //! The bodies of policies, roles and tokens (acl.md 0.9, 4, 5, 8.1).
 
-use super::template::filled_in;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::{Decode, go_struct};
 use crate::http::body::durations::AnyDuration;
@@ -8,8 +7,8 @@ use crate::http::body::edition::with_edition;
 use crate::http::body::time::GoTime;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{NewAclLink, NewGrants, NodeIdentity, ServiceIdentity};
-use crate::version::{Behaviour, Version};
+use crate::store::{NewAclLink, NodeIdentity, ServiceIdentity};
+use crate::version::Behaviour;
 
 go_struct! {
     /// A policy.
@@ -126,46 +125,6 @@ go_struct! {
     /// The values of a template's variables.
     pub(crate) struct VariablesBody as "structs.ACLTemplatedPolicyVariables" {
         "Name": String => name,
-    }
-}
-
-impl TokenBody {
-    /// Returns what the token is to grant, and takes it out of the body.
-    pub(crate) fn take_grants(&mut self, version: Version) -> NewGrants {
-        let templates = std::mem::take(&mut self.templated_policies);
-        NewGrants {
-            policies: std::mem::take(&mut self.policies),
-            roles: std::mem::take(&mut self.roles),
-            service_identities: std::mem::take(&mut self.service_identities),
-            node_identities: std::mem::take(&mut self.node_identities),
-            ..with_templates(templates, false, version)
-        }
-    }
-}
-
-impl RoleBody {
-    /// Returns what the role is to grant, and takes it out of the body.
-    pub(crate) fn take_grants(&mut self, version: Version) -> NewGrants {
-        let templates = std::mem::take(&mut self.templated_policies);
-        NewGrants {
-            policies: std::mem::take(&mut self.policies),
-            service_identities: std::mem::take(&mut self.service_identities),
-            node_identities: std::mem::take(&mut self.node_identities),
-            ..with_templates(templates, true, version)
-        }
-    }
-}
-
-/// Returns grants with nothing but templates.
-fn with_templates(bodies: Vec<TemplatedPolicyBody>, is_role: bool, version: Version) -> NewGrants {
-    let (templated_policies, template_flaw) = match filled_in(bodies, is_role, version) {
-        Ok(policies) => (policies, None),
-        Err(flaw) => (Vec::new(), Some(flaw)),
-    };
-    NewGrants {
-        templated_policies,
-        template_flaw,
-        ..NewGrants::default()
     }
 }
 

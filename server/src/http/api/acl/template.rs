@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::body::{TemplatedPolicyBody, VariablesBody};
+use super::body::{RoleBody, TemplatedPolicyBody, TokenBody, VariablesBody};
 use super::wire::Policy;
 use crate::acl::identity::Template;
 use crate::go::json::context::UnknownFields;
@@ -11,7 +11,7 @@ use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::store::{Index, NewPolicy, PolicyRow, Shown, TemplatedPolicy, is_identity};
+use crate::store::{Index, NewGrants, NewPolicy, PolicyRow, Shown, TemplatedPolicy, is_identity};
 use crate::version::Version;
 
 /// What Consul's hash of nothing adds to the id of a policy that is only shown.
@@ -131,7 +131,7 @@ fn flaw_of_name(template: Template, name: &str, version: Version) -> Option<Stri
 ///
 /// # Errors
 /// The first mistake, in Consul's words.
-pub(super) fn filled_in(
+fn filled_in(
     bodies: Vec<TemplatedPolicyBody>,
     is_role: bool,
     version: Version,
@@ -175,4 +175,44 @@ pub(super) fn filled_in(
         })
     };
     bodies.into_iter().map(fill).collect()
+}
+
+impl TokenBody {
+    /// Returns what the token is to grant, and takes it out of the body.
+    pub(crate) fn take_grants(&mut self, version: Version) -> NewGrants {
+        let templates = std::mem::take(&mut self.templated_policies);
+        NewGrants {
+            policies: std::mem::take(&mut self.policies),
+            roles: std::mem::take(&mut self.roles),
+            service_identities: std::mem::take(&mut self.service_identities),
+            node_identities: std::mem::take(&mut self.node_identities),
+            ..with_templates(templates, false, version)
+        }
+    }
+}
+
+impl RoleBody {
+    /// Returns what the role is to grant, and takes it out of the body.
+    pub(crate) fn take_grants(&mut self, version: Version) -> NewGrants {
+        let templates = std::mem::take(&mut self.templated_policies);
+        NewGrants {
+            policies: std::mem::take(&mut self.policies),
+            service_identities: std::mem::take(&mut self.service_identities),
+            node_identities: std::mem::take(&mut self.node_identities),
+            ..with_templates(templates, true, version)
+        }
+    }
+}
+
+/// Returns grants with nothing but templates.
+fn with_templates(bodies: Vec<TemplatedPolicyBody>, is_role: bool, version: Version) -> NewGrants {
+    let (templated_policies, template_flaw) = match filled_in(bodies, is_role, version) {
+        Ok(policies) => (policies, None),
+        Err(flaw) => (Vec::new(), Some(flaw)),
+    };
+    NewGrants {
+        templated_policies,
+        template_flaw,
+        ..NewGrants::default()
+    }
 }
