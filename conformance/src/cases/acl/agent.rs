@@ -173,6 +173,37 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..BASE
     },
     Case {
+        id: "acl/agent/checks-keep-the-name-of-their-service",
+        claim: "A check is changed with a right on the name that its service had when the check was registered",
+        source: "acl.md 7.r26",
+        until: Some(Version::V1_9),
+        run: |t| {
+            let limited = prepared(t);
+            let ask = |token: &str, path: &str, body: &str| {
+                with(t, token, &Request::put(&format!("/v1/agent/{path}"), body))
+            };
+            let check = r#"{"Name": "c", "TTL": "1h", "ServiceID": "moving"}"#;
+            ask(
+                ROOT,
+                "service/register",
+                r#"{"ID": "moving", "Name": "mine"}"#,
+            )
+            .is(200, "");
+            ask(ROOT, "check/register", check).is(200, "");
+            ask(
+                ROOT,
+                "service/register",
+                r#"{"ID": "moving", "Name": "hidden"}"#,
+            )
+            .is(200, "");
+            ask(&limited, "check/pass/c", "").is(200, "");
+            ask(&limited, "check/register", check)
+                .is(403, "Permission denied: Missing service:write on hidden");
+            ask(&limited, "check/deregister/c", "").is(200, "");
+        },
+        ..BASE
+    },
+    Case {
         id: "acl/agent/definitions-are-checked-in-order",
         claim: "Names and statuses of a definition are checked before the token, the rest between token and right",
         source: "acl.md 2.9, 2.10",

@@ -42,14 +42,13 @@ pub(super) fn check_registration(
     check: &NewCheck,
 ) -> Result<(), Failure> {
     with_acls(request, |store| {
-        let of_check = |check: &NewCheck| {
-            let service = store.agent().service(&check.service_id);
-            let service = service.map(|local| local.service.name.as_str());
-            may_write_of(request, rights, service)
-        };
-        of_check(check)?;
+        let service = store.agent().service(&check.service_id);
+        let service = service.map_or("", |local| local.service.name.as_str());
+        may_write_of(request, rights, service)?;
         let stored = store.agent().check(&check.check_id);
-        stored.map_or(Ok(()), |stored| of_check(&stored.check))
+        stored.map_or(Ok(()), |stored| {
+            may_write_of(request, rights, &stored.service_name)
+        })
     })
 }
 
@@ -65,7 +64,8 @@ pub(super) fn service(request: &Request, id: &str) -> Result<(), Failure> {
     })
 }
 
-/// Checks that the check with this id may be changed: that of a service with its service, others with the node.
+/// Checks that the check with this id may be changed: that of a service with the name that the service had when the
+/// check was registered, others with the node.
 ///
 /// # Errors
 /// It may not, or there is none.
@@ -75,12 +75,7 @@ pub(super) fn check(request: &Request, id: &str) -> Result<(), Failure> {
         let Some(local) = store.agent().check(id) else {
             return Err(unknown_check(id, request.version()));
         };
-        let service = store.agent().service(&local.check.service_id);
-        may_write_of(
-            request,
-            &rights,
-            service.map(|local| local.service.name.as_str()),
-        )
+        may_write_of(request, &rights, &local.service_name)
     })
 }
 
@@ -95,16 +90,13 @@ fn with_acls(
     vet(&request.context.engine.snapshot())
 }
 
-fn may_write_of(request: &Request, rights: &Rights, service: Option<&str>) -> Result<(), Failure> {
-    match service {
-        Some(name) => may_write(request, rights, Resource::Service, name),
-        None => may_write(
-            request,
-            rights,
-            Resource::Node,
-            &request.context.config.node_name,
-        ),
+/// Checks the right to a check of the service with this name, which is empty for a check of the node.
+fn may_write_of(request: &Request, rights: &Rights, service: &str) -> Result<(), Failure> {
+    if service.is_empty() {
+        let node = &request.context.config.node_name;
+        return may_write(request, rights, Resource::Node, node);
     }
+    may_write(request, rights, Resource::Service, service)
 }
 
 /// Checks a right. Early releases name it even where they name no other (acl.md 2.11.r5).
