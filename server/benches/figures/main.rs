@@ -7,6 +7,7 @@
     reason = "figures are read by people, and have far fewer digits than a float"
 )]
 
+mod acl;
 mod bare;
 mod blocking;
 mod embedded;
@@ -57,6 +58,7 @@ fn compare(filter: &str) {
     println!("{}", table::HEAD);
     let mut print = |row: Row| println!("{row}");
     throughput::rows(filter, &mut print);
+    acl::rows(filter, &mut print);
     if "start".contains(filter) {
         start::rows(&mut print);
     }

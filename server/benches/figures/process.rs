@@ -46,6 +46,14 @@ impl Process {
         process
     }
 
+    /// Starts a server with ACLs, on which requests without a token may do everything until that is taken away.
+    pub(crate) fn start_with_acls(kind: Kind) -> Self {
+        let acls = r#"acl { enabled = true default_policy = "deny" tokens { master = "root" default = "root" } }"#;
+        let process = Self::spawn_with(kind, &[], &["-hcl", acls]);
+        process.first_put();
+        process
+    }
+
     /// Starts a bare server that sends `canned`.
     pub(crate) fn start_bare(canned: &[Canned]) -> Self {
         let process = Self::spawn(Kind::Bare, canned);
@@ -58,6 +66,10 @@ impl Process {
     /// # Panics
     /// When there is no such program.
     pub(crate) fn spawn(kind: Kind, canned: &[Canned]) -> Self {
+        Self::spawn_with(kind, canned, &[])
+    }
+
+    fn spawn_with(kind: Kind, canned: &[Canned], arguments: &[&str]) -> Self {
         let [port, more @ ..] = free_ports();
         let mut command = match kind {
             Kind::Proconsul => agent(env!("CARGO_BIN_EXE_proconsul"), port, more),
@@ -68,6 +80,7 @@ impl Process {
                 agent(program, port, more)
             }
         };
+        command.args(arguments);
         let input = if canned.is_empty() {
             Stdio::null()
         } else {
