@@ -108,11 +108,14 @@ impl Start {
         }
     }
 
-    /// The same, as one server.
-    pub(super) fn open_single(&self, words: &str) -> Result<Target, ToolError> {
+    /// The same, as one server; a binary gets these settings.
+    pub(super) fn open_single(&self, words: &str, settings: &str) -> Result<Target, ToolError> {
         match self.meant(words)? {
             Meant::Address(address) => Target::address(address),
-            Meant::Binary(binary, agent) => consul::start(&binary, &agent),
+            Meant::Binary(binary, agent) => {
+                let settings = settings.to_owned();
+                consul::start(&binary, &Agent { settings, ..agent })
+            }
         }
     }
 

@@ -5,12 +5,13 @@ use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use proconsul_conformance::report::coverage;
 use proconsul_conformance::runner::asked::Asked;
 use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::sequence::{self, Plan, Side};
 use proconsul_conformance::{Target, ToolError, cases};
+use serde_json::json;
 
 use super::output::{read, say};
 use super::target::Start;
@@ -40,13 +41,43 @@ pub(super) struct Sequences {
     /// share of the operations.
     #[arg(long, default_value = "1")]
     pairs: NonZero<usize>,
+    /// Plays with tokens, on binaries that are started with ACLs; servers at addresses must have them and the management token `root`.
+    #[arg(long)]
+    acl: Option<AclSettings>,
+}
+
+/// The settings of ACLs that sequences are played with.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum AclSettings {
+    /// What no rule allows is refused.
+    Deny,
+    /// What no rule refuses is allowed.
+    Allow,
+    /// As deny, and reading keys under a prefix needs the right to list them.
+    KeyList,
+}
+
+impl AclSettings {
+    fn json(self) -> String {
+        let default_policy = match self {
+            AclSettings::Allow => "allow",
+            AclSettings::Deny | AclSettings::KeyList => "deny",
+        };
+        json!({"acl": {
+            "enabled": true, "default_policy": default_policy,
+            "enable_key_list_policy": matches!(self, AclSettings::KeyList),
+            "tokens": {"master": "root", "agent": "root", "default": "root"},
+        }})
+        .to_string()
+    }
 }
 
 impl Sequences {
     pub(super) fn run(&self) -> Result<u8, ToolError> {
+        let settings = self.acl.map(AclSettings::json).unwrap_or_default();
         let pairs = (0..self.pairs.get()).map(|_| {
-            let left = self.start.open_single(&self.left)?;
-            Ok((left, self.start.open_single(&self.right)?))
+            let left = self.start.open_single(&self.left, &settings)?;
+            Ok((left, self.start.open_single(&self.right, &settings)?))
         });
         let pairs: Vec<(Target, Target)> = pairs.collect::<Result<_, ToolError>>()?;
         let pairs: Vec<(Side, Side)> = pairs
@@ -67,6 +98,7 @@ impl Sequences {
                 operations: self.operations.div_ceil(pairs.len()),
                 seed,
                 blocked_reads: self.blocked_reads,
+                acl: self.acl.is_some(),
             };
             let outcome = sequence::compare(left, right, plan);
             if let Err(disagreement) = &outcome {

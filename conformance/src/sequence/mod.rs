@@ -6,6 +6,7 @@
 //! Both servers must be used by nobody else: sequences list all sessions, and compare which of two indexes is
 //! the higher one.
 
+mod acl;
 mod blocked;
 mod catalog;
 mod operation;
@@ -18,16 +19,19 @@ use std::fmt;
 use std::hash::BuildHasher as _;
 use std::thread;
 
-use proptest::strategy::Strategy as _;
+use proptest::strategy::{BoxedStrategy, Strategy as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
+pub use self::acl::Call;
 pub use self::operation::{
     CasIndex, CatalogRead, CatalogStep, Condition, NewQuery, Operation, Read, Registered, TxnStep,
 };
 
+use self::acl::Acl;
 use self::play::Player;
 use crate::compare::difference::difference;
 use crate::compare::normalize::normalize;
+use crate::time::Stopwatch;
 use crate::wire::Address;
 
 /// Operations in the longest sequence.
@@ -85,6 +89,18 @@ pub struct Plan {
     /// Whether some operations change something while reads are blocked. What these show depends on the speed of the
     /// machine, so that what differs is played again with longer waits.
     pub blocked_reads: bool,
+    /// Whether both servers have ACLs and the management token `root`, and operations have tokens.
+    pub acl: bool,
+}
+
+impl Plan {
+    fn sequences(&self) -> BoxedStrategy<Vec<Operation>> {
+        if self.acl {
+            acl::sequences().boxed()
+        } else {
+            operation::sequences(LONGEST, self.blocked_reads).boxed()
+        }
+    }
 }
 
 /// Plays sequences on both servers. Returns how many operations were played.
@@ -103,21 +119,25 @@ pub fn compare(left: &Side, right: &Side, plan: Plan) -> Result<usize, Box<Disag
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(config, rng);
+    let prepared = plan
+        .acl
+        .then(|| acl::prepare([left, right].map(|side| (&side.address, side.node.as_str()))));
+    let sides = (left, right, prepared.as_ref());
     let played = Cell::new(0);
     let attempts = Cell::new(0);
     while played.get() < plan.operations {
-        let sequence = operation::sequences(LONGEST, plan.blocked_reads).new_tree(&mut runner);
+        let sequence = plan.sequences().new_tree(&mut runner);
         let sequence = sequence.expect("the generator refuses nothing");
         let outcome = runner.run_one(sequence, |sequence| {
             attempts.set(attempts.get() + 1);
             played.set(played.get() + sequence.len());
             let tag = format!("s{}", attempts.get());
             // What a busy machine was late for does not differ every time.
-            let mut difference = play_both((left, right), &tag, 0, &sequence);
+            let mut difference = play_both(sides, &tag, 0, &sequence);
             for retry in 0..RETRIES {
                 if difference.is_some() {
                     let tag = format!("{tag}r{retry}");
-                    difference = play_both((left, right), &tag, retry + 1, &sequence);
+                    difference = play_both(sides, &tag, retry + 1, &sequence);
                 }
             }
             match difference {
@@ -138,13 +158,16 @@ pub fn compare(left: &Side, right: &Side, plan: Plan) -> Result<usize, Box<Disag
 
 /// Plays one sequence on both servers, as the `attempt`th repetition; the difference of what they say.
 fn play_both(
-    (left, right): (&Side, &Side),
+    (left, right, prepared): (&Side, &Side, Option<&Stopwatch>),
     tag: &str,
     attempt: u32,
     operations: &[Operation],
 ) -> Option<String> {
     let said = |side: &Side| match Player::new(&side.address, &side.node, tag, attempt) {
-        Ok(player) => normalize(&player.play(operations)),
+        Ok(mut player) => {
+            player.acl = prepared.map(|since| Acl::new(tag, &side.node, since));
+            normalize(&player.play(operations))
+        }
         Err(error) => vec![format!("{} is gone: {error}", side.address)],
     };
     let (left, right) = thread::scope(|scope| {

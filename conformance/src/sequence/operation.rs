@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::acl::Call;
+
 /// The keys that sequences use: neighbours in order, in the tree and by prefix.
 pub(super) const KEYS: [&str; 7] = ["a", "a/b", "a/b/c", "a/d", "aa", "b", "b/"];
 /// How many sessions a sequence has at most.
@@ -101,6 +103,10 @@ pub enum Operation {
     ReadQuery(QuerySlot),
     /// `DELETE /v1/query/<id>`.
     DeleteQuery(QuerySlot),
+    /// A step with a token: how it is given, and whose.
+    As(&'static str, Box<Operation>),
+    /// A request of sequences with tokens.
+    Call(Call),
 }
 
 /// One operation of a transaction on the catalog.
@@ -274,7 +280,7 @@ fn change_of_catalog() -> impl Strategy<Value = Operation> {
     ]
 }
 
-fn simple_operation() -> impl Strategy<Value = Operation> {
+pub(super) fn simple_operation() -> impl Strategy<Value = Operation> {
     let put = (key(), value(), flags(), condition());
     let put = put.prop_map(|(key, value, flags, condition)| Operation::Put {
         key,

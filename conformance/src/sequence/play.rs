@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use super::acl::Acl;
 use super::operation::{CasIndex, Condition, KEYS, Operation, Read, TxnStep};
 use crate::wire::transcript::{Names, Recorder, Transcript};
 use crate::wire::{Address, Connection, Outcome, Request};
@@ -35,6 +36,8 @@ pub(super) struct Player {
     fresh: usize,
     /// How often the sequence was played before.
     pub(super) attempt: u32,
+    /// What it knows about tokens; `None` if the server has no ACLs.
+    pub(super) acl: Option<Acl>,
 }
 
 impl Player {
@@ -60,6 +63,7 @@ impl Player {
             queries: Vec::new(),
             fresh: 0,
             attempt,
+            acl: None,
         })
     }
 
@@ -77,6 +81,7 @@ impl Player {
         self.deregister_all();
         let everything = format!("/v1/kv/{}?recurse", self.prefix);
         self.request(&Request::delete(&everything));
+        self.delete_acls();
         transcript
     }
 
@@ -84,6 +89,7 @@ impl Player {
     /// sequence reads first then depends on nothing but the sequence.
     fn level(&mut self) {
         let recorder = std::mem::take(&mut self.recorder);
+        self.level_acls();
         self.create_session("release", "0s");
         self.level_queries();
         if let Some(session) = self.sessions.pop() {
@@ -129,6 +135,8 @@ impl Player {
             Operation::UpdateQuery(slot, query) => self.update_query(*slot, query),
             Operation::ReadQuery(slot) => self.on_query("GET", *slot),
             Operation::DeleteQuery(slot) => self.on_query("DELETE", *slot),
+            Operation::As(caller, operation) => self.step_as(caller, operation),
+            Operation::Call(call) => self.call(call),
             Operation::Txn(steps) => {
                 let steps: Vec<Value> = steps.iter().map(|step| self.txn_step(step)).collect();
                 let body = Value::from(steps).to_string();
@@ -260,10 +268,14 @@ impl Player {
 
     /// Sends a request on the player's own connection, or a new one if that was closed.
     pub(super) fn request(&mut self, request: &Request) -> Outcome {
+        let acl = self.acl.as_ref();
+        let request = acl.map_or_else(|| request.clone(), |acl| acl.asked(request));
         let number = self.recorder.sent(&request.to_bytes(&self.address.host));
-        let outcome = self
-            .connection
-            .exchange(&request.clone().patience(PATIENCE));
+        let request = request.patience(PATIENCE);
+        let mut outcome = self.connection.exchange(&request);
+        if let Some(acl) = acl {
+            outcome = acl.settled(&request, outcome);
+        }
         if !matches!(outcome, Outcome::Reply(_))
             && let Ok(connection) = Connection::open(&self.address)
         {
