@@ -228,6 +228,66 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..SLEEPS
     },
     Case {
+        id: "catalog/blocking/tagged-beside-another-on-its-node",
+        claim: "health/service with a tag sleeps through a check of an instance without it on the same node, which moves the index, and wakes when its own instance's changes",
+        source: "session.md 4.5b.r25",
+        run: |t| {
+            let (node, service) = (t.node("n"), t.node("web"));
+            let write = |id: &str, status: &str| {
+                let instance = json!({"ID": id, "Service": service, "Tags": [id]});
+                let check = json!({"CheckID": id, "Name": id, "Status": status, "ServiceID": id});
+                register(t, &node, &json!({"Service": instance, "Check": check}));
+            };
+            write("a", "passing");
+            write("b", "passing");
+            check(t, &node, "of-node", "passing");
+            let path = format!("/v1/health/service/{service}?tag=a");
+            let start = |wait: &str| {
+                let index = t.api_get(&path).index();
+                let waiting = t.start(&Request::get(&format!("{path}&index={index}&wait={wait}")));
+                t.settle();
+                (index, waiting)
+            };
+            let (before, waiting) = start("2s");
+            write("b", "warning");
+            t.grew("a later read", before, t.api_get(&path).index());
+            let told = t.runs_out(&waiting, Duration::from_secs(2));
+            t.same("the index", told.index(), before);
+            let (before, waiting) = start("60s");
+            write("a", "warning");
+            t.grew("X-Consul-Index", before, waiting.answer().index());
+        },
+        until: Some(Version::new(1, 10, 1)),
+        ..SLEEPS
+    },
+    Case {
+        id: "catalog/blocking/tagged-without-checks",
+        claim: "health/service with a tag, of an instance without checks beside a neighbour's single one, wakes when that goes",
+        source: "session.md 4.5b.r25",
+        run: |t| {
+            let (node, other, service) = (t.node("n"), t.node("o"), t.node("web"));
+            let instance = |id: &str| json!({"ID": id, "Service": service, "Tags": [id]});
+            let of =
+                |id: &str| json!({"CheckID": id, "Name": id, "Status": "passing", "ServiceID": id});
+            register(t, &node, &json!({"Service": instance("a")}));
+            check(t, &node, "of-node", "passing");
+            check(t, &node, "of-node-too", "passing");
+            register(
+                t,
+                &other,
+                &json!({"Service": instance("b"), "Check": of("b")}),
+            );
+            let path = format!("/v1/health/service/{service}?tag=a");
+            let index = t.api_get(&path).index();
+            let waiting = t.start(&Request::get(&format!("{path}&index={index}&wait=60s")));
+            t.still_blocked(&waiting);
+            deregister(t, &other, &json!({"CheckID": "b"}));
+            t.grew("X-Consul-Index", index, waiting.answer().index());
+        },
+        until: Some(Version::new(1, 10, 1)),
+        ..SLEEPS
+    },
+    Case {
         id: "catalog/blocking/node-services-of-a-node-that-goes",
         claim: "catalog/node-services sleeps through the end of its node, and shows it as it was; catalog/node shows null",
         source: "session.md 4.5b.r28",

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::Index;
 use crate::catalog::registration::{CheckRow, Labels, NodeRow, ServiceRow};
 use crate::catalog::spells;
+use crate::catalog::trees::OF_NODE;
 use crate::command::effects::Touched;
 use crate::read::{Answer, News, Read, ReadResult, ReadSet, Subject, Tree, Watch};
 use crate::{Change, Store};
@@ -112,7 +113,11 @@ impl Read for TaggedInstances {
         for row in answer.rows.iter().filter(|row| row.has_tags(tags)) {
             let node = row.node.node.node.to_lowercase();
             if *view == ServiceView::Health {
-                answer.reads.push(trees.search(Tree::Checks, &[&node]));
+                let id = row.service.service.id.to_lowercase();
+                answer.reads.extend([
+                    trees.search(Tree::CheckKinds, &[&node, OF_NODE]),
+                    trees.search(Tree::CheckInstances, &[&node, &id]),
+                ]);
             }
             answer.reads.push(Watch::Node(node));
         }

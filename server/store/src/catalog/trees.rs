@@ -19,6 +19,11 @@ use crate::read::{Tree, Watch};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trees([OrdMap<Key, ()>; Tree::COUNT]);
 
+/// What [`Tree::CheckKinds`] calls the checks of nodes.
+pub(crate) const OF_NODE: &str = "";
+/// What it calls those of services.
+const OF_SERVICE: &str = "service";
+
 /// An entry of a tree.
 type Entry = (Tree, Key);
 
@@ -101,10 +106,20 @@ pub(crate) fn service_entries(node: &str, row: &ServiceRow) -> Vec<Entry> {
 /// Returns the entries of a check; its node in lower case.
 pub(crate) fn check_entries(node: &str, row: &CheckRow) -> Vec<Entry> {
     let id = row.check.check_id.to_lowercase();
+    let instance = row.check.service_id.to_lowercase();
+    let kind = if instance.is_empty() {
+        OF_NODE
+    } else {
+        OF_SERVICE
+    };
     let mut entries = vec![
         (Tree::Checks, key_of(&[node, &id])),
+        (Tree::CheckKinds, key_of(&[node, kind, &id])),
         (Tree::CheckStatuses, key_of(&[&row.check.status, node, &id])),
     ];
+    if !instance.is_empty() {
+        entries.push((Tree::CheckInstances, key_of(&[node, &instance, &id])));
+    }
     if !row.service_name.is_empty() {
         entries.push((
             Tree::CheckServices,

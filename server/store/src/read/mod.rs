@@ -134,6 +134,10 @@ pub enum Tree {
     Destinations,
     /// Checks, by node.
     Checks,
+    /// Checks, by node and whether they are of a service.
+    CheckKinds,
+    /// Checks of services, by node and instance.
+    CheckInstances,
     /// Checks of services, by the name of the service.
     CheckServices,
     /// Checks, by status.
