@@ -415,26 +415,6 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
-        id: "catalog/register/type-alone-before-1-9",
-        claim: "A check that is registered again with nothing but another type shows it, and keeps its ModifyIndex",
-        source: "session.md 4.2.r17b",
-        until: Some(Version::new(1, 9, 0)),
-        needs: NEEDS,
-        run: |t| {
-            let node = t.node("n");
-            let index_with = |kind: &str| {
-                let check = json!({"CheckID": "c", "Name": "c", "Type": kind});
-                register(t, &node, &json!({"Check": check}));
-                let check = shown(t, &node, "c");
-                t.same("the type", check["Type"].as_str(), Some(kind));
-                check["ModifyIndex"].clone()
-            };
-            let before = index_with("ttl");
-            t.same("ModifyIndex", index_with("http"), before);
-        },
-        ..Case::REAL
-    },
-    Case {
         id: "catalog/register/identical-check-wakes-before-1-9",
         claim: "A check that is registered again as it is moves the index of all checks, and wakes who waits for the checks of its node",
         source: "session.md 4.2 (until 1.9.0)",

@@ -157,21 +157,16 @@ impl Change<'_> {
             modify_index: self.index,
             check,
         };
-        let rewrites = self.store.rules.identical_check_moves_index;
         let identical = current.is_some_and(|current| {
-            let mut unchanged = CheckRow {
+            let unchanged = CheckRow {
                 modify_index: current.modify_index,
                 ..row.clone()
             };
-            if rewrites {
-                // A check that differs in this alone counts as identical, and is replaced (seen on 1.8.7).
-                unchanged.check.kind.clone_from(&current.check.kind);
-            }
             *current == unchanged
         });
         let critical = row.check.status == CRITICAL;
         let check_id = row.check.check_id.clone();
-        if !identical || rewrites {
+        if !identical || self.store.rules.identical_check_moves_index {
             let before = current.map(|row| check_entries(node, row));
             self.replace_entries(&before.unwrap_or_default(), check_entries(node, &row));
         }
@@ -182,15 +177,9 @@ impl Change<'_> {
                 .checks
                 .insert(place.clone(), Arc::clone(&row));
             self.check_touched(node, &row);
-        } else if let Some(current) = current.filter(|_| rewrites) {
+        } else if self.store.rules.identical_check_moves_index {
             // This moves the index of the table, but of no service (seen on 1.8.7).
             self.store.catalog.checks_newest = self.index;
-            let modify_index = current.modify_index;
-            let row = Arc::new(CheckRow {
-                modify_index,
-                ..row
-            });
-            self.store.catalog.checks.insert(place.clone(), row);
         }
         if critical {
             self.invalidate_check(node, &place.1, &Cause::CheckCritical(check_id));
