@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::Server;
 use crate::store::form::{Event, KeyForm, LockDelay, Reap, SessionForm, Tombstone};
 use crate::store::{
-    AclImage, AgentImage, CheckRow, Flaw, Image, Index, NodeRow, PreparedQueryRow, ServiceRow,
-    TableIndexes,
+    AclImage, AgentImage, AutopilotRow, CheckRow, CoordinateImage, Flaw, Image, Index, NodeRow,
+    PreparedQueryRow, ServiceRow, TableIndexes,
 };
 use crate::timestamp::Timestamp;
 
@@ -89,6 +89,14 @@ pub(super) struct StateDump {
     #[serde(default, skip_serializing_if = "AclImage::is_empty")]
     #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
     acl: AclImage,
+    /// The coordinates of nodes. Left out where there are none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
+    coordinates: CoordinateImage,
+    /// The settings of autopilot. Left out until they are changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
+    autopilot: Option<AutopilotRow>,
 }
 
 /// The part that is read first: nothing else is known about another format.
@@ -180,6 +188,8 @@ impl Server {
             events_fired: image.events_fired,
             agent: image.agent,
             acl: image.acl,
+            coordinates: image.coordinates,
+            autopilot: image.autopilot,
         };
         let mut text = serde_json::to_string_pretty(&state).expect("a state is made of texts");
         text.push('\n');
@@ -226,6 +236,11 @@ impl Server {
     }
 }
 
+/// Whether a value is the one that is left out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 fn all<R, T: From<R>>(rows: Vec<R>) -> Vec<T> {
     rows.into_iter().map(T::from).collect()
 }
@@ -249,6 +264,8 @@ impl StateDump {
             events_fired: self.events_fired,
             agent: self.agent,
             acl: self.acl,
+            coordinates: self.coordinates,
+            autopilot: self.autopilot,
         }
     }
 }

@@ -407,6 +407,22 @@ behaviours! {
     /// health/connect is refused without a right on the service; before, it found nothing. The release is not known
     /// (acl.md 13).
     AclHealthConnectRefused = "acl.health_connect_refused", [onward(1, 22, 0)], None, "V N";
+    /// `operator/autopilot/state` exists.
+    OperatorAutopilotState = "op.autopilot_state", [onward(1, 9, 0)], None, "V N D";
+    /// What a new configuration of autopilot leaves out has its default; before, it is zero. The release is not known.
+    OperatorAutopilotDefaults = "op.autopilot_defaults", [onward(1, 22, 0)], None, "V N";
+    /// `operator/raft/transfer-leader` exists.
+    OperatorTransferLeader = "op.transfer_leader", [onward(1, 15, 0)], None, "V N I";
+    /// `operator/usage` exists.
+    OperatorUsage = "op.usage", [onward(1, 15, 0)], None, "V N I";
+    /// It counts nodes, too.
+    OperatorUsageNodes = "op.usage.nodes", [onward(1, 16, 1)], None, "D N";
+    /// `operator/utilization` is known, and refused by the community edition.
+    OperatorUtilization = "op.utilization", [onward(1, 22, 0)], None, "N D";
+    /// `peerings` and `peering/` exist.
+    Peering = "peering", [onward(1, 13, 0)], None, "V N D";
+    /// `exported-services` exists.
+    ExportedServices = "exported_services", [onward(1, 18, 0)], None, "V N I";
     /// The keyring is refused as all else is; before, with 500. The release is not known (acl.md 13).
     AclKeyringRefused403 = "acl.keyring_refused_403", [onward(1, 22, 0)], None, "V N";
     /// The agent deregisters services with its own token, not with theirs (acl.md 11.4). The release is not known.

@@ -11,6 +11,7 @@
 
 mod acl;
 mod agent;
+mod autopilot;
 mod catalog;
 mod command;
 mod image;
@@ -55,7 +56,12 @@ pub use agent::{
     Agent, AgentCommand, AgentImage, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow,
     LocalCheck, LocalService, ServiceSpec, Sidecar, Start, Thresholds,
 };
+pub use autopilot::{AutopilotInfo, AutopilotRow, AutopilotSettings, AutopilotWrite};
 pub use catalog::check::{ChecksInState, NodeChecks};
+pub use catalog::coordinate::{
+    Coordinate, CoordinateImage, CoordinateList, CoordinateRow, CoordinateUpdate, Finite,
+    NodeCoordinates,
+};
 pub use catalog::elsewhere::Elsewhere;
 pub use catalog::node_id::{NodeIdFlaw, check_node_id};
 pub use catalog::proxy::{ExposedPath, Proxy, TransparentProxy, Upstream};
@@ -67,6 +73,7 @@ pub use catalog::registration::{
 pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
 };
+pub use catalog::usage::{CatalogCounts, CatalogUsage};
 pub use catalog::{NodeInfo, NodeList, ServiceList};
 pub use command::effects::{
     Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, SessionEnd, Touched,
@@ -109,6 +116,8 @@ pub struct Store {
     prepared_queries: query::PreparedQueries,
     events: agent::event::Events,
     acl: acl::AclTables,
+    /// The settings of autopilot; `None` for those of a new server.
+    autopilot: Option<AutopilotRow>,
 }
 
 /// The version-dependent rules of the store, resolved once from the emulated version.
@@ -230,6 +239,7 @@ impl Store {
             prepared_queries: query::PreparedQueries::default(),
             events: agent::event::Events::default(),
             acl: acl::AclTables::default(),
+            autopilot: None,
         }
     }
 

@@ -8,7 +8,7 @@ fn endpoints_that_are_not_emulated_name_themselves() {
     for (method, path) in [
         ("GET", "/v1/snapshot"),
         ("PUT", "/v1/snapshot"),
-        ("GET", "/v1/operator/autopilot/health"),
+        ("GET", "/v1/internal/ui/services"),
         ("GET", "/v1/discovery-chain/web"),
         ("GET", "/v1/connect/intentions/match"),
         ("POST", "/v1/connect/intentions"),
@@ -26,7 +26,7 @@ fn a_strict_server_does_not_know_what_is_not_emulated() {
     let unknown = "Invalid URL path: not a recognized HTTP API endpoint\n";
     for (method, path) in [
         ("GET", "/v1/snapshot"),
-        ("OPTIONS", "/v1/operator/autopilot/health"),
+        ("OPTIONS", "/v1/internal/ui/services"),
         ("PUT", "/v1/config"),
     ] {
         consul.ask(method, path).is(404, unknown);

@@ -1,6 +1,8 @@
 //! What the endpoints around the KV store have in common: methods, paths, headers and compression (session.md 0).
 
+pub(in crate::cases) mod coordinates;
 pub(in crate::cases) mod events;
+pub(in crate::cases) mod operator;
 pub(in crate::cases) mod parameters;
 pub(in crate::cases) mod shaped;
 pub(in crate::cases) mod status;
@@ -19,6 +21,8 @@ pub(super) const TOPICS: &[&[Case]] = &[
     status::CASES,
     events::CASES,
     shaped::CASES,
+    operator::CASES,
+    coordinates::CASES,
 ];
 
 /// Endpoints that are read, with a target that each of them answers.

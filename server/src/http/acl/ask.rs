@@ -62,8 +62,10 @@ macro_rules! ask {
     (@resource acl) => { $crate::acl::Resource::Acl };
     (@resource agent) => { $crate::acl::Resource::Agent };
     (@resource keyring) => { $crate::acl::Resource::Keyring };
+    (@resource mesh) => { $crate::acl::Resource::Mesh };
     (@resource node) => { $crate::acl::Resource::Node };
     (@resource operator) => { $crate::acl::Resource::Operator };
+    (@resource peering) => { $crate::acl::Resource::Peering };
     (@resource service) => { $crate::acl::Resource::Service };
     (@access) => { None };
     (@access read) => { Some($crate::acl::Access::Read) };

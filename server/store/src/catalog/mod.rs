@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod check_table;
+pub(crate) mod coordinate;
 pub(crate) mod elsewhere;
 pub(crate) mod looks;
 mod node;
@@ -10,6 +11,7 @@ pub(crate) mod proxy;
 pub(crate) mod registration;
 pub(crate) mod service;
 pub(crate) mod trees;
+pub(crate) mod usage;
 mod virtual_address;
 
 use std::borrow::Cow;
@@ -20,6 +22,7 @@ use imbl::{OrdMap, OrdSet};
 
 use crate::Index;
 use crate::catalog::check_table::CheckTable;
+use crate::catalog::coordinate::CoordinateTable;
 use crate::catalog::registration::{
     Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow,
 };
@@ -65,6 +68,7 @@ pub(crate) struct Catalog {
     pub(crate) newest_by_service: OrdMap<String, Index>,
     /// The index at which a service last lost its last instance.
     pub(crate) service_extinct: Index,
+    pub(crate) coordinates: CoordinateTable,
     pub(crate) trees: Trees,
 }
 
@@ -345,6 +349,7 @@ impl Change<'_> {
         for row in self.store.catalog.checks.of_node(node) {
             self.remove_check(node, &row.check.check_id.to_lowercase());
         }
+        self.remove_coordinates(node);
         let catalog = &mut self.store.catalog;
         if let Some(row) = catalog.nodes.remove(node) {
             catalog.node_ids.remove(&row.node.id.to_lowercase());

@@ -36,8 +36,10 @@ impl Trees {
         let services = services.flat_map(|((node, _), row)| service_entries(node, row));
         let checks = catalog.checks.iter();
         let checks = checks.flat_map(|((node, _), row)| check_entries(node, row));
+        let coordinates = catalog.coordinates.rows.keys().map(coordinate_entry);
         let mut trees = Self::default();
-        for (tree, key) in nodes.chain(services).chain(checks) {
+        let entries = nodes.chain(services).chain(checks).chain(coordinates);
+        for (tree, key) in entries {
             trees.0[tree as usize].insert(key, ());
         }
         trees
@@ -127,6 +129,11 @@ pub(crate) fn check_entries(node: &str, row: &CheckRow) -> Vec<Entry> {
         ));
     }
     entries
+}
+
+/// Returns the entry of the coordinate of this node, in lower case, in this segment.
+pub(crate) fn coordinate_entry((node, segment): &(String, String)) -> Entry {
+    (Tree::Coordinates, key_of(&[node, segment]))
 }
 
 /// Returns the key with these parts, each of which ends in a NUL.

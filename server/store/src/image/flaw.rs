@@ -89,6 +89,7 @@ impl Image {
             ("checks", indexes.checks),
             ("the end of services", indexes.service_extinct),
             ("prepared queries", indexes.prepared_queries),
+            ("coordinates", self.coordinates.newest),
         ] {
             known(index, &|| format!("the table of {name}"))?;
         }
@@ -115,6 +116,9 @@ impl Image {
         };
         for row in &self.services {
             on_a_node(&row.node, &|| format!("service {:?}", row.service.id))?;
+        }
+        for row in &self.coordinates.rows {
+            on_a_node(&row.node, &|| "a coordinate".to_owned())?;
         }
         for row in &self.checks {
             on_a_node(&row.node, &|| format!("check {:?}", row.check.check_id))?;

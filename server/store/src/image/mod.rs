@@ -20,7 +20,9 @@ use crate::acl::AclTables;
 use crate::acl::image::AclImage;
 use crate::agent::AgentImage;
 use crate::agent::event::{EventRow, Events};
+use crate::autopilot::AutopilotRow;
 use crate::catalog::Catalog;
+use crate::catalog::coordinate::{CoordinateImage, CoordinateTable};
 use crate::catalog::registration::{CheckRow, NewNode, NodeRow, ServiceRow};
 use crate::catalog::trees::Trees;
 use crate::kv::key::Key;
@@ -71,6 +73,10 @@ pub struct Image {
     pub agent: AgentImage,
     /// The tables of ACLs.
     pub acl: AclImage,
+    /// The coordinates of nodes.
+    pub coordinates: CoordinateImage,
+    /// The settings of autopilot; `None` for those of a new server.
+    pub autopilot: Option<AutopilotRow>,
 }
 
 /// The indexes of the last changes of tables that their rows do not show.
@@ -143,6 +149,8 @@ impl Store {
             events_fired: self.events.fired,
             agent: self.agent.image(),
             acl: self.acl.image(),
+            coordinates: self.catalog.coordinates.image(),
+            autopilot: self.autopilot,
         }
     }
 
@@ -200,6 +208,7 @@ impl Store {
                 checks_newest: indexes.checks,
                 newest_by_service: indexes.by_service.clone().into_iter().collect(),
                 service_extinct: indexes.service_extinct,
+                coordinates: CoordinateTable::of(image.coordinates),
                 ..services(image.services)
             },
             agent: Agent::of(image.agent, &self.agent),
@@ -209,6 +218,7 @@ impl Store {
                 fired: image.events_fired,
             },
             acl: AclTables::of(image.acl),
+            autopilot: image.autopilot,
         };
         store.hold_keys();
         store.catalog.trees = Trees::of(&store.catalog);
@@ -326,8 +336,12 @@ impl Image {
             let name = format!("prepared query {}", row.id);
             (name, row.create_index, row.modify_index)
         });
+        let autopilot = self.autopilot.iter().map(|row| {
+            let name = "the settings of autopilot".to_owned();
+            (name, row.create_index, row.modify_index)
+        });
         let catalog = nodes.chain(services).chain(checks);
-        let rest = queries.chain(self.acl.rows());
+        let rest = queries.chain(self.acl.rows()).chain(autopilot);
         keys.chain(sessions).chain(catalog).chain(rest)
     }
 }

@@ -99,6 +99,10 @@ impl Store {
             .collect();
         sessions.by_lapse = by_lapse;
         self.lower_catalog(low);
+        if let Some(row) = &mut self.autopilot {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        }
         self.acl.lower(low);
         let queries = &mut self.prepared_queries;
         queries.newest = low(queries.newest);
@@ -110,6 +114,7 @@ impl Store {
 
     fn lower_catalog(&mut self, low: impl Fn(Index) -> Index) {
         let catalog = &mut self.catalog;
+        catalog.coordinates.lower(&low);
         catalog.nodes = each_changed(&catalog.nodes, |row| {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);

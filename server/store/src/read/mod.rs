@@ -142,11 +142,13 @@ pub enum Tree {
     CheckServices,
     /// Checks, by status.
     CheckStatuses,
+    /// Network coordinates, by node.
+    Coordinates,
 }
 
 impl Tree {
     /// The number of trees.
-    pub(crate) const COUNT: usize = Self::CheckStatuses as usize + 1;
+    pub(crate) const COUNT: usize = Self::Coordinates as usize + 1;
 }
 
 /// All dependencies of an answer.

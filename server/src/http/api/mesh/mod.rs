@@ -2,3 +2,4 @@
 
 pub(crate) mod config_entry;
 pub(crate) mod connect;
+pub(crate) mod peering;
