@@ -71,6 +71,7 @@ mod filter;
 mod hcl;
 pub mod history;
 mod http;
+mod listeners;
 mod named;
 mod probe;
 mod server;

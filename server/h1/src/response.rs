@@ -8,7 +8,7 @@ use http::{HeaderName, HeaderValue, Method, StatusCode};
 use tokio::io::AsyncWriteExt;
 
 use crate::head::{Head, Persistence, Protocol};
-use crate::stream::WriteHalf;
+use crate::stream::{HangingUp, WriteHalf};
 
 /// The longest body that Go's server buffers, and so sends with a `Content-Length`.
 const BUFFERED_BODY: usize = 2048;
@@ -27,6 +27,16 @@ pub trait ResponseBody {
 
     /// Whether all bytes have been returned.
     fn is_over(&self) -> bool;
+
+    /// Whether the next bytes are still being made: [`ResponseBody::ready`] waits for them.
+    fn has_to_wait(&self) -> bool {
+        false
+    }
+
+    /// Waits for the next bytes.
+    fn ready(&mut self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
 }
 
 impl ResponseBody for Bytes {
@@ -189,6 +199,15 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
         };
         let has_body = !terms.is_head && framing != Framing::Nothing;
         while has_body && left > 0 && !self.body.is_over() {
+            if self.body.has_to_wait() {
+                to.write_all(&out).await?;
+                out.clear();
+                tokio::select! {
+                    biased;
+                    () = self.body.ready() => continue,
+                    () = to.gone(HangingUp::Gone) => return Err(io::ErrorKind::BrokenPipe.into()),
+                }
+            }
             let mut piece = self.body.next_piece();
             piece.truncate(left);
             left -= piece.len();

@@ -347,6 +347,9 @@ behaviours! {
     AgentCheckIntervalText = "agent.check_interval_text", [onward(1, 14, 0)], None, "S H";
     /// `agent/version` exists.
     AgentVersion = "agent.version", [onward(1, 16, 0)], None, "S H";
+    /// Metrics in Prometheus' format, where they are off, are an empty answer that says why in a header; before, 415. The
+    /// release is not known (operator.md 7).
+    AgentPrometheusReason = "agent.prometheus_reason", [onward(1, 22, 0)], None, "V N";
     /// health/service with an index says `X-Consul-Query-Backend: streaming`.
     HealthStreaming = "health.streaming", [onward(1, 10, 1)], None, "S D";
     /// The 404 of a prepared query has the index headers.

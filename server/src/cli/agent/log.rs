@@ -16,6 +16,7 @@ use crate::cli::output::writer::Importance;
 use crate::clock::wall_clock;
 use crate::config::{Config, LogLevel};
 use crate::go::json::encode;
+use crate::listeners::{self, Lines};
 use crate::version::Behaviour;
 
 /// Prints the events of this crate as lines. The target of an event is the name of Consul's logger, such as
@@ -89,15 +90,29 @@ impl Log {
 
 impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= self.level && metadata.target().starts_with("agent")
+        *metadata.level() <= self.level.max(listeners::level())
+            && metadata.target().starts_with("agent")
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.level)
+        Some(self.level.max(listeners::level()))
     }
 
     fn event(&self, event: &Event<'_>) {
         let metadata = event.metadata();
+        let now = wall_clock();
+        listeners::tell(*metadata.level(), |lines| {
+            let form = Form {
+                json: lines == Lines::Json,
+                indentation: "",
+            };
+            let mut scratch = Scratch::default();
+            form.write(now, event, &mut scratch);
+            scratch.line
+        });
+        if *metadata.level() > self.level {
+            return;
+        }
         let importance = if metadata.target() == "agent.http" && *metadata.level() != Level::WARN {
             // There is one such line per request.
             Importance::Droppable
@@ -105,7 +120,7 @@ impl Subscriber for Log {
             Importance::Awaited
         };
         SCRATCH.with_borrow_mut(|scratch| {
-            self.form.write(wall_clock(), event, scratch);
+            self.form.write(now, event, scratch);
             output::line(&scratch.line, importance);
         });
     }

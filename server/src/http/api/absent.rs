@@ -11,7 +11,6 @@ routes! {
     "/v1/agent/connect/" [] => at_once(endpoint);
     "/v1/connect/intentions/" [] => at_once(endpoint);
     "/v1/discovery-chain/" [] asks service:read on path => at_once(discovery_chain);
-    "/v1/agent/monitor" [] => at_once(endpoint);
     "/v1/internal/" [] => at_once(endpoint);
     "/v1/snapshot" [] asks acl:write => at_once(endpoint);
 }

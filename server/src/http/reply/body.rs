@@ -10,6 +10,7 @@ use flate2::write::GzEncoder;
 use crate::engine::OpenCall;
 use crate::go::json::encode::{ListWriter, Style};
 use crate::http::body::kv::KvEntry;
+use crate::listeners::Listener;
 use crate::store::Entry;
 
 /// An answer of Consul's API. Its call ends when it has been sent.
@@ -25,6 +26,8 @@ pub(crate) enum ReplyBody {
     Whole(Bytes),
     /// A list that is rendered while it is sent.
     List(Box<JsonList>),
+    /// The log from now on.
+    Log(Box<LogBody>),
 }
 
 impl ReplyBody {
@@ -44,7 +47,7 @@ impl proconsul_h1::ResponseBody for ReplyBody {
     fn length(&self) -> Option<usize> {
         match self {
             Self::Whole(bytes) => Some(bytes.len()),
-            Self::List(_) => None,
+            Self::List(_) | Self::Log(_) => None,
         }
     }
 
@@ -52,6 +55,7 @@ impl proconsul_h1::ResponseBody for ReplyBody {
         match self {
             Self::Whole(bytes) => std::mem::take(bytes),
             Self::List(list) => list.next_piece(),
+            Self::Log(log) => log.next_piece(),
         }
     }
 
@@ -59,7 +63,58 @@ impl proconsul_h1::ResponseBody for ReplyBody {
         match self {
             Self::Whole(bytes) => bytes.is_empty(),
             Self::List(list) => list.is_over(),
+            Self::Log(_) => false,
         }
+    }
+
+    fn has_to_wait(&self) -> bool {
+        match self {
+            Self::Whole(_) | Self::List(_) => false,
+            Self::Log(log) => log.listener.is_empty(),
+        }
+    }
+
+    async fn ready(&mut self) {
+        if let Self::Log(log) = self {
+            log.listener.filled().await;
+        }
+    }
+}
+
+/// The lines of the log, which go on until the client goes.
+#[derive(Debug)]
+pub(crate) struct LogBody {
+    listener: Listener,
+    /// `None` without compression.
+    encoder: Option<GzEncoder<Vec<u8>>>,
+}
+
+impl LogBody {
+    /// Returns what a listener hears.
+    pub(crate) fn new(listener: Listener) -> Self {
+        Self {
+            listener,
+            encoder: None,
+        }
+    }
+
+    /// Returns the lines with compression.
+    pub(crate) fn compressed(mut self: Box<Self>) -> Box<Self> {
+        self.encoder = Some(GzEncoder::new(Vec::new(), Compression::fast()));
+        self
+    }
+
+    /// Returns the next line, which the client can read although more may follow.
+    fn next_piece(&mut self) -> Bytes {
+        let line = self.listener.next().unwrap_or_default();
+        let Some(encoder) = &mut self.encoder else {
+            return line.into();
+        };
+        let written = encoder.write_all(line.as_bytes());
+        written
+            .and_then(|()| encoder.flush())
+            .expect("memory takes every body");
+        std::mem::take(encoder.get_mut()).into()
     }
 }
 

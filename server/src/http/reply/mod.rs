@@ -16,7 +16,7 @@ use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::Context;
 use crate::http::failure::{Failure, FailureKind};
-use crate::http::reply::body::{ApiAnswer, JsonList, ReplyBody};
+use crate::http::reply::body::{ApiAnswer, JsonList, LogBody, ReplyBody};
 use crate::http::reply::header::{JSON, JSON_UTF_8, TEXT, guessed_type, number};
 use crate::http::request::{Consistency, Request};
 use crate::store::Index;
@@ -66,6 +66,8 @@ pub(crate) enum ReplyContent {
     Whole(Bytes),
     /// A list that is rendered while it is sent.
     List(Box<JsonList>),
+    /// The log from now on.
+    Log(Box<LogBody>),
 }
 
 impl Reply {
@@ -119,6 +121,15 @@ impl Reply {
     /// Returns a long list as JSON, rendered while it is sent.
     pub(crate) fn json_list(list: JsonList) -> Self {
         Self::of_json(ReplyContent::List(Box::new(list)))
+    }
+
+    /// Returns the log from now on. It has a type only where it is compressed (operator.md 7).
+    pub(crate) fn log(request: &Request, log: LogBody) -> Self {
+        Self {
+            content_type: accepts_gzip(&request.headers).then_some(TEXT),
+            content: ReplyContent::Log(Box::new(log)),
+            ..Self::empty(StatusCode::OK)
+        }
     }
 
     /// Returns the answer to a failed request.
@@ -366,6 +377,8 @@ fn encode_body(
             (ReplyBody::Whole(gzip::compress(&bytes).into()), gzip)
         }
         ReplyContent::Exact(bytes) | ReplyContent::Whole(bytes) => (ReplyBody::Whole(bytes), None),
+        ReplyContent::Log(log) if accepts_gzip => (ReplyBody::Log(log.compressed()), gzip),
+        ReplyContent::Log(log) => (ReplyBody::Log(log), None),
         ReplyContent::List(list) => match list.whole_if_short() {
             Ok(bytes) => encode_body(context, accepts_gzip, ReplyContent::Whole(bytes)),
             Err(list) if accepts_gzip => (ReplyBody::List(list.compressed()), gzip),

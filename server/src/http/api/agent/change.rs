@@ -74,8 +74,11 @@ pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
         return Err(failure::missing_service_id());
     }
     let stays = !vet::may_deregister(request, &id);
-    let command = AgentCommand::DeregisterService { id, stays };
+    let command = AgentCommand::DeregisterService { id: id.clone(), stays };
     let result = request.context.engine.apply(command);
+    if result.is_ok() {
+        tracing::info!(target: "agent", service = id, "Deregistered service");
+    }
     ignoring_unknown(request, result, Behaviour::AgentUnknownService404)
 }
 
@@ -87,8 +90,11 @@ pub(crate) fn deregister_check(request: &Request) -> Result<Reply, Failure> {
     if id.is_empty() && !request.has(Behaviour::AgentUnknownCheck500) {
         return Err(failure::missing_check_id());
     }
-    let command = AgentCommand::DeregisterCheck { id };
+    let command = AgentCommand::DeregisterCheck { id: id.clone() };
     let result = request.context.engine.apply(command);
+    if result.is_ok() {
+        tracing::info!(target: "agent", check = id, "Deregistered check");
+    }
     ignoring_unknown(request, result, Behaviour::AgentUnknownCheck500)
 }
 
@@ -191,6 +197,35 @@ pub(crate) fn reload(request: &Request) -> Result<Reply, Failure> {
 }
 
 fn apply(request: &Request, command: AgentCommand) -> Result<(), Failure> {
+    let synced = Synced::by(&command);
     let applied = request.context.engine.apply(command);
-    applied.map_err(|refusal| Failure::refused(&refusal, request.version()))
+    applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
+    // The words of anti-entropy, which is over at once here (operator.md 7).
+    match synced {
+        Some(Synced::Service(service)) => {
+            tracing::info!(target: "agent", service, "Synced service")
+        }
+        Some(Synced::Check(check)) => tracing::info!(target: "agent", check, "Synced check"),
+        None => {}
+    }
+    Ok(())
+}
+
+/// What a command makes the catalog be told, by its id.
+enum Synced {
+    Service(String),
+    Check(String),
+}
+
+impl Synced {
+    fn by(command: &AgentCommand) -> Option<Self> {
+        match command {
+            AgentCommand::RegisterService { spec, .. } => {
+                Some(Self::Service(spec.service.id.clone()))
+            }
+            AgentCommand::RegisterCheck(spec) => Some(Self::Check(spec.check.check_id.clone())),
+            AgentCommand::Report { id, .. } => Some(Self::Check(id.clone())),
+            _ => None,
+        }
+    }
 }

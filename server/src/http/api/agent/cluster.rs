@@ -1,14 +1,20 @@
 //! `/v1/agent/`: the cluster, which is this one agent, and its metrics.
 
+use http::{HeaderName, HeaderValue, StatusCode};
+
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::http::api::agent::{failure, vet};
 use crate::http::api::catalog::NOTHING;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
+use crate::http::reply::header::JSON_UTF_8;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::version::BUILD_DATE;
+use crate::version::{BUILD_DATE, Behaviour};
+
+/// Why an answer is empty.
+const REASON: HeaderName = HeaderName::from_static("x-consul-reason");
 
 /// Removes a member. The only member is alive and stays.
 pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
@@ -56,7 +62,7 @@ pub(crate) async fn token(mut request: Request) -> Result<Reply, Failure> {
 pub(crate) fn metrics(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
     if request.query.get("format") == b"prometheus" {
-        return Err(failure::no_prometheus());
+        return no_prometheus(request);
     }
     let applied = request.context.engine.snapshot().applied().0;
     let gauge = |(name, value)| {
@@ -80,6 +86,18 @@ pub(crate) fn metrics(request: &Request) -> Result<Reply, Failure> {
         "Samples" => NOTHING,
     };
     Ok(Reply::json(request, &answer))
+}
+
+/// Refuses Prometheus' format: nobody set how long metrics are kept for it.
+fn no_prometheus(request: &Request) -> Result<Reply, Failure> {
+    if !request.has(Behaviour::AgentPrometheusReason) {
+        return Err(failure::no_prometheus());
+    }
+    let why = HeaderValue::from_static(failure::NO_PROMETHEUS);
+    let mut reply = Reply::empty(StatusCode::OK);
+    reply.content_type = Some(JSON_UTF_8);
+    reply.headers.push((REASON, why));
+    Ok(reply)
 }
 
 /// Returns the time in the form of Go's `Time.String`, in whole seconds.

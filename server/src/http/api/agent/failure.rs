@@ -4,6 +4,10 @@ use crate::definition::DefinitionError;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::version::{Behaviour, Version};
 
+/// Why there are no metrics in Prometheus' format.
+pub(crate) const NO_PROMETHEUS: &str =
+    "Prometheus is not enabled since its retention time is not positive";
+
 failures! {
     /// The agent has no token of this name.
     unknown_token(name: &str) => 404, format!("Token \"{name}\" is unknown");
@@ -40,7 +44,7 @@ failures! {
     /// The cluster cannot be joined; `words` is the network's error.
     not_joined(words: &str) => 500, format!("1 error occurred:\n\t* {words}\n\n");
     /// The request asks for metrics in Prometheus' format, which are disabled.
-    no_prometheus() => 415, "Prometheus is not enabled since its retention time is not positive";
+    no_prometheus() => 415, NO_PROMETHEUS;
 }
 
 /// The path of a health check lacks `what`, which is `serviceID` or `service Name`.
