@@ -100,7 +100,7 @@ impl Queue {
     }
 }
 
-/// Returns the least important level that somebody listens to.
+/// Returns the least important level that a listener wants.
 #[cfg(feature = "cli")]
 pub(crate) fn level() -> LevelFilter {
     let listeners = LISTENERS.read();

@@ -4,6 +4,7 @@
 mod circles;
 mod documents;
 mod imports;
+mod routes;
 mod sources;
 mod versions;
 

@@ -88,7 +88,7 @@ pub(crate) fn metrics(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::json(request, &answer))
 }
 
-/// Refuses Prometheus' format: nobody set how long metrics are kept for it.
+/// Refuses Prometheus' format: no setting says how long metrics are kept for it.
 fn no_prometheus(request: &Request) -> Result<Reply, Failure> {
     if !request.has(Behaviour::AgentPrometheusReason) {
         return Err(failure::no_prometheus());
