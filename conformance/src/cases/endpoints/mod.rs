@@ -1,6 +1,7 @@
 //! What the endpoints around the KV store have in common: methods, paths, headers and compression (session.md 0).
 
 pub(in crate::cases) mod coordinates;
+pub(in crate::cases) mod debug;
 pub(in crate::cases) mod events;
 pub(in crate::cases) mod operator;
 pub(in crate::cases) mod parameters;
@@ -23,6 +24,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     shaped::CASES,
     operator::CASES,
     coordinates::CASES,
+    debug::CASES,
 ];
 
 /// Endpoints that are read, with a target that each of them answers.
