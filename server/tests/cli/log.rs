@@ -1,6 +1,8 @@
 //! The log of an agent: what it says at its start, and about requests.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::sync::mpsc::channel;
 
 use crate::agent::{Agent, Run, address_of, request};
@@ -213,7 +215,7 @@ fn a_log_that_nobody_reads_holds_up_nobody() {
     let address = address_of(line.trim_end());
     let long = format!("/v1/kv/{}", "x".repeat(16 * 1024));
     for _ in 0..200 {
-        let mut connection = std::net::TcpStream::connect(address).expect("the agent listens");
+        let mut connection = TcpStream::connect(address).expect("the agent listens");
         let (status, _) = request(&mut connection, "GET", &long, "");
         assert!(status.ends_with("404 Not Found"), "{status}");
     }
@@ -227,6 +229,77 @@ fn a_log_that_nobody_reads_holds_up_nobody() {
         log.lines()
             .last()
             .is_some_and(|line| line.contains("Exit code")),
+        "{log}"
+    );
+}
+
+/// Opens a stream of the log, and reads its head.
+fn monitor(agent: &mut Agent, query: &str) -> BufReader<TcpStream> {
+    let mut stream = TcpStream::connect(agent.address()).expect("the agent listens");
+    let head = format!("GET /v1/agent/monitor?{query} HTTP/1.1\r\nHost: x\r\n\r\n");
+    stream.write_all(head.as_bytes()).expect("the agent reads");
+    let mut lines = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        lines.read_line(&mut head).expect("the agent answers");
+    }
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    assert!(!head.contains("Content-Type"), "{head}");
+    lines
+}
+
+/// Returns the next line of the log: the chunks have one each.
+fn next_of(lines: &mut BufReader<TcpStream>) -> String {
+    let mut chunk = [const { String::new() }; 3];
+    for line in &mut chunk {
+        lines.read_line(line).expect("the agent goes on");
+    }
+    chunk[1].clone()
+}
+
+/// Taken down from 1.8.7.
+#[test]
+fn the_log_is_streamed_at_a_level_of_its_own() {
+    let mut agent = Run::agent(
+        "log-monitor",
+        &["-dev", "--as-version=1.8.7", "-log-level=err"],
+    )
+    .at_a_free_port()
+    .start()
+    .ready();
+    let mut texts = monitor(&mut agent, "");
+    let mut objects = monitor(&mut agent, "loglevel=Debug&logjson");
+    agent.put("/v1/agent/check/register", r#"{"Name":"a b","TTL":"10s"}"#);
+    agent.put("/v1/agent/check/deregister/a%20b", "");
+    agent.put("/v1/agent/service/register", r#"{"Name":"web"}"#);
+    agent.put("/v1/agent/service/deregister/web", "");
+    for expected in [
+        "[INFO] agent: Synced check: check=\"a b\"",
+        "[INFO] agent: Deregistered check: check=\"a b\"",
+        "[INFO] agent: Synced service: service=web",
+        "[INFO] agent: Deregistered service: service=web",
+    ] {
+        assert_eq!(simplified(next_of(&mut texts).trim_end()), expected);
+    }
+    // The head of this stream counts as its end (a real agent logs that when the client goes).
+    let of_stream = next_of(&mut objects);
+    assert!(of_stream.contains("/v1/agent/monitor"), "{of_stream}");
+    let synced = next_of(&mut objects);
+    assert!(
+        synced.starts_with(r#"{"@level":"info","@message":"Synced check","#),
+        "{synced}"
+    );
+    let finished = next_of(&mut objects);
+    assert!(
+        finished.contains(r#""@message":"Request finished""#),
+        "{finished}"
+    );
+    // Whoever listens no longer is forgotten, and nothing of this is in the log itself.
+    drop((texts, objects));
+    agent.put("/v1/agent/service/register", r#"{"Name":"web"}"#);
+    let log = agent.log();
+    assert!(
+        !log.contains("Synced") && !log.contains("Request finished"),
         "{log}"
     );
 }

@@ -203,9 +203,11 @@ fn apply(request: &Request, command: AgentCommand) -> Result<(), Failure> {
     // The words of anti-entropy, which is over at once here (operator.md 7).
     match synced {
         Some(Synced::Service(service)) => {
-            tracing::info!(target: "agent", service, "Synced service")
+            tracing::info!(target: "agent", service, "Synced service");
         }
-        Some(Synced::Check(check)) => tracing::info!(target: "agent", check, "Synced check"),
+        Some(Synced::Check(check)) => {
+            tracing::info!(target: "agent", check, "Synced check");
+        }
         None => {}
     }
     Ok(())
