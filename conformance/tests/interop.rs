@@ -98,7 +98,6 @@ fn through_shadow(what: &str, command: &impl Fn() -> Command) {
         run(&mut command, &format!("{what} through shadow"));
         let findings = shadowed.finish();
         let (same, different) = (findings.count_of_same(), findings.count_of_differences());
-        println!("{what} through shadow: {}", findings.summary());
         match altered {
             None => assert_eq!(
                 (different, findings.exit_status()),

@@ -173,10 +173,7 @@ fn sources(found: &Identity, place: Place<'_>) -> Vec<Source> {
             let text = template.rules(templated.name.as_deref().unwrap_or_default());
             Some((format!("template {:?}", template.name()), Cow::Owned(text)))
         });
-    let all = policies
-        .chain(services)
-        .chain(nodes)
-        .chain(templated);
+    let all = policies.chain(services).chain(nodes).chain(templated);
     let all = all.filter_map(|(name, text)| Source::read(name, &text, place));
     let old = found.token.old_rules();
     let old = old.and_then(|text| Source::read_old(text, place));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::config::{AclConfig, Config};
 use proconsul::control::AclError;
 use proconsul::history::{Filter, Happened, Kind};
 use proconsul::version::Version;

@@ -47,7 +47,7 @@ pub(in crate::sequence) fn prepare(sides: [(&Address, &str); 2]) -> Stopwatch {
             r#"{"Name":"before-all-sequences"}"#,
         );
         put("/v1/agent/service/deregister/before-all-sequences", "");
-        let node = Request::get(&format!("/v1/catalog/node/{}", name));
+        let node = Request::get(&format!("/v1/catalog/node/{name}"));
         await_text(address, &node, "\"lan\"");
         renew_own_node(address, name);
     }

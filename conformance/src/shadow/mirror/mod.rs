@@ -282,7 +282,7 @@ impl Mirror {
             return self.read(done);
         }
         let mut group = order::gathered(self, done);
-        let race = Race::of(group.iter());
+        let race = Race::of(&group.iter());
         let last_before = self.begin_race(&group, &race);
         let mut lost = unsure::unshown(&group);
         let first = group[0].1.flight.asked.clone();

@@ -66,7 +66,7 @@ fn overlap(one: &Done, other: &Done) -> bool {
 pub(super) struct Race(Vec<(Asked, Asked)>);
 
 impl Race {
-    pub(super) fn of<'g>(group: impl Iterator<Item = &'g Timed> + Clone) -> Self {
+    pub(super) fn of<'g>(group: &(impl Iterator<Item = &'g Timed> + Clone)) -> Self {
         let mut twos = Vec::new();
         for (at, (_, one)) in group.clone().enumerate() {
             let later = group.clone().skip(at + 1).map(|(_, other)| other);

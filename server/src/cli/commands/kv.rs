@@ -38,7 +38,7 @@ commands! {
 const MISSING_KEY: &str = "Error! Missing KEY argument";
 
 /// Says that a read failed. Consul's text leaves out why it was refused.
-fn asking(error: Error) -> Failure {
+fn asking(error: &Error) -> Failure {
     let why = match error.status() {
         Some(status) => format!("Unexpected response code: {status}"),
         None => error.to_string(),
@@ -63,12 +63,17 @@ async fn get(given: Given) -> Outcome {
             .kv()
             .keys(key, Some(separator))
             .await
-            .map_err(asking)?;
+            .map_err(|error| asking(&error))?;
         return Ok(keys.value.iter().map(|key| format!("{key}\n")).collect());
     }
     let detailed = given.is_set("detailed");
     if given.is_set("recurse") {
-        let pairs = client.kv().list(key).await.map_err(asking)?.value;
+        let pairs = client
+            .kv()
+            .list(key)
+            .await
+            .map_err(|error| asking(&error))?
+            .value;
         let shown: Vec<String> = pairs
             .iter()
             .map(|pair| {
@@ -84,7 +89,13 @@ async fn get(given: Given) -> Outcome {
     if key.is_empty() {
         return Err(MISSING_KEY.into());
     }
-    match client.kv().get(key).await.map_err(asking)?.value {
+    match client
+        .kv()
+        .get(key)
+        .await
+        .map_err(|error| asking(&error))?
+        .value
+    {
         None => Err(format!("Error! No key exists at: {key}").into()),
         Some(pair) if detailed => Ok(details(&pair, base64)),
         Some(pair) => Ok(format!("{}\n", value(&pair, base64))),
@@ -229,7 +240,7 @@ async fn export(given: Given) -> Outcome {
         .kv()
         .list(prefix)
         .await
-        .map_err(asking)?
+        .map_err(|error| asking(&error))?
         .value;
     let entries: Vec<Entry> = pairs
         .into_iter()

@@ -74,7 +74,10 @@ pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
         return Err(failure::missing_service_id());
     }
     let stays = !vet::may_deregister(request, &id);
-    let command = AgentCommand::DeregisterService { id: id.clone(), stays };
+    let command = AgentCommand::DeregisterService {
+        id: id.clone(),
+        stays,
+    };
     let result = request.context.engine.apply(command);
     if result.is_ok() {
         tracing::info!(target: "agent", service = id, "Deregistered service");
