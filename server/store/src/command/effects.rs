@@ -8,7 +8,6 @@ use crate::Index;
 use crate::acl::{AclId, AclKind};
 use crate::command::{AcquireRefused, Refusal};
 use crate::kv::key::Key;
-use crate::query::PreparedQueryId;
 use crate::read::Tree;
 use crate::session::id::SessionId;
 
@@ -62,8 +61,8 @@ pub enum Touched {
     Entry(Tree, Key),
     /// The deletion of an entry changed the tree's node at the end of this path.
     Merged(Tree, Key),
-    /// A prepared query was written or deleted.
-    PreparedQuery(PreparedQueryId),
+    /// The prepared query with this id was written or deleted. Its id has the form of a session id.
+    PreparedQuery(SessionId),
     /// An event was fired and kept.
     Event,
     /// An object of a kind of ACLs was written or deleted.

@@ -8,7 +8,6 @@ use crate::Index;
 use crate::Store;
 use crate::acl::{AclId, AclKind};
 use crate::kv::key::Key;
-use crate::query::PreparedQueryId;
 use crate::session::id::SessionId;
 
 /// A read of the store.
@@ -181,8 +180,8 @@ pub enum Watch {
     AgentService(String),
     /// Every prepared query.
     PreparedQueries,
-    /// The row of this prepared query.
-    PreparedQuery(PreparedQueryId),
+    /// The row of this prepared query, whose id has the form of a session id.
+    PreparedQuery(SessionId),
     /// Every event.
     Events,
     /// Every object of a kind of ACLs.
