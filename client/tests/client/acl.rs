@@ -147,11 +147,12 @@ async fn auth_methods_and_binding_rules_are_kept() -> Result<(), Error> {
         config: serde_json::json!({ "JWTValidationPubKeys": [KEY] }),
         ..AuthMethod::default()
     };
-    let refused = acl.create_auth_method(&AuthMethod {
+    let unknown = AuthMethod {
         kind: "none".to_owned(),
         ..method.clone()
-    });
-    assert_eq!(refused.await.expect_err("no such type").status(), Some(500));
+    };
+    let refused = acl.create_auth_method(&unknown).await;
+    assert_eq!(refused.expect_err("no such type").status(), Some(500));
     let mut method = acl.create_auth_method(&method).await?;
     method.description = "changed".to_owned();
     acl.update_auth_method(&method).await?;
