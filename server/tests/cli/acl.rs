@@ -234,82 +234,95 @@ fn policies() {
     );
 }
 
+/// The AccessorID of a token with everything that a token can have.
+const OTHER: &str = "22222222-1111-1111-1111-111111111111";
+
+/// The lines that create some tokens, before others.
+fn after_some_tokens(others: Vec<Line>) -> Vec<Line> {
+    let mut lines = vec![
+        root("acl policy create -name=p1"),
+        root("acl policy create -name=p2"),
+        root("acl role create -name=r1 -policy-name=p1"),
+        root("acl token create"),
+        root("acl token create -description=d"),
+        root(
+            "acl token create -policy-name=p1 -description=hello -accessor=11111111-1111-1111-1111-111111111111 -secret=11111111-1111-1111-1111-111111111112",
+        ),
+        root(&format!(
+            "acl token create -accessor={OTHER} -policy-id=0000 -policy-name=p2 -role-name=r1 -service-identity=web -service-identity=db:dc1,dc2 -node-identity=n1:dc1 -expires-ttl=1h -meta"
+        )),
+    ];
+    lines.extend(others);
+    lines
+}
+
 #[test]
-fn tokens() {
-    const OTHER: &str = "22222222-1111-1111-1111-111111111111";
+fn tokens_are_created() {
+    let lines = after_some_tokens(vec![
+        root("acl token create -local -service-identity=web: -expires-ttl=-1s -format=json"),
+        root(
+            "acl token create -service-identity=a: -service-identity=a:, -service-identity=b:x,,y",
+        ),
+        root("acl token create -policy-name=p1 -expires-ttl=1s"),
+        root("acl token create -policy-name=p1 -expires-ttl=x"),
+        root("acl token create -policy-name=none"),
+        root("acl token create -policy-id=none"),
+        root("acl token create -role-name=none"),
+        root("acl token create -role-id=none"),
+        root("acl token create -policy-id=none -node-identity=n1 -service-identity=a:b:c"),
+        root("acl token create -policy-id=none -node-identity=n1"),
+        root("acl token create -policy-name=p1 -accessor=x"),
+        root("acl token create -policy-name=p1 -format=nope"),
+    ]);
+    compare_on(&lines, &with_acls());
+}
+
+#[test]
+fn tokens_are_read_changed_and_deleted() {
     let read = |text: &str| root(&format!("acl token read -id={OTHER} {text}"));
     let update = |text: &str| root(&format!("acl token update -id={OTHER} {text}"));
-    compare_on(
-        &[
-            root("acl policy create -name=p1"),
-            root("acl policy create -name=p2"),
-            root("acl role create -name=r1 -policy-name=p1"),
-            root("acl token create"),
-            root("acl token create -description=d"),
-            root(
-                "acl token create -policy-name=p1 -description=hello -accessor=11111111-1111-1111-1111-111111111111 -secret=11111111-1111-1111-1111-111111111112",
-            ),
-            root(&format!(
-                "acl token create -accessor={OTHER} -policy-id=0000 -policy-name=p2 -role-name=r1 -service-identity=web -service-identity=db:dc1,dc2 -node-identity=n1:dc1 -expires-ttl=1h -meta"
-            )),
-            root("acl token create -local -service-identity=web: -expires-ttl=-1s -format=json"),
-            root(
-                "acl token create -service-identity=a: -service-identity=a:, -service-identity=b:x,,y",
-            ),
-            root("acl token create -policy-name=p1 -expires-ttl=1s"),
-            root("acl token create -policy-name=p1 -expires-ttl=x"),
-            root("acl token create -policy-name=none"),
-            root("acl token create -policy-id=none"),
-            root("acl token create -role-name=none"),
-            root("acl token create -role-id=none"),
-            root("acl token create -policy-id=none -node-identity=n1 -service-identity=a:b:c"),
-            root("acl token create -policy-id=none -node-identity=n1"),
-            root("acl token create -policy-name=p1 -accessor=x"),
-            root("acl token create -policy-name=p1 -format=nope"),
-            root("acl token read"),
-            root("acl token read -id=111111"),
-            root("acl token read -id=none"),
-            root("acl token read -id=0123456789012345678901234567890123zz"),
-            root("acl token read -id=33333333-1111-1111-1111-111111111111"),
-            root("acl token read -id=anonymous"),
-            root("acl token read -self"),
-            line("acl token read -self"),
-            line("acl token read -self -token=none"),
-            read("-meta"),
-            read("-format=json"),
-            root("acl token clone"),
-            root("acl token clone -id=none"),
-            root("acl token clone -id=11111111 -description=cloned"),
-            root("acl token clone -id=22222222 -format=json"),
-            update(""),
-            update("-description=% -policy-name=p1 -policy-name=p1"),
-            update("-description=new -policy-name=p2 -merge-policies -role-name=r1 -merge-roles"),
-            update(
-                "-merge-policies -merge-roles -service-identity=web -service-identity=web:dc1 -merge-service-identities",
-            ),
-            update("-node-identity=n1:dc1 -merge-node-identities"),
-            update(
-                "-node-identity=n1:dc2 -node-identity=n1:dc1 -merge-node-identities -format=json",
-            ),
-            update("-policy-name=none"),
-            update("-policy-id=none -role-id=none"),
-            update("-policy-id=none -service-identity=a:b:c"),
-            update("-upgrade-legacy -policy-name=p1"),
-            root("acl token update"),
-            root("acl token update -id=none"),
-            root("acl token update -id=33333333-1111-1111-1111-111111111111"),
-            root("acl token update -id=anonymous -policy-name=p1"),
-            root("acl token list"),
-            root("acl token list -meta"),
-            root("acl token list -format=json"),
-            root("acl token delete"),
-            root("acl token delete -id=none"),
-            root("acl token delete -id=11111111"),
-            root("acl token delete -id=anonymous"),
-            root("acl token delete -id=33333333-1111-1111-1111-111111111111"),
-        ],
-        &with_acls(),
-    );
+    let lines = after_some_tokens(vec![
+        root("acl token read"),
+        root("acl token read -id=111111"),
+        root("acl token read -id=none"),
+        root("acl token read -id=0123456789012345678901234567890123zz"),
+        root("acl token read -id=33333333-1111-1111-1111-111111111111"),
+        root("acl token read -id=anonymous"),
+        root("acl token read -self"),
+        line("acl token read -self"),
+        line("acl token read -self -token=none"),
+        read("-meta"),
+        read("-format=json"),
+        root("acl token clone"),
+        root("acl token clone -id=none"),
+        root("acl token clone -id=11111111 -description=cloned"),
+        root("acl token clone -id=22222222 -format=json"),
+        update(""),
+        update("-description=% -policy-name=p1 -policy-name=p1"),
+        update("-description=new -policy-name=p2 -merge-policies -role-name=r1 -merge-roles"),
+        update(
+            "-merge-policies -merge-roles -service-identity=web -service-identity=web:dc1 -merge-service-identities",
+        ),
+        update("-node-identity=n1:dc1 -merge-node-identities"),
+        update("-node-identity=n1:dc2 -node-identity=n1:dc1 -merge-node-identities -format=json"),
+        update("-policy-name=none"),
+        update("-policy-id=none -role-id=none"),
+        update("-policy-id=none -service-identity=a:b:c"),
+        update("-upgrade-legacy -policy-name=p1"),
+        root("acl token update"),
+        root("acl token update -id=none"),
+        root("acl token update -id=33333333-1111-1111-1111-111111111111"),
+        root("acl token update -id=anonymous -policy-name=p1"),
+        root("acl token list"),
+        root("acl token list -meta"),
+        root("acl token list -format=json"),
+        root("acl token delete"),
+        root("acl token delete -id=none"),
+        root("acl token delete -id=11111111"),
+        root("acl token delete -id=anonymous"),
+        root("acl token delete -id=33333333-1111-1111-1111-111111111111"),
+    ]);
+    compare_on(&lines, &with_acls());
 }
 
 #[test]
