@@ -129,9 +129,12 @@ fn play_with_tokens(default_policy: &str, enable_key_list_policy: bool) {
         },
         ..AclConfig::default()
     };
+    let real = side(&target);
     let (_server, emulated) = emulator_with(Config {
         version: Version::V1_8_7,
         acl,
+        // Instances of a service stand in the order of their nodes, the agent's among them.
+        node_name: real.node.clone(),
         ..Config::dev()
     });
     let (operations, seed) = how_much(OPERATIONS_WITH_TOKENS);
@@ -144,7 +147,7 @@ fn play_with_tokens(default_policy: &str, enable_key_list_policy: bool) {
         blocked_reads: false,
         acl: true,
     };
-    play(&side(&target), &emulated, plan);
+    play(&real, &emulated, plan);
 }
 
 #[test]

@@ -186,7 +186,10 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 .header_is("X-Consul-Index", "1")
                 .header_is("X-Consul-Knownleader", "false");
             put(t, "policy?dc=other", r#"{"Name":"p1"}"#).status_is(200);
-            put(t, "token?dc=other", "{}").status_is(200);
+            // A secret of chance would decide its place in the list.
+            let last = "ffffffff-ffff-4fff-8fff-ffffffffffff";
+            let body = json!({"AccessorID": last, "SecretID": last}).to_string();
+            put(t, "token?dc=other", &body).status_is(200);
             put(t, "role?dc=other", r#"{"Name":"r1"}"#).status_is(200);
             for path in ["policies?ns=x", "tokens?ns=x", "policy/name/p1?ns=x"] {
                 get(t, path).says(

@@ -206,6 +206,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             put(t, "create", &body).status_is(200);
             let accessor = text(&upgraded(t, "old"), "/AccessorID");
             let clone = text(&put(t, "clone/old", "").status_is(200), "/ID");
+            upgraded(t, &clone);
             info(t, &clone)
                 .field_is("/0/Name", "n")
                 .field_is("/0/Rules", RULES);
