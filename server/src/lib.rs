@@ -72,6 +72,7 @@ mod hcl;
 pub mod history;
 mod http;
 mod listeners;
+mod login;
 mod named;
 mod probe;
 mod server;

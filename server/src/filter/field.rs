@@ -26,6 +26,7 @@ enum Kind<T: 'static> {
     Flag(fn(&T) -> bool),
     Texts(fn(&T) -> &[String]),
     Labels(fn(&T) -> Option<&BTreeMap<String, String>>),
+    Lists(fn(&T) -> &BTreeMap<String, Vec<String>>),
     Rows(&'static dyn Rows<T>),
 }
 
@@ -71,6 +72,15 @@ impl<T: 'static> Field<T> {
         get: fn(&T) -> Option<&BTreeMap<String, String>>,
     ) -> Self {
         let kind = Kind::Labels(get);
+        Self::of(name, kind)
+    }
+
+    /// A map of lists of texts.
+    pub(crate) const fn lists(
+        name: &'static str,
+        get: fn(&T) -> &BTreeMap<String, Vec<String>>,
+    ) -> Self {
+        let kind = Kind::Lists(get);
         Self::of(name, kind)
     }
 
@@ -218,7 +228,20 @@ fn of_field<T: 'static>(
             let absent = claim.holds_of_what_is_absent();
             Ok(Box::new(move |row| found(get(row)).map_or(absent, &inner)))
         }
-        (Kind::Labels(_), [_, behind @ ..]) => Err(unknown(behind)),
+        (Kind::Lists(get), []) => {
+            let get = *get;
+            claim.of_keys(move |row| Some(get(row)))
+        }
+        (Kind::Lists(get), [name]) => {
+            let get = *get;
+            let inner = claim.of_texts(|list: &Vec<String>| list.as_slice())?;
+            let found = found_by(name);
+            let absent = claim.holds_of_what_is_absent();
+            Ok(Box::new(move |row| {
+                found(Some(get(row))).map_or(absent, &inner)
+            }))
+        }
+        (Kind::Labels(_) | Kind::Lists(_), [_, behind @ ..]) => Err(unknown(behind)),
         (Kind::Text(_) | Kind::Number(_) | Kind::Flag(_) | Kind::Texts(_), _) => Err(unknown(rest)),
     }
 }
@@ -301,7 +324,7 @@ impl Match {
     /// Returns the test of a whole map: the presence of a key, or emptiness.
     fn of_keys<T: 'static, U: 'static>(
         &self,
-        get: fn(&T) -> Option<&BTreeMap<String, U>>,
+        get: impl Fn(&T) -> Option<&BTreeMap<String, U>> + Send + Sync + 'static,
     ) -> Result<Predicate<T>, String> {
         let found = found_by(&self.value);
         match self.operator {

@@ -48,7 +48,7 @@ pub use acl::role::{RoleRow, RoleWrite};
 pub use acl::start::{ANONYMOUS, AclStart};
 pub use acl::token::{Expiry, LegacyToken, TokenList, TokenOfSecret, TokenRow};
 pub use acl::token_write::{
-    AclBootstrap, MadeIds, NewToken, TokenClone, TokenCreate, TokenDelete, TokenReplace,
+    AclBootstrap, MadeIds, NewToken, TokenClone, TokenCreate, TokenDelete, TokenLogin, TokenReplace,
 };
 pub use acl::{AclId, AclKind};
 pub use agent::event::{EventList, EventRow, NewEvent};

@@ -135,6 +135,8 @@ pub enum TokenRefusal {
     ExpiresTooSoon(i64),
     /// The token would expire so late, in nanoseconds.
     ExpiresTooLate(i64),
+    /// A login gets nothing.
+    NothingBound,
     /// The token to clone is missing.
     NothingToClone,
     /// The token to clone has expired.

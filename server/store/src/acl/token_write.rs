@@ -2,7 +2,9 @@
 
 use super::grants::{Grants, NewGrants};
 use super::object::{AclObject, Shown};
+use super::policy::PolicyRow;
 use super::refusal::{AclRefusal, TokenRefusal};
+use super::role::RoleRow;
 use super::token::{Expiry, LegacyToken, TokenRow};
 use super::{AclId, AclKind};
 use crate::command::Command;
@@ -48,6 +50,15 @@ pub struct TokenCreate {
     /// The token.
     pub token: NewToken,
     /// The ids that it gets unless it has its own.
+    pub made: MadeIds,
+}
+
+/// Creates the token of a login with an auth method. Links to what there is not are left out.
+#[derive(Clone, Debug)]
+pub struct TokenLogin {
+    /// The token, with the name of its auth method.
+    pub token: NewToken,
+    /// The ids that it gets.
     pub made: MadeIds,
 }
 
@@ -189,29 +200,39 @@ impl Command for TokenCreate {
     type Refused = AclRefusal;
 
     fn run(self, change: &mut Change<'_>) -> Result<Shown<TokenRow>, AclRefusal> {
-        let Self { mut token, made } = self;
-        let store = &*change.store;
-        store.check_chosen(&token)?;
+        let Self { token, made } = self;
+        change.store.check_chosen(&token)?;
         if !token.auth_method.is_empty() {
             return Err(TokenRefusal::AuthMethodGiven.into());
         }
-        let expires = store.expiry(change.now, &token)?;
-        let grants = grants(store, &mut token)?;
-        change.take_indexes(1);
-        Ok(change.put_token(TokenRow {
-            accessor: or_made(token.accessor, made.accessor),
-            secret: or_made(token.secret, made.secret),
-            description: token.description,
-            grants,
-            local: token.local,
-            auth_method: String::new(),
-            created: Some(change.now),
-            expires,
-            is_expired: false,
-            legacy: None,
-            create_index: change.index,
-            modify_index: change.index,
-        }))
+        change.create_token(token, made)
+    }
+}
+
+impl Command for TokenLogin {
+    type Reply = Shown<TokenRow>;
+    type Refused = AclRefusal;
+
+    fn run(self, change: &mut Change<'_>) -> Result<Shown<TokenRow>, AclRefusal> {
+        let Self { mut token, made } = self;
+        let store = &*change.store;
+        // Since the login was looked at, the method may have gone.
+        let method = store.auth_method(&token.auth_method);
+        if method.is_none() {
+            return Err(AclRefusal::NoAuthMethod(token.auth_method));
+        }
+        let acl = &store.acl;
+        let links = &mut token.grants;
+        links
+            .roles
+            .retain(|link| acl.by_name::<RoleRow>(&link.name).is_some());
+        links
+            .policies
+            .retain(|link| acl.by_name::<PolicyRow>(&link.name).is_some());
+        if token.grants == NewGrants::default() {
+            return Err(TokenRefusal::NothingBound.into());
+        }
+        change.create_token(token, made)
     }
 }
 
@@ -369,6 +390,32 @@ impl TokenRow {
 }
 
 impl Change<'_> {
+    /// Makes a new token whose ids have been checked.
+    fn create_token(
+        &mut self,
+        mut token: NewToken,
+        made: MadeIds,
+    ) -> Result<Shown<TokenRow>, AclRefusal> {
+        let store = &*self.store;
+        let expires = store.expiry(self.now, &token)?;
+        let grants = grants(store, &mut token)?;
+        self.take_indexes(1);
+        Ok(self.put_token(TokenRow {
+            accessor: or_made(token.accessor, made.accessor),
+            secret: or_made(token.secret, made.secret),
+            description: token.description,
+            grants,
+            local: token.local,
+            auth_method: token.auth_method,
+            created: Some(self.now),
+            expires,
+            is_expired: false,
+            legacy: None,
+            create_index: self.index,
+            modify_index: self.index,
+        }))
+    }
+
     /// Writes the row of a token, which may be there already.
     pub(crate) fn put_token(&mut self, row: TokenRow) -> Shown<TokenRow> {
         let id = row.id();

@@ -1,6 +1,7 @@
 //! The texts of refused calls about policies, roles and tokens (acl.md 4, 5, 8).
 
 use crate::go::duration;
+use crate::http::acl::permission_denied;
 use crate::http::failure::{Failure, failures, index_error, quoted};
 use crate::store::{AclKind, AclRefusal, IdentityFlaw, NameFlaw, TokenRefusal};
 use crate::version::{Behaviour, Version};
@@ -199,6 +200,7 @@ fn token(refusal: &TokenRefusal, version: Version) -> Failure {
             let tells = version.has(Behaviour::AclTokenMissingText);
             return missing_token(if tells { "token is expired: " } else { "" });
         }
+        TokenRefusal::NothingBound => return permission_denied(""),
         TokenRefusal::AccessorUnhyphenated if !late => {
             "Invalid Token: AccessorID is not a valid UUID".into()
         }

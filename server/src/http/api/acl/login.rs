@@ -1,15 +1,20 @@
-//! `/v1/acl/login` and `/v1/acl/logout` (acl.md 8.4). What a login shows is not checked here: a known auth method is told
-//! that it is not emulated.
+//! `/v1/acl/login` and `/v1/acl/logout` (acl.md 8.4). Only methods of type `jwt` with static keys take logins.
 
 use super::failure::refused;
+use super::token::{made_ids, written};
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
+use crate::go::json::encode;
 use crate::http::acl::permission_denied;
 use crate::http::body::edition::with_edition;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{AclIdentity, AuthMethodInfo, Labels, TokenDelete};
+use crate::login::{self, LoginFlaw, Settings};
+use crate::store::{
+    AclIdentity, AclList, AuthMethodInfo, BindingRuleRow, Labels, NewAclLink, NewAuthMethod,
+    NewGrants, NewToken, NodeIdentity, ServiceIdentity, TokenDelete, TokenLogin,
+};
 use crate::version::{Behaviour, Version};
 
 failures! {
@@ -26,9 +31,10 @@ failures! {
     unknown_token() => 403, "ACL not found";
     /// Who logs out has no token, or an unknown one, in later words.
     no_such_token() => 401, "Supplied token does not exist";
-    /// This server takes no logins of this type.
-    not_emulated(kind: &str) => 501 NotEmulated,
-        format!("logins with auth methods of type {kind} are not emulated by proconsul");
+    /// What a login shows is refused.
+    invalid_login(words: &str) => 500, words;
+    /// This server does not emulate what a login needs.
+    not_emulated(words: &str) => 501 NotEmulated, words;
 }
 
 go_struct! {
@@ -36,11 +42,11 @@ go_struct! {
     struct LoginBody as "structs.ACLLoginParams" {
         "AuthMethod": String => method,
         "BearerToken": String => bearer,
-        "Meta": Option<Labels>,
+        "Meta": Option<Labels> => meta,
     }
 }
 
-/// Refuses a login. It needs no token.
+/// Makes a token for who shows a bearer token. It needs no other token.
 pub(super) async fn login(mut request: Request) -> Result<Reply, Failure> {
     request.acls()?;
     request.check_tenancy()?;
@@ -67,10 +73,81 @@ pub(super) async fn login(mut request: Request) -> Result<Reply, Failure> {
         });
     };
     let kind = &row.method.kind;
-    if kind == "jwt" && body.bearer.is_empty() {
+    if kind != "jwt" {
+        return Err(not_emulated(&format!(
+            "logins with auth methods of type {kind} are not emulated by proconsul"
+        )));
+    }
+    if body.bearer.is_empty() {
         return Err(missing_jwt());
     }
-    Err(not_emulated(kind))
+    let grants = granted(&request, &row.method, &body.bearer)?;
+    let token = NewToken {
+        description: description(body.meta.unwrap_or_default()),
+        grants,
+        local: row.method.token_locality != "global",
+        auth_method: row.method.name.clone(),
+        ttl_ns: row.method.max_token_ttl_ns,
+        ..NewToken::default()
+    };
+    let made = made_ids(&request);
+    written(&request, TokenLogin { token, made })
+}
+
+/// Returns the description of a login's token.
+fn description(meta: Labels) -> String {
+    let made = "token created via login";
+    match meta.is_empty() {
+        true => made.to_owned(),
+        false => format!("{made}: {}", encode::to_text(&meta)),
+    }
+}
+
+/// Returns what the binding rules of a method grant to who shows a bearer token.
+fn granted(request: &Request, method: &NewAuthMethod, bearer: &str) -> Result<NewGrants, Failure> {
+    let version = request.version();
+    let engine = &request.context.engine;
+    let flaw = |flaw| match flaw {
+        LoginFlaw::Refused(words) => invalid_login(&words),
+        LoginFlaw::NotEmulated(words) => not_emulated(&words),
+    };
+    let config = method.config.as_deref().unwrap_or("{}");
+    let settings = Settings::read(config, version).map_err(|words| invalid_login(&words))?;
+    let now = engine.clock().unix_nanos_of_epoch() + i128::from(engine.clock().now().offset());
+    let claims = login::claims(&settings, bearer, now).map_err(flaw)?;
+    let Ok(rules) = engine.read(&AclList::<BindingRuleRow>::default());
+    let name = method.name.to_lowercase();
+    let mut grants = NewGrants::default();
+    for shown in &rules.rows {
+        let rule = &shown.row.rule;
+        if rule.auth_method.to_lowercase() != name || !login::is_chosen(rule, &claims, version) {
+            continue;
+        }
+        let bound = login::bound_name(rule, &settings, &claims);
+        let bound = bound.map_err(|words| invalid_login(&words))?;
+        let link = |name| NewAclLink {
+            id: String::new(),
+            name,
+        };
+        match rule.bind_type.as_str() {
+            "service" => grants.service_identities.push(ServiceIdentity {
+                service_name: bound,
+                datacenters: Vec::new(),
+            }),
+            "node" => grants.node_identities.push(NodeIdentity {
+                node_name: bound,
+                datacenter: request.context.config.datacenter.clone(),
+            }),
+            "role" => grants.roles.push(link(bound)),
+            "policy" => grants.policies.push(link(bound)),
+            kind => {
+                return Err(not_emulated(&format!(
+                    "binding rules of type {kind} are not emulated by proconsul"
+                )));
+            }
+        }
+    }
+    Ok(grants)
 }
 
 /// Deletes the request's own token if a login made it.

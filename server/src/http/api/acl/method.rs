@@ -1,4 +1,4 @@
-//! `/v1/acl/auth-method` and `/v1/acl/binding-rule`: kept and shown, but nobody can log in (acl.md 8.4).
+//! `/v1/acl/auth-method` and `/v1/acl/binding-rule`: kept and shown (acl.md 8.4).
 
 use http::Method;
 
@@ -14,9 +14,11 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
+use crate::login::{self, Settings};
 use crate::store::{
-    AclDelete, AclInfo, AclList, AuthMethodDelete, AuthMethodInfo, AuthMethodList, AuthMethodRow,
-    AuthMethodWrite, BindingRuleRow, BindingRuleWrite, NewAuthMethod, NewBindingRule,
+    AclDelete, AclInfo, AclList, AclTarget, AuthMethodDelete, AuthMethodInfo, AuthMethodList,
+    AuthMethodRow, AuthMethodWrite, BindingRuleRow, BindingRuleWrite, NewAuthMethod,
+    NewBindingRule,
 };
 use crate::version::{Behaviour, Version};
 
@@ -201,13 +203,8 @@ fn flaw_of_method(method: &NewAuthMethod, version: Version) -> Option<String> {
     if method.kind == "kubernetes" {
         return (!names("Host")).then(|| "Invalid Auth Method: Config.Host is required".to_owned());
     }
-    let keys = ["JWTValidationPubKeys", "JWKSURL", "OIDCDiscoveryURL"];
-    if keys.into_iter().filter(|key| names(key)).count() == 1 {
-        return None;
-    }
-    invalid(
-        "exactly one of 'JWTValidationPubKeys', 'JWKSURL', or 'OIDCDiscoveryURL' must be set for type \"jwt\"",
-    )
+    let words = Settings::read(config, version).err()?;
+    invalid(&words)
 }
 
 /// Lists all binding rules, or those of an auth method.
@@ -271,7 +268,17 @@ async fn write_rule(mut request: Request) -> Result<Reply, Failure> {
         bind_type: body.bind_type,
         bind_name: body.bind_name,
     };
-    let flaw = flaw_of_rule(&rule, version);
+    let engine = &request.context.engine;
+    let mut named = rule.auth_method.clone();
+    if let (AclTarget::Existing(id), true) = (&target, named.is_empty()) {
+        // A rule keeps its method.
+        let current = engine.read(&AclInfo::<BindingRuleRow>::new(id.clone()));
+        let current = current.ok().and_then(|answer| answer.rows);
+        named = current.map_or(named, |shown| shown.row.rule.auth_method.clone());
+    }
+    let Ok(method) = engine.read(&AuthMethodInfo(named));
+    let method = method.rows.as_ref().map(|row| &row.method);
+    let flaw = flaw_of_rule(&rule, method, version);
     let write = BindingRuleWrite { target, rule, flaw };
     let written = request.context.engine.apply(write);
     let shown = written.map_err(|refusal| refused(&refusal, version))?;
@@ -281,11 +288,26 @@ async fn write_rule(mut request: Request) -> Result<Reply, Failure> {
     ))
 }
 
-/// Returns what is wrong with a binding rule, in Consul's words and order. Selectors and variables of names belong to
-/// logins, and are taken as they are.
-fn flaw_of_rule(rule: &NewBindingRule, version: Version) -> Option<String> {
-    let late = ["node", "policy", "templated-policy"];
-    let known = matches!(rule.bind_type.as_str(), "service" | "role")
+/// Returns what is wrong with a binding rule, in Consul's words and order. What kubernetes lets selectors and names have
+/// belongs to its logins, and is taken as it is.
+fn flaw_of_rule(
+    rule: &NewBindingRule,
+    method: Option<&NewAuthMethod>,
+    version: Version,
+) -> Option<String> {
+    let jwt = method.filter(|method| method.kind == "jwt");
+    if let Some(words) = jwt.and_then(|_| login::flaw_of_selector(&rule.selector, version)) {
+        return Some(format!(
+            "invalid Binding Rule: Selector is invalid: {words}"
+        ));
+    }
+    let flaw_of_name = || {
+        let config = jwt?.config.as_deref().unwrap_or("{}");
+        let settings = Settings::read(config, version).unwrap_or_default();
+        login::flaw_of_bind_name(rule, &settings)
+    };
+    let late = ["policy", "templated-policy"];
+    let known = matches!(rule.bind_type.as_str(), "service" | "role" | "node")
         || version.has(Behaviour::AclLateTexts) && late.contains(&rule.bind_type.as_str());
     let words = if rule.bind_type.is_empty() {
         "no BindType is set".to_owned()
@@ -293,10 +315,14 @@ fn flaw_of_rule(rule: &NewBindingRule, version: Version) -> Option<String> {
         "no BindName is set".to_owned()
     } else if !known {
         format!("unknown BindType \"{}\"", rule.bind_type)
-    } else if rule.bind_name.contains(char::is_whitespace) {
-        "invalid BindName".to_owned()
     } else {
-        return None;
+        match flaw_of_name() {
+            Some(words) => words,
+            None if jwt.is_none() && rule.bind_name.contains(char::is_whitespace) => {
+                "invalid BindName".to_owned()
+            }
+            None => return None,
+        }
     };
     Some(format!("Invalid Binding Rule: {words}"))
 }

@@ -59,7 +59,7 @@ fn retain(request: &Request, answer: &mut Answer<Vec<Shown<TokenRow>>>) -> Resul
     };
     let rows = &mut answer.rows;
     match name {
-        "authmethod" => rows.retain(|shown| shown.row.auth_method.eq_ignore_ascii_case(&value)),
+        "authmethod" => rows.retain(|shown| shown.row.auth_method == value),
         "servicename" => rows.retain(|shown| {
             let grants = &shown.row.grants;
             let mut services = grants.service_identities.iter();
@@ -236,7 +236,7 @@ fn delete(request: &Request, accessor: String) -> Result<Reply, Failure> {
 }
 
 /// Applies a write, and shows the token.
-fn written<C>(request: &Request, write: C) -> Result<Reply, Failure>
+pub(super) fn written<C>(request: &Request, write: C) -> Result<Reply, Failure>
 where
     C: Command<Reply = Shown<TokenRow>, Refused = AclRefusal>,
 {
