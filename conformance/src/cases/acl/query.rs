@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::kv::{ROOT, SETTINGS};
-use super::support::{NOBODY, put, ready, text, token, with};
+use super::support::{NOBODY, granted, put, ready, text, token, with};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
@@ -140,6 +140,31 @@ pub(in crate::cases) const CASES: &[Case] = &[
             }
             read(t, NOBODY, &format!("/{unnamed}/execute")).says(403, "ACL not found");
             read(t, NOBODY, "/none/execute").is(404, "Query not found");
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/query/acl-write-sees-all",
+        claim: "Who may write ACLs sees and explains all queries, and writes none that has a name",
+        source: "acl.md 7.r28, 7.r29, 7.r30",
+        run: |t| {
+            let Prepared { named, unnamed, .. } = prepared(t);
+            let writer = granted(t, "writer", r#"acl = "write""#).1;
+            let listed = read(t, &writer, "").status_is(200).list();
+            t.same("how many are listed", listed.len(), 2);
+            for path in [
+                &*format!("/{named}"),
+                &format!("/{unnamed}"),
+                "/seen/explain",
+            ] {
+                read(t, &writer, path).status_is(200);
+            }
+            let there = Request::delete(&format!("/v1/query/{named}"));
+            with(t, &writer, &there).says(403, "Permission denied");
+            // Who may only read them sees what everybody sees.
+            let reader = granted(t, "reader", r#"acl = "read""#).1;
+            t.same("how many are listed", read(t, &reader, "").list().len(), 0);
+            read(t, &reader, "/seen/explain").says(403, "Permission denied");
         },
         ..BASE
     },

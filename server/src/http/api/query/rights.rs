@@ -1,5 +1,5 @@
 //! What prepared queries ask for if ACLs are on (acl.md 7.r28 to 7.r32). Queries without a name need nothing but to be
-//! known, and only who may change ACLs sees them in lists.
+//! known, and only who may change ACLs, and so sees all queries, sees them in lists.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ fn may_write(rights: &Rights, query: &NewPreparedQuery) -> Result<(), Failure> {
 pub(super) fn visible(request: &Request, mut answer: Queries) -> Result<Visible, Failure> {
     let mut rights = request.rights_of_read()?;
     rights.retain(&mut answer.rows, |caller, row| {
-        caller.may(seen(&row.query).unwrap_or(CHANGE_ACLS))
+        caller.may(CHANGE_ACLS) || seen(&row.query).is_some_and(|question| caller.may(question))
     });
     Ok((rights, answer))
 }
@@ -73,7 +73,7 @@ pub(super) fn visible(request: &Request, mut answer: Queries) -> Result<Visible,
 pub(super) fn of_info(request: &Request, answer: Queries) -> Result<Visible, Failure> {
     let rights = request.rights_of_read()?;
     let mut asked = answer.rows.iter().filter_map(|row| seen(&row.query));
-    if asked.all(|question| rights.grant(question)) {
+    if rights.may(CHANGE_ACLS) || asked.all(|question| rights.grant(question)) {
         return Ok((rights, answer));
     }
     Err(permission_denied("").of_read(&request.context))
@@ -82,7 +82,7 @@ pub(super) fn of_info(request: &Request, answer: Queries) -> Result<Visible, Fai
 /// Returns the rights of who asks to explain a query.
 pub(super) fn of_explained(request: &Request, row: &PreparedQueryRow) -> Result<Rights, Failure> {
     let rights = request.rights_of_read()?;
-    if rights.grant(seen(&row.query).unwrap_or(CHANGE_ACLS)) {
+    if rights.may(CHANGE_ACLS) || rights.grant(seen(&row.query).unwrap_or(CHANGE_ACLS)) {
         return Ok(rights);
     }
     Err(permission_denied("").of_read(&request.context))
