@@ -80,6 +80,12 @@ fn interpolated(text: &str, values: &BTreeMap<&str, &str>) -> Result<String, Str
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once("${") {
         made.push_str(before);
+        if before.ends_with('$') {
+            // What is escaped is no variable, and no name has it.
+            made.push_str("${");
+            rest = behind;
+            continue;
+        }
         let (inner, behind) = behind.split_once('}').ok_or_else(syntax)?;
         let name = inner.trim();
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.');

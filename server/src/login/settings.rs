@@ -96,7 +96,7 @@ impl Loose<'_> {
             Some(Value::Bool(flag)) => Ok(i64::from(*flag)),
             Some(Value::String(text)) => match duration::parse(text) {
                 Ok(nanoseconds) if self.takes_durations => Ok(nanoseconds),
-                _ => number::parse_int(text).map_err(|error| error.to_string()),
+                _ => number::parse_int_of_any_base(text).map_err(|error| error.to_string()),
             },
             _ => Ok(0),
         };

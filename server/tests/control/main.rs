@@ -14,6 +14,7 @@ mod guarded;
 mod history;
 mod indexes;
 mod leader_loss;
+mod logins;
 mod responses;
 mod rules;
 mod safety;

@@ -10,6 +10,7 @@ pub(in crate::cases) mod given;
 pub(in crate::cases) mod ground;
 pub(in crate::cases) mod kv;
 pub(in crate::cases) mod legacy;
+pub(in crate::cases) mod login;
 pub(in crate::cases) mod method;
 pub(in crate::cases) mod operator;
 pub(in crate::cases) mod policy;
@@ -40,6 +41,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     rules::text::CASES,
     rules::refused::CASES,
     rules::evaluation::CASES,
+    login::CASES,
     method::CASES,
     legacy::CASES,
     template::CASES,
