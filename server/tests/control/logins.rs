@@ -62,7 +62,7 @@ fn bearer_tokens_and_what_they_give_expire_on_the_servers_clock() {
         let early = signed(&key, &json!({"nbf": FAR, "exp": FAR + 1}));
         let made = login(&server, &valid);
         assert_eq!(made.status, 200, "{}", made.body);
-        let secret = parsed(&made.body)["SecretID"]
+        let secret = parsed(&made)["SecretID"]
             .as_str()
             .expect("a secret")
             .to_owned();

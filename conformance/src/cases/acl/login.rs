@@ -29,13 +29,13 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "acl.md 8.4.r3, 8.4.r4",
         run: |t| {
             ready(t);
-            method(t, json!({}));
+            method(t, &json!({}));
             put(t, "role", r#"{"Name":"Rw"}"#).status_is(200);
             rule(t, "value.name==web", "service", "x-${value.name}").status_is(200);
             rule(t, "\"y\" in list.groups", "role", "rw").status_is(200);
             rule(t, "value.name==db", "service", "db").status_is(200);
             rule(t, "", "role", "missing").status_is(200);
-            let made = login(t, VALID, json!({"b": "<", "a": "1"})).status_is(200);
+            let made = login(t, VALID, &json!({"b": "<", "a": "1"})).status_is(200);
             t.same(
                 "the description",
                 text(&made, "/Description"),
@@ -66,9 +66,9 @@ pub(in crate::cases) const CASES: &[Case] = &[
         until: Some(Version::V1_9),
         run: |t| {
             ready(t);
-            method(t, json!({}));
-            let refused = |token: &str, words: &str| login(t, token, Value::Null).is(500, words);
-            login(t, VALID, Value::Null).is(403, "Permission denied");
+            method(t, &json!({}));
+            let refused = |token: &str, words: &str| login(t, token, &Value::Null).is(500, words);
+            login(t, VALID, &Value::Null).is(403, "Permission denied");
             let parsing = "error parsing token: ";
             let parts = "square/go-jose: compact JWS format must have three parts";
             refused("x", &format!("{parsing}{parts}"));
@@ -83,14 +83,14 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let jose =
                 |words: &str| invalid(&format!("square/go-jose/jwt: validation failed, {words}"));
             refused(OVER, &jose("token is expired (exp)"));
-            method(t, json!({"BoundIssuer": "z"}));
+            method(t, &json!({"BoundIssuer": "z"}));
             refused(VALID, &jose("invalid issuer claim (iss)"));
-            method(t, json!({"BoundAudiences": ["b"]}));
+            method(t, &json!({"BoundAudiences": ["b"]}));
             refused(
                 VALID,
                 &invalid("aud claim does not match any bound audience"),
             );
-            method(t, json!({"BoundAudiences": []}));
+            method(t, &json!({"BoundAudiences": []}));
             let unbound = "audience claim found in JWT but no audiences are bound";
             refused(VALID, &invalid(unbound));
         },
@@ -104,16 +104,16 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             ready(t);
             let values = json!({"/groups/1": "second", "exp": "until", "nope": "missing"});
-            method(t, json!({"ClaimMappings": values}));
+            method(t, &json!({"ClaimMappings": values}));
             rule(t, "", "service", "${ value.second }-${value.until}").status_is(200);
-            login(t, VALID, Value::Null)
+            login(t, VALID, &Value::Null)
                 .field_is("/ServiceIdentities/0/ServiceName", "y-4102444800");
             rule(t, "value.missing!=x", "service", "x-${value.missing}").status_is(200);
             let invalid = "computed \"service\" bind name for bind target is invalid: \"x-\"";
-            login(t, VALID, Value::Null).is(500, invalid);
-            method(t, json!({"ClaimMappings": {"groups": "name"}}));
+            login(t, VALID, &Value::Null).is(500, invalid);
+            method(t, &json!({"ClaimMappings": {"groups": "name"}}));
             let kind = "error converting claim 'groups' to string from unknown type []interface {}";
-            login(t, VALID, Value::Null).is(500, kind);
+            login(t, VALID, &Value::Null).is(500, kind);
         },
         ..BASE
     },
@@ -124,22 +124,22 @@ pub(in crate::cases) const CASES: &[Case] = &[
         until: Some(Version::V1_9),
         run: |t| {
             ready(t);
-            let refused = |config: Value, words: &str| {
+            let refused = |config: &Value, words: &str| {
                 write(t, config).is(500, &format!("Invalid Auth Method: {words}"));
             };
             let key = "error parsing public key JWTValidationPubKeys[0]: data does not contain any valid RSA, ECDSA, or ED25519 public keys";
-            refused(json!({"JWTValidationPubKeys": ["x"]}), key);
+            refused(&json!({"JWTValidationPubKeys": ["x"]}), key);
             let algorithm = "Invalid supported algorithm: HS256";
-            refused(json!({"JWTSupportedAlgs": ["HS256"]}), algorithm);
+            refused(&json!({"JWTSupportedAlgs": ["HS256"]}), algorithm);
             let twice = "ClaimMappings contains multiple mappings for key \"n\"";
-            refused(json!({"ClaimMappings": {"a": "n", "b": "n"}}), twice);
+            refused(&json!({"ClaimMappings": {"a": "n", "b": "n"}}), twice);
             let decoding = "error decoding config: 1 error(s) decoding:\n\n* ";
             let unknown = format!("{decoding}'' has invalid keys: Foo");
-            refused(json!({"Foo": 1}), &unknown);
+            refused(&json!({"Foo": 1}), &unknown);
             let leeway = "cannot parse 'ClockSkewLeeway' as int: strconv.ParseInt: parsing \"10m\": invalid syntax";
             let leeway = format!("{decoding}{leeway}");
-            refused(json!({"ClockSkewLeeway": "10m"}), &leeway);
-            method(t, json!({}));
+            refused(&json!({"ClockSkewLeeway": "10m"}), &leeway);
+            method(t, &json!({}));
             let selector =
                 "invalid Binding Rule: Selector is invalid: Selector \"name\" is not valid";
             rule(t, "name==web", "", "").is(500, selector);
@@ -156,7 +156,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 rule(t, "", "service", name).is(500, &words);
             }
             rule(t, "", "node", "n-${value.name}").status_is(200);
-            login(t, VALID, Value::Null)
+            login(t, VALID, &Value::Null)
                 .field_is("/NodeIdentities/0/NodeName", "n-web")
                 .field_is("/NodeIdentities/0/Datacenter", "dc1");
         },
@@ -165,7 +165,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
 ];
 
 /// Writes the auth method `m`, with more settings.
-fn write(t: &Trial, more: Value) -> Answer {
+fn write(t: &Trial, more: &Value) -> Answer {
     let mut config = json!({"JWTValidationPubKeys": [KEY], "BoundAudiences": ["b", "a"], "BoundIssuer": "y",
         "ClaimMappings": {"name": "name"}, "ListClaimMappings": {"groups": "groups"}});
     for (name, value) in more.as_object().into_iter().flatten() {
@@ -175,7 +175,7 @@ fn write(t: &Trial, more: Value) -> Answer {
     put(t, "auth-method", &body.to_string())
 }
 
-fn method(t: &Trial, more: Value) {
+fn method(t: &Trial, more: &Value) {
     write(t, more).status_is(200);
 }
 
@@ -184,7 +184,7 @@ fn rule(t: &Trial, selector: &str, kind: &str, name: &str) -> Answer {
     put(t, "binding-rule", &body.to_string())
 }
 
-fn login(t: &Trial, token: &str, meta: Value) -> Answer {
+fn login(t: &Trial, token: &str, meta: &Value) -> Answer {
     let body = json!({"AuthMethod": "M", "BearerToken": token, "Meta": meta});
     t.send(&Request::new("POST", "/v1/acl/login").body(body.to_string()))
 }

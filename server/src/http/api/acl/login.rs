@@ -83,7 +83,7 @@ pub(super) async fn login(mut request: Request) -> Result<Reply, Failure> {
     }
     let grants = granted(&request, &row.method, &body.bearer)?;
     let token = NewToken {
-        description: description(body.meta.unwrap_or_default()),
+        description: description(&body.meta.unwrap_or_default()),
         grants,
         local: row.method.token_locality != "global",
         auth_method: row.method.name.clone(),
@@ -95,11 +95,11 @@ pub(super) async fn login(mut request: Request) -> Result<Reply, Failure> {
 }
 
 /// Returns the description of a login's token.
-fn description(meta: Labels) -> String {
+fn description(meta: &Labels) -> String {
     let made = "token created via login";
     match meta.is_empty() {
         true => made.to_owned(),
-        false => format!("{made}: {}", encode::to_text(&meta)),
+        false => format!("{made}: {}", encode::to_text(meta)),
     }
 }
 
