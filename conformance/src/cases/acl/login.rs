@@ -26,7 +26,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/login/granted",
         claim: "A login with a JWT makes a token of the rules that choose its claims, which a logout deletes",
-        source: "acl.md 8.4.r3, 8.4.r4",
+        source: "acl.md 8.4.r3, 8.4.r4, 8.4.r8",
         run: |t| {
             ready(t);
             method(t, &json!({}));
