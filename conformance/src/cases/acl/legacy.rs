@@ -26,7 +26,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/legacy/created",
         claim: "acl/create makes a token of any id, or of a made one, whose rules it shows to who knows the id",
-        source: "acl.md 8.5.r3",
+        source: "acl.md 8.5.r3, 13.r20",
         run: |t| {
             ready(t);
             let body = json!({"ID": "any text", "Name": "n", "Rules": RULES}).to_string();

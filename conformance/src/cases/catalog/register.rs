@@ -375,7 +375,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/register/empty-is-not-unset",
         claim: "An empty list or object where there was none before is a change: ModifyIndex moves, though the same is shown",
-        source: "session.md 4.2.r17b",
+        source: "session.md 4.2, 4.2.r17b",
         needs: NEEDS,
         run: |t| {
             let node = t.node("n");
