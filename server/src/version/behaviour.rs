@@ -423,9 +423,9 @@ behaviours! {
     /// `operator/utilization` is known, and refused by the community edition.
     OperatorUtilization = "op.utilization", [onward(1, 22, 0)], None, "N D";
     /// `peerings` and `peering/` exist.
-    Peering = "peering", [onward(1, 13, 0)], None, "V N D";
+    Peering = "peering.endpoints", [onward(1, 13, 0)], None, "V N D";
     /// `exported-services` exists.
-    ExportedServices = "exported_services", [onward(1, 18, 0)], None, "V N I";
+    ExportedServices = "peering.exported_services", [onward(1, 18, 0)], None, "V N I";
     /// The keyring is refused as all else is; before, with 500. The release is not known (acl.md 13).
     AclKeyringRefused403 = "acl.keyring_refused_403", [onward(1, 22, 0)], None, "V N";
     /// The agent deregisters services with its own token, not with theirs (acl.md 11.4). The release is not known.
