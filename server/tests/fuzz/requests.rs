@@ -15,6 +15,8 @@ pub(crate) struct Request {
     pub(crate) is_sound: bool,
     /// It may be one that waits.
     pub(crate) may_wait: bool,
+    /// Its answer ends when the client goes.
+    pub(crate) is_endless: bool,
 }
 
 /// The routes of Consul's API. The README lists all of them, which another test holds it to.
@@ -65,7 +67,10 @@ pub(crate) fn request(rng: &mut Rng, host: &str, route: &str) -> Request {
         "GET" | "HEAD" if rng.u8(..10) > 0 => Vec::new(),
         _ => body(rng, route),
     };
-    finish(rng, host, method, &target, &body, may_wait)
+    Request {
+        is_endless: route == "/v1/agent/monitor",
+        ..finish(rng, host, method, &target, &body, may_wait)
+    }
 }
 
 fn method(rng: &mut Rng, route: &str) -> &'static str {
@@ -250,6 +255,7 @@ pub(crate) fn finish(
         is_head: method == "HEAD",
         is_sound,
         may_wait,
+        is_endless: false,
     }
 }
 

@@ -180,6 +180,7 @@ impl Run {
             is_head: false,
             is_sound: true,
             may_wait: false,
+            is_endless: false,
         })
     }
 
@@ -203,6 +204,10 @@ impl Run {
             0 => {
                 let end = rng.usize(..=request.bytes.len());
                 now.wire.send(&request.bytes[..end]);
+                return Ok(());
+            }
+            _ if request.is_endless => {
+                now.wire.send(&request.bytes);
                 return Ok(());
             }
             _ if !request.is_sound => {
