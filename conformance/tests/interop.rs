@@ -74,7 +74,7 @@ fn on_all_hosts(what: &str, command: impl Fn() -> Command) {
     }
 }
 
-/// How often each client's tests run through shadow with a good emulator: some differences that are none would come in some runs only.
+/// How often each client's tests run through shadow with a good emulator. A false difference may come in few runs only.
 fn runs() -> usize {
     let given = std::env::var("PROCONSUL_SHADOW_RUNS").ok();
     given.and_then(|runs| runs.parse().ok()).unwrap_or(1)

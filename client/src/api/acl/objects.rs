@@ -267,7 +267,7 @@ pub struct AuthMethod {
     pub modify_index: u64,
 }
 
-/// What those who log in by an auth method get.
+/// What a login by an auth method grants.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct BindingRule {

@@ -24,7 +24,7 @@ pub(super) const NOBODY: &str = "99999999-bbbb-4ccc-8ddd-eeeeeeeeeeee";
 pub(super) const GLOBAL: &str = "00000000-0000-0000-0000-000000000001";
 /// The anonymous token.
 pub(super) const ANONYMOUS: &str = "00000000-0000-0000-0000-000000000002";
-/// The text about an id that is none.
+/// The text about an id that is not a UUID.
 pub(super) const NO_UUID: &str = "index error: UUID must be 36 characters";
 
 /// Asks with a token.

@@ -21,7 +21,7 @@ failures! {
         format!("{method} {path} is not emulated by proconsul");
 }
 
-/// Answers an endpoint that is not emulated, first of all to those who may not call it.
+/// Answers an endpoint that is not emulated. A caller without the right is refused first.
 pub(crate) fn endpoint(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
     Err(not_emulated(&request.method, &request.path_text()))

@@ -21,7 +21,7 @@ pub(super) struct Shape {
     /// The width of the labels of an object alone.
     width: usize,
     lines: &'static [(When, &'static str, &'static str)],
-    /// The label and the field behind all lines of an object alone; empty if there is none.
+    /// The label and the field behind all lines of an object alone; empty if it has no such line.
     tail: &'static str,
     json: &'static [(&'static str, Absent)],
 }

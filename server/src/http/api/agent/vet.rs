@@ -55,7 +55,7 @@ pub(super) fn check_registration(
 /// Checks that the service with this id may be changed.
 ///
 /// # Errors
-/// It may not, or there is none.
+/// It may not, or it does not exist.
 pub(super) fn service(request: &Request, id: &str) -> Result<(), Failure> {
     let rights = request.rights()?;
     with_acls(request, |store| match store.agent().service(id) {
@@ -68,7 +68,7 @@ pub(super) fn service(request: &Request, id: &str) -> Result<(), Failure> {
 /// check was registered, others with the node.
 ///
 /// # Errors
-/// It may not, or there is none.
+/// It may not, or it does not exist.
 pub(super) fn check(request: &Request, id: &str) -> Result<(), Failure> {
     let rights = request.rights()?;
     with_acls(request, |store| {

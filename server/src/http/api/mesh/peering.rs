@@ -46,7 +46,7 @@ fn peerings(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::json(request, &NOTHING).with_index(request, Index(1)))
 }
 
-/// Reads or deletes the peering with a name. There is none, and a missing one is deleted with success.
+/// Reads or deletes the peering with a name. No peering exists; deleting a missing one succeeds.
 fn peering(request: &Request) -> Result<Reply, Failure> {
     let name = request.rest_text();
     if request.method == Method::DELETE {
