@@ -560,6 +560,20 @@ fn rules_to_translate() {
             root("acl translate-rules -token-accessor none"),
             root("acl translate-rules -token-accessor anonymous"),
             root("acl translate-rules -token-secret root"),
+            // No server is asked, so no token is needed either.
+            with_input(
+                "acl translate-rules -",
+                "# c\nkey \"a\" { policy = \"read\" }\n",
+            ),
+            with_input(
+                "acl translate-rules -",
+                r#"{"key":{"a":{"policy":"read"}}}"#,
+            ),
+            with_input("acl translate-rules -", "key {"),
+            with_input(
+                "acl translate-rules -http-addr=127.0.0.1:1 -",
+                "operator = \"read\"",
+            ),
         ],
         &with_acls(),
     );

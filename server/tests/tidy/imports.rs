@@ -95,6 +95,7 @@ const PARTS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "acl",
             "clock",
             "config",
             "control",

@@ -49,7 +49,7 @@ async fn rules(given: &Given, client: &Client) -> Result<String, Failure> {
         (Some(rules), None) => Ok(source::load_text(rules)?),
         (None, Some(token)) => {
             let rules = legacy_rules(client, token, given.is_set("token-secret")).await?;
-            Ok(translated(client, &rules).await?)
+            Ok(translated(&rules)?)
         }
         (None, None) => Ok(String::new()),
     }

@@ -1,11 +1,12 @@
 //! Rules in the language before 1.4, and tokens that have them.
 
-use proconsul_client::{Client, Error, QueryOptions};
+use proconsul_client::{Client, QueryOptions};
 use serde_json::Value;
 
 use super::object::TOKEN;
+use crate::acl::translate;
 use crate::cli::commands::flags::Given;
-use crate::cli::commands::{Failure, Outcome, because, go_text, source};
+use crate::cli::commands::{Failure, Outcome, because, source};
 
 /// Returns the rules of a legacy token.
 ///
@@ -36,22 +37,15 @@ pub(super) async fn legacy_rules(
     }
 }
 
-/// Has the server translate rules.
+/// Translates rules. No server is asked (acl.md 12.r8).
 ///
 /// # Errors
-/// The rules are invalid, or the server is not asked.
-pub(super) async fn translated(client: &Client, rules: &str) -> Result<String, String> {
-    let answer = client.acl().translate_rules(rules).await;
-    answer.map_err(|error| match error {
-        Error::Status { status: 400, text } => {
-            let why = text.strip_prefix("Bad request: ").unwrap_or(&text);
-            format!("Error translating rules: {why}")
-        }
-        other => format!("Error translating rules: {}", go_text(&other)),
-    })
+/// The rules are invalid.
+pub(super) fn translated(rules: &str) -> Result<String, String> {
+    translate::translate(rules).map_err(|why| format!("Error translating rules: {why}"))
 }
 
-/// Translates rules. Consul's command does it by itself; this one asks the server, which needs a token for it.
+/// Prints rules, or those of a token, in the language since 1.4.
 pub(super) async fn translate_rules(given: Given) -> Outcome {
     let rules = match given.rest() {
         [] => return Err("Error! Missing TRANSLATE argument".into()),
@@ -67,9 +61,8 @@ pub(super) async fn translate_rules(given: Given) -> Outcome {
         return Err("Error - cannot specify both -token-secret and -token-accessor".into());
     }
     let mut rules = source::load_text(rules).map_err(|why| format!("Error! {why}"))?;
-    let client = given.client()?;
     if is_secret || is_accessor {
-        rules = legacy_rules(&client, &rules, is_secret).await?;
+        rules = legacy_rules(&given.client()?, &rules, is_secret).await?;
     }
-    Ok(translated(&client, &rules).await? + "\n")
+    Ok(translated(&rules)? + "\n")
 }
