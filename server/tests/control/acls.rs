@@ -238,6 +238,10 @@ fn the_history_says_who_was_refused_what_and_why() {
         let session = ask_with(&server, "anonymous", "GET", "/v1/agent/self");
         assert_eq!(session.status, 403);
         ask_with(&server, "gone", "GET", "/v1/kv/app/a");
+        // However its name is written, a token is a secret.
+        for query in ["%74oken=", "x;token="] {
+            get(&server, &format!("/v1/kv/app/a?{query}{}", token.secret));
+        }
         let of = |kind| server.history(&Filter::of(kind).after(after));
         let denied = of(Kind::AccessDenied);
         let lines: Vec<_> = denied

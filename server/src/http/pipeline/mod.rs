@@ -14,6 +14,7 @@ use crate::engine::OpenCall;
 use crate::go::mux::Mux;
 use crate::go::url::RequestTarget;
 use crate::go::url::path;
+use crate::go::url::path_unescape;
 use crate::go::url::query::Query;
 use crate::history::CallId;
 use crate::http::api;
@@ -64,20 +65,23 @@ pub(super) async fn respond(
     answer
 }
 
-/// Hides the tokens in the query of a target, as the log does.
+/// Hides the tokens in the query of a target, however their names are written and whatever separates them. The log hides
+/// no more than Consul's.
 fn without_tokens(target: Cow<'_, str>) -> Cow<'_, str> {
     let Some((path, query)) = target.split_once('?') else {
         return target;
     };
-    if !query.contains("token=") {
-        return target;
-    }
-    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
-        Some(("token", _)) => Cow::Owned(format!("token={HIDDEN}")),
-        _ => Cow::Borrowed(pair),
+    let is_token = |name: &str| path_unescape(name.as_bytes()).is_ok_and(|name| *name == *b"token");
+    let pairs = query.split_inclusive(['&', ';']).map(|piece| {
+        let pair = piece.trim_end_matches(['&', ';']);
+        match pair.split_once('=') {
+            Some((name, _)) if is_token(name) => {
+                Cow::Owned(format!("{name}={HIDDEN}{}", &piece[pair.len()..]))
+            }
+            _ => Cow::Borrowed(piece),
+        }
     });
-    let pairs: Vec<_> = pairs.collect();
-    format!("{path}?{}", pairs.join("&")).into()
+    format!("{path}?{}", pairs.collect::<String>()).into()
 }
 
 /// An answer of a step before the endpoint.
