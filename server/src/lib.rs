@@ -57,6 +57,8 @@
 
 #[doc(hidden)]
 pub mod acl;
+#[cfg(feature = "snapshots")]
+mod archive;
 mod caller;
 #[cfg(feature = "cli")]
 pub mod cli;

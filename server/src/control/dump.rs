@@ -9,12 +9,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Server;
+#[cfg(feature = "snapshots")]
+use crate::config::Config;
+#[cfg(feature = "snapshots")]
+use crate::engine::Engine;
 use crate::store::form::{Event, KeyForm, LockDelay, Reap, SessionForm, Tombstone};
 use crate::store::{
     AclImage, AgentImage, AutopilotRow, CheckRow, CoordinateImage, Flaw, Image, Index, NodeRow,
     PreparedQueryRow, ServiceRow, TableIndexes,
 };
 use crate::timestamp::Timestamp;
+use crate::version::Version;
 
 /// The version of the format. It changes whenever an older state can no longer be loaded.
 const FORMAT: u64 = 1;
@@ -166,12 +171,103 @@ impl Server {
     /// ```
     #[must_use]
     pub fn dump(&self) -> String {
-        let image = self.engine.image();
-        let state = StateDump {
+        let of = Origin {
+            version: self.version,
+            node: &self.node_name,
+            datacenter: &self.datacenter,
+        };
+        let state = StateDump::of(self.engine.image(), &of);
+        let mut text = serde_json::to_string_pretty(&state).expect("a state is made of texts");
+        text.push('\n');
+        text
+    }
+
+    /// Goes over to a state that [`Server::dump`] gave, of this server or of another one with the same version, node
+    /// and datacenter: every read is answered as it was there, and what was to happen will happen, as long after this
+    /// as it would have after the dump. Blocked requests are answered with the new state.
+    ///
+    /// A server with ACLs is never locked: the configured management token stays, and a state without ACLs leaves all
+    /// tokens, policies and roles as they are.
+    ///
+    /// # Errors
+    /// The text is invalid, or is the state of a different server. Nothing has been loaded.
+    pub fn load(&self, state: &str) -> Result<(), LoadError> {
+        let state = StateDump::parse(state.as_bytes())?;
+        self.is_of_this_server(&state)?;
+        let loaded = self.engine.load(state.into_image(), &self.management);
+        loaded.map_err(LoadError::Impossible)
+    }
+
+    fn is_of_this_server(&self, state: &StateDump) -> Result<(), LoadError> {
+        same("version", &state.version, &self.version.to_string())?;
+        same("node", &state.node, &self.node_name)?;
+        same("datacenter", &state.datacenter, &self.datacenter)
+    }
+}
+
+/// A server's state for a snapshot, and the index of its last change.
+#[cfg(feature = "snapshots")]
+pub(crate) fn save(engine: &Engine, config: &Config) -> (Index, Vec<u8>) {
+    let image = engine.image();
+    let index = image.applied;
+    let of = Origin {
+        version: config.version,
+        node: &config.node_name,
+        datacenter: &config.datacenter,
+    };
+    let text = serde_json::to_vec(&StateDump::of(image, &of));
+    (index, text.expect("a state is made of texts"))
+}
+
+/// Restores the state of a snapshot. It may be that of another node and datacenter, whose agent stays behind.
+///
+/// # Errors
+/// The text is no state, or that of another release. Nothing has been restored.
+#[cfg(feature = "snapshots")]
+pub(crate) fn restore(engine: &Engine, config: &Config, state: &[u8]) -> Result<(), LoadError> {
+    let state = StateDump::parse(state)?;
+    let own = config.version.to_string();
+    same("version", &state.version, &own)?;
+    let management = &config.acl.tokens.initial_management;
+    let restored = engine.restore(state.into_image(), management);
+    restored.map_err(LoadError::Impossible)
+}
+
+/// Refuses a state of a server that is set up differently.
+fn same(what: &'static str, of_state: &str, of_server: &str) -> Result<(), LoadError> {
+    if of_state == of_server {
+        return Ok(());
+    }
+    Err(LoadError::OtherServer {
+        what,
+        of_state: of_state.to_owned(),
+        of_server: of_server.to_owned(),
+    })
+}
+
+/// Whether a value is the one that is left out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+fn all<R, T: From<R>>(rows: Vec<R>) -> Vec<T> {
+    rows.into_iter().map(T::from).collect()
+}
+
+/// Whose state a dump is.
+struct Origin<'a> {
+    version: Version,
+    node: &'a str,
+    datacenter: &'a str,
+}
+
+impl StateDump {
+    fn of(image: Image, of: &Origin<'_>) -> Self {
+        Self {
             format: FORMAT,
-            version: self.version.to_string(),
-            node: self.node_name.clone(),
-            datacenter: self.datacenter.clone(),
+            version: of.version.to_string(),
+            node: of.node.to_owned(),
+            datacenter: of.datacenter.to_owned(),
             index: image.applied,
             table_indexes: image.indexes,
             keys: all(image.keys),
@@ -190,62 +286,18 @@ impl Server {
             acl: image.acl,
             coordinates: image.coordinates,
             autopilot: image.autopilot,
-        };
-        let mut text = serde_json::to_string_pretty(&state).expect("a state is made of texts");
-        text.push('\n');
-        text
+        }
     }
 
-    /// Goes over to a state that [`Server::dump`] gave, of this server or of another one with the same version, node
-    /// and datacenter: every read is answered as it was there, and what was to happen will happen, as long after this
-    /// as it would have after the dump. Blocked requests are answered with the new state.
-    ///
-    /// A server with ACLs is never locked: the configured management token stays, and a state without ACLs leaves all
-    /// tokens, policies and roles as they are.
-    ///
-    /// # Errors
-    /// The text is invalid, or is the state of a different server. Nothing has been loaded.
-    pub fn load(&self, state: &str) -> Result<(), LoadError> {
+    fn parse(text: &[u8]) -> Result<Self, LoadError> {
         let malformed = |error: serde_json::Error| LoadError::Malformed(error.to_string());
-        let Head { format } = serde_json::from_str(state).map_err(malformed)?;
+        let Head { format } = serde_json::from_slice(text).map_err(malformed)?;
         if format != FORMAT {
             return Err(LoadError::Format(format));
         }
-        let state: StateDump = serde_json::from_str(state).map_err(malformed)?;
-        self.is_of_this_server(&state)?;
-        let loaded = self.engine.load(state.into_image(), &self.management);
-        loaded.map_err(LoadError::Impossible)
+        serde_json::from_slice(text).map_err(malformed)
     }
 
-    fn is_of_this_server(&self, state: &StateDump) -> Result<(), LoadError> {
-        let version = self.version.to_string();
-        for (what, of_state, of_server) in [
-            ("version", &state.version, &version),
-            ("node", &state.node, &self.node_name),
-            ("datacenter", &state.datacenter, &self.datacenter),
-        ] {
-            if of_state != of_server {
-                return Err(LoadError::OtherServer {
-                    what,
-                    of_state: of_state.clone(),
-                    of_server: of_server.clone(),
-                });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Whether a value is the one that is left out.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-fn all<R, T: From<R>>(rows: Vec<R>) -> Vec<T> {
-    rows.into_iter().map(T::from).collect()
-}
-
-impl StateDump {
     fn into_image(self) -> Image {
         Image {
             applied: self.index,

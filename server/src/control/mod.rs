@@ -44,6 +44,8 @@ pub(crate) use address::{Addresses, reachable};
 pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
 pub use dump::LoadError;
+#[cfg(feature = "snapshots")]
+pub(crate) use dump::{restore, save};
 pub use export::ImportError;
 pub(crate) use servers::{Launched, NotStarted, OnDemand};
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};

@@ -6,8 +6,6 @@ use crate::support::Consul;
 fn endpoints_that_are_not_emulated_name_themselves() {
     let consul = Consul::v1_22();
     for (method, path) in [
-        ("GET", "/v1/snapshot"),
-        ("PUT", "/v1/snapshot"),
         ("GET", "/v1/internal/ui/services"),
         ("GET", "/v1/discovery-chain/web"),
         ("GET", "/v1/connect/intentions/match"),
@@ -25,7 +23,7 @@ fn a_strict_server_does_not_know_what_is_not_emulated() {
     let consul = Consul::with(|config| config.strict = true);
     let unknown = "Invalid URL path: not a recognized HTTP API endpoint\n";
     for (method, path) in [
-        ("GET", "/v1/snapshot"),
+        ("GET", "/v1/discovery-chain/web"),
         ("OPTIONS", "/v1/internal/ui/services"),
         ("PUT", "/v1/config"),
     ] {

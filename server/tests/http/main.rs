@@ -41,6 +41,7 @@ mod reached;
 mod session;
 mod session_create;
 mod slow;
+mod snapshots;
 mod support;
 mod tenancy;
 mod txn;

@@ -8,6 +8,7 @@ use crate::{File, assert_none, root, rust_files};
 /// (`timestamp`, `watch`). A part that is not listed here fails the test.
 const PARTS: &[(&str, &[&str])] = &[
     ("clock", &["timestamp"]),
+    ("archive", &["go"]),
     ("hcl", &["go"]),
     ("acl", &["go", "hcl", "version"]),
     ("caller", &["acl", "store", "version"]),
@@ -52,6 +53,7 @@ const PARTS: &[(&str, &[&str])] = &[
         "http",
         &[
             "acl",
+            "archive",
             "blocking",
             "caller",
             "clock",
@@ -96,6 +98,7 @@ const PARTS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "acl",
+            "archive",
             "clock",
             "config",
             "control",

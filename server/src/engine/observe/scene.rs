@@ -190,6 +190,24 @@ impl Engine {
         Ok(())
     }
 
+    /// Restores a snapshot, as a client asks for it: see [`Store::restored_over`]. Blocked requests are answered with the
+    /// new state.
+    ///
+    /// # Errors
+    /// The image contradicts itself. Nothing has changed.
+    pub fn restore(&self, image: Image, management: &str) -> Result<(), Flaw> {
+        let restored = self.snapshot().with_image(image, Timestamp::ZERO)?;
+        self.mutate(|mutation| {
+            mutation.note("snapshot restored");
+            mutation.replace(|store, now| {
+                let own = std::mem::replace(store, restored);
+                store.carry(Timestamp::ZERO, now);
+                store.restored_over(&own, management, now);
+            });
+        });
+        Ok(())
+    }
+
     /// Answers the requests that are blocked on keys under `prefix`, though nothing has changed. Returns their number.
     pub fn wake_spuriously(&self, prefix: &[u8]) -> usize {
         let text = String::from_utf8_lossy(prefix).into_owned();

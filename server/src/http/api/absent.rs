@@ -2,18 +2,30 @@
 
 use http::Method;
 
+#[cfg(not(feature = "snapshots"))]
+use crate::http::acl::ask::ask;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::routes;
+#[cfg(not(feature = "snapshots"))]
+use crate::http::route::{Handler, Route};
 
 routes! {
     "/v1/agent/connect/" [] => at_once(endpoint);
     "/v1/connect/intentions/" [] => at_once(endpoint);
     "/v1/discovery-chain/" [] asks service:read on path => at_once(discovery_chain);
     "/v1/internal/" [] => at_once(endpoint);
-    "/v1/snapshot" [] asks acl:write => at_once(endpoint);
 }
+
+/// What a server without the feature `snapshots` does not emulate either.
+#[cfg(not(feature = "snapshots"))]
+pub(crate) const SNAPSHOT: &[Route] = &[Route::new(
+    "/v1/snapshot",
+    &[Method::GET, Method::PUT],
+    Handler::AtOnce(endpoint),
+)
+.asking(ask!(acl:write))];
 
 failures! {
     /// Consul answers this request, and this server does not emulate it.

@@ -33,6 +33,10 @@ pub(super) const PAGES: &[&[Route]] = &[
     cluster::operator::ROUTES,
     query::ROUTES,
     session::ROUTES,
+    #[cfg(feature = "snapshots")]
+    cluster::snapshot::ROUTES,
+    #[cfg(not(feature = "snapshots"))]
+    absent::SNAPSHOT,
     cluster::status::ROUTES,
     txn::ROUTES,
     absent::ROUTES,

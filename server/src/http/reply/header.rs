@@ -2,6 +2,7 @@
 
 use http::HeaderValue;
 
+pub(crate) const BINARY: HeaderValue = HeaderValue::from_static("application/octet-stream");
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(crate) const JSON_UTF_8: HeaderValue =
     HeaderValue::from_static("application/json; charset=utf-8");
@@ -14,7 +15,7 @@ pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; chars
 pub(crate) fn guessed_type(body: &[u8]) -> HeaderValue {
     let binary = |byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
     if body.iter().take(512).any(binary) {
-        HeaderValue::from_static("application/octet-stream")
+        BINARY
     } else {
         TEXT
     }

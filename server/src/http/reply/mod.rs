@@ -17,7 +17,7 @@ use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::Context;
 use crate::http::failure::{Failure, FailureKind};
 use crate::http::reply::body::{ApiAnswer, JsonList, LogBody, ReplyBody};
-use crate::http::reply::header::{JSON, JSON_UTF_8, TEXT, guessed_type, number};
+use crate::http::reply::header::{BINARY, JSON, JSON_UTF_8, TEXT, guessed_type, number};
 use crate::http::request::{Consistency, Request};
 use crate::store::Index;
 use crate::version::{Behaviour, Version};
@@ -270,6 +270,10 @@ pub(crate) fn empty_content_type(request: &Request) -> Option<HeaderValue> {
     }
     if !request.has(Behaviour::HttpEmptyContentTypeJson) {
         return Some(TEXT);
+    }
+    // Other endpoints that take binary bodies are never answered with nothing.
+    if request.method == Method::PUT && request.route == "/v1/snapshot" {
+        return Some(BINARY);
     }
     let own = request.headers.get(CONTENT_TYPE);
     if matches!(request.method, Method::GET | Method::DELETE)

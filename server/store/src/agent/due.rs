@@ -64,7 +64,19 @@ impl Change<'_> {
         if !self.effects.touched.iter().any(is_own) {
             return;
         }
-        let reconcile = next_on_grid(own.started, RECONCILE_INTERVAL, self.now);
+        self.agent_looks_at(own.started);
+    }
+
+    /// Schedules the next checks of leader and agent, which look after the agent's node.
+    pub(crate) fn agent_looks_after_restore(&mut self) {
+        if let Some(own) = &self.store.agent.own {
+            let started = own.started;
+            self.agent_looks_at(started);
+        }
+    }
+
+    fn agent_looks_at(&mut self, started: Timestamp) {
+        let reconcile = next_on_grid(started, RECONCILE_INTERVAL, self.now);
         self.agent_schedule(reconcile, Due::Reconcile);
         let agent = &mut self.store.agent;
         if agent.next_sync <= self.now {

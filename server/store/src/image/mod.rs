@@ -6,6 +6,7 @@
 mod flaw;
 #[cfg(feature = "serde")]
 pub mod form;
+mod restore;
 mod travel;
 #[cfg(feature = "serde")]
 pub(crate) mod value;

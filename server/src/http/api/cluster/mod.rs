@@ -4,4 +4,6 @@ pub(crate) mod autopilot;
 pub(crate) mod coordinate;
 pub(crate) mod keyring;
 pub(crate) mod operator;
+#[cfg(feature = "snapshots")]
+pub(crate) mod snapshot;
 pub(crate) mod status;

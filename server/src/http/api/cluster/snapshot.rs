@@ -1,0 +1,100 @@
+//! `/v1/snapshot`: the whole state as an archive, and back (operator.md 6).
+
+use http::{HeaderValue, Method};
+
+use crate::archive::{self, Archive, Meta, Origin};
+use crate::clock::wall_clock;
+use crate::config::Config;
+use crate::control;
+use crate::engine::Engine;
+use crate::http::api::cluster::status;
+use crate::http::failure::{Failure, failures};
+use crate::http::reply::{Reply, ReplyContent};
+use crate::http::request::{BodyError, Request};
+use crate::http::route::routes;
+use crate::store::Index;
+
+routes! {
+    "/v1/snapshot" [GET PUT] asks acl:write => waits(snapshot);
+}
+
+failures! {
+    /// The archive is not one.
+    unreadable(words: &str) => 500, words;
+    /// The state in a good archive is not restored.
+    not_restored(words: &str) => 500, format!("Raft error when restoring snapshot: {words}");
+    /// The archive is larger than what it may unpack to.
+    too_large() => 413,
+        format!("proconsul takes snapshots of at most {} bytes", archive::MOST_BYTES);
+}
+
+async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
+    request.check_datacenter()?;
+    request.authorize()?;
+    if request.method != Method::GET {
+        let sent = request.read_body(Some(archive::MOST_BYTES)).await;
+        let sent = sent.map_err(|error| match error {
+            BodyError::TooLarge => too_large(),
+            BodyError::Unreadable(failure) => Failure::unreadable_body(&failure),
+        })?;
+        let context = request.context.clone();
+        apart(move || restore(&sent, &context.engine, &context.config)).await?;
+        return Ok(Reply::done(&request));
+    }
+    let context = request.context.clone();
+    let (index, packed) = apart(move || save(&context.engine, &context.config)).await;
+    let reply = Reply {
+        content: ReplyContent::Whole(packed.into()),
+        content_type: Some(HeaderValue::from_static("application/x-gzip")),
+        type_was_guessed: true,
+        ..Reply::done(&request)
+    };
+    Ok(reply.with_index(&request, index))
+}
+
+/// Does long work on a thread of its own: other requests are answered meanwhile.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.expect("no state and no archive makes this panic")
+}
+
+fn save(engine: &Engine, config: &Config) -> (Index, Vec<u8>) {
+    let (index, state) = control::save(engine, config);
+    let origin = Origin {
+        node_id: &engine.snapshot().agent().node_id(),
+        address: &status::rpc_address(config),
+    };
+    let packed = archive::pack(&origin, index.0, &state, wall_clock());
+    (index, packed)
+}
+
+fn restore(sent: &[u8], engine: &Engine, config: &Config) -> Result<(), Failure> {
+    let unpacked = archive::unpack(sent, archive::MOST_BYTES);
+    let Archive { meta, state } = unpacked.map_err(|words| unreadable(&words))?;
+    check(&meta, state.len()).map_err(|words| not_restored(&words))?;
+    let restored = control::restore(engine, config, &state);
+    restored.map_err(|error| {
+        let Meta { id, .. } = &meta;
+        not_restored(&format!("failed to restore snapshot {id}: {error}"))
+    })
+}
+
+/// Checks what raft checks before the state is looked at.
+fn check(meta: &Meta, size: usize) -> Result<(), String> {
+    let version = meta.version;
+    if version != 1 {
+        let at = if version == 0 {
+            "failed to create snapshot: "
+        } else {
+            ""
+        };
+        return Err(format!("{at}unsupported snapshot version {version}"));
+    }
+    if usize::try_from(meta.size) != Ok(size) {
+        let told = meta.size;
+        return Err(format!(
+            "failed to write snapshot, size didn't match ({size} != {told})"
+        ));
+    }
+    Ok(())
+}
