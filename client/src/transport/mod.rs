@@ -145,16 +145,29 @@ impl Client {
         path: &str,
         parameters: &[(&'static str, &str)],
     ) -> Result<Answer<String>, Error> {
+        let Answer { value, meta } = self.read_bytes(path, parameters).await?;
+        let value = String::from_utf8(value).map_err(|error| Error::Garbled {
+            what: format!("expected text, got {error}"),
+        })?;
+        Ok(Answer { value, meta })
+    }
+
+    /// Reads an endpoint that does not answer with text, e.g. `v1/snapshot`, as [`Client::read`] does.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn read_bytes(
+        &self,
+        path: &str,
+        parameters: &[(&'static str, &str)],
+    ) -> Result<Answer<Vec<u8>>, Error> {
         let mut call = Call::read(self, path);
         for (name, value) in parameters {
             call = call.parameter(name, *value);
         }
         let raw = self.send(call, &[]).await?;
-        let value = String::from_utf8(raw.body).map_err(|error| Error::Garbled {
-            what: format!("expected text, got {error}"),
-        })?;
         Ok(Answer {
-            value,
+            value: raw.body,
             meta: raw.meta,
         })
     }

@@ -38,7 +38,7 @@ const NOT_UNDERSTOOD: u8 = 127;
 
 /// The verbs of Consul that proconsul lacks.
 const MISSING_VERBS: &str = "
-    config connect debug exec intention keygen keyring monitor operator peering resource rtt snapshot tls
+    config connect debug exec intention keygen keyring monitor operator peering resource rtt tls
     troubleshoot validate
 ";
 

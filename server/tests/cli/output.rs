@@ -67,9 +67,9 @@ fn what_is_no_verb_gets_the_help_and_exit_code_127() {
             ended.stderr
         );
     }
-    let refused = Run::verb("missing-verb", &["snapshot", "save", "x"]).refusal();
+    let refused = Run::verb("missing-verb", &["operator", "raft", "x"]).refusal();
     assert!(
-        refused.starts_with("proconsul snapshot: proconsul does not have this verb of Consul's."),
+        refused.starts_with("proconsul operator: proconsul does not have this verb of Consul's."),
         "{refused}"
     );
 }

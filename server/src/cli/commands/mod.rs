@@ -9,6 +9,7 @@
 //! | `lock`, `watch` | run programs while a lock is held, or whenever something changes |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
 //! | `services` | `services register`, `deregister`, from flags or configuration files |
+//! | `snapshot` | `snapshot save`, `inspect`, `restore` |
 //! | `flags`, `source` | flags of all verbs; arguments that name a file or standard input |
 //! | `table`, `shown` | columns; JSON as Consul's client prints it |
 
@@ -54,6 +55,7 @@ mod lock;
 mod services;
 mod session;
 mod shown;
+mod snapshot;
 mod source;
 mod table;
 mod watch;
@@ -146,6 +148,7 @@ fn commands() -> impl Iterator<Item = &'static Command> {
         lock::COMMANDS,
         services::COMMANDS,
         session::COMMANDS,
+        snapshot::COMMANDS,
         watch::COMMANDS,
     ]
     .into_iter()
