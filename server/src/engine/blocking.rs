@@ -98,7 +98,7 @@ pub async fn answer_when<R: Read>(
                 Wakened::AnswerNow => at_once = true,
                 // The newest index, so that unrelated writes do not end the next wait at once (1.22.md A5).
                 Wakened::TimedOut if latest.news == News::Existence => return engine.read(read),
-                Wakened::TimedOut => return Ok(latest),
+                Wakened::TimedOut | Wakened::AnswerAsRead => return Ok(latest),
             }
         }
         latest = engine.read(read)?;

@@ -186,6 +186,14 @@ impl Mutation<'_> {
         self.answer(everybody);
     }
 
+    /// Changes the store as [`Mutation::replace`] does. Blocked requests are answered with what they have read before.
+    pub(super) fn supersede(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
+        for told in self.state.waiters.all() {
+            told.mark_as_read();
+        }
+        self.replace(change);
+    }
+
     /// Makes the next look of these waiters their answer.
     pub(super) fn answer(&mut self, waiters: Vec<Arc<Told>>) {
         for told in waiters {

@@ -31,6 +31,8 @@ pub enum Wakened {
     LookAgain,
     /// The next look is the answer, whatever it finds.
     AnswerNow,
+    /// The latest look is the answer: the state has been superseded by a snapshot.
+    AnswerAsRead,
     /// The time is up.
     TimedOut,
 }
@@ -102,7 +104,9 @@ impl Waiter<'_> {
         if self.shown.is_some() {
             self.told.take_pending();
         }
-        if self.told.is_at_once() {
+        if self.told.is_as_read() {
+            Wakened::AnswerAsRead
+        } else if self.told.is_at_once() {
             Wakened::AnswerNow
         } else {
             Wakened::LookAgain

@@ -20,7 +20,7 @@ fn snapshot(consul: &Consul) -> Vec<u8> {
     let answer = consul.get("/v1/snapshot");
     assert_eq!(answer.code(), 200);
     assert_eq!(answer.header("Content-Type"), Some("application/x-gzip"));
-    answer.body.clone()
+    answer.body
 }
 
 fn value(consul: &Consul, key: &str) -> String {
@@ -66,7 +66,7 @@ fn a_restore_brings_back_the_indexes_and_the_log_goes_on() {
 }
 
 #[test]
-fn blocked_readers_are_answered_with_the_old_index() {
+fn blocked_readers_are_answered_with_what_they_had_read() {
     let consul = Consul::frozen(Version::V1_8_7);
     consul.put("/v1/kv/a", "old");
     let kept = snapshot(&consul);
@@ -80,7 +80,7 @@ fn blocked_readers_are_answered_with_the_old_index() {
         assert!(answer.index() < 9999);
     }
     let [key, ..] = answers;
-    assert!(key.text().contains("b2xk"), "{}", key.text());
+    assert!(key.text().contains("bmV3"), "{}", key.text());
 }
 
 fn mark(path: &str) -> char {

@@ -6,6 +6,7 @@ pub(in crate::cases) mod events;
 pub(in crate::cases) mod operator;
 pub(in crate::cases) mod parameters;
 pub(in crate::cases) mod shaped;
+pub(in crate::cases) mod snapshots;
 pub(in crate::cases) mod status;
 
 use crate::case::Case;
@@ -25,6 +26,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     operator::CASES,
     coordinates::CASES,
     debug::CASES,
+    snapshots::CASES,
 ];
 
 /// Endpoints that are read, with a target that each of them answers.

@@ -21,6 +21,8 @@ pub(in crate::engine) struct Told {
     pending: AtomicBool,
     /// Whether the next read is the answer, whatever it finds.
     at_once: AtomicBool,
+    /// Whether the latest read is the answer, since what it has read is superseded.
+    as_read: AtomicBool,
     /// The request, if the engine is observed.
     pub(in crate::engine) call: Option<CallId>,
 }
@@ -56,6 +58,14 @@ impl Told {
 
     pub(in crate::engine) fn mark_at_once(&self) {
         self.at_once.store(true, Ordering::Relaxed);
+    }
+
+    pub(in crate::engine) fn is_as_read(&self) -> bool {
+        self.as_read.load(Ordering::Relaxed)
+    }
+
+    pub(in crate::engine) fn mark_as_read(&self) {
+        self.as_read.store(true, Ordering::Relaxed);
     }
 }
 

@@ -190,8 +190,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Restores a snapshot, as a client asks for it: see [`Store::restored_over`]. Blocked requests are answered with the
-    /// new state.
+    /// Restores a snapshot, as a client asks for it: see [`Store::restored_over`]. Blocked requests are answered with what
+    /// they have read before (operator.md 6.r8).
     ///
     /// # Errors
     /// The image contradicts itself. Nothing has changed.
@@ -199,7 +199,7 @@ impl Engine {
         let restored = self.snapshot().with_image(image, Timestamp::ZERO)?;
         self.mutate(|mutation| {
             mutation.note("snapshot restored");
-            mutation.replace(|store, now| {
+            mutation.supersede(|store, now| {
                 let own = std::mem::replace(store, restored);
                 store.carry(Timestamp::ZERO, now);
                 store.restored_over(&own, management, now);
