@@ -12,3 +12,4 @@ mod output;
 mod own_files;
 mod service_files;
 mod signals;
+mod snapshots;

@@ -61,7 +61,10 @@ async fn save(given: Given) -> Outcome {
     let packed = saved.map_err(because("Error saving snapshot"))?.value;
     // As in Consul, a file under its own name has been read back.
     let unverified = format!("{file}.unverified");
-    write(&unverified, &packed).map_err(|error| format!("Error saving snapshot: {error}"))?;
+    std::fs::write(&unverified, &packed).map_err(|error| {
+        let error = os_error::text(&error);
+        format!("Error writing unverified snapshot file: open {unverified}: {error}")
+    })?;
     let read = load(&unverified, "Error verifying snapshot")?;
     let Archive { meta, .. } = archive::unpack(&read, archive::MOST_BYTES)
         .map_err(|error| format!("Error verifying snapshot: {error}"))?;
@@ -75,12 +78,4 @@ async fn save(given: Given) -> Outcome {
     })?;
     let index = meta.index;
     Ok(format!("Saved and verified snapshot to index {index}\n"))
-}
-
-/// Writes a file, in folders that need not exist.
-fn write(path: &str, content: &[u8]) -> Result<(), String> {
-    let folder = std::path::Path::new(path).parent();
-    let made = folder.map_or(Ok(()), std::fs::create_dir_all);
-    let written = made.and_then(|()| std::fs::write(path, content));
-    written.map_err(|error| format!("open {path}: {}", os_error::text(&error)))
 }
