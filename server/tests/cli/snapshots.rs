@@ -22,10 +22,10 @@ fn snapshots() {
     let [saved, stale] = [path("saved"), path("stale")];
     let mut lines = vec![
         line("kv put a 1"),
-        of("save", &[saved.clone()]),
+        of("save", std::slice::from_ref(&saved)),
         of("save", &["-stale".to_owned(), stale.clone()]),
         line("kv put a 2"),
-        of("restore", &[saved.clone()]),
+        of("restore", std::slice::from_ref(&saved)),
         line("kv get a"),
         of("save", &["-datacenter=nope".to_owned(), saved.clone()]),
         of("restore", &["-datacenter=nope".to_owned(), saved.clone()]),
