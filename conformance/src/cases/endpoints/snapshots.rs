@@ -20,6 +20,7 @@ const OWN: Case = Case {
 fn taken(t: &Trial) -> Vec<u8> {
     t.not_compared("an archive has times and ids of its server");
     let answer = t.api_get(SNAPSHOT).status_is(200);
+    let answer = answer.header_is("Content-Type", "application/x-gzip");
     answer.body().to_vec()
 }
 
