@@ -1,6 +1,7 @@
 //! The configuration of a server, resolved: files, flags and the environment are read in `cli`.
 
 mod acl;
+mod https;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,6 +13,7 @@ use crate::history::DEFAULT_CAPACITY;
 use crate::version::{Behaviour, Version};
 
 pub use acl::{AclConfig, AclTokens};
+pub use https::{HttpsConfig, TlsVersion};
 
 /// The configuration of a server.
 ///
@@ -44,6 +46,8 @@ pub struct Config {
     /// Where HTTP is served (`client_addr`, `addresses.http`, `ports.http`); none at all disables it.
     /// Default: a free port of 127.0.0.1.
     pub listeners: Vec<Listener>,
+    /// HTTPS (`ports.https`, `tls`). Default: off.
+    pub https: HttpsConfig,
     /// The address that the node is registered with (`advertise_addr`). Default: 127.0.0.1.
     pub advertise_address: IpAddr,
     /// The address for traffic between servers (`bind_addr`), as agent/self shows it; nothing listens on it.
@@ -221,7 +225,7 @@ impl Config {
 
     /// Returns what a server on demand of a server with this configuration inherits: everything, but for what two
     /// servers cannot share. It has no seed, its node's id follows from the one that it gets, its ports are free ones,
-    /// and the pid file stays the process's. `addresses` are those at which its parent serves HTTP.
+    /// it serves no HTTPS, and the pid file stays the process's. `addresses` are those at which its parent serves HTTP.
     pub(crate) fn for_server_on_demand(&self, addresses: &[IpAddr]) -> Config {
         let seed = self.seed.unwrap_or_default();
         let node_id = if self.node_id == Config::node_id_from_seed(seed) {
@@ -234,6 +238,7 @@ impl Config {
             seed: None,
             node_id,
             listeners: addresses.iter().map(free).collect(),
+            https: HttpsConfig::default(),
             control_port: self.control_port.map(|_| 0),
             pid_file: None,
             ..self.clone()
@@ -296,6 +301,7 @@ impl Default for Config {
             dev: false,
             server: true,
             listeners: vec![Listener::Tcp(SocketAddr::new(LOCALHOST, 0))],
+            https: HttpsConfig::default(),
             advertise_address: LOCALHOST,
             bind_address: LOCALHOST,
             server_port: 8300,

@@ -73,6 +73,7 @@ mod filter;
 mod hcl;
 pub mod history;
 mod http;
+mod https;
 mod listeners;
 mod login;
 mod named;

@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt;
 
 use crate::chunks::{BodyFailure, Chunks, Step};
 use crate::head::{Expectation, Framing, Head, Protocol};
-use crate::stream::ReadHalf;
+use crate::stream::ReadSide;
 use crate::strictness::Strictness;
 
 /// The size of a read of a head. Nearly all heads are shorter.
@@ -26,7 +26,7 @@ pub(crate) struct Wire(Mutex<Reading>);
 
 #[derive(Debug)]
 struct Reading {
-    half: ReadHalf,
+    half: ReadSide,
     /// The bytes that arrived and were not consumed yet.
     arrived: BytesMut,
     /// Whether the client has finished sending.
@@ -79,7 +79,7 @@ pub(crate) enum Left {
 
 impl Wire {
     /// Wraps a new connection.
-    pub(crate) fn new(half: ReadHalf) -> Self {
+    pub(crate) fn new(half: ReadSide) -> Self {
         Self(Mutex::new(Reading {
             half,
             arrived: BytesMut::new(),

@@ -15,12 +15,14 @@ use crate::body::{Incoming, Left, UNREAD_LIMIT, Wire};
 use crate::head::{Expectation, Framing, Head, Persistence};
 use crate::lines::Lines;
 use crate::response::{Ending, Fate, HttpResponse, ResponseBody, Terms};
-use crate::stream::{HangingUp, Stream, WriteHalf};
+use crate::stream::{HangingUp, Stream, WriteSide};
 use crate::strictness::Strictness;
 
 /// How long a closing connection is read, as in Go. Unread bytes would cause a reset, which could destroy the
 /// last response.
 const LINGER: Duration = Duration::from_millis(500);
+/// How long the end of a sealed connection may take to be said, as in Go.
+const FAREWELL: Duration = Duration::from_secs(5);
 /// The shortest beginning of a further request that newer Go answers with an error.
 const BEGINNING: usize = 4;
 
@@ -66,18 +68,48 @@ pub async fn serve<B: ResponseBody, Held, Responding>(
 {
     let Stream { read, mut write } = stream.into();
     let wire = Arc::new(Wire::new(read));
+    match converse(&wire, &mut write, settings, respond).await {
+        Close::Reset => write.reset(),
+        Close::Said if write.says_end() => {
+            tokio::select! {
+                _ = write.shutdown() => {}
+                () = (settings.sleep)(FAREWELL) => {}
+            }
+        }
+        Close::Said => {}
+    }
+}
+
+/// How a connection is closed.
+enum Close {
+    /// As usual.
+    Said,
+    /// With a reset.
+    Reset,
+}
+
+/// Answers requests until either side wants to close the connection.
+async fn converse<B: ResponseBody, Held, Responding>(
+    wire: &Arc<Wire>,
+    write: &mut WriteSide,
+    settings: ServeOptions,
+    respond: impl Fn(Head, Incoming) -> Responding,
+) -> Close
+where
+    Responding: Future<Output = HttpResponse<B, Held>>,
+{
     let mut lines = Lines::default();
     let mut last_method = None;
     loop {
-        let head = match next_head(&wire, &mut lines, settings, last_method.as_ref()).await {
+        let head = match next_head(wire, &mut lines, settings, last_method.as_ref()).await {
             Ok(head) => head,
-            Err(NoHead::Over) => return,
+            Err(NoHead::Over) => return Close::Said,
             Err(NoHead::Refused(refusal)) => {
                 let answer = refusal.answer(settings.strict);
                 if write.write_all(answer.as_bytes()).await.is_ok() {
-                    linger(&wire, &mut write, settings).await;
+                    linger(wire, write, settings).await;
                 }
-                return;
+                return Close::Said;
             }
         };
         last_method = Some(head.method.clone());
@@ -85,30 +117,31 @@ pub async fn serve<B: ResponseBody, Held, Responding>(
         let expectation = head.expectation;
         let body = wire.body(&head, settings.strict);
         if expectation == Expectation::Unknown {
-            return fail_expectation(&wire, &mut write, terms, head.framing, settings).await;
+            fail_expectation(wire, write, terms, head.framing, settings).await;
+            return Close::Said;
         }
         let answering = pin!(respond(head, body));
         let answer = tokio::select! {
             biased;
             answer = answering => answer,
-            () = write.gone(settings.hanging_up) => return,
+            () = write.gone(settings.hanging_up) => return Close::Said,
         };
         match answer.ending {
-            Ending::Silence => return,
-            Ending::Reset => return write.reset(),
+            Ending::Silence => return Close::Said,
+            Ending::Reset => return Close::Reset,
             Ending::Whole | Ending::CutOff(_) => {}
         }
         let is_cut_off = answer.ending != Ending::Whole;
-        let fate = fate(&wire, &answer, terms, expectation).await;
-        let sent = answer.send(&mut write, terms, fate).await;
+        let fate = fate(wire, &answer, terms, expectation).await;
+        let sent = answer.send(write, terms, fate).await;
         if sent.is_err() {
-            return;
+            return Close::Said;
         }
         if is_cut_off || fate != Fate::Kept {
             if !wire.is_body_over() {
-                linger(&wire, &mut write, settings).await;
+                linger(wire, write, settings).await;
             }
-            return;
+            return Close::Said;
         }
         wire.shrink();
     }
@@ -189,7 +222,7 @@ async fn fate<B: ResponseBody, Held>(
 /// or the client wants to close; it always waits for a chunked one (seen on 1.8.7).
 async fn fail_expectation(
     wire: &Wire,
-    write: &mut WriteHalf,
+    write: &mut WriteSide,
     terms: Terms,
     framing: Framing,
     settings: ServeOptions,
@@ -211,7 +244,7 @@ async fn fail_expectation(
 }
 
 /// Closes the connection, and reads for a while what the client still sends.
-async fn linger(wire: &Wire, write: &mut WriteHalf, settings: ServeOptions) {
+async fn linger(wire: &Wire, write: &mut WriteSide, settings: ServeOptions) {
     if write.shutdown().await.is_ok() {
         tokio::select! {
             () = wire.drain() => {}

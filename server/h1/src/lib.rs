@@ -19,7 +19,7 @@ pub use chunks::BodyFailure;
 pub use connection::{ServeOptions, Sleep, serve};
 pub use head::{Head, Protocol};
 pub use response::{Ending, HttpResponse, ResponseBody};
-pub use stream::{HangingUp, Stream};
+pub use stream::{HangingUp, Socket, Stream};
 pub use strictness::Strictness;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use http::{HeaderName, HeaderValue, Method, StatusCode};
 use tokio::io::AsyncWriteExt;
 
 use crate::head::{Head, Persistence, Protocol};
-use crate::stream::{HangingUp, WriteHalf};
+use crate::stream::{HangingUp, WriteSide};
 
 /// The longest body that Go's server buffers, and so sends with a `Content-Length`.
 const BUFFERED_BODY: usize = 2048;
@@ -185,7 +185,7 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
     /// The connection is broken.
     pub(crate) async fn send(
         mut self,
-        to: &mut WriteHalf,
+        to: &mut WriteSide,
         terms: Terms,
         fate: Fate,
     ) -> io::Result<()> {
@@ -201,6 +201,7 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
         while has_body && left > 0 && !self.body.is_over() {
             if self.body.has_to_wait() {
                 to.write_all(&out).await?;
+                to.flush().await?;
                 out.clear();
                 tokio::select! {
                     biased;
@@ -221,7 +222,8 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
             }
             send_behind(&mut out, piece, end, to).await?;
         }
-        to.write_all(&out).await
+        to.write_all(&out).await?;
+        to.flush().await
     }
 
     fn write_head(&self, out: &mut Vec<u8>, terms: Terms, framing: Framing, fate: Fate) {
@@ -303,7 +305,7 @@ async fn send_behind(
     out: &mut Vec<u8>,
     piece: Bytes,
     end: &'static [u8],
-    to: &mut WriteHalf,
+    to: &mut WriteSide,
 ) -> io::Result<()> {
     if out.len() + piece.len() <= COPIED_BODY {
         out.extend_from_slice(&piece);

@@ -12,7 +12,7 @@
 //! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL, and no crate reads
 //! either.
 //!
-//! No other part reads the environment or files.
+//! No other part reads the environment or files, but for `https`, which reads certificates.
 
 mod agent;
 mod commands;

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::Server;
+use crate::https::DevCertificates;
 
 /// An address at which a server can be reached.
 #[doc(hidden)]
@@ -31,6 +32,10 @@ impl fmt::Display for Address {
 pub(crate) struct Addresses {
     /// For the API.
     pub(crate) api: Vec<Address>,
+    /// For the API over HTTPS.
+    pub(crate) https: Vec<Address>,
+    /// The certificate of the authority that was made for HTTPS, as PEM, and what a client may show.
+    pub(crate) certificates: Option<DevCertificates>,
     /// For the control plane, if it has a port of its own.
     pub(crate) control: Option<SocketAddr>,
 }
@@ -76,9 +81,61 @@ impl Server {
         self.url_of_control_plane()
     }
 
+    /// Returns the addresses of all that the server serves.
+    pub(crate) fn all_addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
     pub(crate) fn url_of_control_plane(&self) -> String {
         let address = self.addresses.control.unwrap_or_else(|| self.addr());
         format!("http://{}/proconsul/v1", reachable(address))
+    }
+}
+
+/// # HTTPS
+#[cfg(feature = "https")]
+impl Server {
+    /// Returns the URL of the server for HTTPS, without a slash at its end: `https://127.0.0.1:40124`.
+    ///
+    /// # Panics
+    /// If the server serves no HTTPS; see [`Builder::https`](crate::Builder::https).
+    #[must_use]
+    pub fn https_url(&self) -> String {
+        let tcp = self
+            .addresses
+            .https
+            .iter()
+            .find_map(|address| match address {
+                Address::Tcp(address) => Some(*address),
+                Address::Unix(_) => None,
+            });
+        let address = tcp.expect("`Builder::https` lets a server serve HTTPS");
+        format!("https://{}", reachable(address))
+    }
+
+    /// Returns the certificate of the authority that signed the server's, as PEM, for clients to trust.
+    ///
+    /// # Panics
+    /// If the server was started without [`Builder::https`](crate::Builder::https).
+    #[must_use]
+    pub fn ca_pem(&self) -> &str {
+        &self.certificates().authority
+    }
+
+    /// Returns a certificate that the same authority signed, and its key, as one PEM, for clients that have to show one
+    /// ([`HttpsConfig::verify_incoming`](crate::config::HttpsConfig::verify_incoming)).
+    ///
+    /// # Panics
+    /// As [`Server::ca_pem`].
+    #[must_use]
+    pub fn client_pem(&self) -> String {
+        let client = &self.certificates().client;
+        format!("{}{}", client.certificate, client.key)
+    }
+
+    fn certificates(&self) -> &DevCertificates {
+        let made = self.addresses.certificates.as_ref();
+        made.expect("`Builder::https` makes an authority")
     }
 }
 

@@ -8,7 +8,7 @@ mod sockets;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::net::{SocketAddr, TcpListener as StdTcpListener};
+use std::net::TcpListener as StdTcpListener;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -22,6 +22,7 @@ use crate::engine::Engine;
 use crate::entropy::Entropy;
 pub(crate) use crate::http::Reload;
 use crate::http::{self, Socket};
+use crate::https::{DevCertificates, Tls};
 use crate::probe;
 use crate::version::Version;
 use agent::{new_engine, reload_of};
@@ -46,6 +47,8 @@ pub enum StartError {
     Runtime(io::Error),
     /// A service or check of the configuration is invalid; with Consul's sentence.
     Definition(String),
+    /// HTTPS cannot be served; with Consul's sentence.
+    Https(String),
 }
 
 impl fmt::Display for StartError {
@@ -67,7 +70,7 @@ impl fmt::Display for StartError {
                 )
             }
             StartError::Runtime(error) => write!(formatter, "cannot start a server: {error}"),
-            StartError::Definition(text) => formatter.write_str(text),
+            StartError::Definition(text) | StartError::Https(text) => formatter.write_str(text),
         }
     }
 }
@@ -76,7 +79,7 @@ impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             StartError::Listen { error, .. } | StartError::Runtime(error) => Some(error),
-            StartError::Definition(_) => None,
+            StartError::Definition(_) | StartError::Https(_) => None,
         }
     }
 }
@@ -143,6 +146,25 @@ impl Builder {
         self
     }
 
+    /// Serves HTTPS, too, at a free port of 127.0.0.1 unless [`Builder::config`] has set other addresses before. The
+    /// certificate is signed by an authority that is made for this server: [`Server::ca_pem`] is for clients to trust.
+    ///
+    /// ```
+    /// let server = proconsul::Server::builder().https().start()?;
+    /// assert!(server.https_url().starts_with("https://127.0.0.1:"));
+    /// assert!(server.ca_pem().starts_with("-----BEGIN CERTIFICATE-----"));
+    /// # Ok::<(), proconsul::StartError>(())
+    /// ```
+    #[cfg(feature = "https")]
+    pub fn https(mut self) -> Self {
+        let https = &mut self.config.https;
+        https.dev = true;
+        if https.listeners.is_empty() {
+            https.listeners = Config::default().listeners;
+        }
+        self
+    }
+
     /// Answers endpoints that are not emulated as unknown paths, and not with 501.
     pub fn strict(mut self) -> Self {
         self.config.strict = true;
@@ -206,6 +228,7 @@ impl Builder {
             .max_io_events_per_tick(EVENTS_AT_ONCE)
             .build()
             .map_err(StartError::Runtime)?;
+        let (tls, certificates) = tls_of(&config)?;
         let sockets = {
             let _entered = runtime.enter();
             let data = match self.listener {
@@ -213,16 +236,21 @@ impl Builder {
                 None => bind(&config.listeners)?,
             };
             let control = bind_control(&config, &data)?;
-            Sockets { data, control }
+            let https = bind(&config.https.listeners)?;
+            Sockets {
+                data,
+                https,
+                control,
+            }
         };
         let (stop, stopped) = oneshot::channel::<()>();
-        let server = new_handle(&engine, &config, seed, &sockets);
-        let (served, served_at) = (server.clone(), sockets.addresses());
+        let server = new_handle(&engine, &config, seed, &sockets, certificates);
+        let (served, served_at) = (server.clone(), sockets.all_addresses());
         sockets.follow(&server);
         let reload = reload_of(&engine, &config, None);
         let stopping = Arc::clone(&engine);
         let serving = async move {
-            serve(config, served, sockets, reload, stopped).await;
+            serve(config, served, sockets, tls, reload, stopped).await;
             // If a client told the server to leave, this ends what still waits for it.
             engine.close();
         };
@@ -286,23 +314,29 @@ pub(crate) type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
 pub(crate) async fn run(
     config: Config,
     reread: Reread,
-    ready: impl FnOnce(&[Address], Option<SocketAddr>, Reload),
+    ready: impl FnOnce(&Addresses, Reload),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
     let data = bind(&config.listeners)?;
     let control = bind_control(&config, &data)?;
-    let sockets = Sockets { data, control };
+    let (tls, certificates) = tls_of(&config)?;
+    let https = bind(&config.https.listeners)?;
+    let sockets = Sockets {
+        data,
+        https,
+        control,
+    };
     let seed = config.seed.unwrap_or_else(Entropy::machine_seed);
     let config = config.with_seed(seed);
     let engine = new_engine(&config, seed, Clock::running());
-    let server = new_handle(&engine, &config, seed, &sockets);
+    let server = new_handle(&engine, &config, seed, &sockets, certificates);
     sockets.follow(&server);
-    let addresses = sockets.addresses();
+    let addresses = sockets.all_addresses();
     let reload = reload_of(&engine, &config, Some(reread));
-    ready(&addresses, sockets.control_address(), reload.clone());
+    ready(server.all_addresses(), reload.clone());
     let (keep, stopped) = oneshot::channel::<()>();
     tokio::select! {
-        () = serve(config, server.clone(), sockets, reload, stopped) => {}
+        () = serve(config, server.clone(), sockets, tls, reload, stopped) => {}
         () = stop => drop(keep),
     }
     // Ends the waits of the control plane, which would keep the process running.
@@ -313,8 +347,23 @@ pub(crate) async fn run(
     Ok(())
 }
 
+/// Returns what HTTPS needs: TLS if it is served, and the certificates that were made for it.
+///
+/// # Errors
+/// Consul's sentence about a setting or a file.
+fn tls_of(config: &Config) -> Result<(Option<Tls>, Option<DevCertificates>), StartError> {
+    let served = Tls::new(config).map_err(StartError::Https)?;
+    Ok(served.map_or((None, None), |(tls, made)| (Some(tls), made)))
+}
+
 /// Returns a handle of a server with these sockets.
-fn new_handle(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Sockets) -> Server {
+fn new_handle(
+    engine: &Arc<Engine>,
+    config: &Config,
+    seed: u64,
+    sockets: &Sockets,
+    certificates: Option<DevCertificates>,
+) -> Server {
     let on_demand = OnDemand {
         config: config.for_server_on_demand(&http_addresses(&sockets.data)),
         launch,
@@ -325,6 +374,8 @@ fn new_handle(engine: &Arc<Engine>, config: &Config, seed: u64, sockets: &Socket
     };
     let addresses = Addresses {
         api: sockets.addresses(),
+        https: sockets.https_addresses(),
+        certificates,
         control: sockets.control_address(),
     };
     Server::new(engine, config, seed, addresses, on_demand)
@@ -351,6 +402,7 @@ async fn serve(
     config: Config,
     server: Server,
     sockets: Sockets,
+    tls: Option<Tls>,
     reload: Reload,
     stopped: oneshot::Receiver<()>,
 ) {
@@ -373,8 +425,13 @@ async fn serve(
     } else {
         context
     });
-    for (_, socket) in sockets.data {
-        tasks.spawn(http::accept(Arc::clone(&context), socket));
+    let data = sockets.data.into_iter().map(|(_, socket)| (socket, None));
+    let https = sockets
+        .https
+        .into_iter()
+        .map(|(_, socket)| (socket, tls.clone()));
+    for (socket, tls) in data.chain(https) {
+        tasks.spawn(http::accept(Arc::clone(&context), socket, tls));
     }
     tasks.spawn(probe::run_checks(Arc::clone(&engine)));
     tasks.spawn(async move { engine.run().await });

@@ -17,19 +17,30 @@ pub(super) type Bound = (Address, Socket);
 /// All sockets of a server.
 pub(super) struct Sockets {
     pub(super) data: Vec<Bound>,
+    /// For the API over HTTPS.
+    pub(super) https: Vec<Bound>,
     /// For the control plane alone; empty when it is served beside the API.
     pub(super) control: Vec<Bound>,
 }
 
 impl Sockets {
     pub(super) fn addresses(&self) -> Vec<Address> {
-        let addresses = self.data.iter().map(|(address, _)| address.clone());
-        addresses.collect()
+        addresses(&self.data)
+    }
+
+    /// Returns the addresses of HTTP and HTTPS.
+    pub(super) fn all_addresses(&self) -> Vec<Address> {
+        [self.addresses(), self.https_addresses()].concat()
+    }
+
+    /// Returns the addresses of HTTPS.
+    pub(super) fn https_addresses(&self) -> Vec<Address> {
+        addresses(&self.https)
     }
 
     /// Announces the sockets that tests can close and open, before a test can do so.
     pub(super) fn follow(&self, server: &Server) {
-        for (_, socket) in &self.data {
+        for (_, socket) in self.data.iter().chain(&self.https) {
             if matches!(socket, Socket::Tcp(_)) {
                 server.doors().add_socket();
             }
@@ -42,6 +53,10 @@ impl Sockets {
             (Address::Unix(_), _) => None,
         }
     }
+}
+
+fn addresses(bound: &[Bound]) -> Vec<Address> {
+    bound.iter().map(|(address, _)| address.clone()).collect()
 }
 
 /// Returns the addresses of these sockets, without ports, each once; 127.0.0.1 without a TCP socket.

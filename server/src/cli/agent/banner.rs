@@ -62,7 +62,11 @@ fn rows_of_encryption(config: &Config) -> Vec<Row> {
         rows.push(("Reporting Enabled", "false".to_owned()));
     }
     let min = "Min Version: TLSv1_2";
-    let https = format!("Verify Incoming: false, Verify Outgoing: false, {min}");
+    let https = format!(
+        "Verify Incoming: {}, Verify Outgoing: false, Min Version: {}",
+        config.https.verify_incoming,
+        config.https.min_version.late_name()
+    );
     let rpc =
         format!("Verify Incoming: false, Verify Outgoing: false (Verify Hostname: false), {min}");
     rows.extend([
@@ -87,9 +91,10 @@ fn client_addresses(resolved: &Resolved) -> String {
         ""
     };
     format!(
-        "[{}] (HTTP: {}, HTTPS: -1, gRPC: -1{grpc_tls}, DNS: -1)",
+        "[{}] (HTTP: {}, HTTPS: {}, gRPC: -1{grpc_tls}, DNS: -1)",
         addresses.join(" "),
         ports.http,
+        ports.https,
     )
 }
 

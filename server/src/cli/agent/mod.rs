@@ -1,17 +1,18 @@
 //! The verb `agent`: runs a server until a signal ends it.
 
 mod banner;
+mod certificates;
 mod log;
 mod own_file;
 
 use std::cell::RefCell;
 use std::io;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 
 use tracing::{error, info, warn};
 
+use self::certificates::Written;
 use self::log::Log;
 use self::own_file::OwnFile;
 use super::{os_error, output};
@@ -23,8 +24,9 @@ use crate::cli::settings::go_flags::{self, FlagError, ParsedFlags};
 use crate::cli::settings::load::{Loaded, load};
 use crate::cli::signals::{Caught, Signals};
 use crate::config::Config;
-use crate::control::Address;
+use crate::control::{Address, Addresses};
 use crate::entropy::Entropy;
+use crate::https::Tls;
 use crate::server::{self, Reload};
 use crate::version::Behaviour;
 
@@ -36,7 +38,8 @@ const SYNOPSIS: &str = "agent [options]\n\n  Starts a stand-in for a Consul agen
 /// Runs the verb.
 pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> ExitCode {
     let prepared = prepare(arguments, &variables).and_then(|prepared| {
-        let checked = prepared.resolved.config.check_definitions();
+        let config = &prepared.resolved.config;
+        let checked = config.check_definitions().and_then(|()| Tls::check(config));
         checked.map(|()| prepared).map_err(Stop::Refused)
     });
     let mut prepared = match prepared {
@@ -169,21 +172,23 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
     let runtime = runtime.map_err(|error| os_error::text(&error))?;
     check_files(resolved)?;
     // Filled by `ready`, when the server can be reached.
-    let own_files = RefCell::new(Vec::new());
-    let addresses = RefCell::new(Vec::new());
+    let own_files = RefCell::new(None);
+    let served_at = RefCell::new(Vec::new());
     let unwritten = RefCell::new(None);
     let caught = RefCell::new(None);
     let reload = RefCell::new(None);
     let served = runtime.block_on(async {
         let mut signals = Signals::listen().map_err(|error| os_error::text(&error))?;
-        let ready = |bound: &[Address], control: Option<SocketAddr>, reloads: Reload| {
+        let ready = |bound: &Addresses, reloads: Reload| {
             *reload.borrow_mut() = Some(reloads);
-            bound.clone_into(&mut addresses.borrow_mut());
-            match announce_port(resolved, bound, control) {
+            *served_at.borrow_mut() = served(bound);
+            let announced = certificates::write(resolved, bound)
+                .and_then(|made| Ok((announce_port(resolved, bound, made.as_ref())?, made)));
+            match announced {
                 Ok(files) => {
-                    *own_files.borrow_mut() = files;
-                    introduce(config, bound, control);
-                    announce(config, bound);
+                    *own_files.borrow_mut() = Some(files);
+                    introduce(config, bound);
+                    announce(config, &served_at.borrow());
                 }
                 Err(text) => *unwritten.borrow_mut() = Some(text),
             }
@@ -209,7 +214,7 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
         Some(Caught::Terminate) => resolved.leave_on_terminate,
         Some(Caught::Hangup) | None => false,
     };
-    say_goodbye(config, &addresses.into_inner(), leaves);
+    say_goodbye(config, &served_at.into_inner(), leaves);
     Ok(u8::from(!leaves))
 }
 
@@ -233,13 +238,22 @@ async fn wait(signals: &mut Signals, config: &Config, reload: Option<&Reload>) -
     }
 }
 
+/// Returns where the server listens, with the protocol that it speaks there.
+fn served(addresses: &Addresses) -> Vec<(Address, &'static str)> {
+    let with = |protocol| move |address: &Address| (address.clone(), protocol);
+    let http = addresses.api.iter().map(with("http"));
+    http.chain(addresses.https.iter().map(with("https")))
+        .collect()
+}
+
 /// Logs one line about this server, with all that a tester needs.
-fn introduce(config: &Config, addresses: &[Address], control: Option<SocketAddr>) {
-    let http = addresses.iter().find_map(|address| match address {
+fn introduce(config: &Config, addresses: &Addresses) {
+    let control = addresses.control;
+    let http = addresses.api.iter().find_map(|address| match address {
         Address::Tcp(address) => Some(server::reachable(*address)),
         Address::Unix(_) => None,
     });
-    let url = |is_on: bool, address: Option<SocketAddr>, path: &str| match address {
+    let url = |is_on: bool, address: Option<std::net::SocketAddr>, path: &str| match address {
         Some(address) if is_on => format!("http://{address}{path}"),
         _ => "off".to_owned(),
     };
@@ -256,13 +270,14 @@ fn introduce(config: &Config, addresses: &[Address], control: Option<SocketAddr>
 }
 
 /// Logs the lines that test harnesses wait for.
-fn announce(config: &Config, addresses: &[Address]) {
-    for address in addresses {
+fn announce(config: &Config, addresses: &[(Address, &str)]) {
+    for (address, protocol) in addresses {
         let (address, network) = described(address);
         if config.version.has(Behaviour::LogStartingServer) {
-            info!(target: "agent", address, network, protocol = "http", "Starting server");
+            info!(target: "agent", address, network, protocol, "Starting server");
         } else {
-            info!(target: "agent", address, network, "Started HTTP server");
+            let protocol = protocol.to_uppercase();
+            info!(target: "agent", address, network, "Started {protocol} server");
         }
     }
     info!(target: "agent", "started state syncer");
@@ -280,7 +295,7 @@ fn announce(config: &Config, addresses: &[Address]) {
 }
 
 /// Logs Consul's lines at its exit.
-fn say_goodbye(config: &Config, addresses: &[Address], leaves: bool) {
+fn say_goodbye(config: &Config, addresses: &[(Address, &str)], leaves: bool) {
     if leaves {
         info!(target: "agent", "Gracefully shutting down agent...");
         info!(target: "agent", "Graceful exit completed");
@@ -296,12 +311,13 @@ fn say_goodbye(config: &Config, addresses: &[Address], leaves: bool) {
         info!(target: "agent", "consul client down");
     }
     info!(target: "agent", "shutdown complete");
-    for address in addresses {
+    for (address, protocol) in addresses {
         let (address, network) = described(address);
         if config.version.has(Behaviour::LogStartingServer) {
-            info!(target: "agent", address, network, protocol = "http", "Stopping server");
+            info!(target: "agent", address, network, protocol, "Stopping server");
         } else {
-            info!(target: "agent", protocol = "HTTP", address, network, "Stopping server");
+            let protocol = protocol.to_uppercase();
+            info!(target: "agent", protocol, address, network, "Stopping server");
         }
     }
     info!(target: "agent", "Waiting for endpoints to shut down");
@@ -337,20 +353,27 @@ fn no_port_file(path: &Path, name: &str, error: &io::Error) -> String {
 }
 
 /// Writes the pid file, and writes or prints the address of HTTP if configured: one line of JSON,
-/// `{"http":"127.0.0.1:43211"}`, with `control` if the control plane has its own port. Returns the files.
+/// `{"http":"127.0.0.1:43211"}`, with `control` if the control plane has its own port, with `https` if that is served,
+/// and with `ca_file` if an authority was made for it. Returns the files.
 fn announce_port(
     resolved: &Resolved,
-    addresses: &[Address],
-    control: Option<SocketAddr>,
+    addresses: &Addresses,
+    made: Option<&Written>,
 ) -> Result<Vec<OwnFile>, String> {
     let mut files = Vec::new();
     if let Some(path) = &resolved.config.pid_file {
         let file = OwnFile::write(path, &std::process::id().to_string());
         files.push(file.map_err(|error| no_pid_file(path, &error))?);
     }
-    let address = addresses.first().map(ToString::to_string);
+    let address = addresses.api.first().map(ToString::to_string);
     let mut ports = serde_json::json!({ "http": address });
-    if let Some(control) = control {
+    if let Some(https) = addresses.https.first() {
+        ports["https"] = https.to_string().into();
+    }
+    if let Some(made) = made {
+        ports["ca_file"] = made.authority().into();
+    }
+    if let Some(control) = addresses.control {
         ports["control"] = control.to_string().into();
     }
     let line = format!("{ports}\n");

@@ -31,6 +31,7 @@ pub(crate) fn amended(config: Config, text: &str) -> Result<Config, String> {
     check_scope(&settings)?;
     let ignored = &mut remarks.ignored;
     ignored.extend(unserved_ports(&settings));
+    ignored.extend(settings.ports_https.map(|_| "ports.https".to_owned()));
     if !ignored.is_empty() {
         let names = ignored.join(", ");
         if config.strict {

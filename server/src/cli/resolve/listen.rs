@@ -1,6 +1,6 @@
-//! The addresses of HTTP: `client_addr`, `addresses.http`, `ports.http`, and our flags for a free port.
+//! The addresses of HTTP and HTTPS: `client_addr`, `addresses`, `ports`, and our flags for a free port.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -20,6 +20,8 @@ pub(super) struct Http {
 
 /// Consul's port for HTTP.
 const DEFAULT_PORT: i64 = 8500;
+/// The port for HTTPS that Consul's users choose.
+const DEFAULT_HTTPS_PORT: i64 = 8501;
 
 /// Resolves the addresses of HTTP.
 ///
@@ -36,31 +38,69 @@ pub(super) fn http(
         .as_ref()
         .filter(|addresses| !addresses.trim().is_empty())
     {
-        Some(addresses) => http_hosts(addresses, errors)?,
+        Some(addresses) => served_hosts("addresses.http", addresses, errors)?,
         None => client_addresses.iter().copied().map(Host::Ip).collect(),
     };
-    let mut listeners = Vec::new();
-    if let Some(port) = port {
-        let mut taken = BTreeSet::new();
-        for host in hosts {
-            listeners.push(match host {
-                Host::Unix(path) => Listener::Unix(path),
-                Host::Ip(address) => {
-                    let address = SocketAddr::new(address, port);
-                    if port != 0 && !taken.insert(address) {
-                        return Err(format!(
-                            "HTTP address {address} already configured for HTTP"
-                        ));
-                    }
-                    Listener::Tcp(address)
-                }
-            });
-        }
-    }
+    let listeners = listeners("HTTP", hosts, port, &[])?;
     Ok(Http {
         listeners,
         client_addresses,
     })
+}
+
+/// Resolves the addresses of HTTPS, none without a port.
+///
+/// # Errors
+/// Unknown templates, and two listeners at one address.
+pub(super) fn https(
+    settings: &Settings,
+    port: Option<u16>,
+    http: &Http,
+    errors: &mut Errors,
+) -> Result<Vec<Listener>, String> {
+    let given = settings.addresses_https.as_ref();
+    let hosts = match given.filter(|addresses| !addresses.trim().is_empty()) {
+        Some(addresses) => served_hosts("addresses.https", addresses, errors)?,
+        None => {
+            let addresses = http.client_addresses.iter();
+            addresses.copied().map(Host::Ip).collect()
+        }
+    };
+    listeners("HTTPS", hosts, port, &http.listeners)
+}
+
+/// Returns where a protocol is served, given where HTTP is.
+fn listeners(
+    protocol: &str,
+    hosts: Vec<Host>,
+    port: Option<u16>,
+    http: &[Listener],
+) -> Result<Vec<Listener>, String> {
+    let Some(port) = port else {
+        return Ok(Vec::new());
+    };
+    let mut taken: BTreeMap<SocketAddr, &str> = BTreeMap::new();
+    taken.extend(http.iter().filter_map(|listener| match listener {
+        Listener::Tcp(address) => Some((*address, "HTTP")),
+        Listener::Unix(_) => None,
+    }));
+    let mut listeners = Vec::new();
+    for host in hosts {
+        listeners.push(match host {
+            Host::Unix(path) => Listener::Unix(path),
+            Host::Ip(address) => {
+                let address = SocketAddr::new(address, port);
+                let other = taken.insert(address, protocol).filter(|_| port != 0);
+                if let Some(other) = other {
+                    return Err(format!(
+                        "{protocol} address {address} already configured for {other}"
+                    ));
+                }
+                Listener::Tcp(address)
+            }
+        });
+    }
+    Ok(listeners)
 }
 
 /// Returns the port of HTTP, 0 for a free one, or `None` if HTTP is off: Consul's 0 and negative numbers disable it.
@@ -71,12 +111,37 @@ pub(super) fn port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
     {
         return Some(0);
     }
-    let port = given.unwrap_or(DEFAULT_PORT);
+    valid_port("ports.http", given.unwrap_or(DEFAULT_PORT), errors)
+}
+
+/// Returns the port of HTTPS, or `None` if it is off, as it is unless it is asked for. With `-https-dev` it is that which
+/// Consul's documents use, or a free one where that of HTTP is.
+pub(super) fn https_port(
+    settings: &Settings,
+    http: Option<u16>,
+    errors: &mut Errors,
+) -> Option<u16> {
+    match settings.ports_https {
+        None if !asks_for_certificates(settings) => None,
+        None if http == Some(0) => Some(0),
+        given => valid_port("ports.https", given.unwrap_or(DEFAULT_HTTPS_PORT), errors),
+    }
+}
+
+/// Whether certificates are to be made for HTTPS.
+pub(super) fn asks_for_certificates(settings: &Settings) -> bool {
+    settings
+        .https_dev
+        .unwrap_or(settings.https_dev_dir.is_some())
+}
+
+fn valid_port(key: &str, port: i64, errors: &mut Errors) -> Option<u16> {
     if port <= 0 {
         return None;
     }
-    u16::try_from(port)
-        .map_err(|_| errors.push(format!("ports.http: invalid port: {port}")))
+    let valid = u16::try_from(port);
+    valid
+        .map_err(|_| errors.push(format!("{key}: invalid port: {port}")))
         .ok()
 }
 
@@ -129,12 +194,12 @@ enum Host {
     Unix(PathBuf),
 }
 
-fn http_hosts(addresses: &str, errors: &mut Errors) -> Result<Vec<Host>, String> {
+fn served_hosts(key: &str, addresses: &str, errors: &mut Errors) -> Result<Vec<Host>, String> {
     let host = |text: &str| match text.strip_prefix("unix://") {
         Some(path) => Some(Host::Unix(PathBuf::from(path))),
         None => text.parse().ok().map(Host::Ip),
     };
-    hosts("addresses.http", addresses, host, errors)
+    hosts(key, addresses, host, errors)
 }
 
 /// Parses a list of hosts. As in Consul, `errors` gets only the first invalid one.

@@ -3,6 +3,7 @@
 pub(super) mod acl;
 pub(super) mod address;
 pub(crate) mod amend;
+mod https;
 mod listen;
 
 use std::collections::BTreeMap;
@@ -37,14 +38,17 @@ pub(super) struct Resolved {
     pub(super) port_file: Option<(PathBuf, String)>,
     /// Whether that address is printed.
     pub(super) print_port: bool,
+    /// The folder for the certificates of `-https-dev`, if one is given.
+    pub(super) https_dev_dir: Option<PathBuf>,
     /// Warnings for the log.
     pub(super) warnings: Vec<String>,
 }
 
-/// The ports that the banner shows. Those of DNS, gRPC and HTTPS are always off: nothing listens there.
+/// The ports that the banner shows. Those of DNS and gRPC are always off: nothing listens there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShownPorts {
     pub(super) http: i64,
+    pub(super) https: i64,
     pub(super) serf_lan: i64,
     pub(super) serf_wan: i64,
 }
@@ -101,6 +105,8 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     take_primary_datacenter(settings, &mut config)?;
     check_node_meta(&settings.node_meta)?;
     let http = listen::http(settings, port, &mut errors)?;
+    let https_port = listen::https_port(settings, port, &mut errors);
+    config.https.listeners = listen::https(settings, https_port, &http, &mut errors)?;
     config.listeners = http.listeners;
     let client_addresses = http.client_addresses;
     config.control_addresses = listen::control_addresses(settings, &client_addresses)?;
@@ -114,11 +120,13 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     let path = settings.pid_file.as_ref().filter(|path| !path.is_empty());
     config.pid_file = path.map(PathBuf::from);
     take_values(settings, &mut config);
+    https::take_tls(settings, &mut config.https)?;
+    warnings.extend(https::warning(&config.https));
     warnings.extend(acl::warnings(settings, &config.acl, version));
     take_definitions(settings, &mut config)?;
 
     Ok(Resolved {
-        ports: shown_ports(settings, port),
+        ports: shown_ports(settings, port, https_port),
         config,
         client_addresses,
         bootstrap,
@@ -129,6 +137,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
             .as_ref()
             .map(|path| (PathBuf::from(path), called("port-file", settings))),
         print_port: settings.http_port_ephemeral.unwrap_or(false),
+        https_dev_dir: settings.https_dev_dir.as_ref().map(PathBuf::from),
         warnings,
     })
 }
@@ -218,6 +227,13 @@ pub(super) fn take_collected(
     let session_ttl_min = duration("session_ttl_min", settings.session_ttl_min.as_deref());
     if let Some(time) = session_ttl_min.filter(|time| *time != 0) {
         config.session_ttl_min = nanoseconds(time);
+    }
+    let handshake = duration(
+        "limits.https_handshake_timeout",
+        settings.https_handshake_timeout.as_deref(),
+    );
+    if let Some(time) = handshake {
+        config.https.handshake_timeout = nanoseconds(time);
     }
     let update = duration(
         "check_update_interval",
@@ -496,13 +512,14 @@ fn log_level(settings: &Settings, default: LogLevel) -> Result<LogLevel, String>
     }
 }
 
-fn shown_ports(settings: &Settings, http: Option<u16>) -> ShownPorts {
+fn shown_ports(settings: &Settings, http: Option<u16>, https: Option<u16>) -> ShownPorts {
     let shown = |port: Option<i64>, default: i64| match port.unwrap_or(default) {
         off if off <= 0 => -1,
         port => port,
     };
     ShownPorts {
         http: http.map_or(-1, i64::from),
+        https: https.map_or(-1, i64::from),
         serf_lan: shown(settings.ports_serf_lan, 8301),
         serf_wan: shown(settings.ports_serf_wan, 8302),
     }

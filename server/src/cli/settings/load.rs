@@ -64,7 +64,6 @@ pub(crate) fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String
         ("dns", settings.ports_dns),
         ("grpc", settings.ports_grpc),
         ("grpc_tls", settings.ports_grpc_tls),
-        ("https", settings.ports_https),
     ];
     let asked = asked
         .into_iter()

@@ -107,6 +107,12 @@ settings! {
         Bool http_port_ephemeral []
             Own "http-port-ephemeral" "Serve HTTP at a free port, and print one line of JSON that says which (proconsul \
              only).";
+        Bool https_dev []
+            Own "https-dev" "Serve HTTPS with certificates that are made for it: the authority's, the server's and one \
+             for clients are written into files, and a line says where (proconsul only).";
+        Text https_dev_dir []
+            Own "https-dev-dir" "The folder for those files, in place of a temporary one; asks for -https-dev \
+             (proconsul only).";
         Text port_file []
             Own "port-file" "Serve HTTP at a free port unless one is given, and write one line of JSON into this file \
              that says which (proconsul only).";
@@ -136,6 +142,7 @@ settings! {
         Text acl_token_ttl ["acl.token_ttl"];
         Text acl_ttl ["acl_ttl"];
         Text addresses_http ["addresses.http"];
+        Text addresses_https ["addresses.https"];
         Text advertise_addr ["advertise_addr"] Sets "advertise" "The address that the node is registered with.";
         List allow_write_http_from ["http_config.allow_write_http_from"]
             Sets "allow-write-http-from" "A network in CIDR form from which writing is allowed. May be repeated.";
@@ -159,6 +166,7 @@ settings! {
             Sets "enable-local-script-checks" "Run the script checks of configuration files.";
         Bool enable_script_checks ["enable_script_checks"]
             Sets "enable-script-checks" "Run script checks, also those that clients register.";
+        Text https_handshake_timeout ["limits.https_handshake_timeout"];
         Integer http_max_conns_per_client ["limits.http_max_conns_per_client"];
         Unsigned kv_max_value_size ["limits.kv_max_value_size"];
         Bool leave_on_terminate ["leave_on_terminate"];
@@ -170,13 +178,13 @@ settings! {
         Map node_meta ["node_meta"] Sets "node-meta" "A key:value that the node says of itself. May be repeated.";
         Text node_name ["node_name"] Sets "node" "The name of the node.";
         Text pid_file ["pid_file"] Sets "pid-file" "A file for the id of the process.";
-        // Only HTTP is served. The ports between servers are shown where Consul shows them; the start names the others as
+        // HTTP and HTTPS are served. The ports between servers are shown where Consul shows them; the start names the others as
         // without effect.
         Integer ports_dns ["ports.dns"] Sets "dns-port" "Accepted; DNS is not served.";
         Integer ports_grpc ["ports.grpc"] Sets "grpc-port" "Accepted; gRPC is not served.";
         Integer ports_grpc_tls ["ports.grpc_tls"] Sets "grpc-tls-port" "Accepted; gRPC is not served.";
         Integer ports_http ["ports.http"] Sets "http-port" "The port at which HTTP is served; 0 or less disables it.";
-        Integer ports_https ["ports.https"] Sets "https-port" "Accepted; HTTPS is not served.";
+        Integer ports_https ["ports.https"] Sets "https-port" "The port at which HTTPS is served; 0 or less disables it.";
         Integer ports_serf_lan ["ports.serf_lan"] Sets "serf-lan-port" "Shown; nothing listens.";
         Integer ports_serf_wan ["ports.serf_wan"] Sets "serf-wan-port" "Shown; nothing listens.";
         Integer ports_server ["ports.server"] Sets "server-port" "Shown, by status/leader too; nothing listens.";
@@ -186,11 +194,25 @@ settings! {
         Tree services ["service"];
         Text session_ttl_min ["session_ttl_min"];
         Bool skip_leave_on_interrupt ["skip_leave_on_interrupt"];
+        // Each name without a group is an earlier one of the defaults of all protocols.
+        Text tls_ca_file ["tls.defaults.ca_file", "ca_file"];
+        Text tls_ca_path ["tls.defaults.ca_path", "ca_path"];
+        Text tls_cert_file ["tls.defaults.cert_file", "cert_file"];
+        Text tls_https_ca_file ["tls.https.ca_file"];
+        Text tls_https_ca_path ["tls.https.ca_path"];
+        Text tls_https_cert_file ["tls.https.cert_file"];
+        Text tls_https_key_file ["tls.https.key_file"];
+        Text tls_https_min_version ["tls.https.tls_min_version"];
+        Bool tls_https_verify_incoming ["tls.https.verify_incoming"];
+        Text tls_key_file ["tls.defaults.key_file", "key_file"];
+        Text tls_min_version ["tls.defaults.tls_min_version", "tls_min_version"];
+        Bool tls_verify_incoming ["tls.defaults.verify_incoming", "verify_incoming"];
         Bool translate_wan_addrs ["translate_wan_addrs"];
         Unsigned txn_max_req_len ["limits.txn_max_req_len"];
         Bool ui ["ui", "ui_config.enabled"] Sets "ui" "Serve the page at /ui/.";
         Bool use_cache ["http_config.use_cache"];
         Bool use_streaming_backend ["use_streaming_backend"];
+        Bool verify_incoming_https ["verify_incoming_https"];
     }
     also {
         Trees checks ["checks"];
@@ -215,18 +237,18 @@ pub(super) const MOOT_FLAGS: &str = "
 
 /// Keys of Consul that are not emulated. Their values are not checked.
 pub(super) const IGNORED_KEYS: &str = "
-    addresses.dns addresses.grpc addresses.grpc_tls addresses.https advertise_addr_ipv4 advertise_addr_ipv6
+    addresses.dns addresses.grpc addresses.grpc_tls advertise_addr_ipv4 advertise_addr_ipv6
     advertise_addr_wan advertise_addr_wan_ipv4 advertise_addr_wan_ipv6 alt_domain audit auto_config auto_encrypt
-    auto_reload_config autopilot ca_file ca_path cache cert_file cloud config_entries connect
+    auto_reload_config autopilot cache cloud config_entries connect
     default_intention_policy disable_coordinates discard_check_output dns_config domain enable_agent_tls_for_checks
     enable_central_service_config enable_debug enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
-    experiments key_file limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client limits.rpc_rate
+    experiments limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client limits.rpc_rate
     locality log_file non_voting_server partition peering read_replica recursors reporting rpc segment segments
-    server_name syslog_facility tagged_addresses telemetry tls tls_cipher_suites tls_min_version
-    tls_prefer_server_cipher_suites ui_config.content_path ui_config.dashboard_url_templates ui_config.dir
+    server_name syslog_facility tagged_addresses telemetry tls.defaults.tls_cipher_suites tls.defaults.verify_outgoing
+    tls.defaults.verify_server_hostname tls.enable_agent_tls_for_checks tls.grpc tls.https.tls_cipher_suites
+    tls.https.verify_outgoing tls.internal_rpc tls_cipher_suites tls_prefer_server_cipher_suites ui_config.content_path ui_config.dashboard_url_templates ui_config.dir
     ui_config.metrics_provider ui_config.metrics_provider_files ui_config.metrics_provider_options_json
-    ui_config.metrics_proxy ui_content_path ui_dir unix_sockets verify_incoming verify_incoming_https
-    verify_incoming_rpc verify_outgoing verify_server_hostname watches xds
+    ui_config.metrics_proxy ui_content_path ui_dir unix_sockets verify_incoming_rpc verify_outgoing verify_server_hostname watches xds
 ";
 
 /// Keys that change nothing for clients of a server without disk and peers. Their values are not checked.
@@ -234,7 +256,7 @@ pub(super) const MOOT_KEYS: &str = "
     acl.disabled_ttl acl.enable_token_persistence acl.enable_token_replication acl_enforce_version_8
     advertise_reconnect_timeout
     disable_anonymous_signature disable_host_node_id disable_keyring_file disable_remote_exec disable_update_check discovery_max_stale
-    enable_acl_replication gossip_lan gossip_wan license_path limits.https_handshake_timeout
+    enable_acl_replication gossip_lan gossip_wan license_path
     limits.rpc_client_timeout limits.rpc_handshake_timeout log_rotate_bytes log_rotate_duration log_rotate_max_files
     performance ports.expose_max_port ports.expose_min_port ports.proxy_max_port ports.proxy_min_port ports.rpc
     ports.sidecar_max_port ports.sidecar_min_port primary_gateways primary_gateways_interval protocol raft_logstore

@@ -17,6 +17,7 @@ use crate::clock;
 use crate::control::Doors;
 use crate::http::context::Context;
 use crate::http::pipeline;
+use crate::https::Tls;
 use crate::version::Behaviour;
 use connections::Place;
 
@@ -50,15 +51,16 @@ pub(crate) enum Socket {
     Unix(UnixListener),
 }
 
-/// Accepts connections forever, and serves each in its own task.
-pub(crate) async fn accept(context: Arc<Context>, mut socket: Socket) {
+/// Accepts connections forever, and serves each in its own task, over TLS if given.
+pub(crate) async fn accept(context: Arc<Context>, mut socket: Socket, tls: Option<Tls>) {
+    let tls = tls.as_ref();
     let Some(control) = context.control.clone() else {
-        return accept_on(&context, &socket).await;
+        return accept_on(&context, &socket, tls).await;
     };
     let doors = control.doors();
     loop {
         tokio::select! {
-            () = accept_on(&context, &socket) => {}
+            () = accept_on(&context, &socket, tls) => {}
             () = doors.are(false) => {}
         }
         let Some(next) = reopened(doors, socket).await else {
@@ -99,16 +101,17 @@ fn keep_port(address: SocketAddr) -> io::Result<TcpSocket> {
     Ok(socket)
 }
 
-async fn accept_on(context: &Arc<Context>, socket: &Socket) {
+async fn accept_on(context: &Arc<Context>, socket: &Socket, tls: Option<&Tls>) {
     if let Socket::Tcp(listener) = socket {
         keep_alive(listener);
     }
     let mut rest = Rest::default();
     loop {
         let accepted = match socket {
-            Socket::Tcp(listener) => accept_tcp(context, listener).await,
+            Socket::Tcp(listener) => accept_tcp(context, listener, tls).await,
             Socket::Unix(listener) => listener.accept().await.map(|(stream, _)| {
-                tokio::spawn(Box::pin(serve(Arc::clone(context), None, stream)));
+                let context = Arc::clone(context);
+                tokio::spawn(Box::pin(serve(context, None, stream.into(), tls.cloned())));
             }),
         };
         match accepted {
@@ -129,7 +132,11 @@ async fn accept_on(context: &Arc<Context>, socket: &Socket) {
     }
 }
 
-async fn accept_tcp(context: &Arc<Context>, listener: &TcpListener) -> io::Result<()> {
+async fn accept_tcp(
+    context: &Arc<Context>,
+    listener: &TcpListener,
+    tls: Option<&Tls>,
+) -> io::Result<()> {
     let (stream, peer) = listener.accept().await?;
     // Latency matters more than the number of packets; Go sets this too.
     let _ = stream.set_nodelay(true);
@@ -137,7 +144,12 @@ async fn accept_tcp(context: &Arc<Context>, listener: &TcpListener) -> io::Resul
     let limit = context.config.http_max_conns_per_client;
     let context = Arc::clone(context);
     match context.connections.admit(peer.ip(), limit) {
-        Some(place) => tokio::spawn(Box::pin(serve(context, Some((peer, place)), stream))),
+        Some(place) => {
+            let place = Some((peer, place));
+            tokio::spawn(Box::pin(serve(context, place, stream.into(), tls.cloned())))
+        }
+        // Over TLS it would take a handshake to answer.
+        None if tls.is_some() => return Ok(()),
         None => tokio::spawn(refuse(context, stream)),
     };
     Ok(())
@@ -167,7 +179,8 @@ fn keep_alive(listener: &TcpListener) {
 async fn serve(
     context: Arc<Context>,
     place: Option<(SocketAddr, Place)>,
-    stream: impl Into<Stream>,
+    stream: Stream,
+    tls: Option<Tls>,
 ) {
     let peer = place.as_ref().map(|(peer, _)| *peer);
     let version = context.config.version;
@@ -185,9 +198,16 @@ async fn serve(
         date: clock::http_date,
         sleep: |pause| Box::pin(clock::machine_sleep(pause)),
     };
-    let serving = pin!(proconsul_h1::serve(stream, settings, |head, body| {
-        pipeline::respond(Arc::clone(&context), peer, head, body)
-    }));
+    let respond = |head, body| pipeline::respond(Arc::clone(&context), peer, head, body);
+    let serving = pin!(async {
+        let stream = match tls {
+            None => Some(stream),
+            Some(tls) => tls.handshake(stream).await,
+        };
+        if let Some(stream) = stream {
+            proconsul_h1::serve(stream, settings, respond).await;
+        }
+    });
     match &context.control {
         Some(control) => tokio::select! {
             () = serving => {}

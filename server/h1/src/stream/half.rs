@@ -2,10 +2,10 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready};
-use tokio::net::{TcpStream, UnixStream, tcp, unix};
+use tokio::net::{tcp, unix};
 
 /// The meaning of a half-closed connection whose request waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,39 +34,42 @@ pub(crate) enum WriteHalf {
     Unix(unix::OwnedWriteHalf),
 }
 
-/// A TCP or Unix socket.
-#[derive(Debug)]
-pub struct Stream {
-    pub(crate) read: ReadHalf,
-    pub(crate) write: WriteHalf,
-}
-
-impl From<TcpStream> for Stream {
-    fn from(socket: TcpStream) -> Self {
-        let (read, write) = socket.into_split();
-        Self {
-            read: ReadHalf::Tcp(read),
-            write: WriteHalf::Tcp(write),
-        }
-    }
-}
-
-impl From<UnixStream> for Stream {
-    fn from(socket: UnixStream) -> Self {
-        let (read, write) = socket.into_split();
-        Self {
-            read: ReadHalf::Unix(read),
-            write: WriteHalf::Unix(write),
-        }
-    }
-}
-
 impl ReadHalf {
     /// Writes as many bytes as possible without waiting.
     pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(half) => half.as_ref().try_write(bytes),
             Self::Unix(half) => half.as_ref().try_write(bytes),
+        }
+    }
+
+    pub(crate) async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        match self {
+            Self::Tcp(half) => half.ready(interest).await,
+            Self::Unix(half) => half.ready(interest).await,
+        }
+    }
+
+    /// Reads without owning the half. Only one task may do so.
+    pub(crate) fn poll_read_shared(
+        &self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            let readable = match self {
+                Self::Tcp(half) => half.as_ref().poll_read_ready(context),
+                Self::Unix(half) => half.as_ref().poll_read_ready(context),
+            };
+            ready!(readable)?;
+            let read = match self {
+                Self::Tcp(half) => half.try_read_buf(buffer),
+                Self::Unix(half) => half.try_read_buf(buffer),
+            };
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return Poll::Ready(read.map(|_| ())),
+            }
         }
     }
 }

@@ -1,0 +1,50 @@
+//! The settings of HTTPS: the top level's, and those of `tls { defaults, https }`.
+
+use std::path::PathBuf;
+
+use super::listen::asks_for_certificates;
+use crate::cli::settings::Settings;
+use crate::config::{HttpsConfig, TlsVersion};
+
+/// Applies the settings of TLS.
+///
+/// # Errors
+/// Consul's text about a version of TLS that does not exist.
+pub(super) fn take_tls(settings: &Settings, https: &mut HttpsConfig) -> Result<(), String> {
+    let path = |own: &Option<String>, default: &Option<String>| {
+        let given = own.as_ref().or(default.as_ref());
+        given.filter(|path| !path.is_empty()).map(PathBuf::from)
+    };
+    https.cert_file = path(&settings.tls_https_cert_file, &settings.tls_cert_file);
+    https.key_file = path(&settings.tls_https_key_file, &settings.tls_key_file);
+    https.ca_file = path(&settings.tls_https_ca_file, &settings.tls_ca_file);
+    https.ca_path = path(&settings.tls_https_ca_path, &settings.tls_ca_path);
+    let verify = settings
+        .tls_https_verify_incoming
+        .or(settings.tls_verify_incoming);
+    // The earlier setting can only ask for more.
+    https.verify_incoming =
+        verify.unwrap_or(false) || settings.verify_incoming_https.unwrap_or(false);
+    https.dev = asks_for_certificates(settings);
+    let version = settings.tls_https_min_version.as_ref();
+    let version = version.or(settings.tls_min_version.as_ref());
+    if let Some(name) = version.filter(|name| !name.is_empty()) {
+        https.min_version = TlsVersion::named(name).ok_or_else(|| {
+            format!(
+                "TLSMinVersion: value {name} not supported, please specify one of [tls10, tls11, tls12, tls13]"
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Returns a warning if a version of TLS is asked for that is not spoken.
+pub(super) fn warning(https: &HttpsConfig) -> Option<String> {
+    let is_early = https.min_version < TlsVersion::Tls12 && !https.listeners.is_empty();
+    is_early.then(|| {
+        format!(
+            "tls_min_version is {}: proconsul speaks TLS 1.2 and 1.3 only",
+            https.min_version.early_name()
+        )
+    })
+}

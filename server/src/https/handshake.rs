@@ -1,0 +1,203 @@
+//! The handshake of TLS, and what is answered when it is none.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proconsul_h1::{Socket, Stream};
+use rustls::crypto::ring;
+use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
+use rustls::sign::CertifiedKey;
+use rustls::version::{TLS12, TLS13};
+use rustls::{ConfigBuilder, RootCertStore, ServerConfig, WantsVerifier};
+use tokio::io::AsyncWriteExt;
+use tokio_rustls::TlsAcceptor;
+
+use super::authority::DevCertificates;
+use super::files::{self, Identity};
+use crate::clock;
+use crate::config::{Config, HttpsConfig, TlsVersion};
+
+/// The length of the head of a record of TLS.
+const RECORD_HEAD: usize = 5;
+/// The beginnings of requests in plain HTTP that Go knows.
+const PLAIN_HTTP: [&[u8; RECORD_HEAD]; 5] = [b"GET /", b"HEAD ", b"POST ", b"PUT /", b"OPTIO"];
+/// Go's answer to them.
+const PLAIN_HTTP_ANSWER: &[u8] =
+    b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+/// How long the rest of such a request is read, so that it does not destroy the answer.
+const LINGER: Duration = Duration::from_millis(500);
+const ALERT: u8 = 21;
+const HANDSHAKE: u8 = 22;
+/// The length of the beginning of a handshake up to the version that the client offers.
+const HELLO_VERSION: usize = 11;
+/// Go's alert about a version that is too low. `rustls` would first miss what only later versions send.
+const PROTOCOL_VERSION: &[u8] = &[ALERT, 3, 1, 0, 2, 2, 70];
+
+/// A server of TLS.
+#[derive(Clone)]
+pub(crate) struct Tls {
+    acceptor: TlsAcceptor,
+    patience: Duration,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Tls").finish_non_exhaustive()
+    }
+}
+
+impl Tls {
+    /// Checks the settings of TLS, in Consul's order and whether HTTPS is served or not, and reads the files that they
+    /// name. Returns `None` if it is not served.
+    ///
+    /// # Errors
+    /// Consul's text.
+    pub(crate) fn new(config: &Config) -> Result<Option<(Self, Option<DevCertificates>)>, String> {
+        let https = &config.https;
+        let mut identity = files::identity(https)?;
+        let mut roots = files::authorities(https)?;
+        let is_served = !https.listeners.is_empty();
+        let dev = (https.dev && is_served).then(|| DevCertificates::new(config));
+        let dev = dev.transpose()?;
+        if let Some(dev) = &dev {
+            if identity.is_none() {
+                let (certificate, key) = (&dev.server.certificate, &dev.server.key);
+                identity = Some(files::identity_of(certificate.as_bytes(), key.as_bytes())?);
+            }
+            if https.ca_file.is_none() && https.ca_path.is_none() {
+                files::add_authorities(&mut roots, dev.authority.as_bytes())?;
+            }
+        }
+        if https.verify_incoming && roots.is_empty() {
+            return Err("VerifyIncoming set but no CA certificates were provided".to_owned());
+        }
+        if https.verify_incoming && identity.is_none() {
+            return Err(
+                "VerifyIncoming requires either a Cert and Key pair in the configuration file, or \
+                 auto_encrypt/auto_config be enabled"
+                    .to_owned(),
+            );
+        }
+        let server = server_config(https, identity, roots)?;
+        let tls = Self {
+            acceptor: TlsAcceptor::from(Arc::new(server)),
+            patience: https.handshake_timeout,
+        };
+        Ok(is_served.then_some((tls, dev)))
+    }
+
+    /// Checks a configuration.
+    ///
+    /// # Errors
+    /// Consul's text.
+    #[cfg(feature = "cli")]
+    pub(crate) fn check(config: &Config) -> Result<(), String> {
+        Self::new(config).map(drop)
+    }
+
+    /// Performs the handshake; `None` if it failed, or took too long.
+    pub(crate) async fn handshake(&self, stream: Stream) -> Option<Stream> {
+        let sealing = stream.sealed(|socket| self.accept(socket));
+        let sealed = tokio::select! {
+            sealed = sealing => sealed,
+            () = clock::machine_sleep(self.patience) => Err(io::ErrorKind::TimedOut.into()),
+        };
+        match sealed {
+            Ok(sealed) => Some(sealed),
+            Err(error) => {
+                tracing::debug!(target: "agent.http", "http: TLS handshake error: {error}");
+                None
+            }
+        }
+    }
+
+    async fn accept(
+        &self,
+        mut socket: Socket,
+    ) -> io::Result<tokio_rustls::server::TlsStream<Socket>> {
+        let first = socket.first(RECORD_HEAD).await?;
+        let is_plain = PLAIN_HTTP.iter().any(|beginning| first == *beginning);
+        let is_record = matches!(first, [ALERT | HANDSHAKE, version, ..] if *version < 0x10);
+        if is_plain {
+            refuse_plain_http(&mut socket).await?;
+        }
+        if !is_record {
+            let text = "tls: first record does not look like a TLS handshake";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        let hello = socket.first(HELLO_VERSION).await?;
+        if matches!(hello, [HANDSHAKE, .., major, minor] if [*major, *minor] < [3, 3]) {
+            socket.write_all(PROTOCOL_VERSION).await?;
+            let text = "tls: client offered only unsupported versions";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        self.acceptor.accept(socket).await
+    }
+}
+
+/// Answers a request in plain HTTP.
+async fn refuse_plain_http(socket: &mut Socket) -> io::Result<()> {
+    socket.write_all(PLAIN_HTTP_ANSWER).await?;
+    socket.shutdown().await?;
+    let mut sink = tokio::io::sink();
+    tokio::select! {
+        _ = tokio::io::copy(socket, &mut sink) => {}
+        () = clock::machine_sleep(LINGER) => {}
+    }
+    Ok(())
+}
+
+fn server_config(
+    https: &HttpsConfig,
+    identity: Option<Identity>,
+    roots: RootCertStore,
+) -> Result<ServerConfig, String> {
+    let provider = Arc::new(ring::default_provider());
+    let versions: &[_] = if https.min_version == TlsVersion::Tls13 {
+        &[&TLS13]
+    } else {
+        &[&TLS13, &TLS12]
+    };
+    let config: ConfigBuilder<ServerConfig, WantsVerifier> =
+        ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(versions)
+            .expect("ring has cipher suites for TLS 1.2 and 1.3");
+    let config = if https.verify_incoming {
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+        let verifier = verifier.build().map_err(|error| error.to_string())?;
+        config.with_client_cert_verifier(verifier)
+    } else {
+        config.with_no_client_auth()
+    };
+    let mut config = match identity {
+        Some((certificates, key)) => {
+            let config = config.with_single_cert(certificates, key);
+            config.map_err(|error| format!("Failed to load cert/key pair: {}", words(&error)))?
+        }
+        None => config.with_cert_resolver(Arc::new(NoCertificate)),
+    };
+    // Consul speaks HTTP/2 here, too (operator.md 9).
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// Returns Go's words for a certificate and a key that do not work.
+fn words(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InconsistentKeys(_) => {
+            "tls: private key does not match public key".to_owned()
+        }
+        other => format!("tls: {other}"),
+    }
+}
+
+/// Has no certificate to show, as a Consul with a port for HTTPS and no files: every handshake fails.
+#[derive(Debug)]
+struct NoCertificate;
+
+impl ResolvesServerCert for NoCertificate {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        None
+    }
+}

@@ -1,0 +1,4 @@
+//! HTTPS on the wire: a request behaves as over HTTP, and what is no TLS, or not enough of it, is refused as by Go.
+
+mod raw;
+mod trust;

@@ -1,0 +1,200 @@
+//! Bytes: the same as over HTTP, and those before there is TLS.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use proconsul::config::Config;
+use proconsul::control::BlockedOn;
+use proconsul::{Builder, Server};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+type Tls = StreamOwned<ClientConnection, TcpStream>;
+
+fn start(builder: Builder) -> Server {
+    builder.https().start().expect("a port is free")
+}
+
+fn https_address(server: &Server) -> String {
+    server.https_url().replace("https://", "")
+}
+
+/// Connects to the port of HTTPS without TLS.
+fn plain(server: &Server) -> TcpStream {
+    let socket = TcpStream::connect(https_address(server)).expect("the server listens");
+    let set = socket.set_read_timeout(Some(PATIENCE));
+    set.expect("a timeout can be set");
+    socket
+}
+
+fn tls(server: &Server) -> Tls {
+    let mut roots = RootCertStore::empty();
+    let authority = CertificateDer::from_pem_slice(server.ca_pem().as_bytes());
+    let added = roots.add(authority.expect("it is a PEM"));
+    added.expect("it is a certificate");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("ring has cipher suites for them")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").expect("it is a name");
+    let connection = ClientConnection::new(Arc::new(config), name);
+    StreamOwned::new(connection.expect("the settings fit"), plain(server))
+}
+
+/// Sends requests at once, and reads to the end. The date is left out of what is returned.
+fn exchange(mut stream: impl Read + Write, requests: &[u8]) -> String {
+    // A server that refuses a request need not read the rest.
+    let _ = stream.write_all(requests).and_then(|()| stream.flush());
+    let mut answer = Vec::new();
+    let read = stream.read_to_end(&mut answer);
+    read.expect("the end of the connection is said");
+    let text = String::from_utf8_lossy(&answer);
+    let lines = text.split_inclusive('\n');
+    lines.filter(|line| !line.starts_with("Date: ")).collect()
+}
+
+#[test]
+fn a_request_is_answered_byte_for_byte_as_over_http() {
+    let large = vec![b'x'; 300_000];
+    let mut put =
+        b"PUT /v1/kv/large HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n".to_vec();
+    put.extend_from_slice(&large);
+    put.extend_from_slice(b"GET /v1/kv/large?raw HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    let mut too_large =
+        b"PUT /v1/kv/k HTTP/1.1\r\nHost: a\r\nContent-Length: 600000\r\n\r\n".to_vec();
+    too_large.extend_from_slice(&[b'x'; 600_000]);
+    let rows: Vec<Vec<u8>> = [
+        "GET /v1/kv/none HTTP/1.0\r\n\r\n",
+        "HEAD /v1/status/leader HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        "PUT /v1/kv/k HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nvGET /v1/kv/k?pretty HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        "PUT /v1/kv/k HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+        "PUT /v1/kv/k HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\nConnection: close\r\n\r\nv",
+        "PUT /v1/session/create HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        "GET /v1/agent/self HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n",
+        "GET / HTTP/1.1\r\n\r\n",
+        "rubbish\r\n\r\n",
+        "GET /v1/kv/a\r\n",
+    ]
+    .into_iter()
+    .map(|row| row.as_bytes().to_vec())
+    .chain([put, too_large])
+    .collect();
+    for row in rows {
+        let server = || {
+            let config = Config {
+                node_name: "n".to_owned(),
+                ..Config::default()
+            };
+            start(Server::builder().config(config).seed(7).frozen())
+        };
+        let (first, second) = (server(), server());
+        let http = TcpStream::connect(first.addr()).expect("the server listens");
+        let (http, https) = (exchange(http, &row), exchange(tls(&second), &row));
+        let port = |server: &Server, text: String| {
+            let https = https_address(server).replace("127.0.0.1:", "");
+            let http = server.addr().port().to_string();
+            text.replace(&https, "HTTPS").replace(&http, "HTTP")
+        };
+        let head = String::from_utf8_lossy(&row[..row.len().min(60)]).into_owned();
+        assert!(!http.is_empty(), "{head}");
+        assert!(port(&first, http) == port(&second, https), "{head}");
+    }
+}
+
+#[test]
+fn a_wait_ends_when_its_client_goes() {
+    let server = start(Server::builder().frozen());
+    let mut client = tls(&server);
+    // Nothing has touched keys since the start, whose index is not zero.
+    let wait = b"GET /v1/kv/k?index=1&wait=60s HTTP/1.1\r\nHost: a\r\n\r\n";
+    client.write_all(wait).expect("it is read");
+    let blocked = server.wait_blocked(&BlockedOn::prefix("k"), 1, PATIENCE);
+    assert_eq!(blocked.expect("it waits").len(), 1);
+    // Only the layer of TLS says that it has gone; the socket stays.
+    client.conn.send_close_notify();
+    client.flush().expect("it is read");
+    server.wait_idle(PATIENCE).expect("the request has ended");
+}
+
+/// As Consul answers half-closed clients where no test controls it.
+#[test]
+fn a_half_closed_client_is_answered_where_no_test_looks() {
+    let config = Config {
+        control: false,
+        ..Config::default()
+    };
+    let server = start(Server::builder().config(config));
+    let mut client = tls(&server);
+    let request = b"GET /v1/status/leader HTTP/1.1\r\nHost: a\r\n\r\n";
+    client.write_all(request).expect("it is read");
+    client.conn.send_close_notify();
+    client.flush().expect("it is read");
+    client
+        .sock
+        .shutdown(Shutdown::Write)
+        .expect("the connection is open");
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).expect("the end is said");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+}
+
+#[test]
+fn plain_http_gets_the_answer_of_go() {
+    let server = start(Server::builder());
+    for request in [
+        "GET /v1/kv/k HTTP/1.1\r\nHost: a\r\n\r\n",
+        "PUT /v1/kv/k HTTP/1.1\r\n\r\n",
+        "HEAD / HTTP/1.0\r\n\r\n",
+    ] {
+        let answer = exchange(plain(&server), request.as_bytes());
+        let expected =
+            "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+        assert_eq!(answer, expected, "{request}");
+    }
+}
+
+#[test]
+fn what_is_neither_tls_nor_http_is_not_answered() {
+    let server = start(Server::builder());
+    for bytes in ["DELETE / HTTP/1.1\r\n\r\n", "rubbish and more", "x"] {
+        let mut client = plain(&server);
+        client.write_all(bytes.as_bytes()).expect("it is read");
+        client
+            .shutdown(Shutdown::Write)
+            .expect("the connection is open");
+        let mut answer = Vec::new();
+        // Bytes that were not read end the connection with a reset.
+        let _ = client.read_to_end(&mut answer);
+        assert_eq!(answer, b"", "{bytes}");
+    }
+}
+
+/// Observed on 1.8.7: the alert `protocol_version`.
+#[test]
+fn tls_1_1_is_refused() {
+    let server = start(Server::builder());
+    let mut hello = vec![22, 3, 1, 0, 45, 1, 0, 0, 41, 3, 2];
+    hello.extend([7; 32]);
+    hello.extend([0, 0, 2, 0, 47, 1, 0]);
+    let mut client = plain(&server);
+    client.write_all(&hello).expect("it is read");
+    let mut answer = Vec::new();
+    let _ = client.read_to_end(&mut answer);
+    assert_eq!(answer, [21, 3, 1, 0, 2, 2, 70]);
+}
+
+#[test]
+fn a_server_that_was_restarted_serves_https_at_its_port() {
+    let server = start(Server::builder());
+    let restarted = server.restart(proconsul::control::Restart::KeepState);
+    restarted.expect("the ports are its own");
+    let answer = exchange(tls(&server), b"GET /v1/status/leader HTTP/1.0\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.0 200 OK\r\n"), "{answer}");
+}
