@@ -5,6 +5,8 @@ mod agent;
 mod commands;
 mod configuration;
 mod consumers;
+#[cfg(feature = "https")]
+mod https;
 mod lock;
 mod log;
 mod on_demand;

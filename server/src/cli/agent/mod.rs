@@ -354,7 +354,7 @@ fn no_port_file(path: &Path, name: &str, error: &io::Error) -> String {
 
 /// Writes the pid file, and writes or prints the address of HTTP if configured: one line of JSON,
 /// `{"http":"127.0.0.1:43211"}`, with `control` if the control plane has its own port, with `https` if that is served,
-/// and with `ca_file` if an authority was made for it. Returns the files.
+/// and with `https_ca_file` if an authority was made for it. Returns the files.
 fn announce_port(
     resolved: &Resolved,
     addresses: &Addresses,
@@ -371,7 +371,7 @@ fn announce_port(
         ports["https"] = https.to_string().into();
     }
     if let Some(made) = made {
-        ports["ca_file"] = made.authority().into();
+        ports["https_ca_file"] = made.authority().into();
     }
     if let Some(control) = addresses.control {
         ports["control"] = control.to_string().into();

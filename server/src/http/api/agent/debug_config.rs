@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -62,14 +63,7 @@ pub(super) fn debug_config(context: &Context) -> Value {
 
 /// The addresses and ports of the agent.
 fn addresses(config: &Config) -> Value {
-    let http = config.listeners.iter().find_map(|listener| match listener {
-        Listener::Tcp(address) => Some(i32::from(address.port())),
-        Listener::Unix(_) => None,
-    });
-    let http_addresses = config.listeners.iter().map(|listener| match listener {
-        Listener::Tcp(address) => format!("tcp://{address}"),
-        Listener::Unix(path) => format!("unix://{}", path.display()),
-    });
+    let (http, https) = (&config.listeners, &config.https.listeners);
     let (bound, advertised) = (config.bind_address, config.advertise_address);
     let wan = |ip: IpAddr| {
         config
@@ -81,8 +75,10 @@ fn addresses(config: &Config) -> Value {
         "AdvertiseAddrWAN": advertised,
         "BindAddr": bound,
         "ClientAddrs": config.http_addresses(),
-        "HTTPAddrs": http_addresses.collect::<Vec<_>>(),
-        "HTTPPort": http.unwrap_or(-1),
+        "HTTPAddrs": urls(http),
+        "HTTPPort": port(http),
+        "HTTPSAddrs": urls(https),
+        "HTTPSPort": port(https),
         "RPCAdvertiseAddr": tcp(advertised, config.server_port),
         "RPCBindAddr": tcp(bound, config.server_port),
         "SerfAdvertiseAddrLAN": tcp(advertised, config.serf_lan_port),
@@ -94,6 +90,22 @@ fn addresses(config: &Config) -> Value {
         "ServerPort": config.server_port,
         "TaggedAddresses": config.tagged_addresses(),
     })
+}
+
+fn urls(listeners: &[Listener]) -> Vec<String> {
+    let urls = listeners.iter().map(|listener| match listener {
+        Listener::Tcp(address) => format!("tcp://{address}"),
+        Listener::Unix(path) => format!("unix://{}", path.display()),
+    });
+    urls.collect()
+}
+
+fn port(listeners: &[Listener]) -> i32 {
+    let port = listeners.iter().find_map(|listener| match listener {
+        Listener::Tcp(address) => Some(i32::from(address.port())),
+        Listener::Unix(_) => None,
+    });
+    port.unwrap_or(-1)
 }
 
 /// The other settings that this server has.
@@ -119,6 +131,7 @@ fn settings(config: &Config) -> Value {
         "EnableRemoteScriptChecks": config.enable_script_checks,
         "HTTPBlockEndpoints": config.block_endpoints,
         "HTTPMaxConnsPerClient": config.http_max_conns_per_client,
+        "HTTPSHandshakeTimeout": text(config.https.handshake_timeout),
         "HTTPResponseHeaders": config.response_headers.iter().cloned().collect::<BTreeMap<_, _>>(),
         "HTTPUseCache": config.use_cache,
         "KVMaxValueSize": config.kv_max_value_size,
@@ -149,7 +162,13 @@ fn settings(config: &Config) -> Value {
 
 /// The settings that earlier releases show by themselves.
 fn flat(config: &Config) -> Value {
+    let https = &config.https;
+    let path = |path: &Option<PathBuf>| path.clone().unwrap_or_default();
     json!({
+        "CAFile": path(&https.ca_file),
+        "CAPath": path(&https.ca_path),
+        "CertFile": path(&https.cert_file),
+        "TLSMinVersion": https.min_version.early_name(),
         "ACLDatacenter": config.primary_datacenter,
         "ACLDefaultPolicy": config.acl.default_policy,
         "ACLDownPolicy": config.acl.down_policy,
