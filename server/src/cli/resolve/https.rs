@@ -48,3 +48,53 @@ pub(super) fn warning(https: &HttpsConfig) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::document::hcl;
+    use crate::cli::settings::keys::{Remarks, take_document};
+    use crate::version::Version;
+
+    fn taken(document: &str) -> HttpsConfig {
+        let tree = hcl::parse(document).expect("the test gives HCL");
+        let (mut settings, mut remarks) = (Settings::default(), Remarks::default());
+        take_document(&tree, Version::default(), &mut settings, &mut remarks)
+            .expect("all values fit");
+        assert_eq!(remarks, Remarks::default(), "{document}");
+        let mut https = HttpsConfig::default();
+        take_tls(&settings, &mut https).expect("the version exists");
+        https
+    }
+
+    #[test]
+    fn both_forms_say_the_same() {
+        let path = |name: &str| Some(PathBuf::from(name));
+        let expected = HttpsConfig {
+            cert_file: path("c"),
+            key_file: path("k"),
+            ca_file: path("a"),
+            ca_path: path("p"),
+            verify_incoming: true,
+            min_version: TlsVersion::Tls13,
+            ..HttpsConfig::default()
+        };
+        let early = r#"cert_file = "c" key_file = "k" ca_file = "a" ca_path = "p" verify_incoming_https = true tls_min_version = "tls13""#;
+        let values = r#"cert_file = "c" key_file = "k" ca_file = "a" ca_path = "p" verify_incoming = true tls_min_version = "TLSv1_3""#;
+        let defaults = format!("tls {{ defaults {{ {values} }} }}");
+        let others =
+            r#"cert_file = "x" ca_file = "x" verify_incoming = false tls_min_version = "TLSv1_0""#;
+        let own = format!("tls {{ defaults {{ {others} }} https {{ {values} }} }}");
+        for document in [early, &defaults, &own] {
+            assert_eq!(taken(document), expected, "{document}");
+        }
+    }
+
+    #[test]
+    fn what_https_says_wins_over_the_defaults() {
+        let document =
+            "tls { defaults { verify_incoming = true } https { verify_incoming = false } }";
+        assert!(!taken(document).verify_incoming);
+        assert!(taken("verify_incoming = true verify_incoming_https = false").verify_incoming);
+    }
+}

@@ -161,6 +161,8 @@ mod tests {
             "PROCONSUL_CONTROL_ADDR",
             "PROCONSUL_CONTROL_PORT",
             "PROCONSUL_HTTP_PORT_EPHEMERAL",
+            "PROCONSUL_HTTPS_DEV",
+            "PROCONSUL_HTTPS_DEV_DIR",
             "PROCONSUL_PORT_FILE",
             "PROCONSUL_SEED",
             "PROCONSUL_STRICT",
