@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::{Ending, HangingUp, HttpResponse, ServeOptions, Strictness, serve};
+use crate::{Ending, HangingUp, HttpResponse, ServeOptions, Stream, Strictness, serve};
 
 const SETTINGS: ServeOptions = ServeOptions {
     head_limit: 1000,
@@ -24,13 +24,37 @@ const SETTINGS: ServeOptions = ServeOptions {
 /// Sends a request to a connection with this response and reads to the end. Returns the bytes, and whether a
 /// reset ended them.
 async fn ask(request: &str, answer: fn() -> HttpResponse<Bytes>) -> (String, bool) {
+    let plain = ask_over(request, answer, false).await;
+    let sealed = ask_over(request, answer, true).await;
+    assert_eq!(plain, sealed, "a layer over the socket changes nothing");
+    plain
+}
+
+async fn ask_over(
+    request: &str,
+    answer: fn() -> HttpResponse<Bytes>,
+    is_sealed: bool,
+) -> (String, bool) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("a socket has an address");
     let mut client = TcpStream::connect(address).await.expect("it is listened");
     let (served, _) = listener.accept().await.expect("a client is there");
-    let serving = tokio::spawn(serve(served, SETTINGS, move |_, _| async move { answer() }));
+    let mut stream = Stream::from(served);
+    if is_sealed {
+        // A layer that passes on all bytes.
+        let sealing = stream.sealed(|mut socket| async {
+            socket.first(3).await?;
+            Ok(socket)
+        });
+        client
+            .write_all(&request.as_bytes()[..3])
+            .await
+            .expect("it reads");
+        stream = sealing.await.expect("it is sealed once");
+    }
+    let serving = tokio::spawn(serve(stream, SETTINGS, move |_, _| async move { answer() }));
     client
-        .write_all(request.as_bytes())
+        .write_all(&request.as_bytes()[if is_sealed { 3 } else { 0 }..])
         .await
         .expect("it reads");
     let mut came = Vec::new();
