@@ -9,6 +9,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use serde_json::Value;
+
 /// Longer than anything takes on the slowest machine; reached only by what has failed.
 const BOUND: Duration = Duration::from_secs(30);
 
@@ -315,12 +317,9 @@ impl Drop for Agent {
 
 /// The address in the line of JSON; what is served everywhere is asked at the loopback interface.
 pub(crate) fn address_of(line: &str) -> SocketAddr {
-    let address = line
-        .strip_prefix("{\"http\":\"")
-        .and_then(|rest| rest.strip_suffix("\"}"));
-    let address: SocketAddr = address
-        .and_then(|text| text.parse().ok())
-        .expect("the line holds an address");
+    let line: Value = serde_json::from_str(line).expect("the line is JSON");
+    let address = line["http"].as_str().expect("HTTP is served");
+    let address: SocketAddr = address.parse().expect("the line holds an address");
     if address.ip().is_unspecified() {
         SocketAddr::from(([127, 0, 0, 1], address.port()))
     } else {

@@ -137,13 +137,13 @@ fn an_endpoint_that_is_not_emulated_is_named_once() {
         .at_a_free_port()
         .start();
     let requests = [
-        ("GET", "/v1/snapshot"),
-        ("GET", "/v1/snapshot"),
+        ("GET", "/v1/agent/connect/ca/leaf/web"),
+        ("GET", "/v1/agent/connect/ca/leaf/web"),
         ("GET", "/v1/internal/ui/services"),
     ];
     ask_all(&mut agent, &requests);
     agent.wait_for("endpoint=/v1/internal/");
-    let expected = ["/v1/snapshot", "/v1/internal/"].map(|endpoint| {
+    let expected = ["/v1/agent/connect/", "/v1/internal/"].map(|endpoint| {
         format!(
             "[WARN] agent.http: Request for an endpoint of Consul's that is not emulated: endpoint={endpoint} status=501"
         )

@@ -73,7 +73,7 @@ fn a_server_on_demand_inherits_what_its_parent_was_started_with() {
     let [own, inherited] = of_both("/v1/catalog/services");
     assert_eq!(own, inherited);
     assert!(inherited.1.contains("\"web\""), "{}", inherited.1);
-    let [own, inherited] = of_both("/v1/snapshot");
+    let [own, inherited] = of_both("/v1/agent/connect/ca/leaf/web");
     assert_eq!(own, inherited);
     assert!(
         inherited.0.contains(" 404 "),
