@@ -83,7 +83,7 @@ pub use command::{AcquireRefused, Command, KvRefused, Refusal};
 pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
 pub use kv::key::Key;
-pub use kv::{Content, Entry, KvGet, KvList, KvRow, KvVerb, KvWrite};
+pub use kv::{Content, Entry, KvGet, KvList, KvNames, KvRow, KvVerb, KvWrite};
 pub use query::{
     NewPreparedQuery, PreparedQueryDelete, PreparedQueryFor, PreparedQueryId, PreparedQueryInfo,
     PreparedQueryList, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,

@@ -124,6 +124,11 @@ impl Rights {
         self.asks.as_ref().map(|asks| &*asks.caller)
     }
 
+    /// Whether there may be something that the caller may not see.
+    pub(crate) fn are_limited(&self) -> bool {
+        self.asks.is_some()
+    }
+
     /// Returns the AccessorID of the caller's token; `None` without ACLs.
     pub(crate) fn token(&self) -> Option<AclId> {
         AclId::parse(&self.caller()?.accessor).ok().flatten()

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
@@ -25,8 +24,8 @@ use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
-    AcquireRefused, Answer, Content, Index, Key, KvGet, KvList, KvRefused, KvRow, KvVerb, KvWrite,
-    Read, Refusal,
+    AcquireRefused, Answer, Content, Entry, Index, Key, KvGet, KvList, KvNames, KvRefused, KvVerb,
+    KvWrite, Read, Refusal,
 };
 use crate::version::{Behaviour, Version};
 
@@ -165,7 +164,8 @@ async fn get(request: &Request, key: Key, options: ReadOptions) -> Result<Reply,
         return Err(missing_key_name());
     }
     if recurse {
-        let (answer, rights) = read_all(request, key, options).await?;
+        let mut rights = rights_to_list(request, &key)?;
+        let answer = read_all(request, key, options, &mut rights).await;
         let reply = if answer.rows.is_empty() {
             Reply::empty(StatusCode::NOT_FOUND)
         } else {
@@ -201,22 +201,28 @@ async fn read<R: Read<Refused = Infallible>>(
     answer
 }
 
+/// Checks that a list of keys is about this server and that the caller may list them, and returns the caller's rights.
+fn rights_to_list(request: &Request, prefix: &Key) -> Result<Rights, Failure> {
+    check_own(request)?;
+    let rights = request.rights()?;
+    if request.context.config.acl.enable_key_list_policy {
+        rights.check(Question::list_keys(&prefix.text()))?;
+    }
+    Ok(rights)
+}
+
 /// Reads all keys with a prefix that the caller may read by the rights which it had before it waited (acl.md 6.2, 10.4).
 async fn read_all(
     request: &Request,
     prefix: Key,
     options: ReadOptions,
-) -> Result<(Answer<Vec<(Key, Arc<KvRow>)>>, Rights), Failure> {
-    check_own(request)?;
-    let mut rights = request.rights()?;
-    if request.context.config.acl.enable_key_list_policy {
-        rights.check(Question::list_keys(&prefix.text()))?;
-    }
+    rights: &mut Rights,
+) -> Answer<Vec<Entry>> {
     let mut answer = read(request, &KvList(prefix), options).await;
     rights.retain(&mut answer.rows, |caller, (key, _)| {
         caller.may(Question::read(Resource::Key, &key.text()))
     });
-    Ok((answer, rights))
+    answer
 }
 
 /// Answers with the bare value (kv.md 1.5).
@@ -249,19 +255,25 @@ fn raw(request: &Request, value: Bytes) -> Reply {
 
 async fn list_keys(request: &Request, prefix: Key, options: ReadOptions) -> Result<Reply, Failure> {
     let everything = prefix.is_empty();
-    let length = prefix.as_bytes().len();
-    let (answer, rights) = read_all(request, prefix, options).await?;
-    let entries = &answer.rows;
+    let separator = separator(request);
+    let mut rights = rights_to_list(request, &prefix)?;
+    let (index, names) = if rights.are_limited() {
+        let length = prefix.as_bytes().len();
+        let answer = read_all(request, prefix, options, &mut rights).await;
+        (answer.index, names_of(&answer.rows, separator, length))
+    } else {
+        let separator = separator.into();
+        let answer = read(request, &KvNames { prefix, separator }, options).await;
+        (answer.index, answer.rows)
+    };
     // Only the whole store may be an empty list (kv.md trap 8).
-    let reply = if entries.is_empty() && !everything {
+    let reply = if names.is_empty() && !everything {
         Reply::empty(StatusCode::NOT_FOUND)
     } else {
-        let keys = entries.iter().map(|(key, _)| key.as_bytes());
-        let keys = up_to_separator(keys, length, separator(request));
-        let keys: Vec<_> = keys.into_iter().map(Text).collect();
-        Reply::json(request, &keys)
+        let names: Vec<_> = names.iter().map(|name| Text(name.as_bytes())).collect();
+        Reply::json(request, &names)
     };
-    Ok(rights.told_in(reply.with_index(request, answer.index)))
+    Ok(rights.told_in(reply.with_index(request, index)))
 }
 
 /// Returns the separator. Its historic misspelling counts if the correct name is missing (kv.md 1.4).
@@ -271,28 +283,16 @@ fn separator(request: &Request) -> &[u8] {
     separator.unwrap_or_default()
 }
 
-/// Cuts keys off after the first separator behind the prefix, and removes duplicates.
-fn up_to_separator<'a>(
-    keys: impl Iterator<Item = &'a [u8]>,
-    prefix: usize,
-    separator: &[u8],
-) -> Vec<&'a [u8]> {
-    let cut = |key: &'a [u8]| {
-        if separator.is_empty() {
-            return key;
-        }
-        let mut windows = key[prefix..].windows(separator.len());
-        let at = windows.position(|window| window == separator);
-        at.map_or(key, |at| &key[..prefix + at + separator.len()])
-    };
-    let mut found: Vec<&[u8]> = Vec::new();
-    for key in keys.map(cut) {
-        // Keys are sorted, so equal cuts are adjacent.
-        if found.last() != Some(&key) {
-            found.push(key);
-        }
-    }
-    found
+/// Returns the names of keys that the caller may see, as [`KvNames`] has them of all keys. `from` is the length of the prefix.
+fn names_of(entries: &[Entry], separator: &[u8], from: usize) -> Vec<Key> {
+    let names = entries.iter().map(|(key, _)| {
+        let name = key.up_to(separator, from);
+        name.map_or_else(|| key.clone(), Key::new)
+    });
+    let mut names: Vec<Key> = names.collect();
+    // Keys are sorted, so equal names are adjacent.
+    names.dedup();
+    names
 }
 
 async fn put(request: &mut Request, key: Key) -> Result<Reply, Failure> {

@@ -25,6 +25,18 @@ impl Key {
         &self.0
     }
 
+    /// Returns the part up to the end of the first `separator` behind the first `from` bytes (kv.md 1.4); `None` without
+    /// a separator there.
+    #[must_use]
+    pub fn up_to(&self, separator: &[u8], from: usize) -> Option<&[u8]> {
+        if separator.is_empty() {
+            return None;
+        }
+        let mut windows = self.0[from..].windows(separator.len());
+        let at = windows.position(|window| window == separator)?;
+        Some(&self.0[..from + at + separator.len()])
+    }
+
     /// Returns the key as text. Only rules and refusals take keys for text.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {

@@ -6,6 +6,7 @@ pub(crate) mod radix;
 pub(crate) mod tombstone;
 
 use std::convert::Infallible;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -89,10 +90,19 @@ pub struct Content {
 #[derive(Clone, Debug)]
 pub struct KvGet(pub Key);
 
-/// Reads all keys with a prefix, in byte order; an empty prefix reads the whole store. Lists of keys are made
-/// of it, too (kv.md 1.4).
+/// Reads all keys with a prefix, in byte order; an empty prefix reads the whole store.
 #[derive(Clone, Debug)]
 pub struct KvList(pub Key);
+
+/// Reads the names of all keys with a prefix, in byte order, each up to the first separator behind the prefix and once
+/// (kv.md 1.4). Without a prefix it takes the time of the names, however many keys they stand for.
+#[derive(Clone, Debug)]
+pub struct KvNames {
+    /// What the keys start with; empty for the whole store.
+    pub prefix: Key,
+    /// Where names end; empty for whole keys.
+    pub separator: Box<[u8]>,
+}
 
 impl KvRow {
     /// Whether replacing this row by `other` changes nothing (kv.md 2.3).
@@ -127,6 +137,33 @@ impl KvTable {
             .range::<_, [u8]>(prefix_bounds(prefix, end.as_deref()))
             .map(owned)
             .collect()
+    }
+
+    /// Returns the names of [`KvNames`].
+    fn names(&self, prefix: &[u8], separator: &[u8]) -> Vec<Key> {
+        let end = after_prefix(prefix);
+        let (first, last) = prefix_bounds(prefix, end.as_deref());
+        let mut keys = self.rows.range::<_, [u8]>((first, last)).peekable();
+        let mut names = Vec::new();
+        while let Some((key, _)) = keys.next() {
+            let Some(name) = key.up_to(separator, prefix.len()) else {
+                names.push(key.clone());
+                continue;
+            };
+            names.push(Key::new(name));
+            // Skips the other keys of this name, if there are any.
+            if keys
+                .peek()
+                .is_some_and(|(key, _)| key.as_bytes().starts_with(name))
+            {
+                let Some(next) = after_prefix(name) else {
+                    break;
+                };
+                let rest = (Bound::Included(next.as_slice()), last);
+                keys = self.rows.range::<_, [u8]>(rest).peekable();
+            }
+        }
+        names
     }
 }
 
@@ -165,9 +202,29 @@ impl Read for KvList {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let entries = store.kv.under(self.0.as_bytes());
-        let index = store.prefix_index(&self.0, &entries);
+        let index = store.prefix_index(&self.0, entries.iter().map(|(_, row)| &**row));
         let reads = store.prefix_reads(&self.0, entries.is_empty());
         Ok(Answer::new(index, entries, reads))
+    }
+}
+
+impl Read for KvNames {
+    type Rows = Vec<Key>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::Prefix(self.prefix.clone())
+    }
+
+    fn look(&self, store: &Store) -> ReadResult<Self> {
+        let prefix = self.prefix.as_bytes();
+        let names = store.kv.names(prefix, &self.separator);
+        let end = after_prefix(prefix);
+        let bounds = prefix_bounds(prefix, end.as_deref());
+        let rows = store.kv.rows.range::<_, [u8]>(bounds);
+        let index = store.prefix_index(&self.prefix, rows.map(|(_, row)| &**row));
+        let reads = store.prefix_reads(&self.prefix, names.is_empty());
+        Ok(Answer::new(index, names, reads))
     }
 }
 
@@ -207,11 +264,12 @@ impl Store {
         })
     }
 
-    fn prefix_index(&self, prefix: &Key, entries: &[Entry]) -> Index {
+    /// Returns the index of a list of these rows, which are all that have the prefix.
+    fn prefix_index<'a>(&self, prefix: &Key, rows: impl Iterator<Item = &'a KvRow>) -> Index {
         if prefix.is_empty() {
             return self.kv_newest();
         }
-        let newest_row = entries.iter().map(|(_, row)| row.modify_index).max();
+        let newest_row = rows.map(|row| row.modify_index).max();
         newest_row
             .max(self.tombstones.newest_under(prefix.as_bytes()))
             .unwrap_or_else(|| self.kv_newest())

@@ -4,6 +4,7 @@
 mod acl;
 #[expect(dead_code, reason = "the scripts of the server use the rest")]
 mod any;
+mod names;
 mod radix;
 mod random;
 mod work;

@@ -86,7 +86,7 @@ fn wakes(keys: &BTreeSet<Vec<u8>>, path: &[u8], key: &[u8]) -> bool {
     watched.is_none_or(|watched| with_nul(key).starts_with(&watched))
 }
 
-fn store_of(keys: &BTreeSet<Vec<u8>>) -> Store {
+pub(super) fn store_of(keys: &BTreeSet<Vec<u8>>) -> Store {
     let mut store = Store::new(super::OLDEST, Index::ZERO);
     for key in keys {
         let write = KvWrite {
@@ -108,7 +108,7 @@ fn watched(store: &Store, read: &impl Read<Refused = Infallible>) -> Key {
     }
 }
 
-fn key() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn key() -> impl Strategy<Value = Vec<u8>> {
     vec(
         prop_oneof![Just(b'a'), Just(b'b'), Just(b'/'), Just(0xff)],
         1..6,
