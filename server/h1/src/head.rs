@@ -107,7 +107,7 @@ impl Head {
             protocol == Protocol::Http11 && !is_preface,
             &request.method,
         )?;
-        fields.check_all()?;
+        fields.check_all(strict)?;
         Ok(Self {
             persistence: if is_preface {
                 Persistence::Ends
@@ -218,14 +218,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Checks that names are tokens and values are text. Newer Go has checked most of it line by line.
-    fn check_all(&self) -> Result<(), BadHead> {
+    /// Checks that names are tokens and values are text.
+    fn check_all(&self, strict: Strictness) -> Result<(), BadHead> {
         for field in self.fields {
             if !self.bytes[field.name.clone()].iter().copied().all(is_token) {
                 return Err(BadHead::NameInvalid);
             }
-            // A header without a name is ignored.
-            if !field.name.is_empty() && !is_value(field.value.of(self.bytes)) {
+            // A header without a name is ignored. Newer Go has checked the values line by line.
+            if !strict.heads && !field.name.is_empty() && !is_value(field.value.of(self.bytes)) {
                 return Err(BadHead::ValueInvalid);
             }
         }

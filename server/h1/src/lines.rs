@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use http::Method;
+use memchr::memchr;
 
 use crate::bad_head::BadHead;
 use crate::strictness::Strictness;
@@ -113,9 +114,7 @@ impl Lines {
     }
 
     fn line_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        let found = bytes[self.searched..]
-            .iter()
-            .position(|&byte| byte == b'\n');
+        let found = memchr(b'\n', &bytes[self.searched..]);
         let end = found.map(|found| self.searched + found);
         self.searched = bytes.len();
         end
@@ -180,8 +179,7 @@ fn version_numbers(text: &[u8], strict: Strictness) -> Option<(u32, u32)> {
 }
 
 fn field(line: &[u8], start: usize, strict: Strictness) -> Result<HeaderLine, BadHead> {
-    let colon = line.iter().position(|&byte| byte == b':');
-    let colon = colon.ok_or(BadHead::Malformed)?;
+    let colon = memchr(b':', line).ok_or(BadHead::Malformed)?;
     let name = &line[..colon];
     // A space in a name has its own error, found later.
     let is_name = |byte: &u8| is_token(*byte) || *byte == b' ';
@@ -209,14 +207,32 @@ fn check_value(value: &[u8], strict: Strictness) -> Result<(), BadHead> {
 
 /// Whether these bytes are a valid value of a header.
 pub(crate) fn is_value(value: &[u8]) -> bool {
-    let is_control = |byte: &u8| (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
-    !value.iter().any(is_control)
+    let is_control = |byte: u8| (byte < b' ' && byte != b'\t') || byte == 0x7f;
+    // Without an early end the compiler looks at many bytes at once.
+    !value
+        .iter()
+        .fold(false, |found, byte| found | is_control(*byte))
 }
 
 /// Whether this byte may stand in header names and methods.
 pub(crate) fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+    TOKEN_BYTES[usize::from(byte)]
 }
+
+/// Of each byte, whether it is part of a token.
+static TOKEN_BYTES: [bool; 256] = {
+    let mut bytes = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        bytes[byte as usize] = byte.is_ascii_alphanumeric()
+            || matches!(
+                byte,
+                b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~'
+            );
+        byte += 1;
+    }
+    bytes
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,11 @@
 //! Responses on the wire: status line, headers in Go's order, and the body in Go's framing (kv.md 1.2).
 
-use std::io;
+use std::{io, iter};
 
 use bytes::{Buf, Bytes};
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
+use memchr::memchr_iter;
 use tokio::io::AsyncWriteExt;
 
 use crate::head::{Head, Persistence, Protocol};
@@ -287,13 +288,13 @@ fn reason(status: StatusCode) -> &'static str {
 /// Writes a header, its name in Go's canonical form: every word starts with a capital.
 fn write_header(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
     let start = out.len();
-    out.extend_from_slice(name.as_str().as_bytes());
-    let mut begins = true;
-    for letter in &mut out[start..] {
-        if begins {
+    let name = name.as_str().as_bytes();
+    out.extend_from_slice(name);
+    let words = memchr_iter(b'-', name).map(|dash| dash + 1);
+    for word in iter::once(0).chain(words) {
+        if let Some(letter) = out.get_mut(start + word) {
             letter.make_ascii_uppercase();
         }
-        begins = *letter == b'-';
     }
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);

@@ -1,6 +1,5 @@
 //! Routes, and Go's rules of matching. Each page declares its own table of routes.
 
-use std::collections::HashMap;
 use std::pin::Pin;
 
 use http::Method;
@@ -89,52 +88,62 @@ enum Span {
     Until(Behaviour),
 }
 
-/// The routes of an API.
-pub(crate) struct Table {
-    /// The routes of a single path, by path.
-    paths: HashMap<&'static [u8], &'static Route>,
-    /// The routes of all paths below a folder, by folder without its slash.
-    subtrees: HashMap<&'static [u8], &'static Route>,
-    /// The length of the longest folder, which bounds the search.
-    longest: usize,
+/// The routes of an API, in the order of their paths.
+pub(crate) struct Table(Vec<Row>);
+
+struct Row {
+    route: &'static Route,
+    /// The row of the nearest folder around the path.
+    around: Option<usize>,
+}
+
+impl Row {
+    fn path(&self) -> &'static [u8] {
+        self.route.path.as_bytes()
+    }
+
+    /// Whether the route is that of a path, on its own or as a folder.
+    fn is_of(&self, path: &[u8]) -> bool {
+        let own = self.path();
+        path == own || own.ends_with(b"/") && path.starts_with(own)
+    }
 }
 
 impl Table {
     /// Makes one table of the tables of all pages. No path may be in two rows.
     pub(crate) fn of(pages: &[&'static [Route]]) -> Self {
-        let mut table = Self {
-            paths: HashMap::new(),
-            subtrees: HashMap::new(),
-            longest: 0,
-        };
-        for route in pages.iter().copied().flatten() {
-            match route.path.strip_suffix('/') {
-                Some(folder) => {
-                    table.longest = table.longest.max(folder.len());
-                    table.subtrees.insert(folder.as_bytes(), route)
-                }
-                None => table.paths.insert(route.path.as_bytes(), route),
-            };
+        let mut routes: Vec<_> = pages.iter().copied().flatten().collect();
+        routes.sort_by_key(|route| route.path);
+        let mut table = Self(Vec::with_capacity(routes.len()));
+        for route in routes {
+            let around = table.around(table.0.len(), route.path.as_bytes());
+            table.0.push(Row { route, around });
         }
         table
+    }
+
+    /// Returns the row of a path among the first `rows` rows, none of which comes behind the path: every folder around the
+    /// path is a folder around the last of them, or the last itself.
+    fn around(&self, rows: usize, path: &[u8]) -> Option<usize> {
+        let outwards = |row: &usize| self.0[*row].around;
+        std::iter::successors(rows.checked_sub(1), outwards).find(|row| self.0[*row].is_of(path))
     }
 
     /// Finds the route of a cleaned path, as Go's mux does: the path itself, then a folder without its slash, then the
     /// nearest folder around the path.
     pub(crate) fn find(&self, path: &[u8]) -> RouteMatch {
-        let found = |route: &&'static Route| RouteMatch::Route(route, route.path.len());
-        if let Some(route) = self.paths.get(path) {
-            return found(route);
+        let rows = self.0.partition_point(|row| row.path() <= path);
+        let around = self.around(rows, path).map(|row| &self.0[row]);
+        if around.is_none_or(|row| row.path() != path) {
+            let below = self.0[rows..].iter().map(Row::path);
+            let mut below = below.map_while(|row| row.strip_prefix(path));
+            if below.any(|rest| rest == b"/") {
+                return RouteMatch::Slash;
+            }
         }
-        if self.subtrees.contains_key(path) {
-            return RouteMatch::Slash;
-        }
-        let looked_at = &path[..path.len().min(self.longest + 1)];
-        let slashes = looked_at.iter().enumerate();
-        let slashes = slashes.filter(|(_, byte)| **byte == b'/').rev();
-        let mut around = slashes.map(|(at, _)| &path[..at]);
-        let nearest = around.find_map(|folder| self.subtrees.get(folder));
-        nearest.map_or(RouteMatch::Unknown, found)
+        around.map_or(RouteMatch::Unknown, |row| {
+            RouteMatch::Route(row.route, row.route.path.len())
+        })
     }
 }
 
