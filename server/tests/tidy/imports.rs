@@ -160,7 +160,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     (
         "h1",
-        &["bytes", "http", "itoa", "proconsul-gocompat", "tokio"],
+        &["bytes", "http", "itoa", "memchr", "proconsul-gocompat", "tokio"],
     ),
 ];
 
