@@ -1,6 +1,7 @@
 //! The configuration of a server, resolved: files, flags and the environment are read in `cli`.
 
 mod acl;
+mod data;
 mod https;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use crate::history::DEFAULT_CAPACITY;
 use crate::version::{Behaviour, Version};
 
 pub use acl::{AclConfig, AclTokens};
+pub use data::DataFiles;
 pub use https::{HttpsConfig, TlsVersion};
 
 /// The configuration of a server.
@@ -95,6 +97,9 @@ pub struct Config {
     pub services: Vec<ServiceDefinition>,
     /// Checks that the agent registers when it comes up (`check`, `checks`). Default: none.
     pub checks: Vec<CheckDefinition>,
+
+    /// Files with data that the server starts with. Default: none.
+    pub data: DataFiles,
 
     /// Prefixes of paths that are answered with 403 (`http_config.block_endpoints`). Default: none.
     pub block_endpoints: Vec<String>,
@@ -320,6 +325,7 @@ impl Default for Config {
             enable_local_script_checks: false,
             services: Vec::new(),
             checks: Vec::new(),
+            data: DataFiles::default(),
             block_endpoints: Vec::new(),
             response_headers: Vec::new(),
             allow_write_http_from: Vec::new(),

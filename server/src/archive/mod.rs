@@ -32,6 +32,31 @@ pub(crate) struct Archive {
     pub(crate) state: Vec<u8>,
 }
 
+impl Archive {
+    /// Checks what raft checks before the state is looked at.
+    ///
+    /// # Errors
+    /// Raft's text.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let Meta { version, size, .. } = self.meta;
+        if version != 1 {
+            let at = if version == 0 {
+                "failed to create snapshot: "
+            } else {
+                ""
+            };
+            return Err(format!("{at}unsupported snapshot version {version}"));
+        }
+        let found = self.state.len();
+        if usize::try_from(size) != Ok(found) {
+            return Err(format!(
+                "failed to write snapshot, size didn't match ({found} != {size})"
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// Packs the state that a server had at this index. `wall` is the time, since the Unix epoch.
 pub(crate) fn pack(origin: &Origin<'_>, index: u64, state: &[u8], wall: Duration) -> Vec<u8> {
     let meta = meta::of(origin, index, wall, state.len());

@@ -12,7 +12,8 @@
 //! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL, and no crate reads
 //! either.
 //!
-//! No other part reads the environment or files, but for `https`, which reads certificates.
+//! No other part reads the environment or files, but for `https`, which reads certificates, and `server`, which reads
+//! what it starts with.
 
 mod agent;
 mod commands;

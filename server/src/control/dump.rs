@@ -9,7 +9,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Server;
-#[cfg(feature = "snapshots")]
 use crate::config::Config;
 #[cfg(feature = "snapshots")]
 use crate::engine::Engine;
@@ -171,12 +170,7 @@ impl Server {
     /// ```
     #[must_use]
     pub fn dump(&self) -> String {
-        let of = Origin {
-            version: self.version,
-            node: &self.node_name,
-            datacenter: &self.datacenter,
-        };
-        let state = StateDump::of(self.engine.image(), &of);
+        let state = StateDump::of(self.engine.image(), &self.origin());
         let mut text = serde_json::to_string_pretty(&state).expect("a state is made of texts");
         text.push('\n');
         text
@@ -192,17 +186,39 @@ impl Server {
     /// # Errors
     /// The text is invalid, or is the state of a different server. Nothing has been loaded.
     pub fn load(&self, state: &str) -> Result<(), LoadError> {
-        let state = StateDump::parse(state.as_bytes())?;
-        self.is_of_this_server(&state)?;
-        let loaded = self.engine.load(state.into_image(), &self.management);
+        let image = self.origin().read(state.as_bytes())?;
+        let loaded = self.engine.load(image, &self.management);
         loaded.map_err(LoadError::Impossible)
     }
 
-    fn is_of_this_server(&self, state: &StateDump) -> Result<(), LoadError> {
-        same("version", &state.version, &self.version.to_string())?;
-        same("node", &state.node, &self.node_name)?;
-        same("datacenter", &state.datacenter, &self.datacenter)
+    fn origin(&self) -> Origin<'_> {
+        Origin {
+            version: self.version,
+            node: &self.node_name,
+            datacenter: &self.datacenter,
+        }
     }
+}
+
+/// Reads a state that [`Server::dump`] gave, for a new server with this configuration.
+///
+/// # Errors
+/// The text is invalid, or is the state of a different server.
+pub(crate) fn read_dump(config: &Config, state: &[u8]) -> Result<Image, LoadError> {
+    let image = Origin::of(config).read(state)?;
+    image.check().map_err(LoadError::Impossible)?;
+    Ok(image)
+}
+
+/// Reads the state of a snapshot, for a new server with this configuration.
+///
+/// # Errors
+/// The text is no state, or that of another release.
+#[cfg(feature = "snapshots")]
+pub(crate) fn read_snapshot(config: &Config, state: &[u8]) -> Result<Image, LoadError> {
+    let image = Origin::of(config).read_snapshot(state)?;
+    image.check().map_err(LoadError::Impossible)?;
+    Ok(image)
 }
 
 /// A server's state for a snapshot, and the index of its last change.
@@ -210,12 +226,7 @@ impl Server {
 pub(crate) fn save(engine: &Engine, config: &Config) -> (Index, Vec<u8>) {
     let image = engine.image();
     let index = image.applied;
-    let of = Origin {
-        version: config.version,
-        node: &config.node_name,
-        datacenter: &config.datacenter,
-    };
-    let text = serde_json::to_vec(&StateDump::of(image, &of));
+    let text = serde_json::to_vec(&StateDump::of(image, &Origin::of(config)));
     (index, text.expect("a state is made of texts"))
 }
 
@@ -225,11 +236,9 @@ pub(crate) fn save(engine: &Engine, config: &Config) -> (Index, Vec<u8>) {
 /// The text is no state, or that of another release. Nothing has been restored.
 #[cfg(feature = "snapshots")]
 pub(crate) fn restore(engine: &Engine, config: &Config, state: &[u8]) -> Result<(), LoadError> {
-    let state = StateDump::parse(state)?;
-    let own = config.version.to_string();
-    same("version", &state.version, &own)?;
+    let image = Origin::of(config).read_snapshot(state)?;
     let management = &config.acl.tokens.initial_management;
-    let restored = engine.restore(state.into_image(), management);
+    let restored = engine.restore(image, management);
     restored.map_err(LoadError::Impossible)
 }
 
@@ -259,6 +268,33 @@ struct Origin<'a> {
     version: Version,
     node: &'a str,
     datacenter: &'a str,
+}
+
+impl<'a> Origin<'a> {
+    fn of(config: &'a Config) -> Self {
+        Self {
+            version: config.version,
+            node: &config.node_name,
+            datacenter: &config.datacenter,
+        }
+    }
+
+    /// Reads a dump of such a server.
+    fn read(&self, text: &[u8]) -> Result<Image, LoadError> {
+        let state = StateDump::parse(text)?;
+        same("version", &state.version, &self.version.to_string())?;
+        same("node", &state.node, self.node)?;
+        same("datacenter", &state.datacenter, self.datacenter)?;
+        Ok(state.into_image())
+    }
+
+    /// Reads the state of a snapshot, which may be that of another node and datacenter.
+    #[cfg(feature = "snapshots")]
+    fn read_snapshot(&self, text: &[u8]) -> Result<Image, LoadError> {
+        let state = StateDump::parse(text)?;
+        same("version", &state.version, &self.version.to_string())?;
+        Ok(state.into_image())
+    }
 }
 
 impl StateDump {

@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
 use super::state::Keys;
-use crate::store::{Content, KvVerb};
+use crate::store::{Content, Key, KvVerb, KvWrite};
 
 /// A key as `consul kv export` prints it.
 #[derive(Deserialize, Serialize)]
@@ -70,32 +70,44 @@ impl Keys<'_> {
     /// # Errors
     /// The text is not an export; says why. Nothing was written.
     pub fn import(self, export: &str) -> Result<usize, ImportError> {
-        let error = |text: String| ImportError(format!("not an export of keys: {text}"));
-        let exported: Vec<Exported> =
-            serde_json::from_str(export).map_err(|reason| error(reason.to_string()))?;
-        let mut contents = Vec::new();
-        for entry in exported {
-            let value = BASE64_STANDARD.decode(&entry.value);
-            let value = value.map_err(|reason| {
-                error(format!(
-                    "the value of {:?} is no base64: {reason}",
-                    entry.key
-                ))
-            })?;
-            if entry.key.is_empty() {
-                return Err(error("a key is empty".to_owned()));
-            }
-            let content = Content {
-                value: value.into(),
-                flags: entry.flags,
-            };
-            contents.push((entry.key, content));
-        }
-        let count = contents.len();
-        for (key, content) in contents {
-            let written = self.write(key, KvVerb::Set(content));
+        let writes = writes_of(export.as_bytes())?;
+        let count = writes.len();
+        for write in writes {
+            let written = self.apply(write);
             written.expect("an unconditional write is not refused");
         }
         Ok(count)
     }
+}
+
+/// Returns the writes of the keys of an export, in its order.
+///
+/// # Errors
+/// The text is not an export; says why.
+pub(crate) fn writes_of(export: &[u8]) -> Result<Vec<KvWrite>, ImportError> {
+    let error = |text: String| ImportError(format!("not an export of keys: {text}"));
+    let exported: Vec<Exported> =
+        serde_json::from_slice(export).map_err(|reason| error(reason.to_string()))?;
+    let write = |(at, entry): (usize, Exported)| {
+        let entry_error = |text: &str| error(format!("entry {}: {text}", at + 1));
+        if entry.key.is_empty() {
+            return Err(entry_error("a key is empty"));
+        }
+        let value = BASE64_STANDARD.decode(&entry.value);
+        let value = value.map_err(|reason| {
+            entry_error(&format!(
+                "the value of {:?} is no base64: {reason}",
+                entry.key
+            ))
+        })?;
+        let content = Content {
+            value: value.into(),
+            flags: entry.flags,
+        };
+        Ok(KvWrite {
+            key: Key::new(entry.key),
+            verb: KvVerb::Set(content),
+        })
+    };
+    exported.into_iter().enumerate().map(write).collect()
 }

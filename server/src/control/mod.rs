@@ -44,9 +44,11 @@ pub(crate) use address::{Addresses, reachable};
 pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
 pub use dump::LoadError;
+pub(crate) use dump::read_dump;
 #[cfg(feature = "snapshots")]
-pub(crate) use dump::{restore, save};
+pub(crate) use dump::{read_snapshot, restore, save};
 pub use export::ImportError;
+pub(crate) use export::writes_of;
 pub(crate) use servers::{Launched, NotStarted, OnDemand};
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
 

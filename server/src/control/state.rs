@@ -226,9 +226,13 @@ impl Keys<'_> {
         self.write(key, KvVerb::Release(content(value), session.to_owned()))
     }
 
-    pub(super) fn write(self, key: impl AsRef<[u8]>, verb: KvVerb) -> Result<bool, Refusal> {
+    fn write(self, key: impl AsRef<[u8]>, verb: KvVerb) -> Result<bool, Refusal> {
         let key = Key::new(key);
-        let Err(refused) = self.0.engine.apply(KvWrite { key, verb }) else {
+        self.apply(KvWrite { key, verb })
+    }
+
+    pub(super) fn apply(self, write: KvWrite) -> Result<bool, Refusal> {
+        let Err(refused) = self.0.engine.apply(write) else {
             return Ok(true);
         };
         refused.error().cloned().map_or(Ok(false), Err)

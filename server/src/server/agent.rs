@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Reread;
 use super::acl::{acl_start, may_write_own_node, start_acls};
+use super::{Reread, StartData};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::definition::Defined;
@@ -22,9 +22,9 @@ use crate::version::{Behaviour, Version};
 const FIRST_INDEX_DEV: Index = Index(10);
 const FIRST_INDEX: Index = Index(5);
 
-/// Returns an engine in which the agent's own node is registered, so that sessions can be created. `config` has its
-/// node id.
-pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock) -> Arc<Engine> {
+/// Returns an engine in which the agent's own node is registered, so that sessions can be created, and which has loaded
+/// this data. `config` has its node id.
+pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock, data: StartData) -> Arc<Engine> {
     let before = if config.dev {
         FIRST_INDEX_DEV
     } else {
@@ -46,6 +46,7 @@ pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock) -> Arc<Engine
     engine
         .apply(agent_start(config, seed))
         .expect("the agent's own node is in order");
+    data.load(&engine, config);
     register_definitions(config, &engine);
     Arc::new(engine)
 }
@@ -59,13 +60,8 @@ fn register_definitions(config: &Config, engine: &Engine) {
     if services.is_empty() && checks.is_empty() {
         return;
     }
-    let command = AgentCommand::Reload {
-        services,
-        checks,
-        keep: true,
-    };
     engine
-        .apply(command)
+        .apply(AgentCommand::Configure { services, checks })
         .expect("a configuration is taken as far as it can be");
 }
 

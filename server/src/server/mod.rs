@@ -2,6 +2,7 @@
 
 mod acl;
 mod agent;
+mod data;
 mod own_thread;
 mod sockets;
 
@@ -9,11 +10,14 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::TcpListener as StdTcpListener;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
+#[cfg(feature = "cli")]
+use crate::cli::resolve::data::take_service_files;
 use crate::clock::Clock;
 use crate::config::Config;
 pub(crate) use crate::control::reachable;
@@ -26,6 +30,7 @@ use crate::https::{DevCertificates, Tls};
 use crate::probe;
 use crate::version::Version;
 use agent::{new_engine, reload_of};
+pub(crate) use data::StartData;
 use sockets::{Sockets, adopt, bind, bind_control, http_addresses, remove_socket};
 
 /// The number of I/O events that a server in a test takes from the operating system at once. The runtime allocates a
@@ -49,6 +54,8 @@ pub enum StartError {
     Definition(String),
     /// HTTPS cannot be served; with Consul's sentence.
     Https(String),
+    /// A file with data to start with cannot be loaded; with its name and the place in it.
+    Data(String),
 }
 
 impl fmt::Display for StartError {
@@ -70,7 +77,9 @@ impl fmt::Display for StartError {
                 )
             }
             StartError::Runtime(error) => write!(formatter, "cannot start a server: {error}"),
-            StartError::Definition(text) | StartError::Https(text) => formatter.write_str(text),
+            StartError::Definition(text) | StartError::Https(text) | StartError::Data(text) => {
+                formatter.write_str(text)
+            }
         }
     }
 }
@@ -79,7 +88,7 @@ impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             StartError::Listen { error, .. } | StartError::Runtime(error) => Some(error),
-            StartError::Definition(_) | StartError::Https(_) => None,
+            StartError::Definition(_) | StartError::Https(_) | StartError::Data(_) => None,
         }
     }
 }
@@ -202,6 +211,37 @@ impl Builder {
         self
     }
 
+    /// Starts with the state of a file: a dump ([`Server::dump`]) of a server with the same version, node name and
+    /// datacenter, or an archive of `/v1/snapshot`. Where there are several, each is loaded over the former.
+    pub fn load_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config.data.states.push(path.into());
+        self
+    }
+
+    /// Starts with the keys of a file in the form of `consul kv export`, over those of the states. May be called
+    /// several times.
+    ///
+    /// ```
+    /// let file = std::env::temp_dir().join("proconsul-builder-keys.json");
+    /// std::fs::write(&file, r#"[{"key": "color", "flags": 0, "value": "cmVk"}]"#)?;
+    /// let server = proconsul::Server::builder().kv_file(&file).start()?;
+    /// assert_eq!(server.kv().get("color").unwrap().value, "red");
+    /// # std::fs::remove_file(&file)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn kv_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config.data.keys.push(path.into());
+        self
+    }
+
+    /// Starts with the services and checks of a file in the form that `consul services register` takes, or of a folder
+    /// of such files. May be called several times.
+    #[cfg(feature = "cli")]
+    pub fn services_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config.data.definitions.push(path.into());
+        self
+    }
+
     /// Starts with a frozen clock: no TTL, lock-delay or wait ends by itself.
     pub fn frozen(mut self) -> Self {
         self.frozen = true;
@@ -211,10 +251,12 @@ impl Builder {
     /// Starts the server. It is usable when this returns.
     ///
     /// # Errors
-    /// The server cannot listen on an address, the operating system has no thread left, or a definition is invalid.
-    pub fn start(self) -> Result<Server, StartError> {
+    /// The server cannot listen on an address, the operating system has no thread left, a definition is invalid, or a
+    /// file cannot be loaded.
+    pub fn start(mut self) -> Result<Server, StartError> {
         let checked = self.config.check_definitions();
         checked.map_err(StartError::Definition)?;
+        take_service_files(&mut self.config).map_err(StartError::Data)?;
         let clock = if self.frozen {
             Clock::frozen()
         } else {
@@ -222,7 +264,8 @@ impl Builder {
         };
         let seed = self.config.seed.unwrap_or_else(Entropy::machine_seed);
         let config = self.config.with_seed(seed);
-        let engine = new_engine(&config, seed, clock);
+        let data = StartData::read(&config)?;
+        let engine = new_engine(&config, seed, clock, data);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_io_events_per_tick(EVENTS_AT_ONCE)
@@ -306,13 +349,14 @@ impl Drop for OwnThread {
 /// Reads a configuration again.
 pub(crate) type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
 
-/// Runs a server in the current process until `stop` is ready, as `proconsul agent` does. Calls `ready` with the
+/// Runs a server with this data in the current process until `stop` is ready, as `proconsul agent` does. Calls `ready` with the
 /// addresses and the reload when the first request would succeed.
 ///
 /// # Errors
 /// The server cannot listen on an address.
 pub(crate) async fn run(
     config: Config,
+    start: StartData,
     reread: Reread,
     ready: impl FnOnce(&Addresses, Reload),
     stop: impl Future<Output = ()>,
@@ -328,7 +372,7 @@ pub(crate) async fn run(
     };
     let seed = config.seed.unwrap_or_else(Entropy::machine_seed);
     let config = config.with_seed(seed);
-    let engine = new_engine(&config, seed, Clock::running());
+    let engine = new_engine(&config, seed, Clock::running(), start);
     let server = new_handle(&engine, &config, seed, &sockets, certificates);
     sockets.follow(&server);
     let addresses = sockets.all_addresses();
@@ -381,9 +425,17 @@ fn new_handle(
     Server::new(engine, config, seed, addresses, on_demand)
 }
 
-/// The error for settings of a server on demand in a build without configuration files.
+/// The error for settings in a build without configuration files.
 #[cfg(not(feature = "cli"))]
 const NO_SETTINGS: &str = "this build of proconsul reads no settings: its feature `cli` is off";
+
+#[cfg(not(feature = "cli"))]
+fn take_service_files(config: &mut Config) -> Result<(), String> {
+    if config.data.definitions.is_empty() {
+        return Ok(());
+    }
+    Err(NO_SETTINGS.to_owned())
+}
 
 /// Starts a server on demand of the control plane.
 fn launch(config: Config, frozen: bool) -> Result<Launched, String> {

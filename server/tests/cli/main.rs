@@ -15,3 +15,4 @@ mod own_files;
 mod service_files;
 mod signals;
 mod snapshots;
+mod start_data;

@@ -157,3 +157,21 @@ fn a_control_address_that_is_none_is_refused() {
         assert_eq!(run.refusal(), format!("==> {expected}\n"));
     }
 }
+
+#[test]
+fn a_server_on_demand_starts_with_the_same_data() {
+    let arguments = ["-dev", "--control", "--kv-file=k.json", "--services=s.hcl"];
+    let run = Run::agent("on-demand-data", &arguments)
+        .file(
+            "k.json",
+            r#"[{"key": "color", "flags": 0, "value": "cmVk"}]"#,
+        )
+        .file("s.hcl", "service { name = \"web\" }");
+    let mut agent = run.at_a_free_port().start().ready();
+    agent.put("/v1/kv/color", "blue");
+    let child = start_server(agent.address(), "");
+    let child = address_in(&child["url"]);
+    assert_eq!(ask(child, "GET", "/v1/kv/color?raw", "").1, "red");
+    let (_, services) = ask(child, "GET", "/v1/agent/services", "");
+    assert!(services.contains("\"web\""), "{services}");
+}

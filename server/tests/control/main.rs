@@ -21,6 +21,7 @@ mod safety;
 mod scenarios;
 mod servers;
 mod service_wakes;
+mod start_data;
 mod state;
 mod support;
 mod time;

@@ -83,6 +83,7 @@ const PARTS: &[(&str, &[&str])] = &[
         "server",
         // Of the command line, how settings are read: a server on demand is given them as a file would.
         &[
+            "archive",
             "cli",
             "clock",
             "config",

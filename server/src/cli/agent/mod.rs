@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::control::{Address, Addresses};
 use crate::entropy::Entropy;
 use crate::https::Tls;
-use crate::server::{self, Reload};
+use crate::server::{self, Reload, StartData};
 use crate::version::Behaviour;
 
 /// The help before the list of flags.
@@ -40,9 +40,11 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
     let prepared = prepare(arguments, &variables).and_then(|prepared| {
         let config = &prepared.resolved.config;
         let checked = config.check_definitions().and_then(|()| Tls::check(config));
-        checked.map(|()| prepared).map_err(Stop::Refused)
+        let data =
+            checked.and_then(|()| StartData::read(config).map_err(|error| error.to_string()));
+        data.map(|data| (prepared, data)).map_err(Stop::Refused)
     });
-    let mut prepared = match prepared {
+    let (mut prepared, data) = match prepared {
         Ok(prepared) => prepared,
         Err(Stop::Help) => {
             output::out(&format!(
@@ -82,7 +84,7 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
         Err(Stop::Help) => Err("the flags ask for help".to_owned()),
         Ok(prepared) => Ok(prepared.resolved.config),
     };
-    let code = match serve(&prepared.resolved, Box::new(reread)) {
+    let code = match serve(&prepared.resolved, data, Box::new(reread)) {
         Ok(code) => code,
         Err(text) => {
             error!(target: "agent", error = text, "Error starting agent");
@@ -161,7 +163,7 @@ impl Prepared {
 ///
 /// # Errors
 /// Consul's text about a file that cannot be written or an address that cannot be listened on.
-fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
+fn serve(resolved: &Resolved, data: StartData, reread: server::Reread) -> Result<u8, String> {
     let config = &resolved.config;
     if let Some(flaw) = policy_flaw(&config.acl) {
         return Err(format!("Failed to start Consul server: {flaw}"));
@@ -199,7 +201,7 @@ fn serve(resolved: &Resolved, reread: server::Reread) -> Result<u8, String> {
                 *caught.borrow_mut() = Some(wait(&mut signals, config, reload.as_ref()).await);
             }
         };
-        server::run(config.clone(), reread, ready, stop)
+        server::run(config.clone(), data, reread, ready, stop)
             .await
             .map_err(|error| error.to_string())
     });

@@ -163,8 +163,11 @@ mod tests {
             "PROCONSUL_HTTP_PORT_EPHEMERAL",
             "PROCONSUL_HTTPS_DEV",
             "PROCONSUL_HTTPS_DEV_DIR",
+            "PROCONSUL_KV_FILE",
+            "PROCONSUL_LOAD",
             "PROCONSUL_PORT_FILE",
             "PROCONSUL_SEED",
+            "PROCONSUL_SERVICES",
             "PROCONSUL_STRICT",
         ];
         assert_eq!(variables, expected);

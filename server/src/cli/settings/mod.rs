@@ -113,10 +113,20 @@ settings! {
         Text https_dev_dir []
             Own "https-dev-dir" "The folder for those files, in place of a temporary one; asks for -https-dev \
              (proconsul only).";
+        List kv_files []
+            Own "kv-file" "A file in the form of \"consul kv export\" whose keys are there from the start; several with \
+             commas between them. May be repeated (proconsul only).";
+        List state_files []
+            Own "load" "A file with the state to start with, a dump of the control plane or an archive of \"consul \
+             snapshot save\"; several with commas between them. May be repeated (proconsul only).";
         Text port_file []
             Own "port-file" "Serve HTTP at a free port unless one is given, and write one line of JSON into this file \
              that says which (proconsul only).";
         Unsigned seed [] Own "seed" "What ids and jitter are drawn from: the same seed gives the same (proconsul only).";
+        List service_files []
+            Own "services" "A file in the form that \"consul services register\" takes, or a folder of such files, whose \
+             services and checks are there from the start; several with commas between them. May be repeated (proconsul \
+             only).";
         Bool strict []
             Own "strict" "Answer endpoints that are not emulated as unknown paths, not with 501 (proconsul only).";
 

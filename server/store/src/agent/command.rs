@@ -71,7 +71,14 @@ pub enum AgentCommand {
         /// The services that it may deregister.
         deregisters: Vec<String>,
     },
-    /// Load the configuration: register what it defines, deregister what it no longer defines. Registrations
+    /// Come up with a configuration: register what it defines, beside what a loaded state has.
+    Configure {
+        /// The services of the configuration.
+        services: Vec<ServiceSpec>,
+        /// The checks of the configuration.
+        checks: Vec<CheckSpec>,
+    },
+    /// Load the configuration again: register what it defines, deregister what it no longer defines. Registrations
     /// by clients survive only with a data directory, so not in development mode (session.md 4.4).
     Reload {
         /// The services of the configuration.
@@ -140,7 +147,9 @@ impl AgentCommand {
                 format!("the node went {} maintenance", switched(reason))
             }
             AgentCommand::UseToken { .. } => "the agent got a token".to_owned(),
-            AgentCommand::Reload { .. } => "the agent read its configuration".to_owned(),
+            AgentCommand::Configure { .. } | AgentCommand::Reload { .. } => {
+                "the agent read its configuration".to_owned()
+            }
         }
     }
 }

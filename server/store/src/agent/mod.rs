@@ -231,6 +231,7 @@ impl Change<'_> {
                 self.agent_service_maintenance(&id, reason)?;
             }
             AgentCommand::NodeMaintenance { reason } => self.agent_node_maintenance(reason),
+            AgentCommand::Configure { services, checks } => self.agent_configure(services, checks),
             AgentCommand::Reload {
                 services,
                 checks,

@@ -29,6 +29,16 @@ impl Configured {
 }
 
 impl Change<'_> {
+    /// Registers what the configuration defines, beside what is there.
+    pub(super) fn agent_configure(&mut self, services: Vec<ServiceSpec>, checks: Vec<CheckSpec>) {
+        let mut all = Configured::of(&services, &checks);
+        let before = Configured::clone(&self.store.agent.configured);
+        all.services.extend(before.services);
+        all.checks.extend(before.checks);
+        self.store.agent.configured = Arc::new(all);
+        self.agent_register_configured(services, checks);
+    }
+
     /// Registers what the configuration defines, and deregisters what it no longer defines; without `keep`,
     /// also everything else.
     pub(super) fn agent_reload(
@@ -42,6 +52,10 @@ impl Change<'_> {
         let now = Arc::clone(&configured);
         let before = std::mem::replace(&mut self.store.agent.configured, configured);
         self.agent_drop_all_but(&now, keep.then_some(&before));
+        self.agent_register_configured(services, checks);
+    }
+
+    fn agent_register_configured(&mut self, services: Vec<ServiceSpec>, checks: Vec<CheckSpec>) {
         for spec in services {
             // A service is skipped if no port is left for its sidecar.
             let _ = self.agent_register_service(spec, false);

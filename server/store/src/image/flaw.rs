@@ -48,7 +48,10 @@ pub(crate) fn all_different<T: Ord>(
 
 impl Image {
     /// Checks that a store can be in this state.
-    pub(super) fn check(&self) -> Result<(), Flaw> {
+    ///
+    /// # Errors
+    /// What no store would have.
+    pub fn check(&self) -> Result<(), Flaw> {
         self.check_indexes()?;
         self.check_catalog()?;
         let sessions = self.check_sessions()?;

@@ -70,31 +70,12 @@ fn save(engine: &Engine, config: &Config) -> (Index, Vec<u8>) {
 
 fn restore(sent: &[u8], engine: &Engine, config: &Config) -> Result<(), Failure> {
     let unpacked = archive::unpack(sent, archive::MOST_BYTES);
-    let Archive { meta, state } = unpacked.map_err(|words| unreadable(&words))?;
-    check(&meta, state.len()).map_err(|words| not_restored(&words))?;
+    let archive = unpacked.map_err(|words| unreadable(&words))?;
+    archive.check().map_err(|words| not_restored(&words))?;
+    let Archive { meta, state } = archive;
     let restored = control::restore(engine, config, &state);
     restored.map_err(|error| {
         let Meta { id, .. } = &meta;
         not_restored(&format!("failed to restore snapshot {id}: {error}"))
     })
-}
-
-/// Checks what raft checks before the state is looked at.
-fn check(meta: &Meta, size: usize) -> Result<(), String> {
-    let version = meta.version;
-    if version != 1 {
-        let at = if version == 0 {
-            "failed to create snapshot: "
-        } else {
-            ""
-        };
-        return Err(format!("{at}unsupported snapshot version {version}"));
-    }
-    if usize::try_from(meta.size) != Ok(size) {
-        let told = meta.size;
-        return Err(format!(
-            "failed to write snapshot, size didn't match ({size} != {told})"
-        ));
-    }
-    Ok(())
 }

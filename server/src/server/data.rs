@@ -1,0 +1,106 @@
+//! What a server starts with: the states and keys of its configuration's files.
+
+use std::fmt::Display;
+use std::fs;
+use std::path::Path;
+
+use super::{StartError, reason};
+use crate::config::Config;
+use crate::control::{read_dump, writes_of};
+use crate::engine::Engine;
+use crate::store::{Image, KvWrite};
+
+/// The first bytes of a gzip'd file: a state is either this or JSON.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The data to start with, read and sound.
+#[derive(Debug, Default)]
+pub(crate) struct StartData {
+    states: Vec<StartState>,
+    writes: Vec<KvWrite>,
+}
+
+/// A state to start with.
+#[derive(Debug)]
+enum StartState {
+    /// From a dump.
+    Dumped(Box<Image>),
+    /// From the archive of a snapshot.
+    #[cfg(feature = "snapshots")]
+    Archived(Box<Image>),
+}
+
+impl StartData {
+    /// Reads the files of a configuration.
+    ///
+    /// # Errors
+    /// The first file that cannot be loaded, with the place in it.
+    pub(crate) fn read(config: &Config) -> Result<Self, StartError> {
+        let states = config.data.states.iter();
+        let states = states.map(|path| from_file(path, |bytes| state(config, bytes)));
+        let keys = config.data.keys.iter();
+        let writes = keys.map(|path| from_file(path, |bytes| writes_of(bytes).map_err(text_of)));
+        Ok(Self {
+            states: states.collect::<Result<_, _>>()?,
+            writes: writes
+                .collect::<Result<Vec<_>, _>>()?
+                .into_iter()
+                .flatten()
+                .collect(),
+        })
+    }
+
+    /// Loads the states, then the keys.
+    pub(super) fn load(self, engine: &Engine, config: &Config) {
+        const SOUND: &str = "the state was checked when it was read";
+        let management = &config.acl.tokens.initial_management;
+        for state in self.states {
+            match state {
+                StartState::Dumped(image) => engine.load(*image, management).expect(SOUND),
+                #[cfg(feature = "snapshots")]
+                StartState::Archived(image) => engine.restore(*image, management).expect(SOUND),
+            }
+        }
+        for write in self.writes {
+            let written = engine.apply(write);
+            written.expect("an unconditional write is not refused");
+        }
+    }
+}
+
+fn from_file<T>(
+    path: &Path,
+    read: impl FnOnce(&[u8]) -> Result<T, String>,
+) -> Result<T, StartError> {
+    let read = fs::read(path)
+        .map_err(|error| reason(&error))
+        .and_then(|bytes| read(&bytes));
+    read.map_err(|why| StartError::Data(format!("cannot load {}: {why}", path.display())))
+}
+
+fn state(config: &Config, bytes: &[u8]) -> Result<StartState, String> {
+    if bytes.starts_with(&GZIP) {
+        return archived(config, bytes);
+    }
+    let image = read_dump(config, bytes).map_err(text_of)?;
+    Ok(StartState::Dumped(Box::new(image)))
+}
+
+#[cfg(feature = "snapshots")]
+fn archived(config: &Config, bytes: &[u8]) -> Result<StartState, String> {
+    use crate::archive;
+
+    let archive = archive::unpack(bytes, archive::MOST_BYTES)?;
+    archive.check()?;
+    let image = crate::control::read_snapshot(config, &archive.state).map_err(text_of)?;
+    Ok(StartState::Archived(Box::new(image)))
+}
+
+#[cfg(not(feature = "snapshots"))]
+fn archived(_: &Config, _: &[u8]) -> Result<StartState, String> {
+    Err("this build of proconsul reads no archives: its feature `snapshots` is off".to_owned())
+}
+
+fn text_of(error: impl Display) -> String {
+    error.to_string()
+}
