@@ -17,6 +17,7 @@ use self::log::Log;
 use self::own_file::OwnFile;
 use super::{os_error, output};
 use crate::cli::resolve::acl::policy_flaw;
+use crate::cli::resolve::data::take_data;
 use crate::cli::resolve::{Resolved, resolve};
 use crate::cli::settings::environment::{ImageSettings, Variables};
 use crate::cli::settings::flags::{FlagEffect, flags};
@@ -140,7 +141,8 @@ fn prepare(arguments: &[String], variables: &Variables) -> Result<Prepared, Stop
         )));
     }
     let loaded = load(&given, &image, variables).map_err(Stop::Refused)?;
-    let resolved = resolve(&loaded.settings).map_err(Stop::Refused)?;
+    let mut resolved = resolve(&loaded.settings).map_err(Stop::Refused)?;
+    take_data(&loaded.settings, &mut resolved.config).map_err(Stop::Refused)?;
     Ok(Prepared { loaded, resolved })
 }
 

@@ -8,8 +8,17 @@ use crate::cli::settings::flags::called;
 use crate::cli::settings::keys::{self, Remarks};
 use crate::config::{Config, DataFiles};
 
+/// Sets the files with data, and reads those with definitions.
+///
+/// # Errors
+/// A name is missing, or see [`take_service_files`].
+pub(in crate::cli) fn take_data(settings: &Settings, config: &mut Config) -> Result<(), String> {
+    config.data = files(settings)?;
+    take_service_files(config)
+}
+
 /// Returns the files with data. One argument may list several.
-pub(super) fn files(settings: &Settings) -> Result<DataFiles, String> {
+fn files(settings: &Settings) -> Result<DataFiles, String> {
     let paths = |name, given: &[String]| {
         let paths = given.iter().flat_map(|paths| paths.split(','));
         let path = |path: &str| {

@@ -125,8 +125,6 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     warnings.extend(https::warning(&config.https));
     warnings.extend(acl::warnings(settings, &config.acl, version));
     take_definitions(settings, &mut config)?;
-    config.data = data::files(settings)?;
-    data::take_service_files(&mut config)?;
 
     Ok(Resolved {
         ports: shown_ports(settings, port, https_port),
