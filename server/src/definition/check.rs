@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::{DefinitionError, DefinitionRules};
 use crate::go::duration;
-use crate::store::{Alias, CheckSource, CheckSpec, NewCheck, Probe, ProbeTarget, Thresholds};
+use crate::store::{
+    Alias, CheckSource, CheckSpec, NewCheck, Probe, ProbeTarget, ProbeTls, Thresholds,
+};
 use crate::version::Behaviour;
 
 /// The shortest time between two runs.
@@ -17,6 +19,9 @@ const DEFAULT_SCRIPT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The shortest time before a critical service is deregistered.
 const SHORTEST_DEREGISTER: Duration = Duration::from_secs(60);
 const CRITICAL: &str = "critical";
+/// The output of checks that ask for a container or for the operating system's services.
+const NOT_RUN: &str =
+    "proconsul does not run checks of this type: the status stays as it was registered";
 
 /// The definition of a check. Empty and zero fields are unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,8 +40,10 @@ pub struct CheckDefinition {
     pub script_args: Vec<String>,
     /// A container in which Consul would run the command. Not emulated.
     pub docker_container_id: String,
-    /// An address that Consul would check over gRPC. Not emulated.
+    /// The address to ask over gRPC, with the name of a service behind a slash if not for all.
     pub grpc: String,
+    /// Whether that server speaks TLS.
+    pub grpc_use_tls: bool,
     /// A node of the catalog whose checks are followed; empty for this agent.
     pub alias_node: String,
     /// The id of a service whose checks are followed.
@@ -55,9 +62,11 @@ pub struct CheckDefinition {
     pub tls_server_name: String,
     /// The address to connect to.
     pub tcp: String,
-    /// An address that Consul would ping over HTTP/2. Not emulated.
+    /// The address to ping over HTTP/2.
     pub h2ping: String,
-    /// An address that Consul would check over UDP. Not emulated.
+    /// Whether that server speaks TLS; `None` stands for yes.
+    pub h2ping_use_tls: Option<bool>,
+    /// The address to send a datagram to.
     pub udp: String,
     /// A service of the operating system that Consul would check. Not emulated.
     pub os_service: String,
@@ -217,7 +226,7 @@ impl CheckDefinition {
         };
         let after = positive(self.timing.deregister_after_ns);
         CheckSpec {
-            source: self.source(output_limit),
+            source: self.source(output_limit, rules),
             output_limit,
             deregister_after: after.map(|after| after.max(SHORTEST_DEREGISTER)),
             thresholds: self.thresholds(rules),
@@ -236,7 +245,14 @@ impl CheckDefinition {
         }
     }
 
-    fn source(&self, output_limit: usize) -> CheckSource {
+    fn tls(&self, is_used: bool) -> Option<ProbeTls> {
+        is_used.then(|| ProbeTls {
+            skip_verify: self.tls_skip_verify,
+            server_name: self.tls_server_name.clone(),
+        })
+    }
+
+    fn source(&self, output_limit: usize, rules: DefinitionRules) -> CheckSource {
         let target = match self.kind() {
             "ttl" => {
                 return CheckSource::Ttl(positive(self.timing.ttl_ns).unwrap_or_default());
@@ -250,6 +266,16 @@ impl CheckDefinition {
                 tls_server_name: self.tls_server_name.clone(),
             },
             "tcp" => ProbeTarget::Tcp(self.tcp.clone()),
+            "udp" => ProbeTarget::Udp(self.udp.clone()),
+            "h2ping" => ProbeTarget::H2Ping {
+                address: self.h2ping.clone(),
+                tls: self.tls(self.h2ping_use_tls.unwrap_or(true)),
+            },
+            "grpc" => ProbeTarget::Grpc {
+                target: self.grpc.clone(),
+                tls: self.tls(self.grpc_use_tls),
+                late_words: rules.version.has(Behaviour::AgentGrpcDialWords),
+            },
             "script" => ProbeTarget::Script(self.script_args.clone()),
             "alias" => {
                 return CheckSource::Alias(Alias {
@@ -261,8 +287,8 @@ impl CheckDefinition {
         };
         let interval = positive(self.timing.interval_ns).unwrap_or_default();
         let timeout = match target {
-            ProbeTarget::Http { .. } | ProbeTarget::Tcp(_) => DEFAULT_TIMEOUT,
             ProbeTarget::Script(_) => DEFAULT_SCRIPT_TIMEOUT,
+            _ => DEFAULT_TIMEOUT,
         };
         CheckSource::Probe {
             probe: Probe {
@@ -276,6 +302,10 @@ impl CheckDefinition {
 
     fn into_check(self, owner: CheckOwner<'_>) -> NewCheck {
         let kind = self.kind().to_owned();
+        let output = match kind.as_str() {
+            "docker" | "os_service" => NOT_RUN,
+            _ => "",
+        };
         // Unset durations are shown as 0s, except in the checks of a service's definition (1.22.md B4.4).
         let in_service = matches!(owner, CheckOwner::Service { .. });
         let shown = |nanoseconds: i64| match nanoseconds {
@@ -306,6 +336,7 @@ impl CheckDefinition {
                 self.status
             },
             notes: self.notes,
+            output: output.to_owned(),
             service_id,
             kind,
             interval: shown(self.timing.interval_ns),

@@ -133,7 +133,7 @@ async fn once(
             "" => &url.host,
             given => given,
         };
-        let stream = super::tls::connect(stream, name, request.tls_skip_verify).await?;
+        let stream = super::tls::connect(stream, name, request.tls_skip_verify, &[]).await?;
         return exchange(stream, &text, to_head).await;
     }
     exchange(stream, &text, to_head).await

@@ -1,13 +1,20 @@
-//! Runs HTTP, TCP and script checks when the engine asks for them.
+//! Runs HTTP, TCP, UDP, gRPC, H2PING and script checks when the engine asks for them.
 //!
 //! Outputs have the words of Go's libraries, as Consul's have (seen on 1.8.7).
 
 mod answer;
+#[cfg(feature = "http2-checks")]
+mod grpc;
+#[cfg(feature = "http2-checks")]
+mod h2ping;
 mod http;
+#[cfg(feature = "http2-checks")]
+mod http2;
 mod script;
 mod tcp;
 #[cfg(feature = "https-checks")]
 mod tls;
+mod udp;
 mod url;
 
 use std::collections::HashMap;
@@ -29,6 +36,13 @@ struct Outcome {
 }
 
 impl Outcome {
+    fn passing(output: String) -> Self {
+        Self {
+            status: "passing",
+            output,
+        }
+    }
+
     fn critical(output: impl Into<String>) -> Self {
         Self {
             status: "critical",
@@ -36,6 +50,10 @@ impl Outcome {
         }
     }
 }
+
+#[cfg(not(feature = "http2-checks"))]
+const NO_HTTP2: &str =
+    "this build of proconsul speaks no HTTP/2: its feature `http2-checks` is off";
 
 /// Runs due checks, for ever.
 pub(crate) async fn run_checks(engine: Arc<Engine>) {
@@ -82,21 +100,40 @@ async fn run_check(open: OpenRun, run: ProbeRun) -> u64 {
     let ran = AgentCommand::Ran {
         id: run.check_id,
         registration: run.registration,
-        status: outcome.status,
-        output: outcome.output,
+        result: outcome.map(|Outcome { status, output }| (status, output)),
     };
     let applied = open.0.apply(ran);
     applied.expect("the result of a run is taken or forgotten");
     run.registration
 }
 
-async fn ask(engine: &Engine, run: &ProbeRun) -> Outcome {
+/// Asks the target; `None` if the run says nothing of its status.
+async fn ask(engine: &Engine, run: &ProbeRun) -> Option<Outcome> {
     let timeout = run.probe.timeout;
     let late = engine
         .clock()
         .sleep_until(engine.clock().now().plus(timeout));
-    match &run.probe.target {
+    let outcome = match &run.probe.target {
         ProbeTarget::Tcp(address) => tcp::connect(address, late).await,
+        ProbeTarget::Udp(address) => return udp::send(address, late).await,
+        #[cfg(feature = "http2-checks")]
+        ProbeTarget::H2Ping { address, tls } => h2ping::ping(address, tls.as_ref(), late).await,
+        #[cfg(feature = "http2-checks")]
+        ProbeTarget::Grpc {
+            target,
+            tls,
+            late_words,
+        } => {
+            let call = grpc::Call {
+                target,
+                tls: tls.as_ref(),
+                timeout,
+                late_words: *late_words,
+            };
+            grpc::ask(&call, late).await
+        }
+        #[cfg(not(feature = "http2-checks"))]
+        ProbeTarget::H2Ping { .. } | ProbeTarget::Grpc { .. } => Outcome::critical(NO_HTTP2),
         ProbeTarget::Script(words) => {
             let script = script::Script {
                 words,
@@ -124,7 +161,8 @@ async fn ask(engine: &Engine, run: &ProbeRun) -> Outcome {
             };
             http::ask(&request, late).await
         }
-    }
+    };
+    Some(outcome)
 }
 
 /// Returns the addresses of a host, or Go's sentence for an unknown host.
@@ -138,9 +176,14 @@ async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
 
 /// Returns Go's sentence for a failed connection.
 fn dial_error(address: SocketAddr, error: &io::Error) -> String {
+    format!("dial tcp {address}: connect: {}", reason(error))
+}
+
+/// Returns the words of Go for an error of the operating system: those of the C library in lower case.
+fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
-    format!("dial tcp {address}: connect: {}", text.to_lowercase())
+    text.to_lowercase()
 }
 
 /// Returns Go's sentence for a timeout of a connection.

@@ -7,7 +7,7 @@ use super::{Outcome, dial, dial_timeout};
 
 /// Connects to `address`; `late` is the timeout.
 pub(super) async fn connect(address: &str, late: impl Future<Output = ()>) -> Outcome {
-    let (host, port) = match parts(address) {
+    let (host, port) = match parts("tcp", address) {
         Ok(parts) => parts,
         Err(why) => return Outcome::critical(format!("dial tcp: address {why}")),
     };
@@ -16,16 +16,16 @@ pub(super) async fn connect(address: &str, late: impl Future<Output = ()>) -> Ou
         () = late => Err(dial_timeout(address)),
     };
     match connected {
-        Ok(_) => Outcome {
-            status: "passing",
-            output: format!("TCP connect {address}: Success"),
-        },
+        Ok(_) => Outcome::passing(format!("TCP connect {address}: Success")),
         Err(error) => Outcome::critical(error),
     }
 }
 
 /// Splits an address into host and port; an empty host is this machine.
-fn parts(address: &str) -> Result<(&str, u16), String> {
+///
+/// # Errors
+/// Go's sentence about an address without a port that `network` knows.
+pub(super) fn parts<'a>(network: &str, address: &'a str) -> Result<(&'a str, u16), String> {
     if !address.contains(':') || address.ends_with(']') {
         return Err(format!("{address}: missing port in address"));
     }
@@ -34,7 +34,7 @@ fn parts(address: &str) -> Result<(&str, u16), String> {
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
             format!("{text}: invalid port")
         } else {
-            format!("tcp/{text}: unknown port")
+            format!("{network}/{text}: unknown port")
         }
     })?;
     Ok((if host.is_empty() { "localhost" } else { host }, port))

@@ -1,4 +1,4 @@
-//! HTTPS checks: TLS over a connection, by rustls.
+//! Checks over TLS, by rustls.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use tokio_rustls::client::TlsStream;
 
 const UNKNOWN_AUTHORITY: &str = "x509: certificate signed by unknown authority";
 
-/// Performs the TLS handshake. The certificate must be for `name` and trusted by the system, unless
-/// `skip_verify` is set.
+/// Performs the TLS handshake, in which these protocols are offered. The certificate must be for `name` and trusted by the
+/// system, unless `skip_verify` is set.
 ///
 /// # Errors
 /// Go's sentence for the failure if it has one, else rustls'.
@@ -21,6 +21,7 @@ pub(super) async fn connect(
     stream: TcpStream,
     name: &str,
     skip_verify: bool,
+    protocols: &[&[u8]],
 ) -> Result<TlsStream<TcpStream>, String> {
     let provider = Arc::new(ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = if skip_verify {
@@ -30,12 +31,13 @@ pub(super) async fn connect(
         let system = rustls_platform_verifier::Verifier::new(Arc::clone(&provider));
         Arc::new(system.map_err(|_| UNKNOWN_AUTHORITY)?)
     };
-    let config = ClientConfig::builder_with_provider(provider)
+    let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("ring has cipher suites for TLS 1.2 and 1.3")
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     let server = ServerName::try_from(name.to_owned()).map_err(|error| error.to_string())?;
     let connected = TlsConnector::from(Arc::new(config))
         .connect(server, stream)

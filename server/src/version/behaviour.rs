@@ -304,6 +304,9 @@ behaviours! {
     JsonCheckTlsServerName = "json.check_definition.tls_server_name", [onward(1, 9, 0)], None, "I";
     /// Definitions of checks have `H2PING` and `H2PingUseTLS`.
     JsonCheckH2Ping = "json.check_definition.h2ping", [onward(1, 10, 0)], None, "I";
+    /// A gRPC check that cannot connect says so in the words of later releases of Go's gRPC library. Nobody has asked which
+    /// release of Consul was the first with them: 1.22.
+    AgentGrpcDialWords = "agent.check.grpc_dial_words", [onward(1, 22, 0)], None, "I";
     /// Definitions of checks have `FailuresBeforeWarning`.
     JsonCheckFailuresBeforeWarning = "json.check_definition.failures_before_warning", [onward(1, 11, 0)], None, "I";
     /// Definitions of checks have `UDP` and `DisableRedirects`.

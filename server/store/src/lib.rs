@@ -76,7 +76,7 @@ pub use catalog::service::{
 pub use catalog::usage::{CatalogCounts, CatalogUsage};
 pub use catalog::{NodeInfo, NodeList, ServiceList};
 pub use command::effects::{
-    Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, SessionEnd, Touched,
+    Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, ProbeTls, SessionEnd, Touched,
 };
 pub use command::{AcquireRefused, Command, KvRefused, Refusal};
 #[cfg(feature = "serde")]

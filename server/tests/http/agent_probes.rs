@@ -1,7 +1,7 @@
-//! HTTP and TCP checks against listeners that are well, turn sick, and do not answer (session.md 4.4).
+//! HTTP, TCP and UDP checks against listeners that are well, turn sick, and do not answer (session.md 4.4).
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -87,7 +87,7 @@ const SICK: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\
 const TIRED: &str = "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 5\r\n\r\ntired";
 
 /// Registers a service with this check, whose clock stands still before the first run.
-fn consul_with(version: Version, check: &str) -> Consul {
+pub(crate) fn consul_with(version: Version, check: &str) -> Consul {
     let consul = Consul::frozen(version);
     let body = format!(r#"{{"Name":"web","Check":{{"CheckID":"c",{check},"Interval":"10s"}}}}"#);
     consul.put("/v1/agent/service/register", body).is(200, "");
@@ -95,7 +95,7 @@ fn consul_with(version: Version, check: &str) -> Consul {
 }
 
 /// Lets the next run come, and waits until the catalog knows its result: status and output.
-fn run(consul: &Consul) -> (String, String) {
+pub(crate) fn run(consul: &Consul) -> (String, String) {
     let index = consul.get("/v1/health/checks/web").index();
     let mut changed = consul.block(&format!("/v1/health/checks/web?index={index}"));
     consul.server().advance(INTERVAL);
@@ -224,6 +224,41 @@ fn a_tcp_check_goes_by_whether_somebody_listens() {
     assert_eq!(run(&consul), ("critical".to_owned(), refused));
 }
 
+/// The words are those of Go's library, as reports of users show them.
+#[test]
+fn a_udp_check_goes_by_the_answer_to_a_datagram() {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+    let address = socket.local_addr();
+    let address = address.expect("a bound socket has an address");
+    let patience = Some(Duration::from_secs(20));
+    socket.set_read_timeout(patience).expect("it is not zero");
+    let check = format!(r#""UDP":"{address}","Timeout":"1s""#);
+    let consul = consul_with(Version::V1_22_0, &check);
+    let asked = || socket.recv_from(&mut [0; 9]).expect("a datagram comes").1;
+
+    // Nobody answers: the status stays, and the next run comes.
+    let index = consul.get("/v1/health/checks/web").index();
+    let mut changed = consul.block(&format!("/v1/health/checks/web?index={index}"));
+    consul.server().advance_to_next();
+    asked();
+    consul.server().advance(Duration::from_secs(1));
+    assert!(!consul.has_answered(&mut changed));
+
+    consul.server().advance_to_next();
+    let agent = asked();
+    socket.send_to(b"well", agent).expect("the agent waits");
+    let answer = changed.answer();
+    let success = format!(r#""Output":"UDP connect {address}: Success""#);
+    assert!(answer.text().contains(&success), "{}", answer.text());
+
+    drop(socket);
+    let (status, output) = run(&consul);
+    assert_eq!(status, "critical");
+    let refused = format!("->{address}: read: connection refused");
+    assert!(output.starts_with("read udp 127.0.0.1:"), "{output}");
+    assert!(output.ends_with(&refused), "{output}");
+}
+
 #[test]
 fn a_check_that_turns_sick_ends_the_session_and_frees_the_lock() {
     let target = Target::start();
@@ -290,14 +325,14 @@ fn a_check_that_is_registered_anew_forgets_the_run_under_way() {
     );
 }
 
-/// A server of HTTPS that is well, with a certificate that nobody has signed but itself.
+/// The settings of a server of TLS whose certificate nobody has signed but itself.
 #[cfg(feature = "https-checks")]
-fn secure_target() -> SocketAddr {
+pub(crate) fn secure_config() -> rustls::ServerConfig {
     use std::sync::Arc;
 
+    use rustls::ServerConfig;
     use rustls::crypto::ring;
     use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-    use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
     let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
     let own = own.expect("a certificate can be made");
@@ -307,7 +342,17 @@ fn secure_target() -> SocketAddr {
         .expect("ring has cipher suites for them")
         .with_no_client_auth()
         .with_single_cert(vec![own.cert.der().clone()], key);
-    let config = Arc::new(config.expect("the key is the certificate's"));
+    config.expect("the key is the certificate's")
+}
+
+/// A server of HTTPS that is well.
+#[cfg(feature = "https-checks")]
+fn secure_target() -> SocketAddr {
+    use std::sync::Arc;
+
+    use rustls::{ServerConnection, StreamOwned};
+
+    let config = Arc::new(secure_config());
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr();
     std::thread::spawn(move || {

@@ -21,6 +21,8 @@ mod events;
 mod field_kinds;
 mod get;
 mod gzip;
+#[cfg(feature = "http2-checks")]
+mod http2_probes;
 mod key_rules;
 mod keys;
 mod later_fields;

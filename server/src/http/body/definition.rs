@@ -79,7 +79,7 @@ const COMMON_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBod
     "DockerContainerID" | "docker_container_id": String => check.definition.docker_container_id,
     "Shell": String,
     "GRPC": String => check.definition.grpc,
-    "GRPCUseTLS": bool,
+    "GRPCUseTLS": bool => check.definition.grpc_use_tls,
     "TLSSkipVerify" | "tls_skip_verify": bool => check.definition.tls_skip_verify,
     "SuccessBeforePassing": Int => check.definition.success_before_passing,
     "FailuresBeforeCritical": Int => check.definition.failures_before_critical,
@@ -87,7 +87,7 @@ const COMMON_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBod
     "TLSServerName" | "tls_server_name" since Behaviour::JsonCheckTlsServerName:
         String => check.definition.tls_server_name,
     "H2PING" since Behaviour::JsonCheckH2Ping: String => check.definition.h2ping,
-    "H2PingUseTLS" since Behaviour::JsonCheckH2Ping: bool,
+    "H2PingUseTLS" since Behaviour::JsonCheckH2Ping: Option<bool> => check.definition.h2ping_use_tls,
     "FailuresBeforeWarning" since Behaviour::JsonCheckFailuresBeforeWarning: Int,
     "UDP" since Behaviour::JsonCheckUdp: String => check.definition.udp,
     "DisableRedirects" since Behaviour::JsonCheckUdp: bool,

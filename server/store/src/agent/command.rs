@@ -47,10 +47,8 @@ pub enum AgentCommand {
         id: String,
         /// The registration of the check.
         registration: u64,
-        /// `passing`, `warning` or `critical`.
-        status: &'static str,
-        /// The output.
-        output: String,
+        /// `passing`, `warning` or `critical`, and the output; `None` if the run says nothing of either.
+        result: Option<(&'static str, String)>,
     },
     /// Start or end maintenance of a service.
     ServiceMaintenance {
@@ -139,7 +137,10 @@ impl AgentCommand {
             AgentCommand::Report { id, status, .. } => {
                 format!("check {id:?} was reported {status}")
             }
-            AgentCommand::Ran { id, status, .. } => format!("check {id:?} was run: {status}"),
+            AgentCommand::Ran { id, result, .. } => {
+                let status = result.as_ref().map_or("no answer", |(status, _)| status);
+                format!("check {id:?} was run: {status}")
+            }
             AgentCommand::ServiceMaintenance { id, reason } => {
                 format!("service {id:?} went {} maintenance", switched(reason))
             }

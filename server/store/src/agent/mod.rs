@@ -224,9 +224,8 @@ impl Change<'_> {
             AgentCommand::Ran {
                 id,
                 registration,
-                status,
-                output,
-            } => self.agent_ran(&id, registration, status, output),
+                result,
+            } => self.agent_ran(&id, registration, result),
             AgentCommand::ServiceMaintenance { id, reason } => {
                 self.agent_service_maintenance(&id, reason)?;
             }

@@ -207,8 +207,37 @@ pub enum ProbeTarget {
     },
     /// A TCP server at `host:port`, which has to accept a connection.
     Tcp(String),
+    /// A UDP server at `host:port`, which has to answer.
+    Udp(String),
+    /// An HTTP/2 server at `host:port`, which has to answer a ping.
+    H2Ping {
+        /// The address.
+        address: String,
+        /// How it speaks TLS, if it does.
+        tls: Option<ProbeTls>,
+    },
+    /// A gRPC server at `host:port` or `host:port/service`, asked for its health.
+    Grpc {
+        /// The address with the service.
+        target: String,
+        /// How it speaks TLS, if it does.
+        tls: Option<ProbeTls>,
+        /// Whether failures to connect have the words of late releases.
+        late_words: bool,
+    },
     /// A program with its arguments, judged by its exit status.
     Script(Vec<String>),
+}
+
+/// How a check speaks TLS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct ProbeTls {
+    /// Whether to skip the verification of certificates.
+    pub skip_verify: bool,
+    /// The server name; empty for the host of the address.
+    pub server_name: String,
 }
 
 /// A run that is due.

@@ -11,7 +11,7 @@ use crate::Index;
 use crate::agent::event::{EventRow, NewEvent};
 use crate::agent::{Alias, CheckSource, InARow, LocalCheck, Thresholds};
 use crate::catalog::registration::NewCheck;
-use crate::command::effects::{Probe, ProbeTarget};
+use crate::command::effects::{Probe, ProbeTarget, ProbeTls};
 use crate::kv::KvRow;
 use crate::session::id::SessionId;
 use crate::session::{Behavior, NewSession, ServiceCheck, SessionRow};
@@ -230,6 +230,35 @@ pub(crate) enum Source {
         #[serde(with = "value::text")]
         interval: Duration,
     },
+    Udp {
+        address: String,
+        #[serde(with = "value::text")]
+        timeout: Duration,
+        output_limit: usize,
+        #[serde(with = "value::text")]
+        interval: Duration,
+    },
+    H2Ping {
+        address: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tls: Option<ProbeTls>,
+        #[serde(with = "value::text")]
+        timeout: Duration,
+        output_limit: usize,
+        #[serde(with = "value::text")]
+        interval: Duration,
+    },
+    Grpc {
+        target: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tls: Option<ProbeTls>,
+        late_words: bool,
+        #[serde(with = "value::text")]
+        timeout: Duration,
+        output_limit: usize,
+        #[serde(with = "value::text")]
+        interval: Duration,
+    },
     Script {
         words: Vec<String>,
         #[serde(with = "value::text")]
@@ -256,6 +285,14 @@ written!(CheckSource as Source {
     = [Source::Http { url, method, header, body, tls_skip_verify, tls_server_name, timeout, output_limit, interval }]
     [CheckSource::Probe { probe: Probe { target: ProbeTarget::Tcp(address), timeout, output_limit }, interval }]
     = [Source::Tcp { address, timeout, output_limit, interval }]
+    [CheckSource::Probe { probe: Probe { target: ProbeTarget::Udp(address), timeout, output_limit }, interval }]
+    = [Source::Udp { address, timeout, output_limit, interval }]
+    [CheckSource::Probe { probe: Probe { target: ProbeTarget::H2Ping { address, tls }, timeout, output_limit }, interval }]
+    = [Source::H2Ping { address, tls, timeout, output_limit, interval }]
+    [CheckSource::Probe {
+        probe: Probe { target: ProbeTarget::Grpc { target, tls, late_words }, timeout, output_limit }, interval
+    }]
+    = [Source::Grpc { target, tls, late_words, timeout, output_limit, interval }]
     [CheckSource::Probe { probe: Probe { target: ProbeTarget::Script(words), timeout, output_limit }, interval }]
     = [Source::Script { words, timeout, output_limit, interval }]
     [CheckSource::Alias(Alias { node, service })]

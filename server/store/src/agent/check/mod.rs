@@ -196,8 +196,7 @@ impl Change<'_> {
         &mut self,
         id: &str,
         registration: u64,
-        status: &'static str,
-        output: String,
+        result: Option<(&'static str, String)>,
     ) {
         let counted = self.agent_change_check(id, |local| {
             let CheckSource::Probe { interval, .. } = &local.source else {
@@ -207,13 +206,16 @@ impl Change<'_> {
                 return None;
             }
             let thresholds = local.thresholds;
-            let follows = local.in_a_row.count(status == CRITICAL, thresholds);
+            let follows = result.filter(|(status, _)| {
+                let is_critical = *status == CRITICAL;
+                local.in_a_row.count(is_critical, thresholds)
+            });
             Some((*interval, follows))
         });
         let Some(Some((interval, follows))) = counted else {
             return;
         };
-        if follows {
+        if let Some((status, output)) = follows {
             self.agent_set_status(id, status, output);
         }
         self.agent_await_check(id, interval);

@@ -1,0 +1,38 @@
+//! H2PING checks: a ping of HTTP/2 that is answered passes (session.md 4.4.r28).
+
+use std::future::Future;
+
+use h2::Ping;
+
+use super::{Outcome, http2};
+use crate::store::ProbeTls;
+
+/// Pings the server at `address`; `late` is the timeout.
+pub(super) async fn ping(
+    address: &str,
+    tls: Option<&ProbeTls>,
+    late: impl Future<Output = ()>,
+) -> Outcome {
+    let answered = tokio::select! {
+        answered = exchange(address, tls) => answered,
+        () = late => Err("context deadline exceeded".to_owned()),
+    };
+    match answered {
+        Ok(()) => Outcome::passing("HTTP2 ping was successful".to_owned()),
+        Err(why) => Outcome::critical(why),
+    }
+}
+
+async fn exchange(address: &str, tls: Option<&ProbeTls>) -> Result<(), String> {
+    let text = |error: h2::Error| error.to_string();
+    let stream = http2::connect(address, tls).await;
+    let stream = stream.map_err(|error| error.to_string())?;
+    // The connection ends when nobody is left to make requests.
+    let (_requests, mut connection) = h2::client::handshake(stream).await.map_err(text)?;
+    let pings = connection.ping_pong();
+    let mut pings = pings.expect("a new connection gives its pings away once");
+    tokio::select! {
+        pong = pings.ping(Ping::opaque()) => pong.map(|_| ()).map_err(text),
+        ended = connection => Err(ended.map_or_else(text, |()| "EOF".to_owned())),
+    }
+}
