@@ -176,6 +176,35 @@ fn a_check_keeps_whom_it_trusts() {
     assert_eq!(other.dump(), state);
 }
 
+/// Each kind of check that is run goes on with the other server as it was registered.
+#[test]
+fn checks_keep_what_they_ask() {
+    let server = frozen();
+    for asked in [
+        r#""UDP":"127.0.0.1:1""#,
+        r#""GRPC":"127.0.0.1:1/web""#,
+        r#""GRPC":"127.0.0.1:1","GRPCUseTLS":true,"TLSSkipVerify":true"#,
+        r#""H2PING":"127.0.0.1:1","TLSServerName":"web""#,
+        r#""H2PING":"127.0.0.1:1","H2PingUseTLS":false"#,
+    ] {
+        let name = asked.replace('"', "'");
+        let check = format!(r#"{{"Name":"{name}",{asked},"Interval":"90000h"}}"#);
+        assert_eq!(put(&server, "/v1/agent/check/register", &check).status, 200);
+    }
+    let state = server.dump();
+    let other = frozen();
+    other.load(&state).expect("it is a state");
+    assert_eq!(other.dump(), state);
+    for part in [
+        "\"udp\"",
+        "\"grpc\"",
+        "\"h2-ping\"",
+        "\"server_name\": \"web\"",
+    ] {
+        assert!(state.contains(part), "{part}: {state}");
+    }
+}
+
 /// So is where a service is reached and what its proxy says.
 #[test]
 fn services_keep_their_ports_places_and_virtual_addresses() {

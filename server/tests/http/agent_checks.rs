@@ -121,6 +121,26 @@ fn newer_releases_refuse_a_check_in_other_words() {
 }
 
 #[test]
+fn checks_that_are_not_run_keep_their_status_and_say_so() {
+    let consul = Consul::with(|config| config.enable_script_checks = true);
+    for asked in [
+        r#""DockerContainerID":"c","Args":["true"]"#,
+        r#""OSService":"s""#,
+    ] {
+        let body = format!(r#"{{"Name":"c","Status":"passing",{asked},"Interval":"1s"}}"#);
+        consul.put("/v1/agent/check/register", body).is(200, "");
+        let checks = consul.get("/v1/agent/checks");
+        for part in [
+            r#""Status":"passing""#,
+            r#""Output":"proconsul does not run checks of this type"#,
+        ] {
+            assert!(checks.text().contains(part), "{}", checks.text());
+        }
+        consul.put("/v1/agent/check/deregister/c", "").is(200, "");
+    }
+}
+
+#[test]
 fn an_unknown_check_is_answered_as_the_release_does() {
     let old = Consul::v1_8();
     let no_ttl = "CheckID \"x\" does not have associated TTL";

@@ -2,6 +2,7 @@
 
 pub(in crate::cases) mod alias;
 pub(in crate::cases) mod check;
+pub(in crate::cases) mod grpc;
 pub(in crate::cases) mod own_node;
 pub(in crate::cases) mod ports;
 pub(in crate::cases) mod proxy;
@@ -13,6 +14,7 @@ use crate::case::Case;
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[
     check::CASES,
+    grpc::CASES,
     service::CASES,
     shapes::CASES,
     alias::CASES,
