@@ -142,6 +142,14 @@ fn the_go_client_and_programs_built_on_it_work() {
     };
     on_all_hosts("go", command);
     through_shadow("go", &command);
+    // Not through shadow: archives and logs differ by nature.
+    on_all_hosts("go's calls for operators", || {
+        let mut go = Command::new("go");
+        go.args(["test", "-count=1", "./operator"])
+            .current_dir(folder("go"));
+        go
+    });
+    go_over_https();
     for host in hosts_with_acls() {
         let mut go = Command::new("go");
         go.args(["test", "-count=1", "./acl"])
@@ -150,6 +158,20 @@ fn the_go_client_and_programs_built_on_it_work() {
             .env("MANAGEMENT", MANAGEMENT);
         run(&mut go, &format!("go with ACLs on {}", host.name));
     }
+}
+
+/// The same client over TLS, on the emulator with certificates of its own.
+fn go_over_https() {
+    let server = proconsul::Server::builder().https().start();
+    let server = server.expect("the emulator starts");
+    let authority = installed("go").join("ca.pem");
+    std::fs::write(&authority, server.ca_pem()).expect("the target folder can be written");
+    let mut go = Command::new("go");
+    go.args(["test", "-count=1", "-run=Keys|Cas|Blocking|Sessions", "."])
+        .current_dir(folder("go"))
+        .env("CONSUL_HTTP_ADDR", server.https_url())
+        .env("CONSUL_CACERT", &authority);
+    run(&mut go, "go over HTTPS");
 }
 
 /// What `consulrs` cannot do without, as `cargo` features; left out where the system's OpenSSL is missing.
