@@ -19,6 +19,8 @@ use crate::store::ProbeTls;
 
 /// The status of a healthy service.
 const SERVING: u64 = 1;
+/// The longest head that is taken, in bytes. The texts of errors stand there.
+const LONGEST_HEAD: u32 = 1 << 16;
 /// The longest message that is read. One has a few bytes.
 const LONGEST_MESSAGE: usize = 1 << 16;
 /// The names of the codes of gRPC.
@@ -95,7 +97,11 @@ impl Call<'_> {
         let (address, service) = self.target.split_once('/').unwrap_or((self.target, ""));
         let stream = http2::connect(address, self.tls).await;
         let stream = stream.map_err(|error| self.unconnected(&error))?;
-        let handshake = h2::client::handshake(stream).await;
+        let mut settings = h2::client::Builder::new();
+        settings
+            .enable_push(false)
+            .max_header_list_size(LONGEST_HEAD);
+        let handshake = settings.handshake(stream).await;
         let (requests, connection) = handshake.map_err(|error| self.broken(&error))?;
         let mut answer = pin!(self.exchange(requests, address, service));
         tokio::select! {
