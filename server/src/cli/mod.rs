@@ -6,6 +6,7 @@
 //! | `document` | JSON and HCL; finding files; known names; definitions of services and checks |
 //! | `resolve` | from settings to a [`Config`]; the addresses of this machine; settings of servers on demand |
 //! | `agent` | the verb `agent`, with its banner, log and files |
+//! | `entrypoint` | the start script of Consul's image as a verb |
 //! | `commands`, `version` | the verbs that are clients of a running server; the verb `version` |
 //! | `output`, `signals`, `os_error` | printing; signals; errors of the operating system in Go's words |
 //!
@@ -18,6 +19,7 @@
 mod agent;
 mod commands;
 mod document;
+mod entrypoint;
 mod os_error;
 mod output;
 pub(crate) mod resolve;
@@ -52,19 +54,31 @@ pub fn main() -> ExitCode {
         .file_name()
         .map_or("proconsul".into(), |name| name.to_string_lossy());
     let arguments: Vec<String> = arguments.collect();
+    let variables = Variables::of_process();
+    match entrypoint::asked(&program, &arguments) {
+        Some(rest) => {
+            let (command, variables) = entrypoint::command(rest, variables, Path::is_dir);
+            run(&program, &command, variables)
+        }
+        None => run(&program, &arguments, variables),
+    }
+}
+
+/// Runs a verb.
+fn run(program: &str, arguments: &[String], variables: Variables) -> ExitCode {
     let Some((verb, rest)) = arguments.split_first() else {
-        output::err(&help(&program));
+        output::err(&help(program));
         return ExitCode::from(NOT_UNDERSTOOD);
     };
     match &verb[..] {
-        "agent" => agent::run(&program, rest, Variables::of_process()),
-        "version" => print_version(&program, rest),
-        "-v" | "-version" | "--version" => print_version(&program, &[]),
+        "agent" => agent::run(program, rest, variables),
+        "version" => print_version(program, rest, &variables),
+        "-v" | "-version" | "--version" => print_version(program, &[], &variables),
         verb if go_flags::asks_for_help(verb) => {
-            output::out(&help(&program));
+            output::out(&help(program));
             ExitCode::SUCCESS
         }
-        _ => run_command(&program, &arguments),
+        _ => run_command(program, arguments),
     }
 }
 
@@ -107,15 +121,16 @@ fn help(program: &str) -> String {
     format!(
         "Usage: {program} [--version] [--help] <command> [<args>]\n\n\
          Available commands are:\n    \
-         agent                   Runs a stand-in for a Consul agent\n\
+         agent                   Runs a stand-in for a Consul agent\n    \
+         entrypoint              Does what the start script of Consul's image does (not in Consul)\n\
          {}    \
          version                 Prints which Consul is emulated\n\n",
         commands::summary()
     )
 }
 
-fn print_version(program: &str, arguments: &[String]) -> ExitCode {
-    match version_text(program, arguments, &Variables::of_process()) {
+fn print_version(program: &str, arguments: &[String], variables: &Variables) -> ExitCode {
+    match version_text(program, arguments, variables) {
         Ok(text) => {
             output::out(&text);
             ExitCode::SUCCESS

@@ -12,6 +12,7 @@ mod log;
 mod on_demand;
 mod output;
 mod own_files;
+mod ready;
 mod service_files;
 mod signals;
 mod snapshots;

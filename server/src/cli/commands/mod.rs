@@ -8,6 +8,7 @@
 //! | `session` | `session list`, `info`, `create`, `renew`, `destroy`: not in Consul |
 //! | `lock`, `watch` | run programs while a lock is held, or whenever something changes |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
+//! | `ready` | waits until a server can be used: not in Consul |
 //! | `services` | `services register`, `deregister`, from flags or configuration files |
 //! | `snapshot` | `snapshot save`, `inspect`, `restore` |
 //! | `flags`, `source` | flags of all verbs; arguments that name a file or standard input |
@@ -52,6 +53,7 @@ mod cluster;
 mod flags;
 mod kv;
 mod lock;
+mod ready;
 mod services;
 mod session;
 mod shown;
@@ -146,6 +148,7 @@ fn commands() -> impl Iterator<Item = &'static Command> {
         cluster::COMMANDS,
         kv::COMMANDS,
         lock::COMMANDS,
+        ready::COMMANDS,
         services::COMMANDS,
         session::COMMANDS,
         snapshot::COMMANDS,

@@ -52,6 +52,13 @@ impl Variables {
         (!value.is_empty()).then_some(value)
     }
 
+    /// Sets a variable that is unset or empty.
+    pub(crate) fn set_default(&mut self, name: &str, value: &str) {
+        if self.get(name).is_none() {
+            self.0.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
     /// Refuses unknown variables whose names begin with `PROCONSUL_`.
     ///
     /// # Errors
