@@ -246,6 +246,15 @@ fn a_free_port_is_printed_before_the_agent_runs() {
 }
 
 #[test]
+fn a_free_control_port_is_printed_wherever_http_is_served() {
+    let arguments = ["-dev", "-http-port=0", "--control-port=0"];
+    let mut agent = Run::agent("free-control-port", &arguments).start();
+    let line = agent.wait_for("{\"");
+    assert!(line.starts_with("{\"control\":\"127.0.0.1:"), "{line}");
+    assert!(line.ends_with(",\"http\":null}"), "{line}");
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_refused() {
     for (name, arguments, text) in [
         (

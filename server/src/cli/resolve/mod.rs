@@ -37,7 +37,7 @@ pub(super) struct Resolved {
     pub(super) leave_on_terminate: bool,
     /// The file for the address of HTTP, and the name of the flag or variable that set it.
     pub(super) port_file: Option<(PathBuf, String)>,
-    /// Whether that address is printed.
+    /// Whether that address is printed: where a port is free, and only this run knows it.
     pub(super) print_port: bool,
     /// The folder for the certificates of `-https-dev`, if one is given.
     pub(super) https_dev_dir: Option<PathBuf>,
@@ -126,6 +126,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     warnings.extend(acl::warnings(settings, &config.acl, version));
     take_definitions(settings, &mut config)?;
 
+    let print_port = settings.http_port_ephemeral == Some(true) || config.control_port == Some(0);
     Ok(Resolved {
         ports: shown_ports(settings, port, https_port),
         config,
@@ -137,7 +138,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
             .port_file
             .as_ref()
             .map(|path| (PathBuf::from(path), called("port-file", settings))),
-        print_port: settings.http_port_ephemeral.unwrap_or(false),
+        print_port,
         https_dev_dir: settings.https_dev_dir.as_ref().map(PathBuf::from),
         warnings,
     })

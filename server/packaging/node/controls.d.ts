@@ -1,0 +1,507 @@
+// Made by server/packaging/controls/generate from the server's own description: do not edit.
+
+/** A duration: milliseconds, or text as Go writes it, such as "20s" or "1m30s". */
+export type Duration = number | string;
+
+/** What a server is. */
+export interface About {
+  /** The version of proconsul. */
+  proconsul: string;
+  /** The emulated release of Consul. */
+  version: string;
+  /** The seed from which session ids, the node's id and jitter are drawn; `--seed` and `POST /servers` take it. */
+  seed: number;
+  /** The name of the agent's node. */
+  node: string;
+  /** The name of the datacenter. */
+  datacenter: string;
+}
+
+/** The index of the state. */
+export interface AtIndex {
+  /** The index of the last change, now. */
+  index: number;
+}
+
+/** A request that waits for a change. */
+export interface Blocked {
+  /** The number of the request. */
+  request: number;
+  /** The address that it came from; null for one through a Unix socket. */
+  client?: string | null;
+  /** Its path and parameters, as sent. */
+  target: string;
+  /** What it reads, in words. */
+  read: string;
+  /** The index that it waits to be passed. */
+  min_index: number;
+  /** When its wait ends, in milliseconds of the server's clock. */
+  until_ms: number;
+}
+
+/** What happened while time passed. */
+export interface Caused {
+  /** The time, in milliseconds since the clock began. */
+  now_ms: number;
+  /** What the time that passed has caused, in order. */
+  caused: Record[];
+}
+
+/** The checkpoints of a server. */
+export interface Checkpoints {
+  /** Their names, in byte order. */
+  checkpoints: string[];
+}
+
+/** The clock of a server. */
+export interface Clock {
+  /** The time, in milliseconds since the clock began. */
+  now_ms: number;
+  /** How fast the clock runs; 0 stands still, 1 is the machine's time. */
+  rate: number;
+  /** How long it is until something happens by itself, in milliseconds; null for never. */
+  next_deadline_in_ms?: number | null;
+}
+
+/** Who holds a key, and who waits for it. */
+export interface Explanation {
+  /** The key. */
+  key: string;
+  /** Whether the key exists. */
+  exists: boolean;
+  /** The session that holds it; null when none does. */
+  holder?: string | null;
+  /** Since when, in milliseconds of the server's clock; null where the history does not go back so far. */
+  held_since_ms?: number | null;
+  /** How long the holder's session lives unless it is renewed, in milliseconds; null without a TTL. */
+  lapses_in_ms?: number | null;
+  /** How often the key was acquired. */
+  lock_index: number;
+  /** For how long nobody can acquire it, in milliseconds; null when anybody can. */
+  lock_delay_left_ms?: number | null;
+  /** Who waits for it to change. */
+  waiting: Blocked[];
+  /** What last happened to the lock, in words; null when nothing did. */
+  last?: string | null;
+  /** All of it in words. */
+  text: string;
+}
+
+/** A key as `consul kv export` prints it. */
+export interface Exported {
+  /** The key, which is not empty. */
+  key: string;
+  /** The flags that clients keep with the key. */
+  flags: number;
+  /** The value as base64. */
+  value: string;
+}
+
+/** Records of the history. */
+export interface History {
+  /** The records, oldest first. */
+  records: Record[];
+  /** How many older records are gone because there were more than the history keeps. */
+  lost: number;
+}
+
+/** A rule was installed. */
+export interface Id {
+  /** The id of the new rule, for `DELETE /faults/{id}`. */
+  id: number;
+}
+
+/** Keys were imported. */
+export interface Imported {
+  /** How many keys. */
+  keys: number;
+}
+
+/** A rule that is installed. */
+export interface InstalledRule {
+  /** The rule's id, for `DELETE /faults/{id}`. */
+  id: number;
+  /** What the rule does, in words. */
+  effect: string;
+  /** How often it has hit a request. */
+  hits: number;
+}
+
+/** A kind of record. */
+export type Kind = "request" | "answer" | "blocked" | "woken" | "key-written" | "key-deleted" | "write-refused" | "acquired" | "acquire-refused" | "released" | "release-refused" | "lock-delay-began" | "lock-delay-ended" | "session-created" | "session-renewed" | "session-refused" | "session-ended" | "catalog-changed" | "tombstones-reaped" | "access-denied" | "token-unknown" | "rows-removed" | "control";
+
+/** A server that was started on demand. */
+export interface Listed {
+  /** The server's id, for `DELETE /servers/{id}`. */
+  id: number;
+  /** The URL of its Consul API. */
+  url: string;
+  /** The URL of its control plane. */
+  control: string;
+  /** The seed with which it can be started again. */
+  seed: number;
+}
+
+/** Whether a token has a permission. */
+export interface Permission {
+  /** The AccessorID of the token. */
+  token: string;
+  /** The description of the token. */
+  token_description: string;
+  /** The permission, with the name of what it is about. */
+  permission: string;
+  /** Whether the token has it. */
+  allowed: boolean;
+  /** What decides: a rule and the policy that has it, or the default policy. */
+  cause: string;
+  /** All of it in words. */
+  text: string;
+}
+
+/** Something that happened. Which fields a record has beyond the first five depends on its kind. */
+export interface Record {
+  /** The record's place in the history, counted from 1. */
+  number: number;
+  /** When it happened, in milliseconds of the server's clock. */
+  at_ms: number;
+  /** The index of the state after it. */
+  index: number;
+  /** What kind of record this is. */
+  kind: Kind;
+  /** All of it in one line. */
+  text: string;
+  /** Why: of a wake, a refusal, a release, or the end of a session. */
+  cause?: string | null;
+  /** The address that a request came from; null for one through a Unix socket. */
+  client?: string | null;
+  /** The fault that hit a request, in words; null when none did. */
+  fault?: string | null;
+  /** The key that the record is about. */
+  key?: string | null;
+  /** How long a lock-delay lasts, in milliseconds. */
+  lasts_ms?: number | null;
+  /** A request's method. */
+  method?: string | null;
+  /** The index that a blocking query waits to be passed. */
+  min_index?: number | null;
+  /** The name of a session that was created, or of what a token lacks a permission on. */
+  name?: string | null;
+  /** The node of a session that was created. */
+  node?: string | null;
+  /** What the token lacks, such as `key:write`. */
+  permission?: string | null;
+  /** The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `access-denied`, `token-unknown` and `rows-removed`. */
+  request?: number | null;
+  /** How many rows were removed from an answer. */
+  rows?: number | null;
+  /** The session that the record is about. */
+  session?: string | null;
+  /** The status of an answer; null when none was sent. */
+  status?: number | null;
+  /** A request's path and parameters, as sent. */
+  target?: string | null;
+  /** The AccessorID of the token that was refused, or from whose answer rows were removed. */
+  token?: string | null;
+  /** The description of that token. */
+  token_description?: string | null;
+  /** The TTL of a session that was created, in milliseconds; 0 for a session without one. */
+  ttl_ms?: number | null;
+}
+
+/** The rules that are installed. */
+export interface Rules {
+  /** The rules, in the order in which they are tried. */
+  rules: InstalledRule[];
+}
+
+/** Whether a lock was safe. */
+export interface Safety {
+  /** Whether there are no violations. */
+  safe: boolean;
+  /** What was wrong, a sentence each. */
+  violations: string[];
+  /** The life of the key, for people. */
+  timeline: string;
+}
+
+/** The servers that were started on demand. */
+export interface Servers {
+  /** The servers, oldest first. */
+  servers: Listed[];
+}
+
+/** A token. */
+export interface Token {
+  /** The AccessorID, by which the history names it. */
+  accessor: string;
+  /** The SecretID, which requests send. */
+  secret: string;
+}
+
+/** Requests that wait. */
+export interface Waiting {
+  /** The requests, oldest first. */
+  blocked: Blocked[];
+}
+
+/** Requests were woken. */
+export interface Woken {
+  /** How many requests looked again. */
+  woken: number;
+}
+
+/** What a test can do to a server, and learn about it. */
+export class Controls {
+  /** Takes connections again, on the same port. */
+  acceptConnections(): Promise<void>;
+  /** Moves the clock on through every deadline, and returns what that caused when all who were woken have been answered.
+   * @param by How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`. */
+  advance(by: Duration): Promise<Caused>;
+  /** Moves the clock to the next deadline; does nothing when nothing is ever due. */
+  advanceToNext(): Promise<Caused>;
+  /** Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
+   * @param clients How many requests have to be open, at least 1: one for each program that waits. */
+  auto(clients: number): Promise<void>;
+  /** The blocking queries that wait now. */
+  blocked(): Promise<Waiting>;
+  /** Gives the policies of a token other rules. They count for all tokens with these policies. */
+  changeRules(options: {
+    /** The SecretID or the AccessorID of the token. */
+    token: string;
+    /** The rules, in HCL or JSON, as a policy has them. */
+    rules: string;
+  }): Promise<AtIndex>;
+  /** Keeps the state under a name, in place of what was kept under it before.
+   * @param name The name of the checkpoint. Any text is one. */
+  checkpoint(name: string): Promise<AtIndex>;
+  /** The names of the checkpoints. */
+  checkpoints(): Promise<Checkpoints>;
+  /** Takes all rules away; wakes come in time, and there is a leader. */
+  clearFaults(): Promise<void>;
+  /** Forgets the history so far. */
+  clearHistory(): Promise<void>;
+  /** The time, the rate, and when something next happens by itself. */
+  clock(): Promise<Clock>;
+  /** Lets the wakes of requests that are blocked on keys under a prefix come late. */
+  delayWakes(options: {
+    /** What the keys begin with; all keys when it is empty. */
+    prefix: string;
+    /** How late the wakes come on the server's clock: a duration such as `20s` or `250ms`. */
+    by: Duration;
+    /** How many wakes come late, at least 1; all of them when it is left out. */
+    times?: number;
+  }): Promise<void>;
+  /** Deletes a checkpoint, and frees what only it still holds.
+   * @param name The name of the checkpoint. Any text is one. */
+  deleteCheckpoint(name: string): Promise<void>;
+  /** Deletes a node with its services, checks and sessions.
+   * @param node The name of the node. */
+  deleteNode(node: string): Promise<void>;
+  /** Lets a session lapse now.
+   * @param session The id of the session. */
+  expireSession(session: string): Promise<void>;
+  /** Who holds a key, since when, what keeps others from it, and who waits.
+   * @param key The key. */
+  explain(key: string): Promise<Explanation>;
+  /** Whether a token has a permission, and what decides that. */
+  explainPermission(options: {
+    /** The permission as refusals name it, such as `key:write`. For the keys below a prefix there are `key:list` and, to delete them, `key:write-prefix`. */
+    permission: string;
+    /** The SecretID or the AccessorID of the token; `anonymous` for requests without one. */
+    token: string;
+    /** The name of what it is about; empty for a resource without names. */
+    name?: string;
+  }): Promise<Permission>;
+  /** Keys in the format of `consul kv export`.
+   * @param prefix Only keys that begin with this. */
+  exportKv(prefix?: string): Promise<Exported[]>;
+  /** Makes a check critical, which ends the sessions that are bound to it. */
+  failCheck(options: {
+    /** The id of the check, such as `serfHealth`. */
+    check: string;
+    /** The name of the check's node; the agent's own node when it is left out. */
+    node?: string;
+  }): Promise<void>;
+  /** Installs a rule behind those that there are: the first that matches a request wins. */
+  fault(options: {
+    /** What happens to the requests. */
+    effect: Record<string, unknown>;
+    /** With which probability a request is hit: more than 0, at most 1. */
+    chance?: number;
+    /** Requests from this IP address. */
+    client?: string;
+    /** Requests that come at this time or later, in milliseconds of the server's clock. */
+    fromMs?: number;
+    /** Requests with this header, by which clients on one machine can be told apart. */
+    header?: Record<string, unknown>;
+    /** Requests for a key that begins with this, or for a tree of keys whose prefix does. */
+    keyPrefix?: string;
+    /** Requests with this method, such as `PUT`. */
+    method?: string;
+    /** Only one of the requests that meet the other conditions: the one with this number, counted from 1. */
+    nth?: number;
+    /** Requests whose decoded path begins with this, such as `/v1/session/`. */
+    path?: string;
+    /** What `chance` is drawn from: the same seed hits the same requests. */
+    seed?: number;
+    /** Requests that name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`. */
+    session?: string;
+    /** How many requests are hit at most, at least 1; all of them when it is left out. */
+    times?: number;
+    /** Requests that come before this time, in milliseconds of the server's clock. */
+    toMs?: number;
+  }): Promise<Id>;
+  /** The rules, in the order in which they are tried, with how often they have hit. */
+  faults(): Promise<Rules>;
+  /** Gives the cluster a leader again. */
+  findLeader(): Promise<void>;
+  /** Stops the clock: nothing happens by itself. */
+  freeze(): Promise<Clock>;
+  /** What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps. */
+  history(options?: {
+    /** Only records after the one with this number. */
+    after?: number;
+    /** Only records about this key. */
+    key?: string;
+    /** Only records of this kind. May be repeated. */
+    kind?: string[];
+    /** Only records about this session. */
+    session?: string;
+  }): Promise<History>;
+  /** Writes the keys of an export.
+   * @param keys What an export gave. */
+  importKv(keys: Record<string, unknown>[]): Promise<Imported>;
+  /** Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
+   * @param by How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`. */
+  jump(by: Duration): Promise<Caused>;
+  /** Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
+   * @param state What `state` gave. */
+  load(state: Record<string, unknown>): Promise<AtIndex>;
+  /** Loses the leader, by a scenario or by a list of phases. */
+  loseLeader(options?: {
+    /** A loss of one's own: phases in their order. When the last one is over there is a leader again. */
+    phases?: Record<string, unknown>[];
+    /** A loss as it was measured on real clusters. */
+    scenario?: string;
+  }): Promise<void>;
+  /** Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
+   * @param by By how much the indexes are lowered. */
+  lowerIndexes(by: number): Promise<AtIndex>;
+  /** Makes a token with these rules. It counts at once, and goes with `/state/reset`. */
+  makeToken(options: {
+    /** The rules, in HCL or JSON, as a policy has them. */
+    rules: string;
+    /** The description, by which the history names the token. */
+    description?: string;
+  }): Promise<Token>;
+  /** Ends the jumps of the clock. */
+  noAuto(): Promise<void>;
+  /** This description, as JSON. */
+  openapi(): Promise<Record<string, unknown>>;
+  /** Makes a check passing. */
+  passCheck(options: {
+    /** The id of the check, such as `serfHealth`. */
+    check: string;
+    /** The name of the check's node; the agent's own node when it is left out. */
+    node?: string;
+  }): Promise<void>;
+  /** Lets the clock run at a multiple of the machine's time.
+   * @param rate How fast the clock is to run: 0 stands still, 1 is the machine's time; else from 0.001 to 1000000. */
+  rate(rate: number): Promise<Clock>;
+  /** Closes all connections and refuses new ones; the port stays the server's. Needs a control port. */
+  refuseConnections(): Promise<void>;
+  /** Takes a rule away.
+   * @param id The id, as the call that made it answered. */
+  removeFault(id: number): Promise<void>;
+  /** Goes back to the state of the start, and forgets all checkpoints; blocked requests are answered. */
+  reset(): Promise<AtIndex>;
+  /** Restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
+   * @param state What the restart leaves of the state. */
+  restart(state: string): Promise<AtIndex>;
+  /** Lets the clock run as the machine's does. */
+  resume(): Promise<Clock>;
+  /** Deletes a token: from now on it is unknown.
+   * @param token The SecretID or the AccessorID of the token. */
+  revokeToken(token: string): Promise<void>;
+  /** Goes back to a checkpoint; blocked requests are answered.
+   * @param name The name of the checkpoint. Any text is one. */
+  rollback(name: string): Promise<AtIndex>;
+  /** Whether a lock was safe: in the history, and in what programs believed. */
+  safety(options: {
+    /** The key of the lock. */
+    key: string;
+    /** When programs believed that they held the lock. Without any, the history alone is checked. */
+    beliefs?: Record<string, unknown>[];
+  }): Promise<Safety>;
+  /** What this server is, and the seed with which it can be started again. */
+  server(): Promise<About>;
+  /** The servers that were started on demand. */
+  servers(): Promise<Servers>;
+  /** Starts another, isolated server in this process, with the settings of this one where none is given. */
+  startServer(options?: {
+    /** The IP address at which the new server listens. When it is left out: all addresses at which this one does. */
+    address?: string;
+    /** A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has. */
+    controlPort?: number;
+    /** The name of the datacenter. */
+    datacenter?: string;
+    /** Whether the clock stands still until a test moves it. */
+    frozen?: boolean;
+    /** How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told. */
+    historyCapacity?: number;
+    /** The port of its Consul API; 0, which is the default, takes a free one. */
+    httpPort?: number;
+    /** The name of the agent's node. */
+    node?: string;
+    /** What session ids and jitter are drawn from. When it is left out it follows from this server's seed and the new server's id. */
+    seed?: number;
+    /** The shortest TTL that a session may have: a duration such as `1s`. */
+    sessionTtlMin?: Duration;
+    /** Any other settings, as a configuration file has them: Consul's keys, such as `{"limits": {"kv_max_value_size": 10}}`. Lists grow and maps are merged as with one file more. */
+    settings?: Record<string, unknown>;
+    /** Whether endpoints that are not emulated are answered as unknown paths, and not with 501. */
+    strict?: boolean;
+    /** The emulated release of Consul, such as `1.8.7`. */
+    version?: string;
+  }): Promise<Listed>;
+  /** The whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes. */
+  state(): Promise<Record<string, unknown>>;
+  /** Stops a server that was started on demand.
+   * @param id The id, as the call that made it answered. */
+  stopServer(id: number): Promise<void>;
+  /** The life of one key, for people.
+   * @param key The key. */
+  timeline(key: string): Promise<string>;
+  /** Waits until so many requests are blocked on keys under a prefix, on a session, on a service, or on anything. */
+  waitBlocked(options: {
+    /** How many requests have to be blocked, at least. */
+    count: number;
+    /** Requests that are blocked on keys under this prefix. At most one of prefix, session and service is given; with none of them every blocked request counts. */
+    prefix?: string;
+    /** Requests that are blocked on the instances or checks of this service. */
+    service?: string;
+    /** Requests that are blocked on this session. */
+    session?: string;
+    /** How long to wait in the machine's time: a duration such as `20s` or `250ms`. */
+    timeout?: Duration;
+  }): Promise<Waiting>;
+  /** Waits until the history has such a record; one that is there already counts. */
+  waitEvent(options?: {
+    /** After the record with this number. */
+    after?: number;
+    /** About this key. */
+    key?: string;
+    /** Of this kind. */
+    kind?: string;
+    /** About this session. */
+    session?: string;
+    /** How long to wait in the machine's time: a duration such as `20s` or `250ms`. */
+    timeout?: Duration;
+  }): Promise<Record>;
+  /** Waits until every request is answered, blocked, or held by a fault.
+   * @param timeout How long to wait in the machine's time: a duration such as `20s` or `250ms`. */
+  waitIdle(timeout?: Duration): Promise<void>;
+  /** Answers requests that are blocked on keys under a prefix, though nothing has changed.
+   * @param prefix What the keys begin with; all keys when it is empty. */
+  wake(prefix: string): Promise<Woken>;
+}

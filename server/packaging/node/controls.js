@@ -1,0 +1,217 @@
+// Made by server/packaging/controls/generate from the server's own description: do not edit.
+
+/** Milliseconds, or text as Go writes durations. */
+function duration(value) {
+  return typeof value === "number" ? `${Math.round(value * 1000)}us` : value;
+}
+
+/** What a test can do to a server, and learn about it. */
+export class Controls {
+  acceptConnections() {
+    return this.call("POST", "/connections/accept");
+  }
+
+  advance(by) {
+    return this.call("POST", "/clock/advance", { body: { by: duration(by) } });
+  }
+
+  advanceToNext() {
+    return this.call("POST", "/clock/advance-to-next");
+  }
+
+  auto(clients) {
+    return this.call("POST", "/clock/auto", { body: { clients: clients } });
+  }
+
+  blocked() {
+    return this.call("GET", "/blocked");
+  }
+
+  changeRules(options) {
+    return this.call("POST", "/acl/rules", { body: { token: options.token, rules: options.rules } });
+  }
+
+  checkpoint(name) {
+    return this.call("POST", "/state/checkpoint", { body: { name: name } });
+  }
+
+  checkpoints() {
+    return this.call("GET", "/state/checkpoints");
+  }
+
+  clearFaults() {
+    return this.call("DELETE", "/faults");
+  }
+
+  clearHistory() {
+    return this.call("DELETE", "/history");
+  }
+
+  clock() {
+    return this.call("GET", "/clock");
+  }
+
+  delayWakes(options) {
+    return this.call("POST", "/wakes/delay", { body: { prefix: options.prefix, by: duration(options.by), times: options.times } });
+  }
+
+  deleteCheckpoint(name) {
+    return this.call("DELETE", "/state/checkpoint", { query: { name: name } });
+  }
+
+  deleteNode(node) {
+    return this.call("POST", "/nodes/delete", { body: { node: node } });
+  }
+
+  expireSession(session) {
+    return this.call("POST", "/sessions/expire", { body: { session: session } });
+  }
+
+  explain(key) {
+    return this.call("GET", "/explain", { query: { key: key } });
+  }
+
+  explainPermission(options) {
+    return this.call("GET", "/acl/explain", { query: { permission: options.permission, token: options.token, name: options.name } });
+  }
+
+  exportKv(prefix) {
+    return this.call("GET", "/state/kv", { query: { prefix: prefix } });
+  }
+
+  failCheck(options) {
+    return this.call("POST", "/checks/fail", { body: { check: options.check, node: options.node } });
+  }
+
+  fault(options) {
+    return this.call("POST", "/faults", { body: { effect: options.effect, chance: options.chance, client: options.client, from_ms: options.fromMs, header: options.header, key_prefix: options.keyPrefix, method: options.method, nth: options.nth, path: options.path, seed: options.seed, session: options.session, times: options.times, to_ms: options.toMs } });
+  }
+
+  faults() {
+    return this.call("GET", "/faults");
+  }
+
+  findLeader() {
+    return this.call("POST", "/leader/find");
+  }
+
+  freeze() {
+    return this.call("POST", "/clock/freeze");
+  }
+
+  history(options = {}) {
+    return this.call("GET", "/history", { query: { after: options.after, key: options.key, kind: options.kind, session: options.session } });
+  }
+
+  importKv(keys) {
+    return this.call("PUT", "/state/kv", { body: keys });
+  }
+
+  jump(by) {
+    return this.call("POST", "/clock/jump", { body: { by: duration(by) } });
+  }
+
+  load(state) {
+    return this.call("PUT", "/state", { body: state });
+  }
+
+  loseLeader(options = {}) {
+    return this.call("POST", "/leader/lose", { body: { phases: options.phases, scenario: options.scenario } });
+  }
+
+  lowerIndexes(by) {
+    return this.call("POST", "/indexes/lower", { body: { by: by } });
+  }
+
+  makeToken(options) {
+    return this.call("POST", "/acl/token", { body: { rules: options.rules, description: options.description } });
+  }
+
+  noAuto() {
+    return this.call("DELETE", "/clock/auto");
+  }
+
+  openapi() {
+    return this.call("GET", "/openapi.json");
+  }
+
+  passCheck(options) {
+    return this.call("POST", "/checks/pass", { body: { check: options.check, node: options.node } });
+  }
+
+  rate(rate) {
+    return this.call("POST", "/clock/rate", { body: { rate: rate } });
+  }
+
+  refuseConnections() {
+    return this.call("POST", "/connections/refuse");
+  }
+
+  removeFault(id) {
+    return this.call("DELETE", `/faults/${id}`);
+  }
+
+  reset() {
+    return this.call("POST", "/state/reset");
+  }
+
+  restart(state) {
+    return this.call("POST", "/restart", { body: { state: state } });
+  }
+
+  resume() {
+    return this.call("POST", "/clock/resume");
+  }
+
+  revokeToken(token) {
+    return this.call("POST", "/acl/revoke", { body: { token: token } });
+  }
+
+  rollback(name) {
+    return this.call("POST", "/state/rollback", { body: { name: name } });
+  }
+
+  safety(options) {
+    return this.call("POST", "/safety", { body: { key: options.key, beliefs: options.beliefs } });
+  }
+
+  server() {
+    return this.call("GET", "/server");
+  }
+
+  servers() {
+    return this.call("GET", "/servers");
+  }
+
+  startServer(options = {}) {
+    return this.call("POST", "/servers", { body: { address: options.address, control_port: options.controlPort, datacenter: options.datacenter, frozen: options.frozen, history_capacity: options.historyCapacity, http_port: options.httpPort, node: options.node, seed: options.seed, session_ttl_min: duration(options.sessionTtlMin), settings: options.settings, strict: options.strict, version: options.version } });
+  }
+
+  state() {
+    return this.call("GET", "/state");
+  }
+
+  stopServer(id) {
+    return this.call("DELETE", `/servers/${id}`);
+  }
+
+  timeline(key) {
+    return this.call("GET", "/timeline", { query: { key: key } });
+  }
+
+  waitBlocked(options) {
+    return this.call("POST", "/wait/blocked", { body: { count: options.count, prefix: options.prefix, service: options.service, session: options.session, timeout: duration(options.timeout ?? "10s") } });
+  }
+
+  waitEvent(options = {}) {
+    return this.call("POST", "/wait/event", { body: { after: options.after, key: options.key, kind: options.kind, session: options.session, timeout: duration(options.timeout ?? "10s") } });
+  }
+
+  waitIdle(timeout = "10s") {
+    return this.call("POST", "/wait/idle", { body: { timeout: duration(timeout) } });
+  }
+
+  wake(prefix) {
+    return this.call("POST", "/wakes/spurious", { body: { prefix: prefix } });
+  }
+}

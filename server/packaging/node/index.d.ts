@@ -1,0 +1,64 @@
+import { Controls } from "./controls.js";
+
+export * from "./controls.js";
+
+/** How a server is started. */
+export interface Options {
+  /** The release of Consul that is emulated, such as "1.8.7". */
+  version?: string;
+  /** Repeats the session ids and the jitter of the run with this seed. */
+  seed?: number;
+  /** Whether the clock stands still until the test moves it. */
+  frozen?: boolean;
+  /** The port of Consul's API; a free one when it is left out. */
+  port?: number;
+  /** Settings as in a configuration file of Consul. */
+  config?: Record<string, unknown>;
+  /** Configuration files of Consul, or folders of them. */
+  files?: string[];
+  /** More arguments of `proconsul agent`. */
+  args?: string[];
+  /** The server's binary, in place of the one that the package brings. */
+  binary?: string;
+}
+
+/** The control plane refused a call, with a sentence. `status` is 409 where something was waited for in vain. */
+export class ControlError extends Error {
+  readonly status: number;
+}
+
+/** A server in a process of its own, from `startServer`. */
+export class Server extends Controls {
+  private constructor();
+  /** The URL of Consul's API, such as http://127.0.0.1:40123. */
+  readonly url: string;
+  /** The URL of the control plane. */
+  readonly controlUrl: string;
+  /** The seed of the run, which `startServer({ seed })` repeats. */
+  readonly seed: number;
+  /** The IP address of Consul's API. */
+  readonly host: string;
+  /** The port of Consul's API. */
+  readonly port: number;
+  /** Host and port, as CONSUL_HTTP_ADDR takes them. */
+  readonly address: string;
+  /** The variables by which clients of Consul find this server. */
+  readonly environment: { CONSUL_HTTP_ADDR: string };
+  /** The last lines of the server's log. */
+  readonly log: string;
+  /** What happened on the server, a line for each record. */
+  historyText(): Promise<string>;
+  /** What to print when a test has failed: seed, history, and the timeline of each key that was locked. */
+  failureText(): Promise<string>;
+  /** Runs a test on the server, and shows what happened on it if the test fails. */
+  run<T>(test: (server: Server) => T | Promise<T>): Promise<T>;
+  /** Ends the server. Nothing is lost by it: all of its state is in memory. */
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts a server. */
+export function startServer(options?: Options): Promise<Server>;
+
+/** Returns the path of the server's binary. */
+export function findBinary(binary?: string): string;

@@ -1,0 +1,206 @@
+// Starting and stopping a server, and asking its control plane.
+
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import http from "node:http";
+import readline from "node:readline";
+
+import { findBinary, VARIABLE } from "./binary.js";
+import { Controls } from "./controls.js";
+
+export { findBinary, Controls };
+
+const OWN_VERSION = JSON.parse(fs.readFileSync(new URL("./package.json", import.meta.url), "utf8")).version;
+/** How long a start may take, in milliseconds. On a fast machine it takes a few. */
+const START_WITHIN = 30_000;
+/** How many lines of the server's log are kept for errors. */
+const LOG_LINES = 200;
+
+/** The control plane refused a call, with a sentence. `status` is 409 where something was waited for in vain. */
+export class ControlError extends Error {
+  constructor(status, text) {
+    super(text);
+    this.name = "ControlError";
+    this.status = status;
+  }
+}
+
+/** Node before 20 has no `await using`. */
+const DISPOSE = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
+
+function argumentsOf({ version, seed, port, config, files = [], args = [] }) {
+  const made = ["agent", "-dev", "-control-port=0", "-log-level=warn"];
+  if (version !== undefined) made.push(`-as-version=${version}`);
+  if (seed !== undefined) made.push(`-seed=${seed}`);
+  made.push(port === undefined ? "-http-port-ephemeral" : `-http-port=${port}`);
+  if (config !== undefined) made.push(`-hcl=${JSON.stringify(config)}`);
+  for (const file of files) {
+    const isFolder = !fs.statSync(file, { throwIfNoEntry: false })?.isFile();
+    made.push(`${isFolder ? "-config-dir" : "-config-file"}=${file}`);
+  }
+  return [...made, ...args];
+}
+
+/** A server in a process of its own, from `startServer`. */
+export class Server extends Controls {
+  #child;
+  #ended;
+  #log = [];
+
+  /** What keeps this process from ending. */
+  get #handles() {
+    return [this.#child, this.#child.stdout, this.#child.stderr];
+  }
+
+  static async start(options) {
+    const server = new Server();
+    try {
+      await server.#start(options);
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    return server;
+  }
+
+  async #start(options) {
+    const binary = findBinary(options.binary);
+    // A server is what its arguments say, whatever the environment of the tests is.
+    const variables = Object.entries(process.env).filter(([name]) => !/^(PRO)?CONSUL_/.test(name));
+    const env = Object.fromEntries(variables);
+    // Its log goes through one pipe to the end, so that the server never waits for its reader.
+    this.#child = spawn(binary, argumentsOf(options), { env, stdio: ["ignore", "pipe", "pipe"] });
+    let ports;
+    let timer;
+    const said = new Promise((resolve, reject) => {
+      this.#child.on("error", (error) => {
+        reject(new Error(`${binary} cannot be run: ${error.message}; it may be a binary for another platform`));
+      });
+      const read = (line) => {
+        if (!ports && line.startsWith('{"')) {
+          ports = JSON.parse(line);
+          resolve();
+        } else {
+          this.#log.push(line);
+          if (this.#log.length > LOG_LINES) this.#log.shift();
+        }
+      };
+      for (const pipe of [this.#child.stdout, this.#child.stderr]) readline.createInterface({ input: pipe }).on("line", read);
+      this.#ended = new Promise((end) => {
+        this.#child.on("error", end);
+        this.#child.on("close", (code) => {
+          const advice = this.#log.length ? "" : `; is ${binary} proconsul?`;
+          reject(new Error(`the server ended at its start with exit code ${code}${advice}\n${this.log}`.trimEnd()));
+          end();
+        });
+      });
+      const late = () => reject(new Error(`the server has not said within ${START_WITHIN} ms where it listens:\n${this.log}`));
+      timer = setTimeout(late, START_WITHIN);
+    });
+    await said.finally(() => clearTimeout(timer));
+    // A test that forgets its server ends all the same.
+    for (const handle of this.#handles) handle.unref();
+    this.kill = () => this.#child.kill("SIGKILL");
+    process.once("exit", this.kill);
+    this.url = `http://${ports.http}`;
+    this.controlUrl = `http://${ports.control}/proconsul/v1`;
+    const about = await this.server();
+    if (about.proconsul !== OWN_VERSION) {
+      throw new Error(
+        `${binary} is proconsul ${about.proconsul}, and this package is ${OWN_VERSION}: install the binary of ` +
+          `${OWN_VERSION}, or unset ${VARIABLE}, so that the one of the package is used`,
+      );
+    }
+    this.seed = about.seed;
+    if (options.frozen) await this.freeze();
+  }
+
+  get host() {
+    return new URL(this.url).hostname;
+  }
+
+  get port() {
+    return Number(new URL(this.url).port);
+  }
+
+  /** Host and port, as CONSUL_HTTP_ADDR takes them. */
+  get address() {
+    return this.url.slice("http://".length);
+  }
+
+  get environment() {
+    return { CONSUL_HTTP_ADDR: this.address };
+  }
+
+  get log() {
+    return this.#log.join("\n");
+  }
+
+  historyText() {
+    return this.call("GET", "/history", { query: { format: "text" } });
+  }
+
+  /** What to print when a test has failed: seed, history, and the timeline of each key that was locked. */
+  async failureText() {
+    const parts = [`what happened on ${this.url} (seed ${this.seed}):`, await this.historyText()];
+    const { records } = await this.history({ kind: ["acquired", "acquire-refused"] });
+    const keys = new Set(records.map((record) => record.key).filter(Boolean));
+    for (const key of keys) parts.push(await this.timeline(key));
+    return parts.join("\n");
+  }
+
+  /** Runs a test on the server, and shows what happened on it if the test fails. */
+  async run(test) {
+    try {
+      return await test(this);
+    } catch (error) {
+      console.error(await this.failureText().catch((reason) => `the server cannot be asked: ${reason.message}`));
+      throw error;
+    }
+  }
+
+  /** Ends the server. Nothing is lost by it: all of its state is in memory. */
+  async stop() {
+    if (!this.#child) return;
+    if (this.kill) process.removeListener("exit", this.kill);
+    for (const handle of this.#handles) handle.ref();
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  async [DISPOSE]() {
+    await this.stop();
+  }
+
+  call(method, path, { query = {}, body } = {}) {
+    const url = new URL(this.controlUrl + path);
+    for (const [name, value] of Object.entries(query)) {
+      for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) url.searchParams.append(name, one);
+    }
+    return new Promise((resolve, reject) => {
+      // A connection of its own: a pool would hold the process.
+      const request = http.request(url, { method, agent: false }, (answer) => {
+        const pieces = [];
+        answer.on("data", (piece) => pieces.push(piece));
+        answer.on("error", reject);
+        answer.on("end", () => {
+          const text = Buffer.concat(pieces).toString();
+          if (answer.statusCode !== 200) return reject(new ControlError(answer.statusCode, text.trim()));
+          const isJson = answer.headers["content-type"]?.startsWith("application/json");
+          resolve(isJson ? JSON.parse(text) : text);
+        });
+      });
+      request.on("error", (error) => {
+        const code = this.#child.exitCode ?? this.#child.signalCode;
+        const state = code === null ? "runs" : `has ended (${code})`;
+        reject(new Error(`${method} ${path}: ${error.message}; the server ${state}\n${this.log}`.trimEnd()));
+      });
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+}
+
+/** Starts a server. */
+export function startServer(options = {}) {
+  return Server.start(options);
+}

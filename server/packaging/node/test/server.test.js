@@ -1,0 +1,97 @@
+// Starting, stopping, and what is said when that does not work.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import test from "node:test";
+
+import { ControlError, findBinary, startServer } from "proconsul";
+
+async function on(options, body) {
+  const server = await startServer(options);
+  try {
+    return await body(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+test("a stopped server is gone", async () => {
+  const server = await startServer();
+  assert.equal((await fetch(`${server.url}/v1/status/leader`)).status, 200);
+  await server[Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]();
+  await assert.rejects(fetch(`${server.url}/v1/status/leader`));
+  await assert.rejects(server.clock(), /has ended/);
+});
+
+test("a server is what its arguments say", async () => {
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "proconsul-")), "a.json");
+  fs.writeFileSync(file, '{"node_name": "of-a-file"}');
+  process.env.CONSUL_LOCAL_CONFIG = '{"datacenter": "not-this"}';
+  try {
+    await on({ config: { datacenter: "dc-own" }, files: [file] }, async (server) => {
+      const { datacenter, node } = await server.server();
+      assert.deepEqual([datacenter, node], ["dc-own", "of-a-file"]);
+    });
+  } finally {
+    delete process.env.CONSUL_LOCAL_CONFIG;
+    fs.rmSync(path.dirname(file), { recursive: true });
+  }
+});
+
+test("durations are milliseconds or text", () =>
+  on({ frozen: true }, async (server) => {
+    const before = (await server.clock()).now_ms;
+    await server.advance(1500);
+    await server.advance("500ms");
+    assert.equal((await server.clock()).now_ms, before + 2000);
+  }));
+
+test("what the control plane refuses is an error with its status", () =>
+  on({}, (server) =>
+    assert.rejects(server.waitBlocked({ count: 1, timeout: 1 }), (error) => error instanceof ControlError && error.status === 409),
+  ));
+
+test("a failing test shows what happened", () =>
+  on({ seed: 7 }, async (server) => {
+    const shown = [];
+    const { error } = console;
+    console.error = (text) => shown.push(text);
+    try {
+      await assert.rejects(server.run(() => Promise.reject(new Error("the test's own"))), /the test's own/);
+    } finally {
+      console.error = error;
+    }
+    assert.match(shown.join(), /what happened on http:.*\(seed 7\)/);
+  }));
+
+test("a port that is taken is named", async () => {
+  const taken = net.createServer();
+  await new Promise((listening) => taken.listen(0, "127.0.0.1", listening));
+  const { port } = taken.address();
+  await assert.rejects(startServer({ port }), new RegExp(`ended at its start[^]*${port}[^]*address already in use`));
+  taken.close();
+});
+
+test("the log of a server that dies is in the error", () =>
+  assert.rejects(startServer({ args: ["-no-such-flag"] }), /exit code 1[^]*no-such-flag/));
+
+test("a program that is not proconsul is named", async () => {
+  await assert.rejects(startServer({ binary: "/bin/true" }), /is .*true proconsul\?/);
+  await assert.rejects(startServer({ binary: "/nowhere" }), /binary names "\/nowhere"/);
+});
+
+test("a process ends although it has forgotten its server", () => {
+  const script = 'import { startServer } from "proconsul"; console.log((await startServer()).url);';
+  const cwd = path.dirname(new URL(import.meta.url).pathname);
+  const ended = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd, timeout: 20_000, encoding: "utf8" });
+  assert.equal(ended.status, 0, ended.stderr);
+  return assert.rejects(fetch(ended.stdout.trim()));
+});
+
+test("the binary is that of the package for this platform", { skip: !!process.env.PROCONSUL_BINARY }, () => {
+  assert.match(findBinary(), /node_modules.@proconsul.linux-x64.bin.proconsul$/);
+});

@@ -1,0 +1,27 @@
+"""A stand-in for Consul's KV store and sessions, for tests.
+
+    with proconsul.Server(frozen=True) as server:
+        consul = consul_client(server.url)  # any client of Consul
+        ...
+        server.advance("20s")
+
+`Server` is a process of its own with free ports; it ends with the `with` block. `AsyncServer` is the same for asyncio.
+The pytest plugin has it as a fixture, `consul`; see the README.
+"""
+
+from ._binary import BinaryError, find_binary
+from ._controls import AsyncControls, Controls, Duration
+from ._server import AsyncServer, ControlError, ProconsulError, Server, StartError
+
+__all__ = [
+    "AsyncControls",
+    "AsyncServer",
+    "BinaryError",
+    "ControlError",
+    "Controls",
+    "Duration",
+    "ProconsulError",
+    "Server",
+    "StartError",
+    "find_binary",
+]

@@ -1,0 +1,864 @@
+"""The controls of a server. Made by server/packaging/controls/generate from the server's own description: do not edit."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any, Literal, Mapping, Sequence, TypedDict, Union
+
+#: A duration: seconds, a `timedelta`, or text as Go writes it, such as "20s" or "1m30s".
+Duration = Union[str, int, float, timedelta]
+
+#: A kind of record.
+Kind = Literal["request", "answer", "blocked", "woken", "key-written", "key-deleted", "write-refused", "acquired", "acquire-refused", "released", "release-refused", "lock-delay-began", "lock-delay-ended", "session-created", "session-renewed", "session-refused", "session-ended", "catalog-changed", "tombstones-reaped", "access-denied", "token-unknown", "rows-removed", "control"]
+
+
+class About(TypedDict, total=False):
+    """What a server is."""
+
+    proconsul: str
+    """The version of proconsul."""
+    version: str
+    """The emulated release of Consul."""
+    seed: int
+    """The seed from which session ids, the node's id and jitter are drawn; `--seed` and `POST /servers` take it."""
+    node: str
+    """The name of the agent's node."""
+    datacenter: str
+    """The name of the datacenter."""
+
+
+class AtIndex(TypedDict, total=False):
+    """The index of the state."""
+
+    index: int
+    """The index of the last change, now."""
+
+
+class Blocked(TypedDict, total=False):
+    """A request that waits for a change."""
+
+    request: int
+    """The number of the request."""
+    client: str | None
+    """The address that it came from; null for one through a Unix socket."""
+    target: str
+    """Its path and parameters, as sent."""
+    read: str
+    """What it reads, in words."""
+    min_index: int
+    """The index that it waits to be passed."""
+    until_ms: int
+    """When its wait ends, in milliseconds of the server's clock."""
+
+
+class Caused(TypedDict, total=False):
+    """What happened while time passed."""
+
+    now_ms: int
+    """The time, in milliseconds since the clock began."""
+    caused: list[Record]
+    """What the time that passed has caused, in order."""
+
+
+class Checkpoints(TypedDict, total=False):
+    """The checkpoints of a server."""
+
+    checkpoints: list[str]
+    """Their names, in byte order."""
+
+
+class Clock(TypedDict, total=False):
+    """The clock of a server."""
+
+    now_ms: int
+    """The time, in milliseconds since the clock began."""
+    rate: float
+    """How fast the clock runs; 0 stands still, 1 is the machine's time."""
+    next_deadline_in_ms: int | None
+    """How long it is until something happens by itself, in milliseconds; null for never."""
+
+
+class Explanation(TypedDict, total=False):
+    """Who holds a key, and who waits for it."""
+
+    key: str
+    """The key."""
+    exists: bool
+    """Whether the key exists."""
+    holder: str | None
+    """The session that holds it; null when none does."""
+    held_since_ms: int | None
+    """Since when, in milliseconds of the server's clock; null where the history does not go back so far."""
+    lapses_in_ms: int | None
+    """How long the holder's session lives unless it is renewed, in milliseconds; null without a TTL."""
+    lock_index: int
+    """How often the key was acquired."""
+    lock_delay_left_ms: int | None
+    """For how long nobody can acquire it, in milliseconds; null when anybody can."""
+    waiting: list[Blocked]
+    """Who waits for it to change."""
+    last: str | None
+    """What last happened to the lock, in words; null when nothing did."""
+    text: str
+    """All of it in words."""
+
+
+class Exported(TypedDict, total=False):
+    """A key as `consul kv export` prints it."""
+
+    key: str
+    """The key, which is not empty."""
+    flags: int
+    """The flags that clients keep with the key."""
+    value: str
+    """The value as base64."""
+
+
+class History(TypedDict, total=False):
+    """Records of the history."""
+
+    records: list[Record]
+    """The records, oldest first."""
+    lost: int
+    """How many older records are gone because there were more than the history keeps."""
+
+
+class Id(TypedDict, total=False):
+    """A rule was installed."""
+
+    id: int
+    """The id of the new rule, for `DELETE /faults/{id}`."""
+
+
+class Imported(TypedDict, total=False):
+    """Keys were imported."""
+
+    keys: int
+    """How many keys."""
+
+
+class InstalledRule(TypedDict, total=False):
+    """A rule that is installed."""
+
+    id: int
+    """The rule's id, for `DELETE /faults/{id}`."""
+    effect: str
+    """What the rule does, in words."""
+    hits: int
+    """How often it has hit a request."""
+
+
+class Listed(TypedDict, total=False):
+    """A server that was started on demand."""
+
+    id: int
+    """The server's id, for `DELETE /servers/{id}`."""
+    url: str
+    """The URL of its Consul API."""
+    control: str
+    """The URL of its control plane."""
+    seed: int
+    """The seed with which it can be started again."""
+
+
+class Permission(TypedDict, total=False):
+    """Whether a token has a permission."""
+
+    token: str
+    """The AccessorID of the token."""
+    token_description: str
+    """The description of the token."""
+    permission: str
+    """The permission, with the name of what it is about."""
+    allowed: bool
+    """Whether the token has it."""
+    cause: str
+    """What decides: a rule and the policy that has it, or the default policy."""
+    text: str
+    """All of it in words."""
+
+
+class Record(TypedDict, total=False):
+    """Something that happened. Which fields a record has beyond the first five depends on its kind."""
+
+    number: int
+    """The record's place in the history, counted from 1."""
+    at_ms: int
+    """When it happened, in milliseconds of the server's clock."""
+    index: int
+    """The index of the state after it."""
+    kind: Kind
+    """What kind of record this is."""
+    text: str
+    """All of it in one line."""
+    cause: str | None
+    """Why: of a wake, a refusal, a release, or the end of a session."""
+    client: str | None
+    """The address that a request came from; null for one through a Unix socket."""
+    fault: str | None
+    """The fault that hit a request, in words; null when none did."""
+    key: str | None
+    """The key that the record is about."""
+    lasts_ms: int | None
+    """How long a lock-delay lasts, in milliseconds."""
+    method: str | None
+    """A request's method."""
+    min_index: int | None
+    """The index that a blocking query waits to be passed."""
+    name: str | None
+    """The name of a session that was created, or of what a token lacks a permission on."""
+    node: str | None
+    """The node of a session that was created."""
+    permission: str | None
+    """What the token lacks, such as `key:write`."""
+    request: int | None
+    """The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `access-denied`, `token-unknown` and `rows-removed`."""
+    rows: int | None
+    """How many rows were removed from an answer."""
+    session: str | None
+    """The session that the record is about."""
+    status: int | None
+    """The status of an answer; null when none was sent."""
+    target: str | None
+    """A request's path and parameters, as sent."""
+    token: str | None
+    """The AccessorID of the token that was refused, or from whose answer rows were removed."""
+    token_description: str | None
+    """The description of that token."""
+    ttl_ms: int | None
+    """The TTL of a session that was created, in milliseconds; 0 for a session without one."""
+
+
+class Rules(TypedDict, total=False):
+    """The rules that are installed."""
+
+    rules: list[InstalledRule]
+    """The rules, in the order in which they are tried."""
+
+
+class Safety(TypedDict, total=False):
+    """Whether a lock was safe."""
+
+    safe: bool
+    """Whether there are no violations."""
+    violations: list[str]
+    """What was wrong, a sentence each."""
+    timeline: str
+    """The life of the key, for people."""
+
+
+class Servers(TypedDict, total=False):
+    """The servers that were started on demand."""
+
+    servers: list[Listed]
+    """The servers, oldest first."""
+
+
+class Token(TypedDict, total=False):
+    """A token."""
+
+    accessor: str
+    """The AccessorID, by which the history names it."""
+    secret: str
+    """The SecretID, which requests send."""
+
+
+class Waiting(TypedDict, total=False):
+    """Requests that wait."""
+
+    blocked: list[Blocked]
+    """The requests, oldest first."""
+
+
+class Woken(TypedDict, total=False):
+    """Requests were woken."""
+
+    woken: int
+    """How many requests looked again."""
+
+
+def _duration(value: Duration | None) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    return f"{round(seconds * 1_000_000)}us"
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+class Controls:
+    """What a test can do to a server, and learn about it."""
+
+    def _call(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None) -> Any:
+        raise NotImplementedError
+
+    def accept_connections(self) -> None:
+        """Takes connections again, on the same port."""
+        self._call("POST", "/connections/accept")
+
+    def advance(self, by: Duration) -> Caused:
+        """Moves the clock on through every deadline, and returns what that caused when all who were woken have been answered.
+
+        by: How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`.
+        """
+        return self._call("POST", "/clock/advance", body=_given({"by": _duration(by)}))
+
+    def advance_to_next(self) -> Caused:
+        """Moves the clock to the next deadline; does nothing when nothing is ever due."""
+        return self._call("POST", "/clock/advance-to-next")
+
+    def auto(self, clients: int) -> None:
+        """Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
+
+        clients: How many requests have to be open, at least 1: one for each program that waits.
+        """
+        self._call("POST", "/clock/auto", body=_given({"clients": clients}))
+
+    def blocked(self) -> Waiting:
+        """The blocking queries that wait now."""
+        return self._call("GET", "/blocked")
+
+    def change_rules(self, token: str, rules: str) -> AtIndex:
+        """Gives the policies of a token other rules. They count for all tokens with these policies.
+
+        token: The SecretID or the AccessorID of the token.
+        rules: The rules, in HCL or JSON, as a policy has them.
+        """
+        return self._call("POST", "/acl/rules", body=_given({"token": token, "rules": rules}))
+
+    def checkpoint(self, name: str) -> AtIndex:
+        """Keeps the state under a name, in place of what was kept under it before.
+
+        name: The name of the checkpoint. Any text is one.
+        """
+        return self._call("POST", "/state/checkpoint", body=_given({"name": name}))
+
+    def checkpoints(self) -> Checkpoints:
+        """The names of the checkpoints."""
+        return self._call("GET", "/state/checkpoints")
+
+    def clear_faults(self) -> None:
+        """Takes all rules away; wakes come in time, and there is a leader."""
+        self._call("DELETE", "/faults")
+
+    def clear_history(self) -> None:
+        """Forgets the history so far."""
+        self._call("DELETE", "/history")
+
+    def clock(self) -> Clock:
+        """The time, the rate, and when something next happens by itself."""
+        return self._call("GET", "/clock")
+
+    def delay_wakes(self, prefix: str, by: Duration, *, times: int | None = None) -> None:
+        """Lets the wakes of requests that are blocked on keys under a prefix come late.
+
+        prefix: What the keys begin with; all keys when it is empty.
+        by: How late the wakes come on the server's clock: a duration such as `20s` or `250ms`.
+        times: How many wakes come late, at least 1; all of them when it is left out.
+        """
+        self._call("POST", "/wakes/delay", body=_given({"prefix": prefix, "by": _duration(by), "times": times}))
+
+    def delete_checkpoint(self, name: str) -> None:
+        """Deletes a checkpoint, and frees what only it still holds.
+
+        name: The name of the checkpoint. Any text is one.
+        """
+        self._call("DELETE", "/state/checkpoint", query={"name": name})
+
+    def delete_node(self, node: str) -> None:
+        """Deletes a node with its services, checks and sessions.
+
+        node: The name of the node.
+        """
+        self._call("POST", "/nodes/delete", body=_given({"node": node}))
+
+    def expire_session(self, session: str) -> None:
+        """Lets a session lapse now.
+
+        session: The id of the session.
+        """
+        self._call("POST", "/sessions/expire", body=_given({"session": session}))
+
+    def explain(self, key: str) -> Explanation:
+        """Who holds a key, since when, what keeps others from it, and who waits.
+
+        key: The key.
+        """
+        return self._call("GET", "/explain", query={"key": key})
+
+    def explain_permission(self, permission: str, token: str, *, name: str | None = None) -> Permission:
+        """Whether a token has a permission, and what decides that.
+
+        permission: The permission as refusals name it, such as `key:write`. For the keys below a prefix there are `key:list` and, to delete them, `key:write-prefix`.
+        token: The SecretID or the AccessorID of the token; `anonymous` for requests without one.
+        name: The name of what it is about; empty for a resource without names.
+        """
+        return self._call("GET", "/acl/explain", query={"permission": permission, "token": token, "name": name})
+
+    def export_kv(self, *, prefix: str | None = None) -> list[Exported]:
+        """Keys in the format of `consul kv export`.
+
+        prefix: Only keys that begin with this.
+        """
+        return self._call("GET", "/state/kv", query={"prefix": prefix})
+
+    def fail_check(self, check: str, *, node: str | None = None) -> None:
+        """Makes a check critical, which ends the sessions that are bound to it.
+
+        check: The id of the check, such as `serfHealth`.
+        node: The name of the check's node; the agent's own node when it is left out.
+        """
+        self._call("POST", "/checks/fail", body=_given({"check": check, "node": node}))
+
+    def fault(self, effect: Mapping[str, Any], *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Mapping[str, Any] | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
+        """Installs a rule behind those that there are: the first that matches a request wins.
+
+        effect: What happens to the requests.
+        chance: With which probability a request is hit: more than 0, at most 1.
+        client: Requests from this IP address.
+        from_ms: Requests that come at this time or later, in milliseconds of the server's clock.
+        header: Requests with this header, by which clients on one machine can be told apart.
+        key_prefix: Requests for a key that begins with this, or for a tree of keys whose prefix does.
+        method: Requests with this method, such as `PUT`.
+        nth: Only one of the requests that meet the other conditions: the one with this number, counted from 1.
+        path: Requests whose decoded path begins with this, such as `/v1/session/`.
+        seed: What `chance` is drawn from: the same seed hits the same requests.
+        session: Requests that name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`.
+        times: How many requests are hit at most, at least 1; all of them when it is left out.
+        to_ms: Requests that come before this time, in milliseconds of the server's clock.
+        """
+        return self._call("POST", "/faults", body=_given({"effect": effect, "chance": chance, "client": client, "from_ms": from_ms, "header": header, "key_prefix": key_prefix, "method": method, "nth": nth, "path": path, "seed": seed, "session": session, "times": times, "to_ms": to_ms}))
+
+    def faults(self) -> Rules:
+        """The rules, in the order in which they are tried, with how often they have hit."""
+        return self._call("GET", "/faults")
+
+    def find_leader(self) -> None:
+        """Gives the cluster a leader again."""
+        self._call("POST", "/leader/find")
+
+    def freeze(self) -> Clock:
+        """Stops the clock: nothing happens by itself."""
+        return self._call("POST", "/clock/freeze")
+
+    def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[str] | None = None, session: str | None = None) -> History:
+        """What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
+
+        after: Only records after the one with this number.
+        key: Only records about this key.
+        kind: Only records of this kind. May be repeated.
+        session: Only records about this session.
+        """
+        return self._call("GET", "/history", query={"after": after, "key": key, "kind": kind, "session": session})
+
+    def import_kv(self, keys: Sequence[Mapping[str, Any]]) -> Imported:
+        """Writes the keys of an export.
+
+        keys: What an export gave.
+        """
+        return self._call("PUT", "/state/kv", body=keys)
+
+    def jump(self, by: Duration) -> Caused:
+        """Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
+
+        by: How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`.
+        """
+        return self._call("POST", "/clock/jump", body=_given({"by": _duration(by)}))
+
+    def load(self, state: Mapping[str, Any]) -> AtIndex:
+        """Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
+
+        state: What `state` gave.
+        """
+        return self._call("PUT", "/state", body=state)
+
+    def lose_leader(self, *, phases: Sequence[Mapping[str, Any]] | None = None, scenario: str | None = None) -> None:
+        """Loses the leader, by a scenario or by a list of phases.
+
+        phases: A loss of one's own: phases in their order. When the last one is over there is a leader again.
+        scenario: A loss as it was measured on real clusters.
+        """
+        self._call("POST", "/leader/lose", body=_given({"phases": phases, "scenario": scenario}))
+
+    def lower_indexes(self, by: int) -> AtIndex:
+        """Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
+
+        by: By how much the indexes are lowered.
+        """
+        return self._call("POST", "/indexes/lower", body=_given({"by": by}))
+
+    def make_token(self, rules: str, *, description: str | None = None) -> Token:
+        """Makes a token with these rules. It counts at once, and goes with `/state/reset`.
+
+        rules: The rules, in HCL or JSON, as a policy has them.
+        description: The description, by which the history names the token.
+        """
+        return self._call("POST", "/acl/token", body=_given({"rules": rules, "description": description}))
+
+    def no_auto(self) -> None:
+        """Ends the jumps of the clock."""
+        self._call("DELETE", "/clock/auto")
+
+    def openapi(self) -> dict[str, Any]:
+        """This description, as JSON."""
+        return self._call("GET", "/openapi.json")
+
+    def pass_check(self, check: str, *, node: str | None = None) -> None:
+        """Makes a check passing.
+
+        check: The id of the check, such as `serfHealth`.
+        node: The name of the check's node; the agent's own node when it is left out.
+        """
+        self._call("POST", "/checks/pass", body=_given({"check": check, "node": node}))
+
+    def rate(self, rate: float) -> Clock:
+        """Lets the clock run at a multiple of the machine's time.
+
+        rate: How fast the clock is to run: 0 stands still, 1 is the machine's time; else from 0.001 to 1000000.
+        """
+        return self._call("POST", "/clock/rate", body=_given({"rate": rate}))
+
+    def refuse_connections(self) -> None:
+        """Closes all connections and refuses new ones; the port stays the server's. Needs a control port."""
+        self._call("POST", "/connections/refuse")
+
+    def remove_fault(self, id: int) -> None:
+        """Takes a rule away.
+
+        id: The id, as the call that made it answered.
+        """
+        self._call("DELETE", f"/faults/{id}")
+
+    def reset(self) -> AtIndex:
+        """Goes back to the state of the start, and forgets all checkpoints; blocked requests are answered."""
+        return self._call("POST", "/state/reset")
+
+    def restart(self, state: str) -> AtIndex:
+        """Restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
+
+        state: What the restart leaves of the state.
+        """
+        return self._call("POST", "/restart", body=_given({"state": state}))
+
+    def resume(self) -> Clock:
+        """Lets the clock run as the machine's does."""
+        return self._call("POST", "/clock/resume")
+
+    def revoke_token(self, token: str) -> None:
+        """Deletes a token: from now on it is unknown.
+
+        token: The SecretID or the AccessorID of the token.
+        """
+        self._call("POST", "/acl/revoke", body=_given({"token": token}))
+
+    def rollback(self, name: str) -> AtIndex:
+        """Goes back to a checkpoint; blocked requests are answered.
+
+        name: The name of the checkpoint. Any text is one.
+        """
+        return self._call("POST", "/state/rollback", body=_given({"name": name}))
+
+    def safety(self, key: str, *, beliefs: Sequence[Mapping[str, Any]] | None = None) -> Safety:
+        """Whether a lock was safe: in the history, and in what programs believed.
+
+        key: The key of the lock.
+        beliefs: When programs believed that they held the lock. Without any, the history alone is checked.
+        """
+        return self._call("POST", "/safety", body=_given({"key": key, "beliefs": beliefs}))
+
+    def server(self) -> About:
+        """What this server is, and the seed with which it can be started again."""
+        return self._call("GET", "/server")
+
+    def servers(self) -> Servers:
+        """The servers that were started on demand."""
+        return self._call("GET", "/servers")
+
+    def start_server(self, *, address: str | None = None, control_port: int | None = None, datacenter: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
+        """Starts another, isolated server in this process, with the settings of this one where none is given.
+
+        address: The IP address at which the new server listens. When it is left out: all addresses at which this one does.
+        control_port: A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has.
+        datacenter: The name of the datacenter.
+        frozen: Whether the clock stands still until a test moves it.
+        history_capacity: How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told.
+        http_port: The port of its Consul API; 0, which is the default, takes a free one.
+        node: The name of the agent's node.
+        seed: What session ids and jitter are drawn from. When it is left out it follows from this server's seed and the new server's id.
+        session_ttl_min: The shortest TTL that a session may have: a duration such as `1s`.
+        settings: Any other settings, as a configuration file has them: Consul's keys, such as `{"limits": {"kv_max_value_size": 10}}`. Lists grow and maps are merged as with one file more.
+        strict: Whether endpoints that are not emulated are answered as unknown paths, and not with 501.
+        version: The emulated release of Consul, such as `1.8.7`.
+        """
+        return self._call("POST", "/servers", body=_given({"address": address, "control_port": control_port, "datacenter": datacenter, "frozen": frozen, "history_capacity": history_capacity, "http_port": http_port, "node": node, "seed": seed, "session_ttl_min": _duration(session_ttl_min), "settings": settings, "strict": strict, "version": version}))
+
+    def state(self) -> dict[str, Any]:
+        """The whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes."""
+        return self._call("GET", "/state")
+
+    def stop_server(self, id: int) -> None:
+        """Stops a server that was started on demand.
+
+        id: The id, as the call that made it answered.
+        """
+        self._call("DELETE", f"/servers/{id}")
+
+    def timeline(self, key: str) -> str:
+        """The life of one key, for people.
+
+        key: The key.
+        """
+        return self._call("GET", "/timeline", query={"key": key})
+
+    def wait_blocked(self, count: int, *, prefix: str | None = None, service: str | None = None, session: str | None = None, timeout: Duration = "10s") -> Waiting:
+        """Waits until so many requests are blocked on keys under a prefix, on a session, on a service, or on anything.
+
+        count: How many requests have to be blocked, at least.
+        prefix: Requests that are blocked on keys under this prefix. At most one of prefix, session and service is given; with none of them every blocked request counts.
+        service: Requests that are blocked on the instances or checks of this service.
+        session: Requests that are blocked on this session.
+        timeout: How long to wait in the machine's time: a duration such as `20s` or `250ms`.
+        """
+        return self._call("POST", "/wait/blocked", body=_given({"count": count, "prefix": prefix, "service": service, "session": session, "timeout": _duration(timeout)}))
+
+    def wait_event(self, *, after: int | None = None, key: str | None = None, kind: str | None = None, session: str | None = None, timeout: Duration = "10s") -> Record:
+        """Waits until the history has such a record; one that is there already counts.
+
+        after: After the record with this number.
+        key: About this key.
+        kind: Of this kind.
+        session: About this session.
+        timeout: How long to wait in the machine's time: a duration such as `20s` or `250ms`.
+        """
+        return self._call("POST", "/wait/event", body=_given({"after": after, "key": key, "kind": kind, "session": session, "timeout": _duration(timeout)}))
+
+    def wait_idle(self, *, timeout: Duration = "10s") -> None:
+        """Waits until every request is answered, blocked, or held by a fault.
+
+        timeout: How long to wait in the machine's time: a duration such as `20s` or `250ms`.
+        """
+        self._call("POST", "/wait/idle", body=_given({"timeout": _duration(timeout)}))
+
+    def wake(self, prefix: str) -> Woken:
+        """Answers requests that are blocked on keys under a prefix, though nothing has changed.
+
+        prefix: What the keys begin with; all keys when it is empty.
+        """
+        return self._call("POST", "/wakes/spurious", body=_given({"prefix": prefix}))
+
+
+class AsyncControls:
+    """The same as `Controls`, for asyncio."""
+
+    sync: Controls
+
+    async def accept_connections(self) -> None:
+        """As `Controls.accept_connections`."""
+        return await asyncio.to_thread(self.sync.accept_connections)
+
+    async def advance(self, by: Duration) -> Caused:
+        """As `Controls.advance`."""
+        return await asyncio.to_thread(self.sync.advance, by=by)
+
+    async def advance_to_next(self) -> Caused:
+        """As `Controls.advance_to_next`."""
+        return await asyncio.to_thread(self.sync.advance_to_next)
+
+    async def auto(self, clients: int) -> None:
+        """As `Controls.auto`."""
+        return await asyncio.to_thread(self.sync.auto, clients=clients)
+
+    async def blocked(self) -> Waiting:
+        """As `Controls.blocked`."""
+        return await asyncio.to_thread(self.sync.blocked)
+
+    async def change_rules(self, token: str, rules: str) -> AtIndex:
+        """As `Controls.change_rules`."""
+        return await asyncio.to_thread(self.sync.change_rules, token=token, rules=rules)
+
+    async def checkpoint(self, name: str) -> AtIndex:
+        """As `Controls.checkpoint`."""
+        return await asyncio.to_thread(self.sync.checkpoint, name=name)
+
+    async def checkpoints(self) -> Checkpoints:
+        """As `Controls.checkpoints`."""
+        return await asyncio.to_thread(self.sync.checkpoints)
+
+    async def clear_faults(self) -> None:
+        """As `Controls.clear_faults`."""
+        return await asyncio.to_thread(self.sync.clear_faults)
+
+    async def clear_history(self) -> None:
+        """As `Controls.clear_history`."""
+        return await asyncio.to_thread(self.sync.clear_history)
+
+    async def clock(self) -> Clock:
+        """As `Controls.clock`."""
+        return await asyncio.to_thread(self.sync.clock)
+
+    async def delay_wakes(self, prefix: str, by: Duration, *, times: int | None = None) -> None:
+        """As `Controls.delay_wakes`."""
+        return await asyncio.to_thread(self.sync.delay_wakes, prefix=prefix, by=by, times=times)
+
+    async def delete_checkpoint(self, name: str) -> None:
+        """As `Controls.delete_checkpoint`."""
+        return await asyncio.to_thread(self.sync.delete_checkpoint, name=name)
+
+    async def delete_node(self, node: str) -> None:
+        """As `Controls.delete_node`."""
+        return await asyncio.to_thread(self.sync.delete_node, node=node)
+
+    async def expire_session(self, session: str) -> None:
+        """As `Controls.expire_session`."""
+        return await asyncio.to_thread(self.sync.expire_session, session=session)
+
+    async def explain(self, key: str) -> Explanation:
+        """As `Controls.explain`."""
+        return await asyncio.to_thread(self.sync.explain, key=key)
+
+    async def explain_permission(self, permission: str, token: str, *, name: str | None = None) -> Permission:
+        """As `Controls.explain_permission`."""
+        return await asyncio.to_thread(self.sync.explain_permission, permission=permission, token=token, name=name)
+
+    async def export_kv(self, *, prefix: str | None = None) -> list[Exported]:
+        """As `Controls.export_kv`."""
+        return await asyncio.to_thread(self.sync.export_kv, prefix=prefix)
+
+    async def fail_check(self, check: str, *, node: str | None = None) -> None:
+        """As `Controls.fail_check`."""
+        return await asyncio.to_thread(self.sync.fail_check, check=check, node=node)
+
+    async def fault(self, effect: Mapping[str, Any], *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Mapping[str, Any] | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
+        """As `Controls.fault`."""
+        return await asyncio.to_thread(self.sync.fault, effect=effect, chance=chance, client=client, from_ms=from_ms, header=header, key_prefix=key_prefix, method=method, nth=nth, path=path, seed=seed, session=session, times=times, to_ms=to_ms)
+
+    async def faults(self) -> Rules:
+        """As `Controls.faults`."""
+        return await asyncio.to_thread(self.sync.faults)
+
+    async def find_leader(self) -> None:
+        """As `Controls.find_leader`."""
+        return await asyncio.to_thread(self.sync.find_leader)
+
+    async def freeze(self) -> Clock:
+        """As `Controls.freeze`."""
+        return await asyncio.to_thread(self.sync.freeze)
+
+    async def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[str] | None = None, session: str | None = None) -> History:
+        """As `Controls.history`."""
+        return await asyncio.to_thread(self.sync.history, after=after, key=key, kind=kind, session=session)
+
+    async def import_kv(self, keys: Sequence[Mapping[str, Any]]) -> Imported:
+        """As `Controls.import_kv`."""
+        return await asyncio.to_thread(self.sync.import_kv, keys=keys)
+
+    async def jump(self, by: Duration) -> Caused:
+        """As `Controls.jump`."""
+        return await asyncio.to_thread(self.sync.jump, by=by)
+
+    async def load(self, state: Mapping[str, Any]) -> AtIndex:
+        """As `Controls.load`."""
+        return await asyncio.to_thread(self.sync.load, state=state)
+
+    async def lose_leader(self, *, phases: Sequence[Mapping[str, Any]] | None = None, scenario: str | None = None) -> None:
+        """As `Controls.lose_leader`."""
+        return await asyncio.to_thread(self.sync.lose_leader, phases=phases, scenario=scenario)
+
+    async def lower_indexes(self, by: int) -> AtIndex:
+        """As `Controls.lower_indexes`."""
+        return await asyncio.to_thread(self.sync.lower_indexes, by=by)
+
+    async def make_token(self, rules: str, *, description: str | None = None) -> Token:
+        """As `Controls.make_token`."""
+        return await asyncio.to_thread(self.sync.make_token, rules=rules, description=description)
+
+    async def no_auto(self) -> None:
+        """As `Controls.no_auto`."""
+        return await asyncio.to_thread(self.sync.no_auto)
+
+    async def openapi(self) -> dict[str, Any]:
+        """As `Controls.openapi`."""
+        return await asyncio.to_thread(self.sync.openapi)
+
+    async def pass_check(self, check: str, *, node: str | None = None) -> None:
+        """As `Controls.pass_check`."""
+        return await asyncio.to_thread(self.sync.pass_check, check=check, node=node)
+
+    async def rate(self, rate: float) -> Clock:
+        """As `Controls.rate`."""
+        return await asyncio.to_thread(self.sync.rate, rate=rate)
+
+    async def refuse_connections(self) -> None:
+        """As `Controls.refuse_connections`."""
+        return await asyncio.to_thread(self.sync.refuse_connections)
+
+    async def remove_fault(self, id: int) -> None:
+        """As `Controls.remove_fault`."""
+        return await asyncio.to_thread(self.sync.remove_fault, id=id)
+
+    async def reset(self) -> AtIndex:
+        """As `Controls.reset`."""
+        return await asyncio.to_thread(self.sync.reset)
+
+    async def restart(self, state: str) -> AtIndex:
+        """As `Controls.restart`."""
+        return await asyncio.to_thread(self.sync.restart, state=state)
+
+    async def resume(self) -> Clock:
+        """As `Controls.resume`."""
+        return await asyncio.to_thread(self.sync.resume)
+
+    async def revoke_token(self, token: str) -> None:
+        """As `Controls.revoke_token`."""
+        return await asyncio.to_thread(self.sync.revoke_token, token=token)
+
+    async def rollback(self, name: str) -> AtIndex:
+        """As `Controls.rollback`."""
+        return await asyncio.to_thread(self.sync.rollback, name=name)
+
+    async def safety(self, key: str, *, beliefs: Sequence[Mapping[str, Any]] | None = None) -> Safety:
+        """As `Controls.safety`."""
+        return await asyncio.to_thread(self.sync.safety, key=key, beliefs=beliefs)
+
+    async def server(self) -> About:
+        """As `Controls.server`."""
+        return await asyncio.to_thread(self.sync.server)
+
+    async def servers(self) -> Servers:
+        """As `Controls.servers`."""
+        return await asyncio.to_thread(self.sync.servers)
+
+    async def start_server(self, *, address: str | None = None, control_port: int | None = None, datacenter: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
+        """As `Controls.start_server`."""
+        return await asyncio.to_thread(self.sync.start_server, address=address, control_port=control_port, datacenter=datacenter, frozen=frozen, history_capacity=history_capacity, http_port=http_port, node=node, seed=seed, session_ttl_min=session_ttl_min, settings=settings, strict=strict, version=version)
+
+    async def state(self) -> dict[str, Any]:
+        """As `Controls.state`."""
+        return await asyncio.to_thread(self.sync.state)
+
+    async def stop_server(self, id: int) -> None:
+        """As `Controls.stop_server`."""
+        return await asyncio.to_thread(self.sync.stop_server, id=id)
+
+    async def timeline(self, key: str) -> str:
+        """As `Controls.timeline`."""
+        return await asyncio.to_thread(self.sync.timeline, key=key)
+
+    async def wait_blocked(self, count: int, *, prefix: str | None = None, service: str | None = None, session: str | None = None, timeout: Duration = "10s") -> Waiting:
+        """As `Controls.wait_blocked`."""
+        return await asyncio.to_thread(self.sync.wait_blocked, count=count, prefix=prefix, service=service, session=session, timeout=timeout)
+
+    async def wait_event(self, *, after: int | None = None, key: str | None = None, kind: str | None = None, session: str | None = None, timeout: Duration = "10s") -> Record:
+        """As `Controls.wait_event`."""
+        return await asyncio.to_thread(self.sync.wait_event, after=after, key=key, kind=kind, session=session, timeout=timeout)
+
+    async def wait_idle(self, *, timeout: Duration = "10s") -> None:
+        """As `Controls.wait_idle`."""
+        return await asyncio.to_thread(self.sync.wait_idle, timeout=timeout)
+
+    async def wake(self, prefix: str) -> Woken:
+        """As `Controls.wake`."""
+        return await asyncio.to_thread(self.sync.wake, prefix=prefix)

@@ -1,0 +1,252 @@
+"""Starting and stopping a server, and asking its control plane."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import json
+import os
+import subprocess
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+from importlib import metadata
+from typing import Any, Mapping, Sequence
+
+from ._binary import VARIABLE, BinaryError, find_binary
+from ._controls import AsyncControls, Controls
+
+#: How long a start may take, in seconds. On a fast machine it takes a few milliseconds.
+START_WITHIN = 30
+#: How long a call of the control plane may take beside what it waits for itself, in seconds.
+ANSWER_WITHIN = 600
+#: How many lines of the server's log are kept for errors.
+LOG_LINES = 200
+
+
+class ProconsulError(Exception):
+    """Something is wrong with the server, or with what it was asked."""
+
+
+class StartError(ProconsulError):
+    """The server did not start. Its log is in the text."""
+
+
+class ControlError(ProconsulError):
+    """The control plane refused a call, with a sentence. `status` is 409 where something was waited for in vain."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Server(Controls):
+    """A server in a process of its own. Use it in a `with` block, or call `stop`.
+
+    version: The release of Consul that is emulated, such as "1.8.7".
+    seed: Repeats the session ids and the jitter of the run with this seed.
+    frozen: Whether the clock stands still until the test moves it.
+    port: The port of Consul's API; a free one when it is left out.
+    config: Settings as in a configuration file of Consul.
+    files: Configuration files of Consul, or folders of them.
+    args: More arguments of `proconsul agent`.
+    binary: The server's binary, in place of the one that the package brings.
+    """
+
+    def __init__(
+        self,
+        *,
+        version: str | None = None,
+        seed: int | None = None,
+        frozen: bool = False,
+        port: int | None = None,
+        config: Mapping[str, Any] | None = None,
+        files: Sequence[str | os.PathLike[str]] = (),
+        args: Sequence[str] = (),
+        binary: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._binary = find_binary(binary)
+        arguments = [self._binary, "agent", "-dev", "-control-port=0", "-log-level=warn"]
+        if version is not None:
+            arguments.append(f"-as-version={version}")
+        if seed is not None:
+            arguments.append(f"-seed={seed}")
+        arguments.append("-http-port-ephemeral" if port is None else f"-http-port={port}")
+        if config is not None:
+            arguments.append(f"-hcl={json.dumps(config)}")
+        arguments += [f"-config-file={os.fspath(file)}" for file in files if os.path.isfile(file)]
+        arguments += [f"-config-dir={os.fspath(file)}" for file in files if not os.path.isfile(file)]
+        self._log: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
+        self._ports: dict[str, str] | None = None
+        self._process = self._spawn([*arguments, *args])
+        try:
+            self._await_start()
+            self._check_version()
+            if frozen:
+                self.freeze()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _spawn(self, arguments: list[str]) -> subprocess.Popen[str]:
+        # A server is what its arguments say, whatever the environment of the tests is.
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("CONSUL_", "PROCONSUL_"))
+        }
+        try:
+            process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+            )
+        except OSError as error:
+            raise BinaryError(f"{arguments[0]} cannot be run: {error}; it may be a binary for another platform") from error
+        self._started = threading.Event()
+        self._reader = threading.Thread(target=self._read, args=(process,), daemon=True)
+        self._reader.start()
+        return process
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        """Reads the log to its end, so that the server never waits for its reader."""
+        assert process.stdout is not None
+        for line in process.stdout:
+            if self._ports is None and line.startswith('{"'):
+                self._ports = json.loads(line)
+                self._started.set()
+            else:
+                self._log.append(line)
+        process.stdout.close()
+        self._started.set()
+
+    def _await_start(self) -> None:
+        if not self._started.wait(START_WITHIN):
+            raise StartError(f"the server has not said within {START_WITHIN} s where it listens:\n{self.log}")
+        if self._ports is None:
+            code = self._process.wait()
+            advice = "" if self._log else f"; is {self._binary} proconsul?"
+            raise StartError(f"the server ended at its start with exit code {code}{advice}\n{self.log}".rstrip())
+        #: The URL of Consul's API, such as http://127.0.0.1:40123.
+        self.url = f"http://{self._ports['http']}"
+        #: The URL of the control plane.
+        self.control_url = f"http://{self._ports['control']}/proconsul/v1"
+
+    def _check_version(self) -> None:
+        about = self.server()
+        #: The seed of the run, which `Server(seed=...)` repeats.
+        self.seed = about["seed"]
+        try:
+            own = metadata.version("proconsul")
+        except metadata.PackageNotFoundError:
+            return
+        if about["proconsul"] != own:
+            raise BinaryError(
+                f"{self._binary} is proconsul {about['proconsul']}, and this package is {own}: install the binary of "
+                f"{own}, or unset {VARIABLE}, so that the one of the package is used"
+            )
+
+    @property
+    def host(self) -> str:
+        """The IP address of Consul's API."""
+        return self.url.rsplit("/", 1)[1].rsplit(":", 1)[0]
+
+    @property
+    def port(self) -> int:
+        """The port of Consul's API."""
+        return int(self.url.rsplit(":", 1)[1])
+
+    @property
+    def address(self) -> str:
+        """Host and port, as CONSUL_HTTP_ADDR takes them."""
+        return f"{self.host}:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which clients of Consul find this server."""
+        return {"CONSUL_HTTP_ADDR": self.address}
+
+    @property
+    def log(self) -> str:
+        """The last lines of the server's log."""
+        return "".join(self._log)
+
+    def history_text(self) -> str:
+        """What happened on the server, a line for each record."""
+        return self._call("GET", "/history", query={"format": "text"})
+
+    def failure_text(self) -> str:
+        """What to print when a test has failed: seed, history, and the timeline of each key that was locked."""
+        parts = [f"what happened on {self.url} (seed {self.seed}):", self.history_text()]
+        locks = self.history(kind=["acquired", "acquire-refused"])["records"]
+        for key in dict.fromkeys(record["key"] for record in locks if record["key"]):
+            parts.append(self.timeline(key))
+        return "\n".join(parts)
+
+    def stop(self) -> None:
+        """Ends the server. Nothing is lost by it: all of its state is in memory."""
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _call(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None) -> Any:
+        url = self.control_url + path
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        if given:
+            url += "?" + urllib.parse.urlencode(given, doseq=True)
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(url, data=data, method=method)
+        try:
+            # The control plane is on this machine, whatever proxies the environment names.
+            with _DIRECT.open(request, timeout=ANSWER_WITHIN) as answer:
+                text = answer.read().decode()
+                return json.loads(text) if answer.headers.get_content_type() == "application/json" else text
+        except urllib.error.HTTPError as error:
+            with error:
+                raise ControlError(error.code, error.read().decode().strip()) from None
+        except urllib.error.URLError as error:
+            code = self._process.poll()
+            state = "runs" if code is None else f"has ended with exit code {code}"
+            raise ProconsulError(f"{method} {path}: {error.reason}; the server {state}\n{self.log}".rstrip()) from None
+
+
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class AsyncServer(AsyncControls):
+    """The same as `Server`, for asyncio: `async with proconsul.AsyncServer() as server`."""
+
+    def __init__(self, **options: Any) -> None:
+        self._options = options
+        self.sync: Server
+
+    async def __aenter__(self) -> "AsyncServer":
+        self.sync = await asyncio.to_thread(lambda: Server(**self._options))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.sync.stop)
+
+    @property
+    def url(self) -> str:
+        """The URL of Consul's API."""
+        return self.sync.url
+
+    @property
+    def address(self) -> str:
+        """Host and port, as CONSUL_HTTP_ADDR takes them."""
+        return self.sync.address
+
+    async def failure_text(self) -> str:
+        """As `Server.failure_text`."""
+        return await asyncio.to_thread(self.sync.failure_text)
