@@ -43,7 +43,8 @@ class Run {
       case "put":
         return kv.set(step.key, step.value);
       case "acquire":
-        return kv.set({ key: step.key, value: step.value, acquire: this.saved[step.session] });
+        // node-consul gives nothing for false.
+        return (await kv.set({ key: step.key, value: step.value, acquire: this.saved[step.session] })) ?? false;
       case "get":
         return (await kv.get(step.key)).Value;
       case "session":

@@ -1,0 +1,3 @@
+module example.com/proconsul/proconsultest
+
+go 1.19

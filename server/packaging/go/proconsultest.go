@@ -1,0 +1,318 @@
+// Package proconsultest starts a stand-in for Consul for a test: a process of its own, with free ports, controls for
+// time, faults and barriers, and a history that is shown when the test fails. It uses the standard library alone.
+//
+//	func TestLock(t *testing.T) {
+//		server := proconsultest.Start(t, proconsultest.Frozen())
+//		client, err := api.NewClient(&api.Config{Address: server.Address})
+//		...
+//		server.Advance(20 * time.Second)
+//	}
+package proconsultest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Version is the version of proconsul whose control plane this package knows.
+const Version = "0.1.0"
+
+// Binary is the variable that names the server's binary, in place of the one on the PATH.
+const Binary = "PROCONSUL_BINARY"
+
+// How long a start may take. On a fast machine it takes a few milliseconds.
+const startWithin = 30 * time.Second
+
+// How many lines of the server's log are kept for errors.
+const logLines = 200
+
+// Server is a running server. It ends with its test.
+type Server struct {
+	Controls
+	// Address is host and port of Consul's API, as api.Config takes them.
+	Address string
+	// URL is the URL of Consul's API.
+	URL string
+	// Seed is the seed of the run, which the option Seed repeats.
+	Seed uint64
+
+	command *exec.Cmd
+	log     *tail
+	ended   chan struct{}
+}
+
+type settings struct {
+	arguments []string
+	port      int
+	frozen    bool
+	binary    string
+}
+
+// Option says how a server is started.
+type Option func(*settings)
+
+// Frozen lets the clock stand still until the test moves it.
+func Frozen() Option {
+	return func(s *settings) { s.frozen = true }
+}
+
+// AsVersion emulates a release of Consul, such as "1.8.7".
+func AsVersion(version string) Option {
+	return Args("-as-version=" + version)
+}
+
+// Seed repeats the session ids and the jitter of the run with this seed.
+func Seed(seed uint64) Option {
+	return Args(fmt.Sprint("-seed=", seed))
+}
+
+// Port serves Consul's API at this port, in place of a free one.
+func Port(port int) Option {
+	return func(s *settings) { s.port = port }
+}
+
+// Config takes settings as a configuration file of Consul has them, in HCL or JSON.
+func Config(text string) Option {
+	return Args("-hcl=" + text)
+}
+
+// Files reads configuration files of Consul, or folders of them.
+func Files(paths ...string) Option {
+	return func(s *settings) {
+		for _, path := range paths {
+			flag := "-config-dir="
+			if info, err := os.Stat(path); err == nil && !info.IsDir() {
+				flag = "-config-file="
+			}
+			s.arguments = append(s.arguments, flag+path)
+		}
+	}
+}
+
+// Args are more arguments of `proconsul agent`.
+func Args(arguments ...string) Option {
+	return func(s *settings) { s.arguments = append(s.arguments, arguments...) }
+}
+
+// WithBinary names the server's binary, in place of the variable PROCONSUL_BINARY and the PATH.
+func WithBinary(path string) Option {
+	return func(s *settings) { s.binary = path }
+}
+
+// Start starts a server that ends with the test, and shows what happened on it if the test fails. It ends the test if the
+// server does not start.
+func Start(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	server, err := start(t, options)
+	if err != nil {
+		t.Fatalf("proconsultest: %v", err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(server.FailureText())
+		}
+		server.stop()
+	})
+	return server
+}
+
+// SetEnvironment lets api.DefaultConfig and programs that the test starts find the server, until the test ends.
+func (s *Server) SetEnvironment() {
+	s.t.Helper()
+	s.t.Setenv("CONSUL_HTTP_ADDR", s.Address)
+}
+
+// HistoryText returns what happened on the server, a line for each record.
+func (s *Server) HistoryText() string {
+	s.t.Helper()
+	var text string
+	s.call("GET", "/history", given{"format": "text"}, nil, &text)
+	return text
+}
+
+// FailureText returns what is shown when a test has failed: seed, history, and the timeline of each key that was locked.
+func (s *Server) FailureText() string {
+	parts := []string{fmt.Sprintf("what happened on %s (seed %d):", s.URL, s.Seed)}
+	err := s.Try(func(c *Controls) {
+		parts = append(parts, (&Server{Controls: *c}).HistoryText())
+		seen := map[string]bool{"": true}
+		for _, record := range c.History(HistoryOptions{Kind: []string{"acquired", "acquire-refused"}}).Records {
+			if !seen[record.Key] {
+				seen[record.Key] = true
+				parts = append(parts, c.Timeline(record.Key))
+			}
+		}
+	})
+	if err != nil {
+		parts = append(parts, fmt.Sprintf("the server cannot be asked: %v\n%s", err, s.log))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// AsConsul lets programs that start a command called consul start proconsul, until the test ends: so the server of
+// Consul's own sdk/testutil is ours.
+func AsConsul(t testing.TB) {
+	t.Helper()
+	binary, err := find("")
+	if err != nil {
+		t.Fatalf("proconsultest: %v", err)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(binary, filepath.Join(folder, "consul")); err != nil {
+		t.Fatalf("proconsultest: %v", err)
+	}
+	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func find(binary string) (string, error) {
+	for _, source := range [][2]string{{binary, "WithBinary"}, {os.Getenv(Binary), Binary}} {
+		if source[0] == "" {
+			continue
+		}
+		path, err := exec.LookPath(source[0])
+		if err != nil {
+			return "", fmt.Errorf("%s names %q, which is not a program that can be run", source[1], source[0])
+		}
+		return filepath.Abs(path)
+	}
+	path, err := exec.LookPath("proconsul")
+	if err != nil {
+		return "", fmt.Errorf("the binary of proconsul is not on the PATH: build it with `cargo install proconsul`, or name it with %s", Binary)
+	}
+	return filepath.Abs(path)
+}
+
+func start(t testing.TB, options []Option) (*Server, error) {
+	var chosen settings
+	for _, option := range options {
+		option(&chosen)
+	}
+	binary, err := find(chosen.binary)
+	if err != nil {
+		return nil, err
+	}
+	port := "-http-port-ephemeral"
+	if chosen.port != 0 {
+		port = fmt.Sprint("-http-port=", chosen.port)
+	}
+	arguments := append([]string{"agent", "-dev", "-control-port=0", "-log-level=warn", port}, chosen.arguments...)
+	server := &Server{command: exec.Command(binary, arguments...), log: &tail{}, ended: make(chan struct{})}
+	// A server is what its arguments say, whatever the environment of the tests is.
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "CONSUL_") && !strings.HasPrefix(variable, "PROCONSUL_") {
+			server.command.Env = append(server.command.Env, variable)
+		}
+	}
+	output, input := io.Pipe()
+	server.command.Stdout, server.command.Stderr = input, input
+	if err := server.command.Start(); err != nil {
+		return nil, fmt.Errorf("%s cannot be run on %s/%s: %v", binary, runtime.GOOS, runtime.GOARCH, err)
+	}
+	go func() {
+		// What is wrong with it, its log says.
+		_ = server.command.Wait()
+		input.Close()
+	}()
+	ports := make(chan map[string]string, 1)
+	go func() {
+		server.log.read(output, ports)
+		close(server.ended)
+	}()
+	if err := server.await(binary, ports); err != nil {
+		server.stop()
+		return nil, err
+	}
+	server.Controls.t = t
+	server.Controls.fail = func(err error) {
+		t.Helper()
+		t.Fatalf("proconsultest: %v", err)
+	}
+	err = server.Try(func(c *Controls) {
+		about := c.Server()
+		server.Seed = about.Seed
+		if about.Proconsul != Version {
+			c.fail(fmt.Errorf("%s is proconsul %s, and this package is %s: install the binary of %s, or name it with %s", binary, about.Proconsul, Version, Version, Binary))
+		}
+		if chosen.frozen {
+			c.Freeze()
+		}
+	})
+	if err != nil {
+		server.stop()
+		return nil, err
+	}
+	return server, nil
+}
+
+// Waits until the server says where it listens.
+func (s *Server) await(binary string, ports <-chan map[string]string) error {
+	select {
+	case said := <-ports:
+		s.Address = said["http"]
+		s.URL = "http://" + s.Address
+		s.Controls.url = "http://" + said["control"] + "/proconsul/v1"
+		return nil
+	case <-s.ended:
+		advice := ""
+		if s.log.String() == "" {
+			advice = fmt.Sprintf("; is %s proconsul?", binary)
+		}
+		return fmt.Errorf("the server ended at its start (%v)%s\n%s", s.command.ProcessState, advice, s.log)
+	case <-time.After(startWithin):
+		return fmt.Errorf("the server has not said within %v where it listens:\n%s", startWithin, s.log)
+	}
+}
+
+func (s *Server) stop() {
+	// It may have ended by itself.
+	_ = s.command.Process.Kill()
+	<-s.ended
+}
+
+// The last lines of a log.
+type tail struct {
+	lock  sync.Mutex
+	lines []string
+}
+
+// Reads a log to its end, so that the server never waits for its reader.
+func (l *tail) read(output io.Reader, ports chan<- map[string]string) {
+	reader := bufio.NewReader(output)
+	for {
+		line, err := reader.ReadBytes('\n')
+		var said map[string]string
+		if bytes.HasPrefix(line, []byte(`{"`)) && json.Unmarshal(line, &said) == nil {
+			select {
+			case ports <- said:
+			default:
+			}
+		} else if len(line) > 0 {
+			l.lock.Lock()
+			l.lines = append(l.lines, string(line))
+			if len(l.lines) > logLines {
+				l.lines = l.lines[1:]
+			}
+			l.lock.Unlock()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (l *tail) String() string {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return strings.Join(l.lines, "")
+}

@@ -1,0 +1,196 @@
+// The scenarios that all helpers share, with consul/api.
+package test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/proconsul/proconsultest"
+	"github.com/hashicorp/consul/api"
+)
+
+type scenario struct {
+	Name   string
+	Server struct {
+		Version string
+		Seed    uint64
+		Frozen  bool
+	}
+	Steps []step
+}
+
+type step struct {
+	Control, Client, Key, Value, Session, Save, Watch, TTL, Fails, Refused string
+	With, Effect                                                           json.RawMessage
+	Expect                                                                 any
+	Failure                                                                []string
+}
+
+// What a watch has seen, or why not.
+type seen struct {
+	value string
+	err   error
+}
+
+type run struct {
+	t       *testing.T
+	server  *proconsultest.Server
+	client  *api.Client
+	ids     map[string]string
+	watches map[string]chan seen
+}
+
+func TestScenarios(t *testing.T) {
+	file := os.Getenv("SCENARIOS")
+	if file == "" {
+		file = "../../scenarios/scenarios.json"
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct{ Scenarios []scenario }
+	if err := json.Unmarshal(text, &all); err != nil || len(all.Scenarios) == 0 {
+		t.Fatalf("%d scenarios, %v", len(all.Scenarios), err)
+	}
+	for _, scenario := range all.Scenarios {
+		scenario := scenario
+		t.Run(scenario.Name, func(t *testing.T) {
+			t.Parallel()
+			var options []proconsultest.Option
+			if scenario.Server.Version != "" {
+				options = append(options, proconsultest.AsVersion(scenario.Server.Version))
+			}
+			if scenario.Server.Seed != 0 {
+				options = append(options, proconsultest.Seed(scenario.Server.Seed))
+			}
+			if scenario.Server.Frozen {
+				options = append(options, proconsultest.Frozen())
+			}
+			server := proconsultest.Start(t, options...)
+			client, err := api.NewClient(&api.Config{Address: server.Address})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := run{t, server, client, map[string]string{}, map[string]chan seen{}}
+			for _, step := range scenario.Steps {
+				run.step(step)
+			}
+		})
+	}
+}
+
+func (r *run) step(s step) {
+	r.t.Helper()
+	switch {
+	case s.Control != "":
+		err := r.server.Try(func(c *proconsultest.Controls) { r.control(c, s) })
+		if s.Refused == "" && err != nil || s.Refused != "" && (err == nil || !strings.Contains(err.Error(), s.Refused)) {
+			r.t.Fatalf("%s: %v, expected %q", s.Control, err, s.Refused)
+		}
+	case s.Failure != nil:
+		text := r.server.FailureText()
+		for _, part := range s.Failure {
+			if !strings.Contains(text, part) {
+				r.t.Fatalf("%q is not in %s", part, text)
+			}
+		}
+	default:
+		got, err := r.call(s)
+		if s.Fails == "" && err != nil || s.Fails != "" && (err == nil || !strings.Contains(err.Error(), s.Fails)) {
+			r.t.Fatalf("%s %s: %v, expected %q", s.Client, s.Key, err, s.Fails)
+		}
+		if s.Fails == "" && got != s.Expect {
+			r.t.Fatalf("%s %s: %v, expected %v", s.Client, s.Key, got, s.Expect)
+		}
+	}
+}
+
+// The arguments of controls, as the description spells them.
+type arguments struct {
+	By, Timeout, Name, Prefix string
+	Count, Times              uint64
+	Effect                    map[string]any
+	Method                    string
+	KeyPrefix                 string `json:"key_prefix"`
+}
+
+func duration(text string) time.Duration {
+	parsed, _ := time.ParseDuration(text)
+	return parsed
+}
+
+func (r *run) control(c *proconsultest.Controls, s step) {
+	r.t.Helper()
+	var with arguments
+	if s.With != nil {
+		if err := json.Unmarshal(s.With, &with); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	switch s.Control {
+	case "server":
+		about, expected := c.Server(), s.Expect.(map[string]any)
+		if about.Version != expected["version"] || float64(about.Seed) != expected["seed"] {
+			r.t.Fatalf("%v, expected %v", about, expected)
+		}
+	case "advance":
+		c.Advance(duration(with.By))
+	case "waitBlocked":
+		c.WaitBlocked(proconsultest.WaitBlockedOptions{Count: with.Count, Prefix: with.Prefix, Timeout: duration(with.Timeout)})
+	case "installFault":
+		c.Fault(proconsultest.FaultOptions{Effect: with.Effect, Method: with.Method, KeyPrefix: with.KeyPrefix, Times: with.Times})
+	case "checkpoint":
+		c.Checkpoint(with.Name)
+	case "rollback":
+		c.Rollback(with.Name)
+	default:
+		r.t.Fatalf("an unknown control: %s", s.Control)
+	}
+}
+
+func (r *run) call(s step) (any, error) {
+	kv := r.client.KV()
+	switch s.Client {
+	case "put":
+		_, err := kv.Put(&api.KVPair{Key: s.Key, Value: []byte(s.Value)}, nil)
+		return true, err
+	case "acquire":
+		ok, _, err := kv.Acquire(&api.KVPair{Key: s.Key, Value: []byte(s.Value), Session: r.ids[s.Session]}, nil)
+		return ok, err
+	case "get":
+		pair, _, err := kv.Get(s.Key, nil)
+		if err != nil || pair == nil {
+			return nil, err
+		}
+		return string(pair.Value), nil
+	case "session":
+		id, _, err := r.client.Session().CreateNoChecks(&api.SessionEntry{TTL: s.TTL}, nil)
+		r.ids[s.Save] = id
+		return nil, err
+	case "watch":
+		_, meta, err := kv.Get(s.Key, nil)
+		if err != nil {
+			return nil, err
+		}
+		news := make(chan seen, 1)
+		r.watches[s.Save] = news
+		go func() {
+			pair, _, err := kv.Get(s.Key, &api.QueryOptions{WaitIndex: meta.LastIndex})
+			if err != nil {
+				news <- seen{err: err}
+				return
+			}
+			news <- seen{value: string(pair.Value)}
+		}()
+		return nil, nil
+	case "join":
+		news := <-r.watches[s.Watch]
+		return news.value, news.err
+	}
+	r.t.Fatalf("an unknown step: %s", s.Client)
+	return nil, nil
+}

@@ -1,0 +1,130 @@
+package test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/proconsul/proconsultest"
+	"github.com/hashicorp/consul/api"
+)
+
+// A test that is expected to fail: it keeps what it is told, and ends its goroutine as a real one does.
+type fake struct {
+	testing.TB
+	said     []string
+	failed   bool
+	cleanups []func()
+}
+
+func (f *fake) Helper()           {}
+func (f *fake) Failed() bool      { return f.failed }
+func (f *fake) Cleanup(do func()) { f.cleanups = append(f.cleanups, do) }
+func (f *fake) Log(of ...any)     { f.said = append(f.said, fmt.Sprint(of...)) }
+func (f *fake) Fatalf(format string, of ...any) {
+	f.failed = true
+	f.said = append(f.said, fmt.Sprintf(format, of...))
+	panic(f)
+}
+
+// Runs a test to its end, and returns what it said.
+func (f *fake) run(test func()) string {
+	func() {
+		defer func() {
+			if caught := recover(); caught != nil && caught != f {
+				panic(caught)
+			}
+		}()
+		test()
+	}()
+	for at := len(f.cleanups) - 1; at >= 0; at-- {
+		f.cleanups[at]()
+	}
+	return strings.Join(f.said, "\n")
+}
+
+func expect(t *testing.T, said string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(said, part) {
+			t.Errorf("%q is not in:\n%s", part, said)
+		}
+	}
+}
+
+func TestAFailingTestShowsWhatHappened(t *testing.T) {
+	f := &fake{}
+	said := f.run(func() {
+		server := proconsultest.Start(f, proconsultest.Frozen(), proconsultest.Seed(7))
+		server.Advance(20 * time.Second)
+		server.WaitBlocked(proconsultest.WaitBlockedOptions{Count: 1, Timeout: time.Millisecond})
+		t.Error("a call that is refused ends the test")
+	})
+	expect(t, said, "waited 1ms in vain for 1 requests blocked", "what happened on http://127.0.0.1:", "(seed 7)", "the agent came up")
+}
+
+func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	rows := []struct {
+		option proconsultest.Option
+		parts  []string
+	}{
+		{proconsultest.Port(taken.Addr().(*net.TCPAddr).Port), []string{"ended at its start (exit status 1)", "address already in use"}},
+		{proconsultest.Args("-no-such-flag"), []string{"ended at its start", "no-such-flag"}},
+		{proconsultest.WithBinary("/bin/true"), []string{"is /bin/true proconsul?"}},
+		{proconsultest.WithBinary("/nowhere"), []string{`WithBinary names "/nowhere"`}},
+	}
+	for _, row := range rows {
+		f := &fake{}
+		said := f.run(func() {
+			proconsultest.Start(f, row.option)
+			t.Error("it started")
+		})
+		expect(t, said, row.parts...)
+	}
+}
+
+func TestABinaryThatIsMissingIsSaid(t *testing.T) {
+	t.Setenv(proconsultest.Binary, "")
+	t.Setenv("PATH", "")
+	f := &fake{}
+	expect(t, f.run(func() { proconsultest.Start(f) }), "not on the PATH", "cargo install proconsul")
+}
+
+func TestTheEnvironmentLeadsToTheServer(t *testing.T) {
+	t.Setenv("CONSUL_LOCAL_CONFIG", `{"datacenter": "not-this"}`)
+	server := proconsultest.Start(t, proconsultest.Config(`node_name = "of-hcl"`))
+	server.SetEnvironment()
+	client, err := api.NewClient(api.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := client.Agent().Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := self["Config"]
+	if config["NodeName"] != "of-hcl" || config["Datacenter"] != "dc1" {
+		t.Fatal(config)
+	}
+}
+
+// What sdk/testutil does: it runs `consul version`, and starts `consul agent` with a configuration file.
+func TestProgramsThatStartConsulStartThis(t *testing.T) {
+	proconsultest.AsConsul(t)
+	version, err := exec.Command("consul", "version").Output()
+	if err != nil || !strings.HasPrefix(string(version), "Consul v") {
+		t.Fatalf("%s %v", version, err)
+	}
+	if path, _ := exec.LookPath("consul"); !strings.HasPrefix(path, os.TempDir()) {
+		t.Fatal(path)
+	}
+}
