@@ -56,10 +56,13 @@ pub fn main() -> ExitCode {
     let arguments: Vec<String> = arguments.collect();
     let variables = Variables::of_process();
     match entrypoint::asked(&program, &arguments) {
-        Some(rest) => {
-            let (command, variables) = entrypoint::command(rest, variables, Path::is_dir);
-            run(&program, &command, variables)
-        }
+        Some(rest) => match entrypoint::command(rest, variables) {
+            Ok((command, variables)) => run(&program, &command, variables),
+            Err(text) => {
+                output::err(&format!("==> {text}\n"));
+                ExitCode::FAILURE
+            }
+        },
         None => run(&program, &arguments, variables),
     }
 }
