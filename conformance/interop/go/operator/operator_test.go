@@ -225,9 +225,11 @@ func TestTheLogIsFollowed(t *testing.T) {
 	agent := client(t).Agent()
 	for _, monitor := range []func(string, <-chan struct{}, *api.QueryOptions) (chan string, error){agent.Monitor, agent.MonitorJSON} {
 		ctx, cancel := context.WithCancel(context.Background())
-		lines, err := monitor("debug", make(chan struct{}), (&api.QueryOptions{}).WithContext(ctx))
+		stop := make(chan struct{})
+		lines, err := monitor("debug", stop, (&api.QueryOptions{}).WithContext(ctx))
 		must(t, err)
-		// An emulator inside a test has no lines to send; the stream ends with its context everywhere.
+		// The client looks at stop between two lines, and an emulator inside a test has none to send.
+		close(stop)
 		cancel()
 		for range lines {
 		}
