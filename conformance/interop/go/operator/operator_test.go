@@ -222,7 +222,21 @@ func TestCoordinatesAreWrittenAndRead(t *testing.T) {
 }
 
 func TestTheLogIsFollowed(t *testing.T) {
-	agent := client(t).Agent()
+	c := client(t)
+	agent := c.Agent()
+	// A real Consul answers with the first line, and logs each request.
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				_, _ = c.Status().Leader()
+			}
+		}
+	}()
 	for _, monitor := range []func(string, <-chan struct{}, *api.QueryOptions) (chan string, error){agent.Monitor, agent.MonitorJSON} {
 		ctx, cancel := context.WithCancel(context.Background())
 		stop := make(chan struct{})
