@@ -16,6 +16,8 @@ pub struct Wait {
     pub limit: Duration,
     /// The request, if the engine is observed.
     pub call: Option<CallId>,
+    /// Whether the wait ends at its limit, without jitter.
+    pub is_exact: bool,
 }
 
 /// The jitter of a wait is at most its limit divided by this, so that clients that began together do not come back
@@ -86,7 +88,11 @@ pub async fn answer_when<R: Read>(
     if is_over(&latest) {
         return Ok(latest);
     }
-    let limit = wait.limit + engine.jitter(wait.limit / JITTER_DIVISOR);
+    let jitter = match wait.is_exact {
+        true => Duration::ZERO,
+        false => engine.jitter(wait.limit / JITTER_DIVISOR),
+    };
+    let limit = wait.limit + jitter;
     let deadline = engine.clock().now().plus(limit);
     let mut waiter = engine.waiter(wait.call, read, wait.min_index, deadline, since);
     loop {

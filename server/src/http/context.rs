@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use super::accept::connections::OpenConnections;
 use super::acl::state::Acls;
 use super::control_plane::ControlPlane;
+use super::request::cache::Cache;
 use crate::config::Config;
 use crate::control::Control;
 use crate::engine::Engine;
@@ -32,6 +33,8 @@ pub(crate) struct Context {
     pub(crate) acls: Option<Arc<Acls>>,
     /// The value of `X-Consul-Default-Acl-Policy`.
     pub(super) acl_policy: HeaderValue,
+    /// The agent's cache.
+    pub(super) cache: Cache,
     /// The number of connections of each client.
     pub(super) connections: Arc<OpenConnections>,
     /// The unknown paths that the log has named, up to a limit.
@@ -96,6 +99,7 @@ impl Context {
             acls: Acls::new(&config.acl).map(Arc::new),
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config: Arc::new(config),
+            cache: Cache::default(),
             connections: Arc::default(),
             unknown: Mutex::default(),
             absent: Mutex::default(),
@@ -114,6 +118,7 @@ impl Context {
             response_headers: self.response_headers.clone(),
             acls: self.acls.clone(),
             acl_policy: self.acl_policy.clone(),
+            cache: Cache::default(),
             connections: Arc::clone(&self.connections),
             unknown: Mutex::default(),
             absent: Mutex::default(),

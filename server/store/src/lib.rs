@@ -62,7 +62,7 @@ pub use catalog::coordinate::{
     Coordinate, CoordinateImage, CoordinateList, CoordinateRow, CoordinateUpdate, Finite,
     NodeCoordinates,
 };
-pub use catalog::elsewhere::Elsewhere;
+pub use catalog::elsewhere::{Elsewhere, Unchanging};
 pub use catalog::node_id::{NodeIdFlaw, check_node_id};
 pub use catalog::proxy::{ExposedPath, Proxy, TransparentProxy, Upstream};
 pub use catalog::registration::{

@@ -12,6 +12,7 @@ mod agent_scripts;
 mod agent_services;
 mod agent_sidecars;
 mod blocking;
+mod cached;
 mod catalog_kept;
 mod configured;
 mod consistency;

@@ -1,6 +1,7 @@
 //! What cases with a catalog node of their own share: registering and deregistering what is on it.
 
 pub(in crate::cases) mod blocking;
+pub(in crate::cases) mod cached;
 pub(in crate::cases) mod definitions;
 pub(in crate::cases) mod deregister;
 pub(in crate::cases) mod filters;
@@ -36,6 +37,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     refusals::CASES,
     ports::CASES,
     mesh::CASES,
+    cached::CASES,
 ];
 
 /// Registers a check of a node in this status, or writes it again.

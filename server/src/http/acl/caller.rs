@@ -40,6 +40,16 @@ fn bearer(headers: &HeaderMap) -> Option<String> {
     words.next().filter(|_| is_bearer).map(str::to_owned)
 }
 
+impl Request {
+    /// Returns the secret that the request goes by, whether ACLs are on or off.
+    pub(crate) fn secret(&self) -> Option<Cow<'_, str>> {
+        match &self.context.acls {
+            Some(acls) => acls.secret(self),
+            None => sent(self),
+        }
+    }
+}
+
 impl Acls {
     /// Returns the secret of a request: its own, else the agent's default one; `None` for neither.
     pub(crate) fn secret<'a>(&self, request: &'a Request) -> Option<Cow<'a, str>> {

@@ -182,15 +182,25 @@ impl Rights {
         self.removed > 0 && self.asks.as_ref().is_some_and(|asks| asks.is_told)
     }
 
-    /// Adds the header that something was removed, where the release has it. The history notes it in every release.
-    pub(crate) fn told_in(&self, mut reply: Reply) -> Reply {
+    /// Notes in the history what was removed.
+    pub(crate) fn note_removal(&self) {
         if let Some(asks) = self.asks.as_ref().filter(|_| self.removed > 0) {
             asks.note_removal(self.removed);
         }
-        if self.tell_removal() && self.version.has(Behaviour::HttpFilteredHeader) {
-            let told = HeaderValue::from_static("true");
-            reply.headers.push((FILTERED, told));
-        }
-        reply
     }
+
+    /// Adds the header that something was removed, where the release has it. The history notes it in every release.
+    pub(crate) fn told_in(&self, reply: Reply) -> Reply {
+        self.note_removal();
+        told(reply, self.tell_removal(), self.version)
+    }
+}
+
+/// Adds the header that something was removed, where the release has it.
+pub(crate) fn told(mut reply: Reply, is_filtered: bool, version: Version) -> Reply {
+    if is_filtered && version.has(Behaviour::HttpFilteredHeader) {
+        let told = HeaderValue::from_static("true");
+        reply.headers.push((FILTERED, told));
+    }
+    reply
 }

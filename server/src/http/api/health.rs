@@ -92,11 +92,13 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     if let (true, Some(wait), Err(_)) = (is_streamed, options.wait, request.check_datacenter()) {
         return unresolved(request, options, wait).await;
     }
+    let (options, cached) = request.cached(&instances_of, options);
     let shown = shown(request, options, &instances_of).await;
     let reply = shown.map_err(|failure| match is_late {
         true => failure.without_headers(),
         false => failure,
     })?;
+    let reply = cached.told_in(request, reply);
     Ok(if is_streamed { reply.streamed() } else { reply })
 }
 
@@ -165,10 +167,9 @@ fn check_sameness_group(request: &Request) -> Result<(), Failure> {
 /// Whether Consul answers a read from its streaming backend (1.22.md B4.5).
 fn is_streamed(request: &Request, options: ReadOptions) -> bool {
     let config = &request.context.config;
-    let is_cached = request.query.has("cached") && config.use_cache;
     request.has(Behaviour::HealthStreaming)
         && config.use_streaming_backend
-        && (options.wait.is_some() || is_cached)
+        && (options.wait.is_some() || request.wants_cache())
         && request.query.get("near").is_empty()
         && !request.query.has("merge-central-config")
 }
@@ -180,12 +181,15 @@ pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
     check_sameness_group(request)?;
     let is_allowed = has_early_rights(request)?;
     only_passing(request)?;
-    if !is_allowed {
-        return refused(request, options);
-    }
-    let filter = filter(request, HealthEntry::FILTER);
-    filter.map_err(|failure| failure.of_read(&request.context))?;
-    Ok(reply(request, &NOTHING, Index(1), options))
+    let (options, cached) = request.cached(&Elsewhere, options);
+    let reply = if is_allowed {
+        let filter = filter(request, HealthEntry::FILTER);
+        filter.map_err(|failure| failure.of_read(&request.context))?;
+        reply(request, &NOTHING, Index(1), options)
+    } else {
+        refused(request, options)?
+    };
+    Ok(cached.told_in(request, reply))
 }
 
 /// Removes the instances that do not pass. The last instance takes the place of each one, as Consul has it

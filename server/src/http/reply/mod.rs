@@ -176,7 +176,15 @@ impl Reply {
         for (name, value) in &mut self.headers {
             if *name == QUERY_BACKEND {
                 *value = HeaderValue::from_static("streaming");
-            } else if *name == KNOWN_LEADER {
+            }
+        }
+        self.without_leader()
+    }
+
+    /// Says of a read that no leader was known, as Consul does where it does not know who answered.
+    pub(crate) fn without_leader(mut self) -> Self {
+        for (name, value) in &mut self.headers {
+            if *name == KNOWN_LEADER {
                 *value = HeaderValue::from_static("false");
             }
         }

@@ -1,5 +1,7 @@
 //! A request as handlers see it, and the parameters that all endpoints share.
 
+pub(crate) mod cache;
+pub(crate) mod cached;
 pub(crate) mod selection;
 
 use std::net::IpAddr;
@@ -150,6 +152,7 @@ impl Request {
             min_index: Index(min_index),
             limit,
             call: self.call,
+            is_exact: false,
         }))
     }
 
@@ -157,8 +160,8 @@ impl Request {
     pub(crate) fn consistency(&self) -> Result<Consistency, Failure> {
         let mut stale = self.query.has("stale");
         let consistent = self.query.has("consistent");
-        let cached = self.query.has("cached")
-            && (self.context.config.use_cache || !self.has(Behaviour::HttpUseCacheSwitch));
+        let cached = self.wants_cache()
+            || self.query.has("cached") && !self.has(Behaviour::HttpUseCacheSwitch);
         if let Some(text) = self
             .query
             .first("max_stale")
@@ -178,35 +181,29 @@ impl Request {
         }
     }
 
-    /// Refuses invalid numbers in `Cache-Control`, of which Consul reads two directives. Valid ones have no effect.
+    /// Refuses invalid numbers in `Cache-Control`.
     pub(crate) fn check_cache_control(&self) -> Result<(), Failure> {
-        let Some(value) = self.headers.get(http::header::CACHE_CONTROL) else {
-            return Ok(());
-        };
-        let value = String::from_utf8_lossy(value.as_bytes()).to_lowercase();
-        for directive in value.split(',') {
-            let (name, number) = directive.trim().split_once('=').unwrap_or_default();
-            if matches!(name, "max-age" | "stale-if-error") && number.parse::<i64>().is_err() {
-                return Err(Failure::invalid_cache_control());
-            }
-        }
-        Ok(())
+        self.oldest_wanted().map(|_| ())
     }
 
     /// Returns the duration of the wait: the default if `wait` is missing or not positive, else `wait` up to the
     /// maximum (kv.md 5.1).
     pub(crate) fn wait(&self) -> Result<Duration, Failure> {
         let config = &self.context.config;
+        let asked = self.asked_wait()?;
+        Ok(asked.map_or(config.default_query_time, |asked| {
+            asked.min(config.max_query_time)
+        }))
+    }
+
+    /// Returns `wait` as it is asked for; `None` if it is missing or not positive.
+    fn asked_wait(&self) -> Result<Option<Duration>, Failure> {
         let asked = match self.query.get("wait") {
             b"" => 0,
             text => duration::parse(text).map_err(|_| Failure::invalid_wait())?,
         };
         let asked = u64::try_from(asked).unwrap_or(0);
-        Ok(if asked == 0 {
-            config.default_query_time
-        } else {
-            Duration::from_nanos(asked).min(config.max_query_time)
-        })
+        Ok((asked > 0).then(|| Duration::from_nanos(asked)))
     }
 
     /// Checks that the request names no other datacenter. Case matters.

@@ -94,6 +94,7 @@ fn hash_wait(request: &Request) -> Result<(Option<String>, Option<Wait>), Failur
         min_index: Index::ZERO,
         limit,
         call: request.call,
+        is_exact: false,
     });
     Ok((hash, wait))
 }

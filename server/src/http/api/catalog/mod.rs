@@ -19,6 +19,7 @@ use crate::http::api::catalog::wire::{CatalogService, NodeServiceList, NodeWithS
 use crate::http::body::wire::{Node, NodeService};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
+use crate::http::request::cached::Cached;
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
@@ -47,6 +48,12 @@ pub(crate) fn datacenters(request: &Request) -> Reply {
     let reply = Reply::json(request, &[request.context.config.datacenter.as_str()]);
     let checked = request.consistency().map(|_| ());
     match checked.and_then(|()| request.check_cache_control()) {
+        Ok(()) if request.wants_cache() => {
+            let key = request.route.to_owned();
+            let kept = request.kept::<()>(&key).map(|(_, cached)| cached);
+            let cached = kept.unwrap_or_else(|| Cached::missed(key, Arc::new(())));
+            cached.told_in(request, reply)
+        }
         Ok(()) => reply,
         Err(failure) => reply.behind(&failure, request.context.config.version),
     }
@@ -78,6 +85,7 @@ pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     } else {
         None
     };
+    let (options, cached) = request.cached(&services, options);
     // The rights at the start, unlike those of the other reads (acl.md 10.4).
     let mut rights = request.rights_of_read()?;
     let Ok(mut answer) = blocking::answer(&request.context.engine, &services, options.wait).await;
@@ -88,7 +96,8 @@ pub(crate) async fn services(request: &Request) -> Result<Reply, Failure> {
     });
     let kept = |row: &&Instance| filter.as_ref().is_none_or(|filter| filter.keeps(row));
     let tags = service_tags(answer.rows.iter().filter(kept));
-    Ok(rights.told_in(reply(request, &tags, answer.index, options)))
+    let reply = rights.told_in(reply(request, &tags, answer.index, options));
+    Ok(cached.told_in(request, reply))
 }
 
 /// Collects the tags of all instances of each service, without duplicates.
@@ -218,8 +227,9 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
 ) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let instances_of = of(request.named("service name")?);
+    let (options, cached) = request.cached(&instances_of, options);
     if !has_early_rights(request)? {
-        return Ok(unread(request, options));
+        return Ok(cached.told_in(request, unread(request, options)));
     }
     let fields = CatalogService::FILTER;
     let (answer, filter, mut rights) = read(request, &instances_of, options, fields).await?;
@@ -229,7 +239,8 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
         .into_iter()
         .map(|row| CatalogService::new(row, version));
     let shown: Vec<_> = shown.collect();
-    Ok(rights.told_in(reply(request, &shown, answer.index, options)))
+    let reply = rights.told_in(reply(request, &shown, answer.index, options));
+    Ok(cached.told_in(request, reply))
 }
 
 /// Selects and sorts instances by the parameters `tag`, `node-meta`, `filter` and `near`, and by what the caller sees.

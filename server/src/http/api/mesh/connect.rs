@@ -5,20 +5,21 @@
 use http::Method;
 use serde_json::json;
 
+use crate::blocking;
 use crate::http::api::absent;
 use crate::http::api::catalog::NOTHING;
 use crate::http::api::mesh::config_entry;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
-use crate::http::request::Request;
+use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::Index;
+use crate::store::{Index, Unchanging};
 use crate::version::Behaviour;
 
 routes! {
-    "/v1/connect/ca/roots" [GET] => at_once(roots);
-    "/v1/agent/connect/ca/roots" [GET] => at_once(roots);
+    "/v1/connect/ca/roots" [GET] => waits(&roots);
+    "/v1/agent/connect/ca/roots" [GET] => waits(&agent_roots);
     "/v1/connect/ca/configuration" [GET PUT] asks operator:write => at_once(configuration);
     "/v1/connect/intentions" [GET POST] => at_once(intentions);
 }
@@ -32,9 +33,26 @@ const ROOT_CERTIFICATE: &str = include_str!("ca_root.pem");
 /// The domain of all identities of the cluster.
 const TRUST_DOMAIN: &str = "11111111-2222-3333-4444-555555555555";
 
-/// Lists the root certificates of the cluster: one, which is active.
-pub(crate) fn roots(request: &Request) -> Result<Reply, Failure> {
-    request.check_read()?;
+/// Lists the root certificates of the cluster: one, which is active and never changes.
+async fn roots(request: &Request) -> Result<Reply, Failure> {
+    let options = request.read_options()?;
+    request.check_datacenter_of_read()?;
+    listed(request, options).await
+}
+
+/// Lists the root certificates from the agent's cache.
+async fn agent_roots(request: &Request) -> Result<Reply, Failure> {
+    let options = request.read_options()?;
+    request.check_datacenter()?;
+    let (options, cached) = request.always_cached(&ROOTS, options);
+    Ok(cached.told_in(request, listed(request, options).await?))
+}
+
+/// The read of the root certificates.
+const ROOTS: Unchanging = Unchanging(Index(9));
+
+async fn listed(request: &Request, options: ReadOptions) -> Result<Reply, Failure> {
+    let Ok(answer) = blocking::answer(&request.context.engine, &ROOTS, options.wait).await;
     let root = object! {
         "ID" => ROOT_ID,
         "Name" => if request.has(Behaviour::ConnectRootIsPrimary) {
@@ -60,7 +78,8 @@ pub(crate) fn roots(request: &Request) -> Result<Reply, Failure> {
         "TrustDomain" => format!("{TRUST_DOMAIN}.consul"),
         "Roots" => [root],
     };
-    Ok(Reply::json(request, &roots).with_index(request, Index(9)))
+    let reply = Reply::json(request, &roots).with_index(request, answer.index);
+    Ok(reply.without_leader())
 }
 
 /// Shows the configuration of the certificate authority. It cannot be changed.

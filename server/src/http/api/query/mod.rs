@@ -16,6 +16,7 @@ use crate::acl::{Question, Resource};
 use crate::blocking;
 use crate::go::json::context::UnknownFields;
 use crate::go::number;
+use crate::http::acl::rights::told;
 use crate::http::api::query::body::{QueryBody, QueryFields, checked};
 use crate::http::api::query::wire::{Dns, PreparedQuery, Searched};
 use crate::http::body::query_meta as meta;
@@ -24,8 +25,9 @@ use crate::http::failure::Failure;
 use crate::http::reply::object::{JsonMembers, JsonObject, object};
 use crate::http::reply::table::Look;
 use crate::http::reply::{self, Reply};
+use crate::http::request::cached::Cached;
 use crate::http::request::selection::is_near_agent;
-use crate::http::request::{ReadOptions, Request};
+use crate::http::request::{Consistency, ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
     Answer, Instance, PreparedQueryDelete, PreparedQueryFor, PreparedQueryInfo, PreparedQueryList,
@@ -236,15 +238,48 @@ async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
     let rights = rights::of_explained(request, &row)?;
     let explained = object! {
         "Query" => PreparedQuery::new(&row, Searched::new(&search, &rights, version)),
-        ..query_meta(options, false, version)
+        ..query_meta(options.consistency, false, version)
     };
     Ok(found(request, &explained, options))
+}
+
+/// What the execution of a query has found.
+struct Executed {
+    service: String,
+    instances: Vec<Instance>,
+    dns_ttl: String,
+    consistency: Consistency,
+    is_filtered: bool,
 }
 
 async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     let limit = limit(request)?;
     let connect = connect(request)?;
+    if !request.wants_cache() {
+        let run = run(request, name, options, limit, connect).await?;
+        return Ok(executed(request, &run, options));
+    }
+    request.check_datacenter_of_read()?;
+    let key = request.cache_key(&("execute", &name, limit, connect));
+    let (run, cached) = match request.kept(&key) {
+        Some(kept) => kept,
+        None => {
+            let run = Arc::new(run(request, name, options, limit, connect).await?);
+            (Arc::clone(&run), Cached::missed(key, run))
+        }
+    };
+    Ok(cached.told_in(request, executed(request, &run, options)))
+}
+
+/// Finds the instances that an execution shows, and their order.
+async fn run(
+    request: &Request,
+    name: String,
+    options: ReadOptions,
+    limit: Option<usize>,
+    connect: bool,
+) -> Result<Executed, Failure> {
     let (row, search) = resolve(request, name, options).await?;
     let context = &request.context;
     let service = ServiceInstances(ServiceView::Health, search.service.clone());
@@ -255,9 +290,10 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
         caller.may(Question::read(Resource::Node, &service.node))
             && caller.may(Question::read(Resource::Service, &service.service.name))
     });
+    rights.note_removal();
     let nobody = connect || search.connect;
-    let fits = |row: &&Instance| !nobody && fits(row, &search);
-    let mut instances: Vec<&Instance> = answer.rows.iter().filter(fits).collect();
+    let mut instances = answer.rows;
+    instances.retain(|row| !nobody && fits(row, &search));
     context.engine.shuffle(&mut instances);
     let near = match request.query.get("near") {
         b"" => search.near.as_bytes(),
@@ -270,35 +306,39 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     if let Some(limit) = limit {
         instances.truncate(limit);
     }
-    let version = context.config.version;
-    let nodes = instances.into_iter();
+    Ok(Executed {
+        service: search.service,
+        instances,
+        dns_ttl: row.query.dns_ttl.clone(),
+        consistency: options.consistency,
+        is_filtered: rights.tell_removal(),
+    })
+}
+
+fn executed(request: &Request, run: &Executed, options: ReadOptions) -> Reply {
+    let version = request.version();
+    let nodes = run.instances.iter();
     let nodes = nodes.map(|row| HealthEntry::new(row, Look::of_txn(version)));
     let executed = object! {
-        "Service" => &search.service,
+        "Service" => &run.service,
         "Nodes" => nodes.collect::<Vec<_>>(),
-        "DNS" => Dns::new(&row.query.dns_ttl, version),
-        "Datacenter" => &context.config.datacenter,
+        "DNS" => Dns::new(&run.dns_ttl, version),
+        "Datacenter" => &request.context.config.datacenter,
         "PeerName" if version.has(Behaviour::JsonQueryPeer) => "",
         "Failovers" => 0,
-        ..query_meta(options, rights.tell_removal(), version)
+        ..query_meta(run.consistency, run.is_filtered, version)
     };
-    Ok(rights.told_in(found(request, &executed, options)))
+    told(found(request, &executed, options), run.is_filtered, version)
 }
 
 /// Returns the metadata of Consul's servers, which is part of these answers.
 fn query_meta(
-    options: ReadOptions,
+    consistency: Consistency,
     is_filtered: bool,
     version: Version,
 ) -> JsonObject<impl JsonMembers> {
     let index = u64::from(version.has(Behaviour::JsonQueryIndexOne));
-    meta::query_meta(
-        index,
-        true,
-        options.consistency.name(),
-        is_filtered,
-        version,
-    )
+    meta::query_meta(index, true, consistency.name(), is_filtered, version)
 }
 
 /// Answers with a query's result, whose index is always 1.
