@@ -3,6 +3,7 @@
 mod acl;
 mod data;
 mod https;
+mod telemetry;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -16,6 +17,7 @@ use crate::version::{Behaviour, Version};
 pub use acl::{AclConfig, AclTokens};
 pub use data::DataFiles;
 pub use https::{HttpsConfig, TlsVersion};
+pub use telemetry::TelemetryConfig;
 
 /// The configuration of a server.
 ///
@@ -122,6 +124,8 @@ pub struct Config {
     /// Whether WAN addresses are given to other datacenters (`translate_wan_addrs`): one header says so.
     /// Default: false.
     pub translate_wan_addrs: bool,
+    /// Metrics (`telemetry`). Default: none for Prometheus.
+    pub telemetry: TelemetryConfig,
     /// ACLs (`acl`). Default: off.
     pub acl: AclConfig,
     /// Whether the inspection page is served (`ui_config.enabled`). Default: false.
@@ -334,6 +338,7 @@ impl Default for Config {
             disable_kv_key_validation: false,
             use_streaming_backend: true,
             translate_wan_addrs: false,
+            telemetry: TelemetryConfig::default(),
             acl: AclConfig::default(),
             ui: false,
             control: true,

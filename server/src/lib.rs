@@ -76,6 +76,7 @@ mod http;
 mod https;
 mod listeners;
 mod login;
+mod metrics;
 mod named;
 mod probe;
 mod server;

@@ -27,6 +27,7 @@ use tokio::sync::{Notify, Semaphore};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::History;
+use crate::metrics::{Measured, Metrics, MetricsSettings};
 use crate::store::{
     Command, Index, PreparedQueryId, Read, ReadResult, SessionId, Store, TxnError, TxnOperation,
     TxnOutcome, VersionRules,
@@ -53,6 +54,8 @@ pub struct Engine {
     observed: bool,
     /// Notified when anything happened, for barriers in this process. Only if the engine is observed.
     happened: Notify,
+    /// What is counted and measured.
+    metrics: Metrics,
     /// Its one permit is held while the clock is moved: one advance begins when the one before has ended.
     travels: Semaphore,
 }
@@ -78,8 +81,21 @@ impl Engine {
             clock: clock.into(),
             deadlines: Notify::new(),
             happened: Notify::new(),
+            metrics: Metrics::default(),
             travels: Semaphore::new(1),
         }
+    }
+
+    /// Counts and measures with these settings.
+    #[must_use]
+    pub(crate) fn with_metrics(mut self, settings: MetricsSettings) -> Self {
+        self.metrics = Metrics::new(settings);
+        self
+    }
+
+    /// Returns what is counted and measured.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Returns the clock of this engine.
@@ -134,7 +150,10 @@ impl Engine {
     /// The operations that failed.
     pub fn read_transaction(&self, operations: Vec<TxnOperation>) -> TxnOutcome {
         let (store, now) = self.with_store(|store, now| (store.clone(), now));
-        store.read_transaction(now, operations)
+        let outcome = store.read_transaction(now, operations);
+        let took = self.clock.now().since(now);
+        self.metrics.add(now, Measured::ReadTransaction, took);
+        outcome
     }
 
     /// Returns the store as it is now. This copies nothing.

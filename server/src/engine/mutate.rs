@@ -11,7 +11,8 @@ use super::{Engine, between_steps};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{Happened, History, WokenBy};
-use crate::store::{Command, Effects, Store};
+use crate::metrics::{Measured, Metrics};
+use crate::store::{Command, Effects, LogEntry, Store};
 use crate::timestamp::Timestamp;
 use crate::watch::Registry;
 
@@ -54,6 +55,7 @@ pub struct Era(u64);
 pub(super) struct Mutation<'a> {
     state: &'a mut State,
     clock: &'a Clock,
+    metrics: &'a Metrics,
     now: Timestamp,
     /// The waiters to wake after the lock is dropped.
     woken: Vec<Arc<Told>>,
@@ -71,6 +73,7 @@ impl Engine {
             let mut mutation = Mutation {
                 now: self.clock.now(),
                 clock: &self.clock,
+                metrics: &self.metrics,
                 state: &mut state,
                 woken: Vec::new(),
                 has_put_off: false,
@@ -258,11 +261,25 @@ impl Mutation<'_> {
 
     fn apply_at<C: Command>(&mut self, at: Timestamp, command: C) -> Result<C::Reply, C::Refused> {
         let state = &mut *self.state;
+        let (entry, before) = (command.entry(), state.store.applied());
         let applied = state.store.apply(at, command);
         state.history.note(at, &applied.effects, &state.store);
+        if let Some(index) = applied.effects.index {
+            self.count_entries(entry, index.0 - before.0);
+        }
         self.find_woken(at, &applied.effects);
         self.state.take_runs(&applied.effects);
         applied.result
+    }
+
+    /// Counts the entries that a command has made.
+    fn count_entries(&self, kind: Option<LogEntry>, count: u64) {
+        let took = self.clock.now().since(self.now);
+        let first = kind.map_or(Measured::OtherEntry, Measured::Entry);
+        self.metrics.add(self.now, first, took);
+        for _ in 1..count {
+            self.metrics.add(self.now, Measured::OtherEntry, took);
+        }
     }
 
     fn find_woken(&mut self, at: Timestamp, effects: &Effects) {

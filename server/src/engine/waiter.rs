@@ -55,6 +55,7 @@ impl Engine {
         until: Timestamp,
         since: Era,
     ) -> Waiter<'_> {
+        self.metrics.begin_wait();
         Waiter {
             engine: self,
             since,
@@ -147,6 +148,7 @@ impl Waiter<'_> {
 
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
+        self.engine.metrics.end_wait();
         if !self.reads.is_empty() {
             let waiters = &mut self.engine.lock().waiters;
             waiters.deregister(self.id, &self.reads);

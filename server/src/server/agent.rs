@@ -1,16 +1,18 @@
 //! The engine of a server: the agent comes up in it, and registers what its configuration defines.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::acl::{acl_start, may_write_own_node, start_acls};
 use super::{Reread, StartData};
-use crate::clock::Clock;
+use crate::clock::{Clock, Rate};
 use crate::config::Config;
 use crate::definition::Defined;
 use crate::engine::Engine;
 use crate::entropy::Entropy;
 use crate::history::History;
 use crate::http::Reload;
+use crate::metrics::MetricsSettings;
 use crate::store::{
     AclStart, AgentCommand, Index, Labels, NewCheck, NewNode, NewService, Registration, Start,
     Store, VersionRules,
@@ -39,7 +41,8 @@ pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock, data: StartDa
     let acls = acl_start(config);
     let before = Index(before.0 + acls.as_ref().map_or(0, AclStart::rows));
     let store = Store::new(rules_of(config.version), before);
-    let engine = Engine::over(store, clock, entropy, history);
+    let metrics = metrics_settings(config, &clock);
+    let engine = Engine::over(store, clock, entropy, history).with_metrics(metrics);
     if let Some(acls) = acls {
         start_acls(&engine, acls);
     }
@@ -49,6 +52,19 @@ pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock, data: StartDa
     data.load(&engine, config);
     register_definitions(config, &engine);
     Arc::new(engine)
+}
+
+/// Returns how a server counts and measures. The intervals of a clock that runs are whole tens of seconds of the wall
+/// clock's, those of one that stands still begin with it.
+fn metrics_settings(config: &Config, clock: &Clock) -> MetricsSettings {
+    let begun = clock.unix_nanos_of_epoch().rem_euclid(10_000_000_000);
+    let begun = u64::try_from(begun).expect("a remainder is small");
+    let stands = clock.rate() == Rate::FROZEN;
+    MetricsSettings {
+        begun: Duration::from_nanos(if stands { 0 } else { begun }),
+        retention: config.telemetry.prometheus_retention_time,
+        labels_requests: config.version.has(Behaviour::MetricsOfRequestsLabelled),
+    }
 }
 
 /// Registers the services and checks of the configuration. Invalid ones are left out: the command line and

@@ -353,6 +353,14 @@ behaviours! {
     /// Metrics in Prometheus' format, where they are off, are an empty answer that says why in a header; before, 415. The
     /// release is not known (operator.md 7).
     AgentPrometheusReason = "agent.prometheus_reason", [onward(1, 22, 0)], None, "V N";
+    /// `agent/metrics/stream` exists.
+    AgentMetricsStream = "agent.metrics_stream", [onward(1, 11, 0)], None, "N D";
+    /// The durations of requests are one metric with labels; before, one for each method and endpoint. The release is not
+    /// known (operator.md 7).
+    MetricsOfRequestsLabelled = "metrics.api_http", [onward(1, 22, 0)], None, "V N";
+    /// The names of gauges have the host's in them also where metrics go nowhere else, and there are gauges of the state.
+    /// The release is not known (operator.md 7).
+    MetricsOfState = "metrics.state", [onward(1, 22, 0)], None, "V N";
     /// health/service with an index says `X-Consul-Query-Backend: streaming`.
     HealthStreaming = "health.streaming", [onward(1, 10, 1)], None, "S D";
     /// The 404 of a prepared query has the index headers.

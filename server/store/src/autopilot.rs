@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use crate::command::Command;
+use crate::command::entry::LogEntry;
 use crate::read::{Answer, Read, ReadResult, Subject};
 use crate::{Change, Index, Store};
 
@@ -99,6 +100,10 @@ pub struct AutopilotInfo;
 impl Command for AutopilotWrite {
     type Reply = bool;
     type Refused = Infallible;
+
+    fn entry(&self) -> Option<LogEntry> {
+        Some(LogEntry::new("", "autopilot", ""))
+    }
 
     fn run(self, change: &mut Change<'_>) -> Result<bool, Infallible> {
         change.take_indexes(1);

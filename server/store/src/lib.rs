@@ -78,6 +78,7 @@ pub use catalog::{NodeInfo, NodeList, ServiceList};
 pub use command::effects::{
     Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, ProbeTls, SessionEnd, Touched,
 };
+pub use command::entry::LogEntry;
 pub use command::{AcquireRefused, Command, KvRefused, Refusal};
 #[cfg(feature = "serde")]
 pub use image::form;
@@ -339,6 +340,18 @@ impl Store {
         self.kv.get(key.as_bytes())
     }
 
+    /// Returns how many sessions have a TTL.
+    #[must_use]
+    pub fn ttl_sessions(&self) -> usize {
+        self.sessions.lapses.len()
+    }
+
+    /// Returns how many keys there are.
+    #[must_use]
+    pub fn keys(&self) -> usize {
+        self.kv.rows.len()
+    }
+
     /// Returns the rest of the lock-delay of `key`.
     #[must_use]
     pub fn lock_delay_left(&self, now: Timestamp, key: &Key) -> Option<Duration> {
@@ -357,6 +370,18 @@ impl Change<'_> {
 impl Command for Deadline {
     type Reply = ();
     type Refused = Infallible;
+
+    fn entry(&self) -> Option<LogEntry> {
+        match self {
+            Self::Lapse(_) => Some(LogEntry::new(
+                "session_ttl.invalidate",
+                "session",
+                "destroy",
+            )),
+            Self::Agent(_) => Some(command::entry::REGISTER),
+            _ => None,
+        }
+    }
 
     fn is_due(&self) -> bool {
         true

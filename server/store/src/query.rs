@@ -8,6 +8,7 @@ use imbl::{OrdMap, OrdSet};
 use crate::Index;
 use crate::catalog::registration::Labels;
 use crate::command::effects::Touched;
+use crate::command::entry::LogEntry;
 use crate::command::{Command, Refusal};
 use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::session::id::{IdError, SessionId};
@@ -312,6 +313,18 @@ impl Command for PreparedQueryWrite {
     type Reply = PreparedQueryId;
     type Refused = PreparedQueryRefusal;
 
+    fn entry(&self) -> Option<LogEntry> {
+        let operation = match self.target {
+            PreparedQueryTarget::New(_) => "create",
+            PreparedQueryTarget::Existing(_) => "update",
+        };
+        Some(LogEntry::new(
+            "prepared-query.apply",
+            "prepared-query",
+            operation,
+        ))
+    }
+
     fn run(self, change: &mut Change<'_>) -> Result<PreparedQueryId, PreparedQueryRefusal> {
         change.put_prepared_query(self)
     }
@@ -320,6 +333,14 @@ impl Command for PreparedQueryWrite {
 impl Command for PreparedQueryDelete {
     type Reply = ();
     type Refused = PreparedQueryRefusal;
+
+    fn entry(&self) -> Option<LogEntry> {
+        Some(LogEntry::new(
+            "prepared-query.apply",
+            "prepared-query",
+            "delete",
+        ))
+    }
 
     fn run(self, change: &mut Change<'_>) -> Result<(), PreparedQueryRefusal> {
         let row = change.store.prepared_query_target(&self.0)?;

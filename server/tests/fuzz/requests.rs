@@ -68,7 +68,7 @@ pub(crate) fn request(rng: &mut Rng, host: &str, route: &str) -> Request {
         _ => body(rng, route),
     };
     Request {
-        is_endless: route == "/v1/agent/monitor",
+        is_endless: ["/v1/agent/monitor", "/v1/agent/metrics/stream"].contains(&route),
         ..finish(rng, host, method, &target, &body, may_wait)
     }
 }

@@ -32,6 +32,7 @@ mod lock;
 mod malformed;
 mod malformed_bodies;
 mod methods;
+mod metrics;
 mod own_node;
 mod path;
 mod put;

@@ -293,20 +293,27 @@ impl Wire {
     fn chunks(&mut self) -> Vec<u8> {
         let mut body = Vec::new();
         loop {
-            let line = loop {
-                match self.unread.windows(2).position(|end| end == b"\r\n") {
-                    Some(end) => break self.take(end + 2),
-                    None => assert!(self.read_more(), "closed inside of a chunked body"),
-                }
-            };
-            let size = std::str::from_utf8(&line).expect("a size is ASCII").trim();
-            let size = usize::from_str_radix(size, 16).expect("a size is hexadecimal");
-            body.extend(self.take(size));
-            assert_eq!(self.take(2), b"\r\n", "a chunk ends with a newline");
-            if size == 0 {
+            let chunk = self.chunk();
+            if chunk.is_empty() {
                 return body;
             }
+            body.extend(chunk);
         }
+    }
+
+    /// The next chunk of a body; empty at its end.
+    pub(crate) fn chunk(&mut self) -> Vec<u8> {
+        let line = loop {
+            match self.unread.windows(2).position(|end| end == b"\r\n") {
+                Some(end) => break self.take(end + 2),
+                None => assert!(self.read_more(), "closed inside of a chunked body"),
+            }
+        };
+        let size = std::str::from_utf8(&line).expect("a size is ASCII").trim();
+        let size = usize::from_str_radix(size, 16).expect("a size is hexadecimal");
+        let chunk = self.take(size);
+        assert_eq!(self.take(2), b"\r\n", "a chunk ends with a newline");
+        chunk
     }
 
     fn take(&mut self, length: usize) -> Vec<u8> {

@@ -9,7 +9,6 @@ const SHAPED: &[&str] = &[
     "/debug/pprof/",
     "/v1/agent/connect/ca/roots",
     "/v1/agent/host",
-    "/v1/agent/metrics",
     "/v1/catalog/gateway-services/",
     "/v1/config",
     "/v1/config/",

@@ -3,6 +3,7 @@
 pub(in crate::cases) mod coordinates;
 pub(in crate::cases) mod debug;
 pub(in crate::cases) mod events;
+pub(in crate::cases) mod metrics;
 pub(in crate::cases) mod operator;
 pub(in crate::cases) mod parameters;
 pub(in crate::cases) mod shaped;
@@ -26,6 +27,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     operator::CASES,
     coordinates::CASES,
     debug::CASES,
+    metrics::CASES,
     snapshots::CASES,
 ];
 

@@ -6,6 +6,7 @@ pub(crate) mod amend;
 pub(crate) mod data;
 mod https;
 mod listen;
+mod telemetry;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -118,11 +119,11 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     take_node(settings, &mut config)?;
     warnings.extend(undiscoverable(&config.node_name));
     config.seed = settings.seed;
-    let path = settings.pid_file.as_ref().filter(|path| !path.is_empty());
-    config.pid_file = path.map(PathBuf::from);
+    config.pid_file = path(&settings.pid_file);
     take_values(settings, &mut config);
     https::take_tls(settings, &mut config.https)?;
-    warnings.extend(https::warning(&config.https));
+    let of_tls = https::warning(&config.https);
+    warnings.extend(of_tls.into_iter().chain(telemetry::warnings(settings)));
     warnings.extend(acl::warnings(settings, &config.acl, version));
     take_definitions(settings, &mut config)?;
 
@@ -142,6 +143,12 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
         https_dev_dir: settings.https_dev_dir.as_ref().map(PathBuf::from),
         warnings,
     })
+}
+
+/// Returns a path, unless it is empty.
+fn path(given: &Option<String>) -> Option<PathBuf> {
+    let path = given.as_ref().filter(|path| !path.is_empty());
+    path.map(PathBuf::from)
 }
 
 /// Returns the host names of the control plane. One argument may list several.
@@ -217,6 +224,7 @@ pub(super) fn take_collected(
     let networks = networks(&settings.allow_write_http_from, &mut errors);
     config.allow_write_http_from.extend(networks);
     acl::check_times(settings, &mut errors);
+    telemetry::take_retention(settings, &mut errors, &mut config.telemetry);
     let mut duration = |key, text| duration_of(key, text, &mut errors);
     let default_query_time = duration("default_query_time", settings.default_query_time.as_deref());
     if let Some(time) = default_query_time.filter(|time| *time >= 0) {
@@ -305,6 +313,7 @@ pub(super) fn take_values(settings: &Settings, config: &mut Config) {
         .block_endpoints
         .extend(settings.block_endpoints.clone());
     acl::take_acl(settings, &mut config.acl);
+    telemetry::take_telemetry(settings, &mut config.telemetry);
     let mut headers: BTreeMap<_, _> = std::mem::take(&mut config.response_headers)
         .into_iter()
         .collect();

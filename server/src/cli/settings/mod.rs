@@ -204,6 +204,11 @@ settings! {
         Tree services ["service"];
         Text session_ttl_min ["session_ttl_min"];
         Bool skip_leave_on_interrupt ["skip_leave_on_interrupt"];
+        Bool telemetry_disable_hostname ["telemetry.disable_hostname"];
+        Bool telemetry_filter_default ["telemetry.filter_default"];
+        Text telemetry_metrics_prefix ["telemetry.metrics_prefix"];
+        List telemetry_prefix_filter ["telemetry.prefix_filter"];
+        Text telemetry_prometheus_retention_time ["telemetry.prometheus_retention_time"];
         // Each name without a group is an earlier one of the defaults of all protocols.
         Text tls_ca_file ["tls.defaults.ca_file", "ca_file"];
         Text tls_ca_path ["tls.defaults.ca_path", "ca_path"];
@@ -254,7 +259,13 @@ pub(super) const IGNORED_KEYS: &str = "
     enable_central_service_config enable_debug enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
     experiments limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client limits.rpc_rate
     locality log_file non_voting_server partition peering read_replica recursors reporting rpc segment segments
-    server_name syslog_facility tagged_addresses telemetry tls.defaults.tls_cipher_suites tls.defaults.verify_outgoing
+    server_name syslog_facility tagged_addresses
+    telemetry.circonus_api_app telemetry.circonus_api_token telemetry.circonus_api_url telemetry.circonus_broker_id
+    telemetry.circonus_broker_select_tag telemetry.circonus_check_display_name telemetry.circonus_check_force_metric_activation
+    telemetry.circonus_check_id telemetry.circonus_check_instance_id telemetry.circonus_check_search_tag telemetry.circonus_check_tags
+    telemetry.circonus_submission_interval telemetry.circonus_submission_url telemetry.disable_per_tenancy_usage_metrics
+    telemetry.dogstatsd_addr telemetry.dogstatsd_tags telemetry.enable_host_metrics telemetry.retry_failed_connection
+    telemetry.statsd_address telemetry.statsite_address tls.defaults.tls_cipher_suites tls.defaults.verify_outgoing
     tls.defaults.verify_server_hostname tls.enable_agent_tls_for_checks tls.grpc tls.https.tls_cipher_suites
     tls.https.verify_outgoing tls.internal_rpc tls_cipher_suites tls_prefer_server_cipher_suites ui_config.content_path ui_config.dashboard_url_templates ui_config.dir
     ui_config.metrics_provider ui_config.metrics_provider_files ui_config.metrics_provider_options_json
@@ -283,5 +294,6 @@ pub(super) const LATER_KEYS: &str = "
     addresses.grpc_tls advertise_addr_wan_ipv6 advertise_reconnect_timeout auto_reload_config cloud
     default_intention_policy disable_kv_key_validation experiments http_config.max_header_bytes license_path
     limits.request_limits limits.rpc_client_timeout locality partition peering ports.grpc_tls raft_logstore
-    raft_prevote_disabled read_replica reporting rpc server_rejoin_age_max tls ui_config use_streaming_backend xds
+    raft_prevote_disabled read_replica reporting rpc server_rejoin_age_max telemetry.disable_per_tenancy_usage_metrics
+    telemetry.enable_host_metrics telemetry.retry_failed_connection tls ui_config use_streaming_backend xds
 ";

@@ -1,10 +1,11 @@
-//! Consul's log lines about requests: `Request finished` at level debug for every request to an endpoint, preceded by
+//! The metrics of requests, and Consul's log lines about them: `Request finished` at level debug for every request to an endpoint, preceded by
 //! `Request error` if the handler returned an error (seen on 1.8.7).
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::net::SocketAddr;
 
+use http::{Method, StatusCode};
 use proconsul_h1::Head;
 use tracing::Level;
 
@@ -12,18 +13,23 @@ use crate::clock::Stopwatch;
 use crate::go::duration;
 use crate::go::url::query::{Query, Semicolons};
 use crate::http::Context;
+use crate::http::route::{self, Route};
+use crate::metrics::Measured;
+use crate::timestamp::Timestamp;
 
 /// Replaces tokens in the log and in the history.
 pub(super) const HIDDEN: &str = "<hidden>";
 
 /// Logs one request. Dropping it logs the end of the request, even if the client has disconnected.
 pub(super) struct RequestLog {
-    method: http::Method,
+    method: Method,
     target: bytes::Bytes,
     semicolons: Semicolons,
     peer: Option<SocketAddr>,
     /// `None` if the log does not show finished requests.
     started: Option<Stopwatch>,
+    /// When the request began, on the server's clock.
+    began: Timestamp,
 }
 
 impl RequestLog {
@@ -35,7 +41,24 @@ impl RequestLog {
             semicolons: context.semicolons(),
             peer,
             started: is_shown.then(Stopwatch::start),
+            began: context.engine.clock().now(),
         }
+    }
+
+    /// Adds the request, which is answered with this status, to the metrics.
+    pub(super) fn measure(&self, context: &Context, route: &Route, status: StatusCode) {
+        let Some(method) = route::name_of(&self.method) else {
+            return;
+        };
+        let refused = [StatusCode::BAD_REQUEST, StatusCode::METHOD_NOT_ALLOWED];
+        let measured = Measured::Request {
+            method,
+            route: route.path,
+            came_through: self.method != Method::OPTIONS && !refused.contains(&status),
+        };
+        let engine = &context.engine;
+        let now = engine.clock().now();
+        engine.metrics().add(now, measured, now.since(self.began));
     }
 
     /// Logs an error of the handler.
@@ -134,11 +157,12 @@ mod tests {
 
     fn log_of(target: &'static str) -> RequestLog {
         RequestLog {
-            method: http::Method::GET,
+            method: Method::GET,
             target: target.into(),
             semicolons: Semicolons::Separate,
             peer: None,
             started: None,
+            began: Timestamp::ZERO,
         }
     }
 

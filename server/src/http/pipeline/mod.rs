@@ -112,7 +112,7 @@ async fn steps(
         return Ok(page);
     }
     let (route, rest) = find_route(&context, &head.method, &head.target)?;
-    // Logs the end of the request when it is dropped.
+    // Measures the request, and logs its end when it is dropped.
     let logged = RequestLog::new(&head, &context, peer);
     let accepts_gzip = reply::accepts_gzip(&head.headers);
     let target = head.target;
@@ -161,6 +161,7 @@ async fn steps(
             }
         }
     };
+    logged.measure(&context, route, reply.status);
     if let (true, ReplyContent::Whole(text)) = (reply.is_error, &reply.content) {
         logged.error(&String::from_utf8_lossy(text));
     }

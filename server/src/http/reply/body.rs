@@ -2,16 +2,18 @@
 
 use std::fmt;
 use std::io::Write;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::engine::OpenCall;
+use crate::engine::{Engine, OpenCall};
 use crate::go::json::encode::{ListWriter, Style};
 use crate::http::body::kv::KvEntry;
 use crate::listeners::Listener;
 use crate::store::Entry;
+use crate::timestamp::Timestamp;
 
 /// An answer of Consul's API. Its call ends when it has been sent.
 pub(crate) type ApiAnswer = proconsul_h1::HttpResponse<ReplyBody, Option<OpenCall>>;
@@ -28,6 +30,8 @@ pub(crate) enum ReplyBody {
     List(Box<JsonList>),
     /// The log from now on.
     Log(Box<LogBody>),
+    /// The metrics of each interval from now on.
+    Metrics(Box<MetricsBody>),
 }
 
 impl ReplyBody {
@@ -47,7 +51,7 @@ impl proconsul_h1::ResponseBody for ReplyBody {
     fn length(&self) -> Option<usize> {
         match self {
             Self::Whole(bytes) => Some(bytes.len()),
-            Self::List(_) | Self::Log(_) => None,
+            Self::List(_) | Self::Log(_) | Self::Metrics(_) => None,
         }
     }
 
@@ -56,6 +60,7 @@ impl proconsul_h1::ResponseBody for ReplyBody {
             Self::Whole(bytes) => std::mem::take(bytes),
             Self::List(list) => list.next_piece(),
             Self::Log(log) => log.next_piece(),
+            Self::Metrics(metrics) => metrics.next_piece(),
         }
     }
 
@@ -63,7 +68,7 @@ impl proconsul_h1::ResponseBody for ReplyBody {
         match self {
             Self::Whole(bytes) => bytes.is_empty(),
             Self::List(list) => list.is_over(),
-            Self::Log(_) => false,
+            Self::Log(_) | Self::Metrics(_) => false,
         }
     }
 
@@ -71,13 +76,49 @@ impl proconsul_h1::ResponseBody for ReplyBody {
         match self {
             Self::Whole(_) | Self::List(_) => false,
             Self::Log(log) => log.listener.is_empty(),
+            Self::Metrics(metrics) => metrics.engine.clock().now() < metrics.next,
         }
     }
 
     async fn ready(&mut self) {
-        if let Self::Log(log) = self {
-            log.listener.filled().await;
+        match self {
+            Self::Log(log) => log.listener.filled().await,
+            Self::Metrics(metrics) => metrics.engine.clock().sleep_until(metrics.next).await,
+            Self::Whole(_) | Self::List(_) => {}
         }
+    }
+}
+
+/// The metrics of one interval after another, which go on until the client goes.
+pub(crate) struct MetricsBody {
+    engine: Arc<Engine>,
+    /// When the next interval is shown.
+    next: Timestamp,
+    render: Box<dyn Fn() -> Vec<u8> + Send + Sync>,
+}
+
+impl fmt::Debug for MetricsBody {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "metrics from {:?} on", self.next)
+    }
+}
+
+impl MetricsBody {
+    /// Returns what `render` shows, now and at the end of each interval.
+    pub(crate) fn new(engine: Arc<Engine>, render: Box<dyn Fn() -> Vec<u8> + Send + Sync>) -> Self {
+        Self {
+            next: engine.clock().now(),
+            engine,
+            render,
+        }
+    }
+
+    fn next_piece(&mut self) -> Bytes {
+        self.next = self
+            .engine
+            .metrics()
+            .end_of_interval(self.engine.clock().now());
+        (self.render)().into()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::Context;
 use crate::http::failure::{Failure, FailureKind};
-use crate::http::reply::body::{ApiAnswer, JsonList, LogBody, ReplyBody};
+use crate::http::reply::body::{ApiAnswer, JsonList, LogBody, MetricsBody, ReplyBody};
 use crate::http::reply::header::{BINARY, JSON, JSON_UTF_8, TEXT, guessed_type, number};
 use crate::http::request::{Consistency, Request};
 use crate::store::Index;
@@ -68,6 +68,8 @@ pub(crate) enum ReplyContent {
     List(Box<JsonList>),
     /// The log from now on.
     Log(Box<LogBody>),
+    /// The metrics of each interval from now on.
+    Metrics(Box<MetricsBody>),
 }
 
 impl Reply {
@@ -130,6 +132,11 @@ impl Reply {
             content: ReplyContent::Log(Box::new(log)),
             ..Self::empty(StatusCode::OK)
         }
+    }
+
+    /// Returns the metrics from now on.
+    pub(crate) fn stream(metrics: MetricsBody) -> Self {
+        Self::of_json(ReplyContent::Metrics(Box::new(metrics)))
     }
 
     /// Returns the answer to a failed request.
@@ -391,6 +398,7 @@ fn encode_body(
         ReplyContent::Exact(bytes) | ReplyContent::Whole(bytes) => (ReplyBody::Whole(bytes), None),
         ReplyContent::Log(log) if accepts_gzip => (ReplyBody::Log(log.compressed()), gzip),
         ReplyContent::Log(log) => (ReplyBody::Log(log), None),
+        ReplyContent::Metrics(metrics) => (ReplyBody::Metrics(metrics), None),
         ReplyContent::List(list) => match list.whole_if_short() {
             Ok(bytes) => encode_body(context, accepts_gzip, ReplyContent::Whole(bytes)),
             Err(list) if accepts_gzip => (ReplyBody::List(list.compressed()), gzip),

@@ -19,6 +19,23 @@ pub(crate) enum Handler {
     Waits(fn(Request) -> Answering),
 }
 
+/// Returns the name of a method that HTTP knows.
+pub(crate) fn name_of(method: &Method) -> Option<&'static str> {
+    const KNOWN: [(Method, &str); 9] = [
+        (Method::GET, "GET"),
+        (Method::PUT, "PUT"),
+        (Method::DELETE, "DELETE"),
+        (Method::POST, "POST"),
+        (Method::HEAD, "HEAD"),
+        (Method::OPTIONS, "OPTIONS"),
+        (Method::PATCH, "PATCH"),
+        (Method::TRACE, "TRACE"),
+        (Method::CONNECT, "CONNECT"),
+    ];
+    let known = KNOWN.iter().find(|(known, _)| known == method);
+    known.map(|(_, name)| *name)
+}
+
 /// The future of a handler.
 pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
 

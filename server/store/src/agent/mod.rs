@@ -31,6 +31,7 @@ pub use local::{
 
 use crate::catalog::registration::Registration;
 use crate::command::effects::Note;
+use crate::command::entry::{self, LogEntry};
 use crate::command::{Command, Refusal};
 use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::timestamp::Timestamp;
@@ -189,6 +190,13 @@ impl Read for AgentServiceInfo {
 impl Command for AgentCommand {
     type Reply = ();
     type Refused = Refusal;
+
+    fn entry(&self) -> Option<LogEntry> {
+        Some(match self {
+            Self::DeregisterService { .. } | Self::DeregisterCheck { .. } => entry::DEREGISTER,
+            _ => entry::REGISTER,
+        })
+    }
 
     fn is_of_agent(&self) -> bool {
         true

@@ -9,6 +9,7 @@ use imbl::OrdMap;
 
 use crate::catalog::trees::coordinate_entry;
 use crate::command::Command;
+use crate::command::entry::LogEntry;
 use crate::read::{Answer, Read, ReadResult, Subject, Tree};
 use crate::{Change, Index, Store};
 
@@ -113,6 +114,10 @@ impl CoordinateRow {
 impl Command for CoordinateUpdate {
     type Reply = ();
     type Refused = Infallible;
+
+    fn entry(&self) -> Option<LogEntry> {
+        Some(LogEntry::new("", "coordinate.batch-update", ""))
+    }
 
     fn run(self, change: &mut Change<'_>) -> Result<(), Infallible> {
         change.take_indexes(1);

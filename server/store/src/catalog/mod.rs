@@ -29,6 +29,7 @@ use crate::catalog::registration::{
 use crate::catalog::service::Instance;
 use crate::catalog::trees::{Trees, check_entries, node_entries, service_entries};
 use crate::command::effects::{Cause, Note, Touched};
+use crate::command::entry::{self, LogEntry};
 use crate::command::{Command, Refusal};
 use crate::read::{Answer, Read, ReadResult, Subject, Tree, Watch};
 use crate::{Change, Store};
@@ -217,6 +218,10 @@ impl Command for Registration {
     type Reply = ();
     type Refused = Refusal;
 
+    fn entry(&self) -> Option<LogEntry> {
+        Some(entry::REGISTER)
+    }
+
     fn run(self, change: &mut Change<'_>) -> Result<(), Refusal> {
         let words = format!("registered on node {:?}", self.node.node);
         change.take_indexes(1);
@@ -230,6 +235,10 @@ impl Command for Registration {
 impl Command for Deregistration {
     type Reply = ();
     type Refused = Infallible;
+
+    fn entry(&self) -> Option<LogEntry> {
+        Some(entry::DEREGISTER)
+    }
 
     fn run(self, change: &mut Change<'_>) -> Result<(), Infallible> {
         change.take_indexes(1);

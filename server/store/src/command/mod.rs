@@ -1,11 +1,13 @@
 //! The trait of commands, and their refusals. Each part of the store defines its own commands.
 
 pub(crate) mod effects;
+pub(crate) mod entry;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::entry::LogEntry;
 use crate::Change;
 use crate::catalog::registration::{NewNode, NodeRow, RegistrationFlaw};
 use crate::session::id::IdError;
@@ -25,6 +27,11 @@ pub trait Command: Sized {
     /// Whether the agent itself makes the change.
     fn is_of_agent(&self) -> bool {
         false
+    }
+
+    /// Returns the kind of the log entry that this makes, if it has a name.
+    fn entry(&self) -> Option<LogEntry> {
+        None
     }
 
     /// Runs the command; see [`crate::Store::apply`].

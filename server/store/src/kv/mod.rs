@@ -14,6 +14,7 @@ use imbl::OrdMap;
 
 use crate::Index;
 use crate::command::effects::{Note, Touched};
+use crate::command::entry::LogEntry;
 use crate::command::{AcquireRefused, Command, KvRefused, Refusal};
 use crate::kv::key::{Key, after_prefix, prefix_bounds};
 use crate::read::{Answer, News, Read, ReadResult, ReadSet, Subject, Watch};
@@ -75,6 +76,21 @@ pub enum KvVerb {
     DeleteCas(Index),
     /// Delete every key with this prefix.
     DeleteTree,
+}
+
+impl KvVerb {
+    /// Returns the name of the operation in the log.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Set(_) => "set",
+            Self::Cas(..) => "cas",
+            Self::Acquire(..) => "lock",
+            Self::Release(..) => "unlock",
+            Self::Delete => "delete",
+            Self::DeleteCas(_) => "delete-cas",
+            Self::DeleteTree => "delete-tree",
+        }
+    }
 }
 
 /// The content of a write.
@@ -295,6 +311,10 @@ impl Store {
 impl Command for KvWrite {
     type Reply = ();
     type Refused = KvRefused;
+
+    fn entry(&self) -> Option<LogEntry> {
+        Some(LogEntry::kvs(self.verb.name()))
+    }
 
     fn run(self, change: &mut Change<'_>) -> Result<(), KvRefused> {
         let Self { key, verb } = self;

@@ -11,6 +11,7 @@ use imbl::{OrdMap, OrdSet};
 
 use crate::Index;
 use crate::command::effects::{Cause, HolderChange, Note, Touched};
+use crate::command::entry::LogEntry;
 use crate::command::{Command, Refusal};
 use crate::kv::key::Key;
 use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
@@ -293,6 +294,10 @@ impl Command for NewSession {
     type Reply = Arc<SessionRow>;
     type Refused = Refusal;
 
+    fn entry(&self) -> Option<LogEntry> {
+        Some(LogEntry::new("session.apply", "session", "create"))
+    }
+
     fn run(self, change: &mut Change<'_>) -> Result<Arc<SessionRow>, Refusal> {
         change.take_indexes(1);
         let created = change.session_create(self);
@@ -304,6 +309,10 @@ impl Command for NewSession {
 impl Command for SessionDestroy {
     type Reply = ();
     type Refused = Refusal;
+
+    fn entry(&self) -> Option<LogEntry> {
+        Some(LogEntry::new("session.apply", "session", "destroy"))
+    }
 
     fn run(self, change: &mut Change<'_>) -> Result<(), Refusal> {
         let found = change.store.session(&self.0);

@@ -10,6 +10,7 @@ use crate::Index;
 use crate::catalog::node_id::NodeIdFlaw;
 use crate::catalog::registration::{CheckRow, NewCheck, NewNode, NewService, NodeRow, ServiceRow};
 use crate::command::effects::{Effects, Note};
+use crate::command::entry::LogEntry;
 use crate::command::{Command, KvRefused, Refusal};
 use crate::kv::key::Key;
 use crate::kv::{KvRow, KvVerb};
@@ -303,6 +304,10 @@ impl Store {
 impl Command for Txn {
     type Reply = Vec<TxnResult>;
     type Refused = Vec<TxnError>;
+
+    fn entry(&self) -> Option<LogEntry> {
+        Some(LogEntry::new("txn.apply", "txn", ""))
+    }
 
     fn run(self, change: &mut Change<'_>) -> TxnOutcome {
         let sessions: Vec<_> = self.0.iter().map(acquiring_session).collect();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Config, Listener};
+use crate::config::{Config, Listener, TelemetryConfig};
 use crate::go::duration;
 use crate::http::context::Context;
 use crate::version::{BUILD_DATE, Behaviour};
@@ -160,6 +160,18 @@ fn settings(config: &Config) -> Value {
     })
 }
 
+/// The settings of metrics, with those of sinks that this server has not.
+fn telemetry(telemetry: &TelemetryConfig) -> Value {
+    let mut all = FIXED.before["Telemetry"].clone();
+    all["AllowedPrefixes"] = json!(telemetry.allowed_prefixes);
+    all["BlockedPrefixes"] = json!(telemetry.blocked_prefixes);
+    all["DisableHostname"] = json!(telemetry.disable_hostname);
+    all["FilterDefault"] = json!(telemetry.filter_default);
+    all["MetricsPrefix"] = json!(telemetry.metrics_prefix);
+    all["PrometheusRetentionTime"] = json!(text(telemetry.prometheus_retention_time));
+    all
+}
+
 /// The settings that earlier releases show by themselves.
 fn flat(config: &Config) -> Value {
     let https = &config.https;
@@ -169,6 +181,7 @@ fn flat(config: &Config) -> Value {
         "CAPath": path(&https.ca_path),
         "CertFile": path(&https.cert_file),
         "TLSMinVersion": https.min_version.early_name(),
+        "Telemetry": telemetry(&config.telemetry),
         "ACLDatacenter": config.primary_datacenter,
         "ACLDefaultPolicy": config.acl.default_policy,
         "ACLDownPolicy": config.acl.down_policy,
