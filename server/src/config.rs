@@ -124,6 +124,8 @@ pub struct Config {
     /// Whether WAN addresses are given to other datacenters (`translate_wan_addrs`): one header says so.
     /// Default: false.
     pub translate_wan_addrs: bool,
+    /// Whether profiles are asked for without ACLs (`enable_debug`). Default: false, and true for [`Config::dev`].
+    pub enable_debug: bool,
     /// Metrics (`telemetry`). Default: none for Prometheus.
     pub telemetry: TelemetryConfig,
     /// ACLs (`acl`). Default: off.
@@ -167,6 +169,7 @@ impl Config {
             dev: true,
             ui: true,
             control: false,
+            enable_debug: true,
             log_level: LogLevel::Debug,
             ..Config::default()
         }
@@ -338,6 +341,7 @@ impl Default for Config {
             disable_kv_key_validation: false,
             use_streaming_backend: true,
             translate_wan_addrs: false,
+            enable_debug: false,
             telemetry: TelemetryConfig::default(),
             acl: AclConfig::default(),
             ui: false,
@@ -492,13 +496,15 @@ mod tests {
     }
 
     #[test]
-    fn dev_differs_from_the_default_in_four_values() {
+    fn dev_differs_from_the_default_in_five_values() {
         let dev = Config::dev();
-        assert!(dev.dev && dev.ui && !dev.control && dev.log_level == LogLevel::Debug);
+        assert!(dev.dev && dev.ui && !dev.control && dev.enable_debug);
+        assert_eq!(dev.log_level, LogLevel::Debug);
         let default = Config {
             dev: false,
             ui: false,
             control: true,
+            enable_debug: false,
             log_level: LogLevel::Info,
             ..dev
         };

@@ -94,6 +94,21 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "agent/pprof/disabled",
+        claim: "enable_debug decides in development mode, too",
+        source: "operator.md 7.r7",
+        settings: r#"{"enable_debug": false}"#,
+        run: |t| {
+            drop(
+                t.send(&Request::get("/debug/pprof/cmdline"))
+                    .is(401, "ACL support disabled"),
+            );
+            t.api_get("/v1/agent/self")
+                .field_is("/DebugConfig/EnableDebug", false);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "agent/pprof/off",
         claim: "Without debugging and without ACLs profiles are refused as ACLs are, whatever the method",
         source: "operator.md 7",

@@ -297,7 +297,7 @@ pub(super) fn take_values(settings: &Settings, config: &mut Config) {
         ($field:ident: $value:expr) => { config.$field = $value.unwrap_or(config.$field) };
     }
     take! {
-        disable_http_unprintable_char_filter disable_kv_key_validation enable_local_script_checks enable_script_checks
+        disable_http_unprintable_char_filter disable_kv_key_validation enable_debug enable_local_script_checks enable_script_checks
         kv_max_value_size log_json translate_wan_addrs txn_max_req_len ui use_cache use_streaming_backend
     }
     let size = |given: Option<i64>| given.and_then(|size| usize::try_from(size).ok());

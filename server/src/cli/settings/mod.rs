@@ -172,6 +172,7 @@ settings! {
             Sets "default-query-time" "How long a blocking query waits that does not say.";
         Bool disable_http_unprintable_char_filter ["disable_http_unprintable_char_filter"];
         Bool disable_kv_key_validation ["disable_kv_key_validation"];
+        Bool enable_debug ["enable_debug"];
         Bool enable_local_script_checks ["enable_local_script_checks"]
             Sets "enable-local-script-checks" "Run the script checks of configuration files.";
         Bool enable_script_checks ["enable_script_checks"]
@@ -256,7 +257,7 @@ pub(super) const IGNORED_KEYS: &str = "
     advertise_addr_wan advertise_addr_wan_ipv4 advertise_addr_wan_ipv6 alt_domain audit auto_config auto_encrypt
     auto_reload_config autopilot cache cloud config_entries connect
     default_intention_policy disable_coordinates discard_check_output dns_config domain enable_agent_tls_for_checks
-    enable_central_service_config enable_debug enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
+    enable_central_service_config enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
     experiments limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client limits.rpc_rate
     locality log_file non_voting_server partition peering read_replica recursors reporting rpc segment segments
     server_name syslog_facility tagged_addresses

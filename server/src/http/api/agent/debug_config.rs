@@ -126,7 +126,7 @@ fn settings(config: &Config) -> Value {
         "DefaultQueryTime": text(config.default_query_time),
         "DevMode": config.dev,
         "DisableHTTPUnprintableCharFilter": config.disable_http_unprintable_char_filter,
-        "EnableDebug": config.dev,
+        "EnableDebug": config.enable_debug,
         "EnableLocalScriptChecks": config.enable_local_script_checks || config.enable_script_checks,
         "EnableRemoteScriptChecks": config.enable_script_checks,
         "HTTPBlockEndpoints": config.block_endpoints,

@@ -9,9 +9,9 @@ use crate::http::reply::header::{NO_SNIFF, TEXT};
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
 
-/// Shows the command line; every profile is unknown. Without ACLs only an agent in development mode shows anything.
+/// Shows the command line; every profile is unknown. Without ACLs only an agent with `enable_debug` shows anything.
 pub(crate) fn profile(request: &Request) -> Result<Reply, Failure> {
-    if request.context.acls.is_none() && !request.context.config.dev {
+    if request.context.acls.is_none() && !request.context.config.enable_debug {
         return Err(acl_disabled());
     }
     if request.authorize().is_err() {
