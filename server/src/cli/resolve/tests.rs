@@ -112,6 +112,7 @@ fn every_honoured_key_changes_its_value() {
         log_json = true log_level = "WARN" node_id = "ADF4238A-882B-9DDC-4A9D-5B6758E4159E" node_name = " n "
         node_meta { k = "v" } pid_file = "/p"
         ports { server = 1 serf_lan = 2 serf_wan = 3 http = 4 } ui = false use_streaming_backend = false
+        enable_debug = false telemetry { prometheus_retention_time = "6s" disable_hostname = true metrics_prefix = "m" prefix_filter = ["-x"] }
     "#;
     let text = str::to_owned;
     let expected = Config {
@@ -136,6 +137,13 @@ fn every_honoured_key_changes_its_value() {
         dev: true,
         disable_http_unprintable_char_filter: true,
         disable_kv_key_validation: true,
+        telemetry: crate::config::TelemetryConfig {
+            prometheus_retention_time: Duration::from_secs(6),
+            disable_hostname: true,
+            metrics_prefix: text("m"),
+            blocked_prefixes: vec![text("x")],
+            ..Default::default()
+        },
         http_max_conns_per_client: 5,
         kv_max_value_size: 7,
         listeners: vec![Listener::Tcp(SocketAddr::from(([127, 0, 0, 1], 4)))],
