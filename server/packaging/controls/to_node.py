@@ -6,7 +6,7 @@ MARK = "Made by server/packaging/controls/generate from the server's own descrip
 
 SIMPLE = {
     "string": "string", "integer": "number", "unsigned": "number", "number": "number", "boolean": "boolean",
-    "object": "Record<string, unknown>", "duration": "string",
+    "object": "{ [name: string]: unknown }", "duration": "string",
 }
 
 

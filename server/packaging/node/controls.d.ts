@@ -325,7 +325,7 @@ export class Controls {
   /** Installs a rule behind those that there are: the first that matches a request wins. */
   fault(options: {
     /** What happens to the requests. */
-    effect: Record<string, unknown>;
+    effect: { [name: string]: unknown };
     /** With which probability a request is hit: more than 0, at most 1. */
     chance?: number;
     /** Requests from this IP address. */
@@ -333,7 +333,7 @@ export class Controls {
     /** Requests that come at this time or later, in milliseconds of the server's clock. */
     fromMs?: number;
     /** Requests with this header, by which clients on one machine can be told apart. */
-    header?: Record<string, unknown>;
+    header?: { [name: string]: unknown };
     /** Requests for a key that begins with this, or for a tree of keys whose prefix does. */
     keyPrefix?: string;
     /** Requests with this method, such as `PUT`. */
@@ -370,17 +370,17 @@ export class Controls {
   }): Promise<History>;
   /** Writes the keys of an export.
    * @param keys What an export gave. */
-  importKv(keys: Record<string, unknown>[]): Promise<Imported>;
+  importKv(keys: { [name: string]: unknown }[]): Promise<Imported>;
   /** Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
    * @param by How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`. */
   jump(by: Duration): Promise<Caused>;
   /** Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
    * @param state What `state` gave. */
-  load(state: Record<string, unknown>): Promise<AtIndex>;
+  load(state: { [name: string]: unknown }): Promise<AtIndex>;
   /** Loses the leader, by a scenario or by a list of phases. */
   loseLeader(options?: {
     /** A loss of one's own: phases in their order. When the last one is over there is a leader again. */
-    phases?: Record<string, unknown>[];
+    phases?: { [name: string]: unknown }[];
     /** A loss as it was measured on real clusters. */
     scenario?: string;
   }): Promise<void>;
@@ -397,7 +397,7 @@ export class Controls {
   /** Ends the jumps of the clock. */
   noAuto(): Promise<void>;
   /** This description, as JSON. */
-  openapi(): Promise<Record<string, unknown>>;
+  openapi(): Promise<{ [name: string]: unknown }>;
   /** Makes a check passing. */
   passCheck(options: {
     /** The id of the check, such as `serfHealth`. */
@@ -431,7 +431,7 @@ export class Controls {
     /** The key of the lock. */
     key: string;
     /** When programs believed that they held the lock. Without any, the history alone is checked. */
-    beliefs?: Record<string, unknown>[];
+    beliefs?: { [name: string]: unknown }[];
   }): Promise<Safety>;
   /** What this server is, and the seed with which it can be started again. */
   server(): Promise<About>;
@@ -458,14 +458,14 @@ export class Controls {
     /** The shortest TTL that a session may have: a duration such as `1s`. */
     sessionTtlMin?: Duration;
     /** Any other settings, as a configuration file has them: Consul's keys, such as `{"limits": {"kv_max_value_size": 10}}`. Lists grow and maps are merged as with one file more. */
-    settings?: Record<string, unknown>;
+    settings?: { [name: string]: unknown };
     /** Whether endpoints that are not emulated are answered as unknown paths, and not with 501. */
     strict?: boolean;
     /** The emulated release of Consul, such as `1.8.7`. */
     version?: string;
   }): Promise<Listed>;
   /** The whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes. */
-  state(): Promise<Record<string, unknown>>;
+  state(): Promise<{ [name: string]: unknown }>;
   /** Stops a server that was started on demand.
    * @param id The id, as the call that made it answered. */
   stopServer(id: number): Promise<void>;

@@ -28,10 +28,10 @@ def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
     """
     for given, whence in ((binary, "binary="), (os.environ.get(VARIABLE), VARIABLE)):
         if given:
-            path = shutil.which(os.fspath(given))
-            if path is None:
+            found = shutil.which(os.fspath(given))
+            if found is None:
                 raise BinaryError(f"{whence} names {os.fspath(given)!r}, which is not a program that can be run")
-            return path
+            return found
     for folder in _folders():
         path = folder / NAME
         if path.is_file() and os.access(path, os.X_OK):

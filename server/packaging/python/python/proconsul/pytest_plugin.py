@@ -10,13 +10,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Generator, Iterator
 
 import pytest
 
 from ._server import ProconsulError, Server
 
-_SERVERS = pytest.StashKey[list]()
+_SERVERS = pytest.StashKey[list[Server]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,7 +79,7 @@ def consul_environment(consul: Server, monkeypatch: pytest.MonkeyPatch) -> Serve
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
     outcome = yield
     report = outcome.get_result()
     if call.when != "call" or not report.failed:
