@@ -55,7 +55,10 @@ macro_rules! grammar {
 
             fn pattern(self) -> &'static Pattern {
                 match self {
-                    $(Production::$rule => const { &$pattern },)*
+                    $(Production::$rule => {
+                        const PATTERN: &Pattern = &$pattern;
+                        PATTERN
+                    })*
                 }
             }
         }

@@ -127,8 +127,8 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     warnings.extend(acl::warnings(settings, &config.acl, version));
     take_definitions(settings, &mut config)?;
 
-    let print_port = settings.http_port_ephemeral == Some(true) || config.control_port == Some(0);
     Ok(Resolved {
+        print_port: settings.http_port_ephemeral == Some(true) || config.control_port == Some(0),
         ports: shown_ports(settings, port, https_port),
         config,
         client_addresses,
@@ -139,7 +139,6 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
             .port_file
             .as_ref()
             .map(|path| (PathBuf::from(path), called("port-file", settings))),
-        print_port,
         https_dev_dir: settings.https_dev_dir.as_ref().map(PathBuf::from),
         warnings,
     })
