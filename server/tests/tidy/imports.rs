@@ -172,7 +172,14 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     (
         "h1",
-        &["bytes", "http", "itoa", "memchr", "proconsul-gocompat", "tokio"],
+        &[
+            "bytes",
+            "http",
+            "itoa",
+            "memchr",
+            "proconsul-gocompat",
+            "tokio",
+        ],
     ),
 ];
 

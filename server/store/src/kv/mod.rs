@@ -6,6 +6,7 @@ pub(crate) mod radix;
 pub(crate) mod tombstone;
 
 use std::convert::Infallible;
+use std::iter;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -153,6 +154,26 @@ impl KvTable {
             .range::<_, [u8]>(prefix_bounds(prefix, end.as_deref()))
             .map(owned)
             .collect()
+    }
+
+    /// Removes the rows with a prefix, and returns them in byte order.
+    fn take_under(&mut self, prefix: &[u8]) -> Vec<Entry> {
+        let taken = self.under(prefix);
+        if taken.len() <= self.rows.len() / 2 {
+            for (key, _) in &taken {
+                self.rows.remove(key.as_bytes());
+            }
+            return taken;
+        }
+        // Fewer rows stay than go.
+        let end = after_prefix(prefix);
+        let before = (Bound::Unbounded, Bound::Excluded(prefix));
+        let after = end.as_deref();
+        let after = after.map(|end| (Bound::Included(end), Bound::Unbounded));
+        let sides = iter::once(before).chain(after);
+        let rows = sides.flat_map(|side| self.rows.range::<_, [u8]>(side));
+        self.rows = rows.map(owned).collect();
+        taken
     }
 
     /// Returns the names of [`KvNames`].
@@ -442,12 +463,12 @@ impl Change<'_> {
 
     /// Deletes every key that starts with `prefix`.
     fn kv_delete_tree(&mut self, prefix: &Key) {
-        let doomed = self.store.kv.under(prefix.as_bytes());
-        let Some((last, _)) = doomed.last() else {
+        let taken = self.store.kv.take_under(prefix.as_bytes());
+        let Some((last, _)) = taken.last() else {
             return;
         };
-        for (key, _) in &doomed {
-            self.remove(key);
+        for (key, row) in &taken {
+            self.removed(key, row);
         }
         self.kv_merged(last);
         // A tree gets a single tombstone, the whole store gets none (kv.md 3, 4.3).
@@ -500,9 +521,14 @@ impl Change<'_> {
         let Some(row) = self.store.kv.rows.remove(key.as_bytes()) else {
             return false;
         };
+        self.removed(key, &row);
+        true
+    }
+
+    /// Takes note of a removed row.
+    fn removed(&mut self, key: &Key, row: &KvRow) {
         self.holder_changed(key, row.session.as_deref(), None);
         self.kv_touched(key.clone());
-        true
     }
 
     /// Sets the tombstone of a deleted key or tree.
