@@ -83,7 +83,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     let server = settings.server.unwrap_or(dev);
     let control_port = control_port(settings)?;
     let (version, warning) = version(settings)?;
-    let mut warnings: Vec<String> = warning.into_iter().collect();
+    let mut warnings: Vec<_> = telemetry::warnings(settings).chain(warning).collect();
     let mut config = Config {
         version,
         server,
@@ -122,8 +122,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     config.pid_file = path(&settings.pid_file);
     take_values(settings, &mut config);
     https::take_tls(settings, &mut config.https)?;
-    let of_tls = https::warning(&config.https);
-    warnings.extend(of_tls.into_iter().chain(telemetry::warnings(settings)));
+    warnings.extend(https::warning(&config.https));
     warnings.extend(acl::warnings(settings, &config.acl, version));
     take_definitions(settings, &mut config)?;
 
