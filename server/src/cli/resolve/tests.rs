@@ -112,7 +112,7 @@ fn every_honoured_key_changes_its_value() {
         log_json = true log_level = "WARN" node_id = "ADF4238A-882B-9DDC-4A9D-5B6758E4159E" node_name = " n "
         node_meta { k = "v" } pid_file = "/p"
         ports { server = 1 serf_lan = 2 serf_wan = 3 http = 4 } ui = false use_streaming_backend = false
-        enable_debug = false telemetry { prometheus_retention_time = "6s" disable_hostname = true metrics_prefix = "m" prefix_filter = ["-x"] }
+        enable_debug = false
     "#;
     let text = str::to_owned;
     let expected = Config {
@@ -137,13 +137,6 @@ fn every_honoured_key_changes_its_value() {
         dev: true,
         disable_http_unprintable_char_filter: true,
         disable_kv_key_validation: true,
-        telemetry: crate::config::TelemetryConfig {
-            prometheus_retention_time: Duration::from_secs(6),
-            disable_hostname: true,
-            metrics_prefix: text("m"),
-            blocked_prefixes: vec![text("x")],
-            ..Default::default()
-        },
         http_max_conns_per_client: 5,
         kv_max_value_size: 7,
         listeners: vec![Listener::Tcp(SocketAddr::from(([127, 0, 0, 1], 4)))],
@@ -172,6 +165,22 @@ fn every_honoured_key_changes_its_value() {
         ..Config::default()
     };
     assert_eq!(dev(document).expect("the document holds").config, expected);
+}
+
+#[test]
+fn the_settings_of_metrics_are_honoured() {
+    let document = r#"telemetry {
+        prometheus_retention_time = "6s" disable_hostname = true metrics_prefix = "m" prefix_filter = ["-x"]
+    }"#;
+    let expected = crate::config::TelemetryConfig {
+        prometheus_retention_time: Duration::from_secs(6),
+        disable_hostname: true,
+        metrics_prefix: "m".to_owned(),
+        blocked_prefixes: vec!["x".to_owned()],
+        ..Default::default()
+    };
+    let config = dev(document).expect("the document holds").config;
+    assert_eq!(config.telemetry, expected);
 }
 
 #[test]
