@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::definition::{self, CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
+use crate::entry;
 use crate::history::DEFAULT_CAPACITY;
+use crate::store::ConfigEntry;
 use crate::version::{Behaviour, Version};
 
 pub use acl::{AclConfig, AclTokens};
@@ -99,6 +101,8 @@ pub struct Config {
     pub services: Vec<ServiceDefinition>,
     /// Checks that the agent registers when it comes up (`check`, `checks`). Default: none.
     pub checks: Vec<CheckDefinition>,
+    /// Configuration entries that are there at the start, as JSON (`config_entries.bootstrap`). Default: none.
+    pub config_entries: Vec<String>,
 
     /// Files with data that the server starts with. Default: none.
     pub data: DataFiles,
@@ -217,8 +221,19 @@ impl Config {
         definition::defined(&self.services, &self.checks, rules)
     }
 
-    /// Consul's sentence about the first service or check of this configuration that cannot be registered.
+    /// Returns the configuration entries that are there at the start, or Consul's sentence about the first flaw.
+    pub(crate) fn entries(&self) -> Result<Vec<ConfigEntry>, String> {
+        let entries = self.config_entries.iter().enumerate();
+        let entries = entries.map(|(at, text)| {
+            let entry = entry::of_text(text, self.version);
+            entry.map_err(|error| format!("config_entries.bootstrap[{at}]: {error}"))
+        });
+        entries.collect()
+    }
+
+    /// Consul's sentence about the first service, check or configuration entry of this configuration that is invalid.
     pub(crate) fn check_definitions(&self) -> Result<(), String> {
+        self.entries()?;
         let wrong = self.defined().wrong;
         wrong.map_or(Ok(()), |wrong| Err(wrong.text))
     }
@@ -331,6 +346,7 @@ impl Default for Config {
             enable_script_checks: false,
             enable_local_script_checks: false,
             services: Vec::new(),
+            config_entries: Vec::new(),
             checks: Vec::new(),
             data: DataFiles::default(),
             block_endpoints: Vec::new(),

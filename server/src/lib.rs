@@ -68,6 +68,7 @@ pub mod control;
 pub mod definition;
 #[doc(hidden)]
 pub mod engine;
+mod entry;
 pub mod faults;
 mod filter;
 mod hcl;

@@ -5,6 +5,7 @@ mod agent;
 mod blocking;
 mod catalog;
 mod concurrent;
+mod config;
 mod endpoints;
 mod http;
 mod index;
@@ -31,6 +32,7 @@ const TOPICS: &[&[&[Case]]] = &[
     agent::TOPICS,
     catalog::TOPICS,
     endpoints::TOPICS,
+    config::TOPICS,
     query::TOPICS,
     blocking::TOPICS,
     txn::TOPICS,

@@ -14,8 +14,8 @@ use crate::config::Config;
 use crate::engine::Engine;
 use crate::store::form::{Event, KeyForm, LockDelay, Reap, SessionForm, Tombstone};
 use crate::store::{
-    AclImage, AgentImage, AutopilotRow, CheckRow, CoordinateImage, Flaw, Image, Index, NodeRow,
-    PreparedQueryRow, ServiceRow, TableIndexes,
+    AclImage, AgentImage, AutopilotRow, CheckRow, ConfigImage, CoordinateImage, Flaw, Image, Index,
+    NodeRow, PreparedQueryRow, ServiceRow, TableIndexes,
 };
 use crate::timestamp::Timestamp;
 use crate::version::Version;
@@ -101,6 +101,10 @@ pub(super) struct StateDump {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
     autopilot: Option<AutopilotRow>,
+    /// The configuration entries. Left out where there are none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
+    config: ConfigImage,
 }
 
 /// The part that is read first: nothing else is known about another format.
@@ -322,6 +326,7 @@ impl StateDump {
             acl: image.acl,
             coordinates: image.coordinates,
             autopilot: image.autopilot,
+            config: image.config,
         }
     }
 
@@ -354,6 +359,7 @@ impl StateDump {
             acl: self.acl,
             coordinates: self.coordinates,
             autopilot: self.autopilot,
+            config: self.config,
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::history::History;
 use crate::http::Reload;
 use crate::metrics::MetricsSettings;
 use crate::store::{
-    AclStart, AgentCommand, Index, Labels, NewCheck, NewNode, NewService, Registration, Start,
-    Store, VersionRules,
+    AclStart, AgentCommand, ConfigWrite, Index, Labels, NewCheck, NewNode, NewService,
+    Registration, Start, Store, VersionRules,
 };
 use crate::version::{Behaviour, Version};
 
@@ -46,6 +46,7 @@ pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock, data: StartDa
     if let Some(acls) = acls {
         start_acls(&engine, acls);
     }
+    write_entries(config, &engine);
     engine
         .apply(agent_start(config, seed))
         .expect("the agent's own node is in order");
@@ -64,6 +65,18 @@ fn metrics_settings(config: &Config, clock: &Clock) -> MetricsSettings {
         begun: Duration::from_nanos(if stands { 0 } else { begun }),
         retention: config.telemetry.prometheus_retention_time,
         labels_requests: config.version.has(Behaviour::MetricsOfRequestsLabelled),
+    }
+}
+
+/// Writes the configuration entries of the configuration. Those that contradict each other are left out, as Consul has it.
+fn write_entries(config: &Config, engine: &Engine) {
+    for entry in config.entries().unwrap_or_default() {
+        let write = ConfigWrite {
+            entry,
+            cas: Some(Index::ZERO),
+            skips_identical: false,
+        };
+        let _ = engine.apply(write);
     }
 }
 
@@ -203,5 +216,6 @@ pub(crate) fn rules_of(version: Version) -> VersionRules {
         virtual_addresses: version.has(Behaviour::JsonConsulVirtual),
         acl_policy_names_have_slash: version.has(Behaviour::AclPolicyNameSlash),
         acl_tokens_end_within_a_day: !version.has(Behaviour::AclLongLives),
+        config_partitions: version.has(Behaviour::ConfigLate),
     }
 }

@@ -275,6 +275,10 @@ behaviours! {
     RaftLastIndex = "op.raft_last_index", [onward(1, 22, 0)], None, "V N";
     /// Without configuration entries their index is that of the start; before, 1. Between 1.8.7 and 1.22, the newest known.
     ConfigIndexOfStart = "config.index_of_start", [onward(1, 22, 0)], None, "V N";
+    /// Entries and discovery chains have the forms, texts and checks of late 2025 (operator.md 4, 5), whose releases are unknown.
+    ConfigLate = "config.late", [onward(1, 22, 0)], None, "V N";
+    /// An entry can be deleted by its index.
+    ConfigDeleteCas = "config.delete_cas", [onward(1, 11, 0)], None, "D N";
     /// Flaws of a template are told with their place. Between 1.8.7 and 1.22, the newest known.
     QueryTemplateText = "query.template_text", [onward(1, 22, 0)], None, "V N";
     /// A prepared query must not have `Targets` beside `NearestN` or `Datacenters`.

@@ -14,6 +14,7 @@ mod agent;
 mod autopilot;
 mod catalog;
 mod command;
+mod config;
 mod image;
 mod kv;
 mod query;
@@ -80,6 +81,15 @@ pub use command::effects::{
 };
 pub use command::entry::LogEntry;
 pub use command::{AcquireRefused, Command, KvRefused, Refusal};
+pub use config::chain::{
+    Chain, ChainError, ChainNode, ChainOverrides, ChainRequest, ChainSplit, ChainTarget,
+};
+pub use config::gateway::{GatewayService, GatewayServices, IngressInstances};
+pub use config::value::{ConfigMembers, ConfigValue};
+pub use config::{
+    ConfigDelete, ConfigEntry, ConfigGet, ConfigImage, ConfigIndex, ConfigList, ConfigRow,
+    ConfigWrite,
+};
 #[cfg(feature = "serde")]
 pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
@@ -119,6 +129,7 @@ pub struct Store {
     acl: acl::AclTables,
     /// The settings of autopilot; `None` for those of a new server.
     autopilot: Option<AutopilotRow>,
+    config: config::ConfigTable,
 }
 
 /// The version-dependent rules of the store, resolved once from the emulated version.
@@ -156,6 +167,8 @@ pub struct VersionRules {
     pub acl_policy_names_have_slash: bool,
     /// A token expires within a day, if it expires (acl.md 5.30.r3).
     pub acl_tokens_end_within_a_day: bool,
+    /// The ids of nodes and targets of discovery chains have a partition (operator.md 5).
+    pub config_partitions: bool,
 }
 
 /// A raft index. It numbers log entries, and with them creates and changes of rows and tables.
@@ -241,6 +254,7 @@ impl Store {
             events: agent::event::Events::default(),
             acl: acl::AclTables::default(),
             autopilot: None,
+            config: config::ConfigTable::default(),
         }
     }
 

@@ -157,6 +157,18 @@ fn furnish(server: &Server) {
     assert_eq!(put(server, "/v1/agent/check/register", check).status, 200);
     let check = r#"{"Name":"connected","TCP":"127.0.0.1:1","Interval":"90000h"}"#;
     assert_eq!(put(server, "/v1/agent/check/register", check).status, 200);
+    for entry in [
+        r#"{"Kind":"proxy-defaults","Name":"global","Config":{"a":{"b":[1.5,"x",{}]},"protocol":"http"}}"#,
+        r#"{"Kind":"service-resolver","Name":"Web","ConnectTimeout":"3s","Subsets":{"v1":{"OnlyPassing":true}}}"#,
+        r#"{"Kind":"service-splitter","Name":"web","Splits":[{"Weight":33.33},{"Weight":66.67,"ServiceSubset":"v1"}]}"#,
+        r#"{"Kind":"ingress-gateway","Name":"gate","Listeners":[]}"#,
+    ] {
+        assert_eq!(
+            put(server, "/v1/config", entry).body.trim(),
+            "true",
+            "{entry}"
+        );
+    }
 }
 
 /// What a check of HTTPS trusts is part of the state.
@@ -240,7 +252,7 @@ fn services_keep_their_ports_places_and_virtual_addresses() {
     assert_eq!(read(&other), shown);
 }
 
-const READS: [&str; 33] = [
+const READS: [&str; 37] = [
     "/v1/kv/?recurse",
     "/v1/kv/?keys",
     "/v1/kv/a",
@@ -273,6 +285,10 @@ const READS: [&str; 33] = [
     "/v1/query/tail/explain",
     "/v1/event/list",
     "/v1/coordinate/nodes",
+    "/v1/config/proxy-defaults/global",
+    "/v1/config/service-resolver",
+    "/v1/config/ingress-gateway/gate",
+    "/v1/discovery-chain/web",
     "/v1/operator/raft/configuration",
 ];
 

@@ -7,11 +7,10 @@ fn endpoints_that_are_not_emulated_name_themselves() {
     let consul = Consul::v1_22();
     for (method, path) in [
         ("GET", "/v1/internal/ui/services"),
-        ("GET", "/v1/discovery-chain/web"),
+        ("GET", "/v1/agent/connect/ca/leaf/web"),
         ("GET", "/v1/connect/intentions/match"),
         ("POST", "/v1/connect/intentions"),
         ("PUT", "/v1/connect/ca/configuration"),
-        ("PUT", "/v1/config"),
     ] {
         let text = format!("{method} {path} is not emulated by proconsul");
         consul.ask(method, path).is(501, &text);
@@ -23,9 +22,9 @@ fn a_strict_server_does_not_know_what_is_not_emulated() {
     let consul = Consul::with(|config| config.strict = true);
     let unknown = "Invalid URL path: not a recognized HTTP API endpoint\n";
     for (method, path) in [
-        ("GET", "/v1/discovery-chain/web"),
+        ("GET", "/v1/agent/connect/ca/leaf/web"),
         ("OPTIONS", "/v1/internal/ui/services"),
-        ("PUT", "/v1/config"),
+        ("PUT", "/v1/connect/ca/configuration"),
     ] {
         consul.ask(method, path).is(404, unknown);
     }

@@ -19,9 +19,13 @@ const PARTS: &[(&str, &[&str])] = &[
     ("filter", &["go", "version"]),
     ("login", &["filter", "go", "store", "version"]),
     ("version", &["go"]),
-    ("config", &["definition", "history", "version"]),
+    (
+        "config",
+        &["definition", "entry", "history", "store", "version"],
+    ),
     ("https", &["clock", "config"]),
     ("definition", &["go", "store", "version"]),
+    ("entry", &["go", "store", "version"]),
     ("probe", &["engine", "go", "store"]),
     ("history", &["named", "store", "timestamp"]),
     (
@@ -72,6 +76,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "control",
             "definition",
             "engine",
+            "entry",
             "faults",
             "filter",
             "go",

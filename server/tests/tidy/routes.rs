@@ -9,9 +9,6 @@ const SHAPED: &[&str] = &[
     "/debug/pprof/",
     "/v1/agent/connect/ca/roots",
     "/v1/agent/host",
-    "/v1/catalog/gateway-services/",
-    "/v1/config",
-    "/v1/config/",
     "/v1/connect/ca/configuration",
     "/v1/connect/ca/roots",
     "/v1/connect/intentions",
@@ -31,7 +28,6 @@ const SHAPED: &[&str] = &[
 
 /// What is 501 of a path that is answered otherwise.
 const PARTLY_REFUSED: &[(&str, &str)] = &[
-    ("/v1/config", "PUT"),
     ("/v1/connect/ca/configuration", "PUT"),
     ("/v1/connect/intentions", "POST"),
     ("/v1/peering/establish", "POST with a name"),

@@ -100,6 +100,22 @@ impl Tree {
         }
     }
 
+    /// Converts the value to JSON, in which objects stand by themselves that HCL has wrapped in lists.
+    pub(crate) fn to_plain_json(&self) -> serde_json::Value {
+        match self {
+            Tree::List(items) => match &items[..] {
+                [only @ Tree::Object(_)] => only.to_plain_json(),
+                items => items.iter().map(Tree::to_plain_json).collect(),
+            },
+            Tree::Object(members) => {
+                let members = members.iter();
+                let members = members.map(|(name, tree)| (name.clone(), tree.to_plain_json()));
+                serde_json::Value::Object(members.collect())
+            }
+            scalar => scalar.to_json(),
+        }
+    }
+
     /// Converts the value to JSON. Numbers without a fraction become whole, as Go prints them.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         /// Up to here a float holds every whole number.

@@ -270,7 +270,7 @@ pub(super) fn take_node(settings: &Settings, config: &mut Config) -> Result<(), 
     Ok(())
 }
 
-/// Adds the services and checks of the configuration.
+/// Adds the services, checks and configuration entries of the configuration.
 pub(super) fn take_definitions(settings: &Settings, config: &mut Config) -> Result<(), String> {
     let mut errors = Errors::default();
     for tree in &settings.services {
@@ -284,6 +284,13 @@ pub(super) fn take_definitions(settings: &Settings, config: &mut Config) -> Resu
             Ok(check) => config.checks.push(check),
             Err(error) => errors.push(error),
         }
+    }
+    let entries = settings.config_entries.iter();
+    config.config_entries = entries
+        .map(|tree| tree.to_plain_json().to_string())
+        .collect();
+    if let Err(error) = config.entries() {
+        errors.push(error);
     }
     errors.into_result()
 }

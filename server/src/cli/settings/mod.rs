@@ -202,6 +202,7 @@ settings! {
         Text primary_datacenter ["primary_datacenter"];
         Map response_headers ["http_config.response_headers"];
         Bool server ["server"] Sets "server" "A server and not a client agent.";
+        Tree config_entries [];
         Tree services ["service"];
         Text session_ttl_min ["session_ttl_min"];
         Bool skip_leave_on_interrupt ["skip_leave_on_interrupt"];
@@ -232,6 +233,7 @@ settings! {
     }
     also {
         Trees checks ["checks"];
+        Trees config_entries ["config_entries.bootstrap"];
         Trees services ["services"];
     }
 }
@@ -255,7 +257,7 @@ pub(super) const MOOT_FLAGS: &str = "
 pub(super) const IGNORED_KEYS: &str = "
     addresses.dns addresses.grpc addresses.grpc_tls advertise_addr_ipv4 advertise_addr_ipv6
     advertise_addr_wan advertise_addr_wan_ipv4 advertise_addr_wan_ipv6 alt_domain audit auto_config auto_encrypt
-    auto_reload_config autopilot cache cloud config_entries connect
+    auto_reload_config autopilot cache cloud connect
     default_intention_policy disable_coordinates discard_check_output dns_config domain enable_agent_tls_for_checks
     enable_central_service_config enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
     experiments limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client limits.rpc_rate

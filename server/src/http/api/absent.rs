@@ -14,7 +14,6 @@ use crate::http::route::{Handler, Route};
 routes! {
     "/v1/agent/connect/" [] => at_once(endpoint);
     "/v1/connect/intentions/" [] => at_once(endpoint);
-    "/v1/discovery-chain/" [] asks service:read on path => at_once(discovery_chain);
     "/v1/internal/" [] => at_once(endpoint);
 }
 
@@ -37,10 +36,4 @@ failures! {
 pub(crate) fn endpoint(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
     Err(not_emulated(&request.method, &request.path_text()))
-}
-
-/// Answers as [`endpoint`] does, with the headers of a read on a refusal.
-fn discovery_chain(request: &Request) -> Result<Reply, Failure> {
-    request.authorize_read()?;
-    endpoint(request)
 }

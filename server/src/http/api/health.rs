@@ -14,12 +14,12 @@ use crate::http::api::catalog::{
 use crate::http::body::wire::{Check, HealthEntry};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
-use crate::http::request::selection::{filter, node_meta, sort_nearest};
+use crate::http::request::selection::{node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
-    CheckRow, ChecksInState, ConnectInstances, Elsewhere, Index, Instance, NodeChecks, Read,
-    ServiceChecks, ServiceInstances, ServiceView, TaggedInstances, WithToken,
+    CheckRow, ChecksInState, ConnectInstances, Elsewhere, IngressInstances, Instance, NodeChecks,
+    Read, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances, WithToken,
 };
 use crate::version::Behaviour;
 
@@ -28,7 +28,7 @@ routes! {
     "/v1/health/checks/" [GET] => waits(&service_checks);
     "/v1/health/service/" [GET] => waits(&service);
     "/v1/health/connect/" [GET] asks service on path => waits(&connect);
-    "/v1/health/ingress/" [GET] asks service on path => at_once(ingress);
+    "/v1/health/ingress/" [GET] asks service on path => waits(&ingress);
     "/v1/health/state/" [GET] => waits(&state);
 }
 
@@ -174,21 +174,14 @@ fn is_streamed(request: &Request, options: ReadOptions) -> bool {
         && !request.query.has("merge-central-config")
 }
 
-/// Lists the ingress gateways of a service. There are no gateways.
-pub(crate) fn ingress(request: &Request) -> Result<Reply, Failure> {
+/// Lists the instances of the ingress gateways before a service.
+async fn ingress(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
-    request.named("service name")?;
+    let service = request.named("service name")?;
     check_sameness_group(request)?;
-    let is_allowed = has_early_rights(request)?;
-    only_passing(request)?;
-    let (options, cached) = request.cached(&Elsewhere, options);
-    let reply = if is_allowed {
-        let filter = filter(request, HealthEntry::FILTER);
-        filter.map_err(|failure| failure.of_read(&request.context))?;
-        reply(request, &NOTHING, Index(1), options)
-    } else {
-        refused(request, options)?
-    };
+    let read = IngressInstances(ServiceView::Health, service);
+    let (options, cached) = request.cached(&read, options);
+    let reply = shown(request, options, &read).await?;
     Ok(cached.told_in(request, reply))
 }
 

@@ -56,6 +56,7 @@ impl Change<'_> {
             | Touched::Entry(..)
             | Touched::Merged(..)
             | Touched::PreparedQuery(_)
+            | Touched::ConfigEntry { .. }
             | Touched::Event
             | Touched::AgentService(_)
             | Touched::AclObject(..)

@@ -63,6 +63,13 @@ pub enum Touched {
     Merged(Tree, Key),
     /// The prepared query with this id was written or deleted. Its id has the form of a session id.
     PreparedQuery(SessionId),
+    /// A configuration entry was written or deleted; its name in lower case.
+    ConfigEntry {
+        /// The kind.
+        kind: String,
+        /// The name.
+        name: String,
+    },
     /// An event was fired and kept.
     Event,
     /// An object of a kind of ACLs was written or deleted.

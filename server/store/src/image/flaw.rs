@@ -58,6 +58,7 @@ impl Image {
         self.check_keys(&sessions)?;
         self.check_queries(&sessions)?;
         self.check_events()?;
+        self.check_config()?;
         self.acl.check()?;
         self.agent.check()
     }
@@ -93,6 +94,7 @@ impl Image {
             ("the end of services", indexes.service_extinct),
             ("prepared queries", indexes.prepared_queries),
             ("coordinates", self.coordinates.newest),
+            ("configuration entries", self.config.newest),
         ] {
             known(index, &|| format!("the table of {name}"))?;
         }
@@ -245,6 +247,12 @@ impl Image {
             })?;
         }
         Ok(())
+    }
+
+    fn check_config(&self) -> Result<(), Flaw> {
+        let places = self.config.rows.iter().map(|row| row.entry.place());
+        let name = |(kind, name): &(String, String)| format!("{kind} {name:?}");
+        all_different(places, name).map(|_| ())
     }
 
     fn check_events(&self) -> Result<(), Flaw> {

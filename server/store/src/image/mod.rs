@@ -26,6 +26,7 @@ use crate::catalog::Catalog;
 use crate::catalog::coordinate::{CoordinateImage, CoordinateTable};
 use crate::catalog::registration::{CheckRow, NewNode, NodeRow, ServiceRow};
 use crate::catalog::trees::Trees;
+use crate::config::{ConfigImage, ConfigTable};
 use crate::kv::key::Key;
 use crate::kv::lock_delay::LockDelays;
 use crate::kv::tombstone::Tombstones;
@@ -78,6 +79,8 @@ pub struct Image {
     pub coordinates: CoordinateImage,
     /// The settings of autopilot; `None` for those of a new server.
     pub autopilot: Option<AutopilotRow>,
+    /// The configuration entries.
+    pub config: ConfigImage,
 }
 
 /// The indexes of the last changes of tables that their rows do not show.
@@ -152,6 +155,7 @@ impl Store {
             acl: self.acl.image(),
             coordinates: self.catalog.coordinates.image(),
             autopilot: self.autopilot,
+            config: self.config.image(),
         }
     }
 
@@ -220,6 +224,7 @@ impl Store {
             },
             acl: AclTables::of(image.acl),
             autopilot: image.autopilot,
+            config: ConfigTable::of(image.config),
         };
         store.hold_keys();
         store.catalog.trees = Trees::of(&store.catalog);
@@ -341,8 +346,14 @@ impl Image {
             let name = "the settings of autopilot".to_owned();
             (name, row.create_index, row.modify_index)
         });
+        let config = self.config.rows.iter().map(|row| {
+            let entry = &row.entry;
+            let name = format!("{} {:?}", entry.kind, entry.name);
+            (name, row.create_index, row.modify_index)
+        });
         let catalog = nodes.chain(services).chain(checks);
-        let rest = queries.chain(self.acl.rows()).chain(autopilot);
+        let rest = queries.chain(self.acl.rows());
+        let rest = rest.chain(autopilot).chain(config);
         keys.chain(sessions).chain(catalog).chain(rest)
     }
 }

@@ -103,6 +103,7 @@ impl Store {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
         }
+        self.config.lower(low);
         self.acl.lower(low);
         let queries = &mut self.prepared_queries;
         queries.newest = low(queries.newest);

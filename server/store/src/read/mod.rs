@@ -182,6 +182,17 @@ pub enum Watch {
     PreparedQueries,
     /// The row of this prepared query, whose id has the form of a session id.
     PreparedQuery(SessionId),
+    /// Every configuration entry.
+    Config,
+    /// Every configuration entry of this kind.
+    ConfigKind(String),
+    /// This configuration entry, its name in lower case.
+    ConfigEntry {
+        /// The kind.
+        kind: String,
+        /// The name.
+        name: String,
+    },
     /// Every event.
     Events,
     /// Every object of a kind of ACLs.

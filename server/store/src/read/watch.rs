@@ -193,6 +193,12 @@ impl<H: Clone> Registry<H> {
                 add(self.others.get(&Watch::AclObject(*kind, *id)));
                 add(self.others.get(&Watch::Acl(*kind)));
             }
+            Touched::ConfigEntry { kind, name } => {
+                let (kind, name) = (kind.clone(), name.clone());
+                add(self.others.get(&Watch::ConfigKind(kind.clone())));
+                add(self.others.get(&Watch::ConfigEntry { kind, name }));
+                add(self.others.get(&Watch::Config));
+            }
             Touched::Event => add(self.others.get(&Watch::Events)),
             Touched::AgentService(id) => {
                 add(self.others.get(&Watch::AgentService(id.clone())));

@@ -26,6 +26,7 @@ pub(crate) const OLDEST: VersionRules = VersionRules {
     virtual_addresses: false,
     acl_policy_names_have_slash: false,
     acl_tokens_end_within_a_day: true,
+    config_partitions: false,
 };
 
 /// The rules of 1.16.4.
@@ -37,6 +38,7 @@ const MIDDLE: VersionRules = VersionRules {
     virtual_addresses: true,
     acl_policy_names_have_slash: true,
     acl_tokens_end_within_a_day: false,
+    config_partitions: true,
     ..OLDEST
 };
 

@@ -39,7 +39,6 @@ routes! {
     "/v1/catalog/node/" [GET] => waits(&node);
     "/v1/catalog/node-services/" [GET] => waits(&node_services);
     "/v1/catalog/connect/" [GET] asks service on path => waits(&connect);
-    "/v1/catalog/gateway-services/" [GET] asks service on path => at_once(gateway_services);
 }
 
 /// Lists the datacenters: the server's own. The answer has no index. Consul's handler goes on after an error about the
@@ -259,23 +258,6 @@ pub(crate) fn instances<'a>(
     rows.retain(|row| filter.keeps(row));
     sort_nearest(request, &mut rows, |row| &row.service.node);
     rows
-}
-
-/// Lists the services of a gateway. There are no gateways, and Go prints the list that was never made as `null`.
-pub(crate) fn gateway_services(request: &Request) -> Result<Reply, Failure> {
-    let options = read_options(request)?;
-    request.named("gateway name")?;
-    request.check_datacenter_of_read()?;
-    request.authorize_read()?;
-    // Rights make a new list, also where they remove nothing (seen on 1.8.7).
-    let has_acls = request.context.acls.is_some();
-    let services = has_acls || request.has(Behaviour::CatalogGatewayServicesEmpty);
-    Ok(reply(
-        request,
-        &services.then_some(NOTHING),
-        Index(1),
-        options,
-    ))
 }
 
 /// An empty list.

@@ -1,89 +1,195 @@
-//! `/v1/config/`: configuration entries. There are none, and none can be created; test harnesses read and delete them.
+//! `/v1/config`: configuration entries, which are kept and shown. No proxies run that would follow them.
 
 use http::Method;
 use serde_json::json;
 
 use crate::acl::{Question, Resource};
-use crate::http::api::absent;
-use crate::http::api::catalog::NOTHING;
+use crate::blocking;
+use crate::entry::{self, EntryFlaw, ShownEntry};
+use crate::go::json::context::{DecodeContext, UnknownFields};
+use crate::go::json::decode::Decode;
+use crate::go::json::value::Value;
+use crate::go::number;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
-use crate::http::request::Request;
+use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::Index;
+use crate::store::{ConfigDelete, ConfigEntry, ConfigGet, ConfigList, ConfigWrite, Index};
 use crate::version::{Behaviour, Version};
 
 routes! {
-    "/v1/config" [PUT] => at_once(apply);
-    "/v1/config/" [GET DELETE] => at_once(entries);
+    "/v1/config" [PUT] => waits(apply);
+    "/v1/config/" [GET DELETE] => waits(&entries);
 }
-
-/// The kinds of entries with their first releases.
-const KINDS: &[(&str, Version)] = &[
-    ("service-defaults", Version::new(1, 5, 0)),
-    ("proxy-defaults", Version::new(1, 5, 0)),
-    ("service-router", Version::new(1, 6, 0)),
-    ("service-splitter", Version::new(1, 6, 0)),
-    ("service-resolver", Version::new(1, 6, 0)),
-    ("ingress-gateway", Version::new(1, 8, 0)),
-    ("terminating-gateway", Version::new(1, 8, 0)),
-    ("service-intentions", Version::new(1, 9, 0)),
-    ("mesh", Version::new(1, 10, 0)),
-    ("exported-services", Version::new(1, 11, 0)),
-    ("api-gateway", Version::new(1, 15, 0)),
-];
 
 failures! {
     /// A read names an unknown kind.
-    unknown_kind(kind: &str) => 500, format!("invalid config entry kind: {kind}");
+    unknown_kind(kind: &str) => 500, entry::unknown_kind(kind);
     /// A deletion names an unknown kind.
-    unknown_kind_to_delete(kind: &str) => 400, format!("invalid config entry kind: {kind}");
+    unknown_kind_to_delete(kind: &str) => 400, entry::unknown_kind(kind);
     /// A deletion lacks a name.
     missing_name() => 404, "Must provide both a kind and name to delete";
     /// The configuration entry does not exist.
     entry_not_found(kind: &str, name: &str, version: Version) => 404, format!(
         "Config entry not found for {} / {}", quoted(kind, version), quoted(name, version)
     );
+    /// The entry, or the change of a chain or gateway that it would make, is refused.
+    refused(words: &str) => 500, words;
+    /// Only a controller may write such an entry.
+    forbidden(words: &str) => 403, words;
 }
 
-/// Refuses to create an entry.
-pub(crate) fn apply(request: &Request) -> Result<Reply, Failure> {
-    absent::endpoint(request)
+/// An entry in a body, or what is wrong with it, read for a release.
+struct EntryBody;
+
+/// The release, and what was read.
+struct Reading(Version, Result<ConfigEntry, String>);
+
+impl Decode for EntryBody {
+    type Place = Reading;
+
+    fn decode(place: &mut Reading, value: Value<'_>, _: &mut DecodeContext) {
+        place.1 = entry::decode(value, place.0);
+    }
+
+    fn go_type() -> std::borrow::Cow<'static, str> {
+        "map[string]interface {}".into()
+    }
+}
+
+/// Writes an entry.
+async fn apply(mut request: Request) -> Result<Reply, Failure> {
+    request.check_tenancy()?;
+    let version = request.version();
+    let undecodable =
+        |words: &str| Failure::bad_request(&format!("Request decoding failed: {words}"), version);
+    let sent = request.read_whole().await;
+    let mut body = Reading(version, Err(String::new()));
+    let rules = request.decoding(UnknownFields::Accepted);
+    let decoded = request.decode::<EntryBody>(sent, &mut body, rules);
+    decoded.map_err(|words| undecodable(&words))?;
+    let mut entry = body.1.map_err(|words| undecodable(&words))?;
+    let cas = cas(&request)?;
+    entry::check(&mut entry, version).map_err(|flaw| match flaw {
+        EntryFlaw {
+            text,
+            is_forbidden: true,
+        } => forbidden(&text),
+        EntryFlaw { text, .. } => refused(&text),
+    })?;
+    let question = write_of(&entry.kind, &entry.name, version);
+    request.rights()?.check(question)?;
+    let written = request.context.engine.apply(ConfigWrite {
+        entry,
+        cas,
+        skips_identical: version.has(Behaviour::ConfigLate),
+    });
+    let written = written.map_err(|flaw| refused(&flaw.to_string()))?;
+    Ok(Reply::boolean(&request, written))
+}
+
+/// Returns the index that a change asks for.
+fn cas(request: &Request) -> Result<Option<Index>, Failure> {
+    let text = request.query.get("cas");
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let cas = number::parse_uint(text);
+    let cas = cas.map_err(|error| refused(&error.message(request.version().go().unicode)))?;
+    Ok(Some(Index(cas)))
 }
 
 /// Reads the entries of a kind, or reads or deletes the one with a kind and name.
-pub(crate) fn entries(request: &Request) -> Result<Reply, Failure> {
+async fn entries(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let path = request.rest_text();
-    let (kind, name) = path.split_once('/').unwrap_or((&path, ""));
-    let version = request.context.config.version;
-    let known = KINDS
-        .iter()
-        .any(|(known, since)| *known == kind && version >= *since);
+    let (kind, name) = match path.split_once('/') {
+        Some((kind, name)) => (kind, Some(name)),
+        None => (path.as_str(), None),
+    };
     if request.method == Method::DELETE {
-        return match (known, name) {
-            (_, "") => Err(missing_name()),
-            (false, _) => Err(unknown_kind_to_delete(kind)),
-            (true, _) => {
-                request.rights()?.check(write_of(kind, name, version))?;
-                Ok(Reply::json(request, &json!({})))
-            }
-        };
+        return delete(request, kind, name.unwrap_or_default());
     }
-    request.read_options()?;
-    request.check_datacenter_of_read()?;
+    let options = request.read_options()?;
+    request.check_datacenter()?;
     let rights = request.rights()?;
-    if !known && !kind.is_empty() {
+    if !entry::is_known(kind, request.version()) && !kind.is_empty() {
         return Err(unknown_kind(kind));
     }
+    let Some(name) = name else {
+        return list(request, kind, options).await;
+    };
+    if let Some(question) = read_of(kind, name) {
+        rights.check(question)?;
+    }
+    get(request, kind, name, options).await
+}
+
+async fn get(
+    request: &Request,
+    kind: &str,
+    name: &str,
+    options: ReadOptions,
+) -> Result<Reply, Failure> {
+    let version = request.version();
+    let read = ConfigGet {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+    };
+    let engine = &request.context.engine;
+    // A read that waits and finds the entry deleted shows it as it was (operator.md 4.1.r4b).
+    let earlier = match options.wait {
+        Some(_) if !request.has(Behaviour::ConfigLate) => {
+            let Ok(answer) = engine.read(&read);
+            answer.rows
+        }
+        _ => None,
+    };
+    let Ok(answer) = blocking::answer(engine, &read, options.wait).await;
+    let reply = match &answer.rows.or(earlier) {
+        Some(row) => Reply::json(request, &ShownEntry { row, version }),
+        None => Reply::failure(&entry_not_found(kind, name, version), version),
+    };
+    Ok(reply.with_index(request, shown_index(request, answer.index)))
+}
+
+async fn list(request: &Request, kind: &str, options: ReadOptions) -> Result<Reply, Failure> {
+    let version = request.version();
+    let read = ConfigList(kind.to_owned());
+    let Ok(mut answer) = blocking::answer(&request.context.engine, &read, options.wait).await;
+    let mut rights = request.rights()?;
+    rights.retain(&mut answer.rows, |caller, row| {
+        let question = read_of(&row.entry.kind, &row.entry.name);
+        question.is_none_or(|question| caller.may(question))
+    });
+    let rows = answer.rows.iter();
+    let shown: Vec<_> = rows.map(|row| ShownEntry { row, version }).collect();
+    let reply = Reply::json(request, &shown);
+    Ok(rights.told_in(reply.with_index(request, shown_index(request, answer.index))))
+}
+
+fn delete(request: &Request, kind: &str, name: &str) -> Result<Reply, Failure> {
     if name.is_empty() {
-        return Ok(Reply::json(request, &NOTHING).with_index(request, index(request)));
+        return Err(missing_name());
     }
-    if is_of_service(kind) || is_of_gateway(kind) {
-        rights.check(Question::read(Resource::Service, name))?;
+    let version = request.version();
+    if !entry::is_known(kind, version) {
+        return Err(unknown_kind_to_delete(kind));
     }
-    let missing = entry_not_found(kind, name, version);
-    Ok(Reply::failure(&missing, version).with_index(request, index(request)))
+    let has_cas = request.has(Behaviour::ConfigDeleteCas);
+    let cas = if has_cas { cas(request)? } else { None };
+    request.rights()?.check(write_of(kind, name, version))?;
+    let deleted = request.context.engine.apply(ConfigDelete {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        cas,
+        skips_missing: version.has(Behaviour::ConfigLate),
+    });
+    let deleted = deleted.map_err(|flaw| refused(&flaw.to_string()))?;
+    Ok(match cas {
+        Some(_) => Reply::boolean(request, deleted),
+        None => Reply::json(request, &json!({})),
+    })
 }
 
 /// Whether entries of a kind are about the service of their name.
@@ -94,6 +200,12 @@ fn is_of_service(kind: &str) -> bool {
 /// Whether entries of a kind are about the gateway of their name.
 fn is_of_gateway(kind: &str) -> bool {
     kind.ends_with("-gateway")
+}
+
+/// Returns what a read of an entry asks for; `None` for nothing.
+fn read_of<'a>(kind: &str, name: &'a str) -> Option<Question<'a>> {
+    let is_named = is_of_service(kind) || is_of_gateway(kind);
+    is_named.then(|| Question::read(Resource::Service, name))
 }
 
 /// Returns what a change of an entry asks for. Those of gateways and of all services are the operator's, later the
@@ -108,11 +220,17 @@ fn write_of<'a>(kind: &str, name: &'a str, version: Version) -> Question<'a> {
     }
 }
 
-/// Returns the index of all configuration entries. Later releases write to their table when they start (operator.md 3).
-pub(crate) fn index(request: &Request) -> Index {
+/// Returns the index of entries as clients see it. Later releases write to their table when they start (operator.md 3).
+pub(crate) fn shown_index(request: &Request, index: Index) -> Index {
     if request.has(Behaviour::ConfigIndexOfStart) {
-        Index(10)
+        index.max(Index(10))
     } else {
-        Index(1)
+        index
     }
+}
+
+/// Returns the index of all configuration entries.
+pub(crate) fn index(request: &Request) -> Index {
+    let Ok(answer) = request.context.engine.read(&crate::store::ConfigIndex);
+    shown_index(request, answer.index)
 }

@@ -31,7 +31,7 @@ const SIGNING_KEY_ID: &str = "f3:88:57:a5:14:90:eb:df:b3:d3:e5:ba:89:ec:23:f8:9f
 /// The certificate, valid until 2120.
 const ROOT_CERTIFICATE: &str = include_str!("ca_root.pem");
 /// The domain of all identities of the cluster.
-const TRUST_DOMAIN: &str = "11111111-2222-3333-4444-555555555555";
+pub(crate) const TRUST_DOMAIN: &str = "11111111-2222-3333-4444-555555555555";
 
 /// Lists the root certificates of the cluster: one, which is active and never changes.
 async fn roots(request: &Request) -> Result<Reply, Failure> {

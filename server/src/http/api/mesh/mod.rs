@@ -1,5 +1,7 @@
 //! The pages about the service mesh.
 
+pub(crate) mod chain;
 pub(crate) mod config_entry;
 pub(crate) mod connect;
+pub(crate) mod gateway;
 pub(crate) mod peering;

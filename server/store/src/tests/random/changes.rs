@@ -65,6 +65,7 @@ fn name(touched: &Touched) -> Option<String> {
         | Touched::Merged(..)
         | Touched::AgentService(_) => return None,
         Touched::PreparedQuery(_) => "prepared queries".to_owned(),
+        Touched::ConfigEntry { kind, name } => format!("{kind} {name}"),
         Touched::Event => "events".to_owned(),
         Touched::AclObject(kind, id) => format!("{} {id}", kind.name()),
         Touched::AclTable(kind) => kind.name().to_owned(),

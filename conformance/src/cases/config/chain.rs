@@ -1,0 +1,280 @@
+//! Discovery chains (operator.md 5).
+
+use serde_json::{Value, json};
+
+use super::{set, write};
+use crate::case::Case;
+use crate::case::feature::Feature;
+use crate::case::trial::Trial;
+use crate::case::version::Version;
+use crate::wire::Request;
+use crate::wire::answer::Answer;
+
+fn get(t: &Trial, service: &str) -> Answer {
+    t.api_get(&format!("/v1/discovery-chain/{service}"))
+}
+
+fn post(t: &Trial, service: &str, body: &Value) -> Answer {
+    let path = format!("/v1/discovery-chain/{service}");
+    t.send(&Request::new("POST", &path).body(body.to_string()))
+}
+
+/// The chain of an answer without the names for TLS, which have the domain of the cluster.
+fn chain(answer: &Answer) -> Value {
+    let mut chain = answer.json()["Chain"].clone();
+    if let Some(targets) = chain["Targets"].as_object_mut() {
+        for target in targets.values_mut().filter_map(Value::as_object_mut) {
+            target.remove("SNI");
+            target.remove("Name");
+        }
+    }
+    chain
+}
+
+fn resolver(timeout: &str, is_default: bool, target: &str, failover: &[&str]) -> Value {
+    let mut resolver = json!({"ConnectTimeout": timeout, "Target": target});
+    if is_default {
+        resolver["Default"] = json!(true);
+    }
+    if !failover.is_empty() {
+        resolver["Failover"] = json!({"Targets": failover});
+    }
+    json!({"Type": "resolver", "Name": target, "Resolver": resolver})
+}
+
+/// The cases of this topic.
+pub(in crate::cases) const CASES: &[Case] = &[
+    Case {
+        id: "config/chain/default-in-1-8",
+        claim: "Every name has a chain of one resolver",
+        source: "operator.md 5",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let answer = get(t, "a/b")
+                .status_is(200)
+                .header_is("X-Consul-Index", "1")
+                .header_is("X-Consul-Effective-Consistency", "leader");
+            t.same(
+                "the chain",
+                chain(&answer),
+                json!({
+                    "ServiceName": "a/b", "Namespace": "default", "Datacenter": "dc1", "Protocol": "tcp",
+                    "StartNode": "resolver:a/b.default.dc1",
+                    "Nodes": {"resolver:a/b.default.dc1": resolver("5s", true, "a/b.default.dc1", &[])},
+                    "Targets": {"a/b.default.dc1": {"ID": "a/b.default.dc1", "Service": "a/b", "Namespace": "default", "Datacenter": "dc1", "MeshGateway": {}, "Subset": {}}},
+                }),
+            );
+            t.api_get("/v1/discovery-chain/")
+                .is(400, "Bad request: Missing chain name");
+            t.api_put("/v1/discovery-chain/a", "{}")
+                .status_is(405)
+                .header_is("Allow", "OPTIONS,GET,POST");
+            get(t, "a?dc=nope")
+                .is(500, "No path to datacenter")
+                .header_is("X-Consul-Knownleader", "false");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "config/chain/default-since-1-22",
+        claim: "Ids have a partition, and the chain says that it is the default one",
+        source: "operator.md 5",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let chain = chain(&get(t, "web"));
+            t.same("Default", &chain["Default"], &json!(true));
+            t.same("Partition", &chain["Partition"], &json!("default"));
+            let id = "web.default.default.dc1";
+            t.same(
+                "the start",
+                &chain["StartNode"],
+                &json!(format!("resolver:{id}")),
+            );
+            t.same(
+                "the target",
+                &chain["Targets"][id],
+                &json!({"ConnectTimeout": "5s", "ID": id, "Service": "web", "Namespace": "default", "Partition": "default", "Datacenter": "dc1", "MeshGateway": {}, "Subset": {}, "TransparentProxy": {}}),
+            );
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "config/chain/resolvers-in-1-8",
+        claim: "A chain follows redirects, default subsets and failover; ?compile-dc= moves it to another datacenter",
+        source: "operator.md 5.r2 to 5.r4, 5.r7, 5.r7c",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            set(
+                t,
+                &json!({"Kind": "service-resolver", "Name": "db", "ConnectTimeout": "12s", "DefaultSubset": "v1", "Subsets": {"v1": {"Filter": "f"}, "v2": {}}, "Failover": {"v1": {"ServiceSubset": "v2", "Datacenters": ["dc1", "dc2"]}}}),
+            );
+            set(
+                t,
+                &json!({"Kind": "service-resolver", "Name": "web", "Redirect": {"Service": "db"}}),
+            );
+            set(
+                t,
+                &json!({"Kind": "service-defaults", "Name": "db", "MeshGateway": {"Mode": "remote"}}),
+            );
+            let found = chain(&get(t, "web"));
+            let failover = ["v2.db.default.dc1", "v2.db.default.dc2"];
+            t.same(
+                "the start",
+                &found["StartNode"],
+                &json!("resolver:v1.db.default.dc1"),
+            );
+            t.same(
+                "the nodes",
+                &found["Nodes"],
+                &json!({"resolver:v1.db.default.dc1": resolver("12s", false, "v1.db.default.dc1", &failover)}),
+            );
+            t.same(
+                "the first target",
+                &found["Targets"]["v1.db.default.dc1"],
+                &json!({"ID": "v1.db.default.dc1", "Service": "db", "ServiceSubset": "v1", "Namespace": "default", "Datacenter": "dc1", "MeshGateway": {}, "Subset": {"Filter": "f"}}),
+            );
+            t.same(
+                "the last target",
+                &found["Targets"]["v2.db.default.dc2"]["MeshGateway"],
+                &json!({"Mode": "remote"}),
+            );
+            let elsewhere = chain(&get(t, "web?compile-dc=dc9"));
+            t.same(
+                "the start",
+                &elsewhere["StartNode"],
+                &json!("resolver:v1.db.default.dc9"),
+            );
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "config/chain/splitters-in-1-8",
+        claim: "Splitters take over the parts of those that they lead to, and routers end in a route for the rest",
+        source: "operator.md 5.r5, 5.r6, 5.r7b",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            set(
+                t,
+                &json!({"Kind": "proxy-defaults", "Config": {"protocol": "grpc"}}),
+            );
+            set(
+                t,
+                &json!({"Kind": "service-splitter", "Name": "a", "Splits": [{"Weight": 60}, {"Weight": 40, "Service": "c"}]}),
+            );
+            set(
+                t,
+                &json!({"Kind": "service-splitter", "Name": "c", "Splits": [{"Weight": 33.33}, {"Weight": 66.67, "Service": "d"}]}),
+            );
+            let found = chain(&get(t, "a"));
+            t.same("the protocol", &found["Protocol"], &json!("grpc"));
+            t.same(
+                "the splitter",
+                &found["Nodes"]["splitter:a.default"],
+                &json!({"Type": "splitter", "Name": "a.default", "Splits": [
+                    {"Weight": 60, "NextNode": "resolver:a.default.dc1"},
+                    {"Weight": 13.33, "NextNode": "resolver:c.default.dc1"},
+                    {"Weight": 26.67, "NextNode": "resolver:d.default.dc1"},
+                ]}),
+            );
+            set(
+                t,
+                &json!({"Kind": "service-router", "Name": "a", "Routes": [{"Match": {"HTTP": {"PathPrefix": "/x"}}, "Destination": {"Service": "z"}}]}),
+            );
+            let found = chain(&get(t, "a"));
+            t.same("the start", &found["StartNode"], &json!("router:a.default"));
+            t.same(
+                "the router",
+                &found["Nodes"]["router:a.default"],
+                &json!({"Type": "router", "Name": "a.default", "Routes": [
+                    {"Definition": {"Match": {"HTTP": {"PathPrefix": "/x"}}, "Destination": {"Service": "z"}}, "NextNode": "resolver:z.default.dc1"},
+                    {"Definition": {"Match": {"HTTP": {"PathPrefix": "/"}}, "Destination": {"Service": "a", "Namespace": "default"}}, "NextNode": "splitter:a.default"},
+                ]}),
+            );
+            let plain = chain(&post(t, "a", &json!({"OverrideProtocol": "tcp"})));
+            t.same(
+                "the start",
+                &plain["StartNode"],
+                &json!("resolver:a.default.dc1"),
+            );
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "config/chain/overrides",
+        claim: "A POST sets protocol, timeout and mesh gateways; only what changes something makes a hash",
+        source: "operator.md 5.r8, 5.r8b",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            t.not_compared("the emulator's hash is another");
+            let found = chain(&post(
+                t,
+                "q",
+                &json!({"override_protocol": "http", "OverrideConnectTimeout": "7s", "Bogus": 1}),
+            ));
+            t.same("the protocol", &found["Protocol"], &json!("http"));
+            let hash = found["CustomizationHash"].as_str().unwrap_or_default();
+            t.same("the length of the hash", hash.len(), 8);
+            let start = found["StartNode"].as_str().unwrap_or_default();
+            t.same(
+                "the timeout",
+                &found["Nodes"][start]["Resolver"]["ConnectTimeout"],
+                &json!("7s"),
+            );
+            let same = chain(&post(
+                t,
+                "q",
+                &json!({"OverrideProtocol": "tcp", "OverrideMeshGateway": {"Mode": "local"}}),
+            ));
+            t.same("the hash", &same["CustomizationHash"], &Value::Null);
+            post(t, "q", &json!({"OverrideMeshGateway": {"Mode": "bogus"}}))
+                .is(400, "Invalid OverrideMeshGateway.Mode parameter");
+            post(t, "q", &json!([])).says(
+                400,
+                "json: cannot unmarshal array into Go value of type map[string]interface {}",
+            );
+            t.send(&Request::new("POST", "/v1/discovery-chain/q"))
+                .says(400, "Request decoding failed: EOF");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "config/chain/external",
+        claim: "A service outside of the mesh has its own name for TLS, and no subsets",
+        source: "operator.md 4.2.r14c, 5.r7d",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            set(
+                t,
+                &json!({"Kind": "service-defaults", "Name": "m", "ExternalSNI": "e.x"}),
+            );
+            let target = get(t, "m").json()["Chain"]["Targets"]["m.default.dc1"].clone();
+            t.same("External", &target["External"], &json!(true));
+            t.same("SNI", &target["SNI"], &json!("e.x"));
+            for (field, what) in [
+                (json!({"Redirect": {"Datacenter": "dc2"}}), "redirects"),
+                (
+                    json!({"Subsets": {"v1": {}}, "DefaultSubset": "v1"}),
+                    "subsets",
+                ),
+                (
+                    json!({"Failover": {"*": {"Datacenters": ["dc3"]}}}),
+                    "failover",
+                ),
+            ] {
+                let mut entry = field;
+                entry["Kind"] = json!("service-resolver");
+                entry["Name"] = json!("m");
+                let text = format!(
+                    "service \"m\" has an external SNI set; cannot define {what} for external services"
+                );
+                write(t, &entry).is(500, &text);
+            }
+        },
+        ..Case::SHOULD
+    },
+];

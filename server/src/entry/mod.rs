@@ -1,0 +1,88 @@
+//! Configuration entries as users define them: their kinds, how they are read, checked and shown (operator.md 4).
+//!
+//! A kind is a row of [`kinds`], and its fields are a table. One decoder, by the rules of Go's `mapstructure`, and one
+//! printer serve all of them.
+
+mod check;
+mod decode;
+mod field;
+mod kinds;
+mod show;
+
+use crate::go::json::document::document;
+use crate::go::json::value::{Value, ValueKind};
+use crate::store::{ConfigEntry, ConfigValue};
+use crate::version::Version;
+
+pub(crate) use check::{EntryFlaw, check};
+pub(crate) use decode::decode_members;
+pub(crate) use show::{ShownEntry, ShownPart, fingerprint, weight};
+
+use kinds::{KINDS, Kind};
+
+/// Whether the release has a kind of this name.
+pub(crate) fn is_known(kind: &str, version: Version) -> bool {
+    find(kind, version).is_some()
+}
+
+fn find(kind: &str, version: Version) -> Option<&'static Kind> {
+    let mut kinds = KINDS.iter();
+    kinds.find(|known| known.name == kind && version >= known.since)
+}
+
+/// Returns the entry of a JSON text, as a configuration file has it.
+///
+/// # Errors
+/// Consul's text about the flaw.
+pub(crate) fn of_text(text: &str, version: Version) -> Result<ConfigEntry, String> {
+    let document = document(text.as_bytes())?;
+    let mut entry = decode(document.value(), version)?;
+    check(&mut entry, version).map_err(|flaw| flaw.text)?;
+    Ok(entry)
+}
+
+/// Returns the entry that a JSON value describes. It is not checked yet.
+///
+/// # Errors
+/// Consul's text about what cannot be read.
+pub(crate) fn decode(value: Value<'_>, version: Version) -> Result<ConfigEntry, String> {
+    decode::check_is_object(value, version)?;
+    let member = |name: &str| {
+        let members = value.members().filter(|(member, _)| member == name);
+        members.last().map(|(_, value)| value.kind())
+    };
+    let kind = match member("Kind").or_else(|| member("kind")) {
+        Some(ValueKind::String(kind)) => kind,
+        Some(_) => return Err("Kind value in payload is not a string".to_owned()),
+        None => {
+            return Err("Payload does not contain a kind/Kind key at the top level".to_owned());
+        }
+    };
+    let known = find(&kind, version).ok_or_else(|| unknown_kind(&kind))?;
+    let mut body = decode_members(value, known.fields, version)?;
+    let name = match body.remove("Name") {
+        Some(ConfigValue::Text(name)) if known.only_name.is_none() => name,
+        Some(ConfigValue::Text(name)) if known.checks_name(version) => name,
+        _ => known.only_name.unwrap_or_default().to_owned(),
+    };
+    body.remove("Kind");
+    Ok(ConfigEntry {
+        kind: kind.into_owned(),
+        name,
+        body: ConfigValue::Members(body),
+    })
+}
+
+/// Returns the settings that a JSON object sets in place of entries. Unknown names are ignored.
+///
+/// # Errors
+/// Consul's text about values of wrong types.
+pub(crate) fn decode_overrides(value: Value<'_>, version: Version) -> Result<ConfigValue, String> {
+    let (members, _) = decode::decode_known(value, kinds::OVERRIDES, version)?;
+    Ok(ConfigValue::Members(members))
+}
+
+/// Returns Consul's text about an unknown kind.
+pub(crate) fn unknown_kind(kind: &str) -> String {
+    format!("invalid config entry kind: {kind}")
+}

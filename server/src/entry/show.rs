@@ -1,0 +1,178 @@
+//! Prints entries: their fields in Consul's order, those without a value as each field has it.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::field::{Field, Shape};
+use super::{find, kinds};
+use crate::go::duration;
+use crate::go::json::encode::{self, Json};
+use crate::store::{ConfigRow, ConfigValue, Index};
+use crate::version::{Behaviour, Version};
+
+/// A stored entry as clients see it.
+pub(crate) struct ShownEntry<'a> {
+    pub(crate) row: &'a ConfigRow,
+    pub(crate) version: Version,
+}
+
+/// A value of an entry as clients see it.
+struct Shown<'a> {
+    value: Option<&'a ConfigValue>,
+    shape: Shape,
+    version: Version,
+}
+
+/// A part of an entry, as other pages show it.
+pub(crate) struct ShownPart {
+    value: Option<ConfigValue>,
+    shape: Shape,
+    version: Version,
+}
+
+impl ShownPart {
+    /// Shows a route of a router.
+    pub(crate) fn route(route: ConfigValue, version: Version) -> Self {
+        Self::of(Some(route), kinds::ROUTE, version)
+    }
+
+    /// Shows a part of a splitter.
+    pub(crate) fn split(split: ConfigValue, version: Version) -> Self {
+        Self::of(Some(split), kinds::SPLIT, version)
+    }
+
+    /// Shows a subset of a resolver.
+    pub(crate) fn subset(subset: Option<ConfigValue>, version: Version) -> Self {
+        Self::of(subset, kinds::SUBSET, version)
+    }
+
+    fn of(value: Option<ConfigValue>, fields: &'static [Field], version: Version) -> Self {
+        Self {
+            value,
+            shape: Shape::Struct(fields),
+            version,
+        }
+    }
+}
+
+impl Serialize for ShownPart {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let shown = Shown {
+            value: self.value.as_ref(),
+            shape: self.shape,
+            version: self.version,
+        };
+        shown.serialize(serializer)
+    }
+}
+
+/// Returns a weight that is stored in hundredths.
+#[expect(clippy::cast_precision_loss, reason = "weights are small")]
+pub(crate) fn weight(hundredths: i64) -> f64 {
+    hundredths as f64 / 100.0
+}
+
+impl Serialize for ShownEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (entry, version) = (&self.row.entry, self.version);
+        let mut body = entry.body.clone();
+        body.set("Kind", ConfigValue::Text(entry.kind.clone()));
+        body.set("Name", ConfigValue::Text(entry.name.clone()));
+        let fields = find(&entry.kind, version).map_or(&[][..], |kind| kind.fields);
+        let mut object = serializer.serialize_map(None)?;
+        put(&mut object, fields, Some(&body), version)?;
+        if version.has(Behaviour::ConfigLate) {
+            let whole = Shown {
+                value: Some(&body),
+                shape: Shape::Struct(fields),
+                version,
+            };
+            object.serialize_entry("Hash", &fingerprint(&encode::to_text(&whole)))?;
+        }
+        let Index(created) = self.row.create_index;
+        let Index(modified) = self.row.modify_index;
+        object.serialize_entry("CreateIndex", &created)?;
+        object.serialize_entry("ModifyIndex", &modified)?;
+        object.end()
+    }
+}
+
+/// Returns the FNV-1a hash of a text. Consul's are others, and no client reads them.
+pub(crate) fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn put<M: SerializeMap>(
+    object: &mut M,
+    fields: &'static [Field],
+    members: Option<&ConfigValue>,
+    version: Version,
+) -> Result<(), M::Error> {
+    for field in fields.iter().filter(|field| version >= field.since) {
+        let value = members.and_then(|members| members.get(field.name));
+        let is_empty = match (value, field.shape) {
+            (None, _) => true,
+            (Some(ConfigValue::List(list)), _) => list.is_empty(),
+            (Some(ConfigValue::Members(members)), Shape::Map(_)) => members.is_empty(),
+            (Some(_), Shape::Ignored) => true,
+            (Some(_), _) => false,
+        };
+        if !is_empty || field.shows_empty(version) {
+            let shown = Shown {
+                value,
+                shape: field.shape,
+                version,
+            };
+            object.serialize_entry(field.name, &shown)?;
+        }
+    }
+    Ok(())
+}
+
+impl Shown<'_> {
+    fn part<'a>(&self, value: &'a ConfigValue, shape: &Shape) -> Shown<'a> {
+        Shown {
+            value: Some(value),
+            shape: *shape,
+            version: self.version,
+        }
+    }
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = match self.value {
+            Some(ConfigValue::Number(number)) => *number,
+            _ => 0,
+        };
+        match (self.shape, self.value) {
+            (Shape::Text, Some(ConfigValue::Text(text))) => serializer.serialize_str(text),
+            (Shape::Text, _) => serializer.serialize_str(""),
+            (Shape::Flag, value) => {
+                serializer.serialize_bool(matches!(value, Some(ConfigValue::Flag(true))))
+            }
+            (Shape::Int | Shape::Uint | Shape::Nanos, _) => serializer.serialize_i64(number),
+            (Shape::Time, _) => serializer.serialize_str(&duration::format(number)),
+            (Shape::Weight, _) => serializer.serialize_f64(weight(number)),
+            (Shape::Any, Some(ConfigValue::Text(json))) if !json.is_empty() => {
+                Json(json).serialize(serializer)
+            }
+            (Shape::List(shape), Some(ConfigValue::List(list))) => {
+                serializer.collect_seq(list.iter().map(|value| self.part(value, shape)))
+            }
+            (Shape::Map(shape), Some(ConfigValue::Members(members))) => {
+                let members = members.iter();
+                serializer.collect_map(members.map(|(name, value)| (name, self.part(value, shape))))
+            }
+            (Shape::Struct(fields), value) => {
+                let mut object = serializer.serialize_map(None)?;
+                put(&mut object, fields, value, self.version)?;
+                object.end()
+            }
+            (Shape::Any | Shape::List(_) | Shape::Map(_) | Shape::Ignored, _) => {
+                serializer.serialize_unit()
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! `/v1/discovery-chain/`: where the entries lead requests for a service (operator.md 5).
+
+use std::collections::BTreeMap;
+
+use http::Method;
+use serde::Serialize;
+
+use crate::blocking;
+use crate::entry::{self, ShownPart};
+use crate::go::duration;
+use crate::go::json::context::{DecodeContext, UnknownFields};
+use crate::go::json::decode::Decode;
+use crate::go::json::value::{Value, ValueKind};
+use crate::http::api::mesh::config_entry::shown_index;
+use crate::http::api::mesh::connect::TRUST_DOMAIN;
+use crate::http::failure::{Failure, failures};
+use crate::http::reply::Reply;
+use crate::http::reply::object::object;
+use crate::http::request::Request;
+use crate::http::route::routes;
+use crate::store::{Chain, ChainNode, ChainOverrides, ChainRequest, ChainTarget, ConfigValue};
+use crate::version::{Behaviour, Version};
+
+routes! {
+    "/v1/discovery-chain/" [GET POST] asks service:read on path => waits(chain);
+}
+
+failures! {
+    /// The mode of mesh gateways is unknown.
+    invalid_mode() => 400 Direct, "Invalid OverrideMeshGateway.Mode parameter";
+    /// The entries make no chain.
+    no_chain(words: &str) => 500, words;
+}
+
+/// The body of a request: what is set in place of the entries.
+struct OverridesBody;
+
+/// The release, and what was read.
+struct Reading(Version, Result<ConfigValue, String>);
+
+impl Decode for OverridesBody {
+    type Place = Reading;
+
+    fn decode(place: &mut Reading, value: Value<'_>, context: &mut DecodeContext) {
+        match value.kind() {
+            ValueKind::Object | ValueKind::Null => {
+                place.1 = entry::decode_overrides(value, place.0);
+            }
+            other => context.mismatch(value, &other, Self::go_type()),
+        }
+    }
+
+    fn go_type() -> std::borrow::Cow<'static, str> {
+        "map[string]interface {}".into()
+    }
+}
+
+/// Shows the chain of a service, with other settings if the body has some.
+async fn chain(mut request: Request) -> Result<Reply, Failure> {
+    let options = request.read_options()?;
+    let service = request.rest_text();
+    if service.is_empty() {
+        return Err(Failure::bad_request(
+            "Missing chain name",
+            request.version(),
+        ));
+    }
+    let overrides = if request.method == Method::POST {
+        overrides(&mut request).await?
+    } else {
+        ChainOverrides::default()
+    };
+    request.check_datacenter_of_read()?;
+    request.authorize_read()?;
+    let own_datacenter = request.context.config.datacenter.clone();
+    let datacenter = match request.query.get("compile-dc") {
+        b"" => own_datacenter.clone(),
+        asked => String::from_utf8_lossy(asked).into_owned(),
+    };
+    let read = ChainRequest {
+        service,
+        own_datacenter,
+        datacenter,
+        overrides,
+    };
+    let answer = blocking::answer(&request.context.engine, &read, options.wait).await;
+    let answer = answer.map_err(|flaw| no_chain(&flaw.to_string()))?;
+    let version = request.version();
+    let shown = object! { "Chain" => shown_chain(&answer.rows, &read, version), };
+    let reply = Reply::json(&request, &shown);
+    let reply = reply.with_index(&request, shown_index(&request, answer.index));
+    Ok(reply.with_consistency(options.consistency))
+}
+
+async fn overrides(request: &mut Request) -> Result<ChainOverrides, Failure> {
+    let version = request.version();
+    let undecodable =
+        |words: &str| Failure::bad_request(&format!("Request decoding failed: {words}"), version);
+    let sent = request.read_whole().await;
+    let mut body = Reading(version, Err(String::new()));
+    let rules = request.decoding(UnknownFields::Accepted);
+    let decoded = request.decode::<OverridesBody>(sent, &mut body, rules);
+    decoded.map_err(|words| undecodable(&words))?;
+    let body = body.1.map_err(|words| undecodable(&words))?;
+    let gateway = body.get("OverrideMeshGateway");
+    let mesh_gateway = gateway.map_or("", |gateway| gateway.text("Mode"));
+    if !matches!(mesh_gateway, "" | "none" | "local" | "remote") {
+        return Err(invalid_mode());
+    }
+    Ok(ChainOverrides {
+        protocol: body.text("OverrideProtocol").to_owned(),
+        mesh_gateway: mesh_gateway.to_owned(),
+        connect_timeout_ns: body.number("OverrideConnectTimeout"),
+    })
+}
+
+fn shown_chain(chain: &Chain, read: &ChainRequest, version: Version) -> impl Serialize + use<> {
+    let is_late = version.has(Behaviour::ConfigLate);
+    let nodes = chain.nodes.iter();
+    let nodes: BTreeMap<_, _> = nodes
+        .map(|(id, node)| (id.clone(), shown_node(node, version)))
+        .collect();
+    let targets = chain.targets.iter();
+    let targets: BTreeMap<_, _> = targets
+        .map(|(id, target)| (id.clone(), shown_target(id, target, version)))
+        .collect();
+    let applied = &chain.applied;
+    object! {
+        "ServiceName" => read.service.clone(),
+        "Namespace" => "default",
+        "Partition" if is_late => "default",
+        "Datacenter" => read.datacenter.clone(),
+        "Default" if is_late && chain.is_default => true,
+        "CustomizationHash" if *applied != ChainOverrides::default() => fingerprint(applied),
+        "Protocol" => chain.protocol.clone(),
+        "StartNode" => chain.start.clone(),
+        "Nodes" => nodes,
+        "Targets" => targets,
+        "AutoVirtualIPs" if is_late => (),
+        "ManualVirtualIPs" if is_late => (),
+    }
+}
+
+/// Returns eight digits that differ with the settings. Consul's are others.
+fn fingerprint(applied: &ChainOverrides) -> String {
+    let hash = entry::fingerprint(&format!("{applied:?}"));
+    format!("{:08x}", hash >> 32)
+}
+
+fn shown_node(node: &ChainNode, version: Version) -> impl Serialize + use<> {
+    let is_late = version.has(Behaviour::ConfigLate);
+    let (kind, name) = match node {
+        ChainNode::Router { name, .. } => ("router", name),
+        ChainNode::Splitter { name, .. } => ("splitter", name),
+        ChainNode::Resolver { target, .. } => ("resolver", target),
+    };
+    let routes = match node {
+        ChainNode::Router { routes, .. } => Some(routes),
+        _ => None,
+    };
+    let routes = routes.map(|routes| {
+        let shown = routes.iter().map(|(definition, next)| {
+            object! {
+                "Definition" => ShownPart::route(definition.clone(), version),
+                "NextNode" => next.clone(),
+            }
+        });
+        shown.collect::<Vec<_>>()
+    });
+    let splits = match node {
+        ChainNode::Splitter { splits, .. } => Some(splits),
+        _ => None,
+    };
+    let splits = splits.map(|splits| {
+        let shown = splits.iter().map(|split| {
+            object! {
+                "Definition" if is_late => ShownPart::split(split.definition.clone(), version),
+                "Weight" => entry::weight(split.weight),
+                "NextNode" => split.next.clone(),
+            }
+        });
+        shown.collect::<Vec<_>>()
+    });
+    let resolver = match node {
+        ChainNode::Resolver {
+            connect_timeout_ns,
+            is_default,
+            target,
+            failover,
+        } => Some(object! {
+            "ConnectTimeout" => duration::format(*connect_timeout_ns),
+            "Default" if *is_default => true,
+            "Target" => target.clone(),
+            "Failover" if !failover.is_empty() => object! { "Targets" => failover.clone(), },
+        }),
+        _ => None,
+    };
+    object! {
+        "Type" => kind,
+        "Name" => name.clone(),
+        "Routes" if routes.is_some() => routes,
+        "Splits" if splits.is_some() => splits,
+        "Resolver" if resolver.is_some() => resolver,
+    }
+}
+
+fn shown_target(id: &str, target: &ChainTarget, version: Version) -> impl Serialize + use<> {
+    let is_late = version.has(Behaviour::ConfigLate);
+    let ChainTarget {
+        service,
+        subset,
+        namespace,
+        datacenter,
+        mesh_gateway,
+        external_sni,
+        ..
+    } = target;
+    let dot = if subset.is_empty() { "" } else { "." };
+    let name =
+        format!("{subset}{dot}{service}.{namespace}.{datacenter}.internal.{TRUST_DOMAIN}.consul");
+    let is_external = !external_sni.is_empty();
+    let sni = if is_external { external_sni } else { &name };
+    object! {
+        "ConnectTimeout" if is_late => duration::format(target.connect_timeout_ns),
+        "ID" => id.to_owned(),
+        "Service" => service.clone(),
+        "ServiceSubset" if !subset.is_empty() => subset.clone(),
+        "Namespace" => namespace.clone(),
+        "Partition" if is_late => "default",
+        "Datacenter" => datacenter.clone(),
+        "MeshGateway" => object! { "Mode" if !mesh_gateway.is_empty() => mesh_gateway.clone(), },
+        "Subset" => ShownPart::subset(target.definition.clone(), version),
+        "TransparentProxy" if is_late => object! {},
+        "External" if is_external => true,
+        "SNI" => sni.clone(),
+        "Name" => name.clone(),
+    }
+}

@@ -1,0 +1,75 @@
+//! `/v1/catalog/gateway-services/`: the services behind a gateway, as its entry names them (operator.md 3.r6).
+
+use serde::Serialize;
+
+use crate::acl::{Question, Resource};
+use crate::blocking;
+use crate::http::api::catalog::{read_options, reply};
+use crate::http::failure::Failure;
+use crate::http::reply::Reply;
+use crate::http::reply::object::object;
+use crate::http::request::Request;
+use crate::http::route::routes;
+use crate::store::{ConfigValue, GatewayService, GatewayServices};
+use crate::version::{Behaviour, Version};
+
+routes! {
+    "/v1/catalog/gateway-services/" [GET] asks service on path => waits(&gateway_services);
+}
+
+/// Lists the services of a gateway. Go prints a list that was never made as `null`.
+async fn gateway_services(request: &Request) -> Result<Reply, Failure> {
+    let options = read_options(request)?;
+    let gateway = request.named("gateway name")?;
+    request.check_datacenter_of_read()?;
+    request.authorize_read()?;
+    let engine = &request.context.engine;
+    let read = GatewayServices(gateway);
+    let Ok(mut answer) = blocking::answer(engine, &read, options.wait).await;
+    let mut rights = request.rights_of_read()?;
+    rights.retain(&mut answer.rows, |caller, row| {
+        caller.may(Question::read(Resource::Service, &row.service))
+    });
+    let version = request.version();
+    // Rights make a new list, also where they remove nothing (seen on 1.8.7).
+    let is_list = request.context.acls.is_some()
+        || request.has(Behaviour::CatalogGatewayServicesEmpty)
+        || !answer.rows.is_empty();
+    let rows = answer.rows.iter().map(|row| shown(row, version));
+    let rows = is_list.then(|| rows.collect::<Vec<_>>());
+    Ok(rights.told_in(reply(request, &rows, answer.index, options)))
+}
+
+fn shown(row: &GatewayService, version: Version) -> impl Serialize + use<> {
+    let gateway = &row.gateway.entry;
+    let is_ingress = gateway.kind == "ingress-gateway";
+    let text = |name| {
+        let text = row.fields.text(name).to_owned();
+        Some(text).filter(|text| !text.is_empty())
+    };
+    let hosts: Vec<String> = row.fields.texts("Hosts").map(str::to_owned).collect();
+    let files = ["CAFile", "CertFile", "KeyFile", "SNI"].map(text);
+    let [ca, certificate, key, sni] = files;
+    let rewrites = !is_ingress
+        && version.has(Behaviour::ConfigLate)
+        && !matches!(
+            row.fields.get("DisableAutoHostRewrite"),
+            Some(ConfigValue::Flag(true))
+        );
+    object! {
+        "Gateway" => object! { "Name" => gateway.name.clone(), },
+        "Service" => object! { "Name" => row.service.clone(), },
+        "GatewayKind" => gateway.kind.clone(),
+        "Port" if row.port != 0 => row.port,
+        "Protocol" if is_ingress => row.protocol.clone(),
+        "Hosts" if !hosts.is_empty() => hosts,
+        "CAFile" if ca.is_some() => ca,
+        "CertFile" if certificate.is_some() => certificate,
+        "KeyFile" if key.is_some() => key,
+        "SNI" if sni.is_some() => sni,
+        "FromWildcard" if row.from_wildcard => true,
+        "CreateIndex" => row.index,
+        "ModifyIndex" => row.index,
+        "AutoHostRewrite" if rewrites => true,
+    }
+}

@@ -1,0 +1,238 @@
+//! Resolvers: which instances of which service, by redirects, subsets and failover.
+
+use std::collections::BTreeSet;
+
+use super::{ChainError, ChainNode, ChainTarget, Compiler};
+use crate::config::value::ConfigValue;
+
+/// The timeout of connections unless a resolver has another.
+const CONNECT_TIMEOUT: i64 = 5_000_000_000;
+
+impl<'a> Compiler<'a> {
+    /// Adds the resolver of a target. Returns its id.
+    pub(super) fn resolve(&mut self, target: ChainTarget) -> Result<String, ChainError> {
+        let target = self.led(target)?;
+        let target_id = self.add_target(&target)?;
+        let id = format!("resolver:{target_id}");
+        if !self.chain.nodes.contains_key(&id) {
+            let resolver = self.resolver(&target.service);
+            let node = ChainNode::Resolver {
+                connect_timeout_ns: self.chain.targets[&target_id].connect_timeout_ns,
+                is_default: resolver.is_none_or(is_default),
+                failover: self.failover(resolver, &target, &target_id)?,
+                target: target_id,
+            };
+            self.chain.nodes.insert(id.clone(), node);
+        }
+        Ok(id)
+    }
+
+    /// Follows redirects and default subsets.
+    fn led(&self, mut target: ChainTarget) -> Result<ChainTarget, ChainError> {
+        let mut path = vec![self.target_id(&target)];
+        let mut seen = BTreeSet::from([path[0].clone()]);
+        loop {
+            self.note_protocol(&target.service)?;
+            let Some(resolver) = self.resolver(&target.service) else {
+                return Ok(target);
+            };
+            let redirect = resolver.get("Redirect");
+            let next = redirect.map(|redirect| redirected(&target, redirect));
+            match next.filter(|next| *next != target) {
+                Some(next) => target = next,
+                None => {
+                    if target.subset.is_empty() {
+                        target.subset = resolver.text("DefaultSubset").to_owned();
+                    }
+                    return Ok(target);
+                }
+            }
+            let id = self.target_id(&target);
+            path.push(id.clone());
+            if !seen.insert(id) {
+                let path = path.join(" -> ");
+                return Err(ChainError(format!(
+                    "detected circular resolver redirect: [{path}]"
+                )));
+            }
+        }
+    }
+
+    fn resolver(&self, service: &str) -> Option<&'a ConfigValue> {
+        self.table.body("service-resolver", service)
+    }
+
+    fn target_id(&self, target: &ChainTarget) -> String {
+        let ChainTarget {
+            service,
+            subset,
+            namespace,
+            datacenter,
+            ..
+        } = target;
+        let dot = if subset.is_empty() { "" } else { "." };
+        let partition = if self.partitions { ".default" } else { "" };
+        format!("{subset}{dot}{service}.{namespace}{partition}.{datacenter}")
+    }
+
+    /// Adds a target, with what the entries say of it. Returns its id.
+    fn add_target(&mut self, target: &ChainTarget) -> Result<String, ChainError> {
+        let id = self.target_id(target);
+        if self.chain.targets.contains_key(&id) {
+            return Ok(id);
+        }
+        let service = &target.service;
+        let resolver = self.resolver(service);
+        let definition = resolver.and_then(|resolver| resolver.get("Subsets"));
+        let definition = definition.and_then(|subsets| subsets.get(&target.subset));
+        if !target.subset.is_empty() && definition.is_none() {
+            return Err(ChainError(format!(
+                "service \"{service}\" does not have a subset named \"{}\"",
+                target.subset
+            )));
+        }
+        let defaults = self.table.body("service-defaults", service);
+        let external_sni = defaults.map_or("", |defaults| defaults.text("ExternalSNI"));
+        if !external_sni.is_empty()
+            && let Some(resolver) = resolver
+        {
+            check_external(service, resolver)?;
+        }
+        let full = ChainTarget {
+            mesh_gateway: self.mesh_gateway(target, defaults),
+            definition: definition.cloned(),
+            external_sni: external_sni.to_owned(),
+            connect_timeout_ns: self.connect_timeout(resolver),
+            ..target.clone()
+        };
+        self.chain.targets.insert(id.clone(), full);
+        Ok(id)
+    }
+
+    /// Returns the mode of mesh gateways, which lead to other datacenters only.
+    fn mesh_gateway(&mut self, target: &ChainTarget, defaults: Option<&ConfigValue>) -> String {
+        if target.datacenter == self.request.own_datacenter {
+            return String::new();
+        }
+        let mode = |body: &ConfigValue| {
+            let gateway = body.get("MeshGateway");
+            let mode = gateway.map_or("", |gateway| gateway.text("Mode"));
+            (!mode.is_empty()).then(|| mode.to_owned())
+        };
+        let proxies = self.table.body("proxy-defaults", "global");
+        let mode = defaults.and_then(mode).or_else(|| proxies.and_then(mode));
+        let mode = mode.unwrap_or_default();
+        let asked = &self.request.overrides.mesh_gateway;
+        if asked.is_empty() || *asked == mode {
+            return mode;
+        }
+        self.chain.applied.mesh_gateway.clone_from(asked);
+        asked.clone()
+    }
+
+    fn connect_timeout(&mut self, resolver: Option<&ConfigValue>) -> i64 {
+        let timeout = resolver.map_or(0, |resolver| resolver.number("ConnectTimeout"));
+        let timeout = if timeout > 0 {
+            timeout
+        } else {
+            CONNECT_TIMEOUT
+        };
+        let asked = self.request.overrides.connect_timeout_ns;
+        if asked <= 0 || asked == timeout {
+            return timeout;
+        }
+        self.chain.applied.connect_timeout_ns = asked;
+        asked
+    }
+
+    /// Adds the targets to try after this one. Returns their ids.
+    fn failover(
+        &mut self,
+        resolver: Option<&ConfigValue>,
+        target: &ChainTarget,
+        target_id: &str,
+    ) -> Result<Vec<String>, ChainError> {
+        let failover = resolver.and_then(|resolver| resolver.get("Failover"));
+        let failover = failover.and_then(|failover| {
+            let own = failover.get(&target.subset);
+            own.or_else(|| failover.get("*"))
+        });
+        let mut ids = Vec::new();
+        let Some(failover) = failover else {
+            return Ok(ids);
+        };
+        for to in failover_targets(target, failover) {
+            let to = self.led(to)?;
+            let id = self.target_id(&to);
+            if id != target_id && !ids.contains(&id) {
+                ids.push(self.add_target(&to)?);
+            }
+        }
+        Ok(ids)
+    }
+}
+
+/// Returns the targets that a failover names, in their order.
+fn failover_targets(target: &ChainTarget, failover: &ConfigValue) -> Vec<ChainTarget> {
+    let listed = failover.list("Targets");
+    if !listed.is_empty() {
+        return listed.iter().map(|to| redirected(target, to)).collect();
+    }
+    let whole = redirected(target, failover);
+    let mut datacenters = failover.texts("Datacenters").peekable();
+    if datacenters.peek().is_none() {
+        return vec![whole];
+    }
+    let in_each = datacenters.map(|datacenter| ChainTarget {
+        datacenter: datacenter.to_owned(),
+        ..whole.clone()
+    });
+    in_each.collect()
+}
+
+/// Returns a target with what a redirect or failover says in place of its own. Another service has no subset unless one
+/// is named.
+fn redirected(target: &ChainTarget, to: &ConfigValue) -> ChainTarget {
+    let or = |name: &str, own: &str| match to.text(name) {
+        "" => own.to_owned(),
+        text => text.to_owned(),
+    };
+    let service = or("Service", &target.service);
+    let own_subset = if service == target.service {
+        target.subset.as_str()
+    } else {
+        ""
+    };
+    ChainTarget {
+        subset: or("ServiceSubset", own_subset),
+        namespace: or("Namespace", &target.namespace),
+        datacenter: or("Datacenter", &target.datacenter),
+        service,
+        ..ChainTarget::default()
+    }
+}
+
+/// Whether a resolver says nothing.
+fn is_default(resolver: &ConfigValue) -> bool {
+    let ConfigValue::Members(members) = resolver else {
+        return true;
+    };
+    members.keys().all(|name| name == "Meta")
+}
+
+/// Refuses resolvers that divide or leave a service outside of the mesh.
+fn check_external(service: &str, resolver: &ConfigValue) -> Result<(), ChainError> {
+    let flaws = [
+        ("Redirect", "redirects"),
+        ("Subsets", "subsets"),
+        ("Failover", "failover"),
+    ];
+    for (field, what) in flaws {
+        if resolver.get(field).is_some() {
+            return Err(ChainError(format!(
+                "service \"{service}\" has an external SNI set; cannot define {what} for external services"
+            )));
+        }
+    }
+    Ok(())
+}

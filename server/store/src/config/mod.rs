@@ -1,0 +1,309 @@
+//! Configuration entries: what services, gateways and the mesh are told to do (operator.md 4). No proxies run here, so
+//! they are kept, checked against each other, and shown.
+
+pub(crate) mod chain;
+pub(crate) mod gateway;
+pub(crate) mod value;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::command::Command;
+use crate::command::effects::Touched;
+use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
+use crate::{Change, Index, Store};
+
+use chain::ChainError;
+use value::ConfigValue;
+
+/// Where an entry stands: its kind, and its name in lower case.
+pub(crate) type ConfigPlace = (String, String);
+
+/// A stored entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct ConfigRow {
+    /// The entry.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub entry: ConfigEntry,
+    /// The index of its creation.
+    pub create_index: Index,
+    /// The index of its last change.
+    pub modify_index: Index,
+}
+
+/// An entry as a client sends it, checked and with its defaults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+pub struct ConfigEntry {
+    /// The kind, such as `service-defaults`.
+    pub kind: String,
+    /// The name, as sent.
+    pub name: String,
+    /// All other fields.
+    pub body: ConfigValue,
+}
+
+impl ConfigEntry {
+    /// Returns the place of the entry.
+    pub(crate) fn place(&self) -> ConfigPlace {
+        place(&self.kind, &self.name)
+    }
+}
+
+fn place(kind: &str, name: &str) -> ConfigPlace {
+    (kind.to_owned(), name.to_lowercase())
+}
+
+/// All entries.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConfigTable {
+    pub(crate) rows: OrdMap<ConfigPlace, Arc<ConfigRow>>,
+    /// The index of the last change of any.
+    pub(crate) newest: Index,
+}
+
+/// The index of the last change of any entry, and all of them, as plain data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct ConfigImage {
+    /// The index of the last change.
+    pub newest: Index,
+    /// The rows, in the order of kinds and names.
+    pub rows: Vec<Arc<ConfigRow>>,
+}
+
+impl ConfigTable {
+    /// Returns the table with these rows.
+    pub(crate) fn of(image: ConfigImage) -> Self {
+        let rows = image.rows.into_iter();
+        Self {
+            rows: rows.map(|row| (row.entry.place(), row)).collect(),
+            newest: image.newest,
+        }
+    }
+
+    /// Returns the table as plain data.
+    pub(crate) fn image(&self) -> ConfigImage {
+        ConfigImage {
+            newest: self.newest,
+            rows: self.rows.values().cloned().collect(),
+        }
+    }
+
+    /// Lowers all indexes.
+    pub(crate) fn lower(&mut self, low: impl Fn(Index) -> Index) {
+        self.newest = low(self.newest);
+        self.rows = crate::each_changed(&self.rows, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
+    }
+
+    /// Returns the contents of an entry.
+    pub(crate) fn body(&self, kind: &str, name: &str) -> Option<&ConfigValue> {
+        Some(&self.row(kind, name)?.entry.body)
+    }
+
+    fn row(&self, kind: &str, name: &str) -> Option<&Arc<ConfigRow>> {
+        self.rows.get(&place(kind, name))
+    }
+
+    /// Returns the entries of a kind, in the order of their names.
+    pub(crate) fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Arc<ConfigRow>> {
+        let rows = self.rows.range((kind.to_owned(), String::new())..);
+        let rows = rows.take_while(move |((of, _), _)| of == kind);
+        rows.map(|(_, row)| row)
+    }
+}
+
+/// Writes an entry. The reply says whether it did.
+#[derive(Clone, Debug)]
+pub struct ConfigWrite {
+    /// The entry.
+    pub entry: ConfigEntry,
+    /// The index that the present one must have, 0 for a missing one; `None` for any.
+    pub cas: Option<Index>,
+    /// Whether an entry that says nothing new is not written.
+    pub skips_identical: bool,
+}
+
+/// Deletes an entry. The reply says whether it is gone.
+#[derive(Clone, Debug)]
+pub struct ConfigDelete {
+    /// The kind.
+    pub kind: String,
+    /// The name, in any case.
+    pub name: String,
+    /// The index that it must have; `None` for any.
+    pub cas: Option<Index>,
+    /// Whether the deletion of a missing entry takes no raft index.
+    pub skips_missing: bool,
+}
+
+/// Reads an entry, by its name in any case.
+#[derive(Clone, Debug)]
+pub struct ConfigGet {
+    /// The kind.
+    pub kind: String,
+    /// The name.
+    pub name: String,
+}
+
+/// Reads the entries of a kind, in the order of their names.
+#[derive(Clone, Debug)]
+pub struct ConfigList(pub String);
+
+/// Reads the index of all entries.
+#[derive(Clone, Copy, Debug)]
+pub struct ConfigIndex;
+
+impl Command for ConfigWrite {
+    type Reply = bool;
+    type Refused = ChainError;
+
+    fn run(self, change: &mut Change<'_>) -> Result<bool, ChainError> {
+        let table = &change.store.config;
+        let place = self.entry.place();
+        let current = table.rows.get(&place).map(Arc::clone);
+        if let (true, Some(current)) = (self.skips_identical, &current)
+            && current.entry == self.entry
+            && self.cas.is_none_or(|cas| cas == current.modify_index)
+        {
+            return Ok(true);
+        }
+        change.take_indexes(1);
+        let found = current.as_ref().map(|row| row.modify_index);
+        if self.cas.is_some_and(|cas| cas != found.unwrap_or_default()) {
+            return Ok(false);
+        }
+        let index = change.index;
+        change.replace_config(place, |_| {
+            Some(ConfigRow {
+                create_index: current.map_or(index, |row| row.create_index),
+                modify_index: index,
+                entry: self.entry,
+            })
+        })?;
+        Ok(true)
+    }
+}
+
+impl Command for ConfigDelete {
+    type Reply = bool;
+    type Refused = ChainError;
+
+    fn run(self, change: &mut Change<'_>) -> Result<bool, ChainError> {
+        let place = place(&self.kind, &self.name);
+        let current = change.store.config.rows.get(&place);
+        let found = current.map(|row| row.modify_index);
+        if found.is_none() && self.skips_missing {
+            return Ok(true);
+        }
+        change.take_indexes(1);
+        match (found, self.cas) {
+            (None, _) => Ok(true),
+            (Some(found), Some(cas)) if cas != found => Ok(false),
+            (Some(_), _) => change.replace_config(place, |_| None).map(|()| true),
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Replaces an entry, unless that would leave a chain or a gateway that contradicts itself.
+    fn replace_config(
+        &mut self,
+        place: ConfigPlace,
+        row: impl FnOnce(&Self) -> Option<ConfigRow>,
+    ) -> Result<(), ChainError> {
+        let rules = self.store.rules;
+        let mut table = self.store.config.clone();
+        match row(self) {
+            Some(row) => table.rows.insert(place.clone(), Arc::new(row)),
+            None => table.rows.remove(&place),
+        };
+        chain::check(&table, &place, rules.config_partitions)?;
+        gateway::check(&table, &place)?;
+        table.newest = self.index;
+        self.store.config = table;
+        let (kind, name) = place;
+        self.effects
+            .touched
+            .push(Touched::ConfigEntry { kind, name });
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Returns the answer of a read that finds nothing. Earlier releases wake it at any change of an entry (operator.md
+    /// 4.1).
+    fn no_config<T>(&self, rows: T, watch: Watch) -> Answer<T> {
+        if self.rules.missing_keeps_blocking {
+            Answer {
+                news: News::Existence,
+                ..Answer::new(self.config.newest, rows, vec![watch])
+            }
+        } else {
+            Answer::new(self.config.newest, rows, vec![Watch::Config])
+        }
+    }
+}
+
+impl Read for ConfigGet {
+    type Rows = Option<Arc<ConfigRow>>;
+    type Refused = Infallible;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("configuration entry {} {:?}", self.kind, self.name))
+    }
+
+    fn look(&self, store: &Store) -> ReadResult<Self> {
+        let (kind, name) = place(&self.kind, &self.name);
+        let row = store.config.row(&self.kind, &self.name).map(Arc::clone);
+        let watch = Watch::ConfigEntry { kind, name };
+        Ok(match row {
+            Some(row) => Answer::new(store.config.newest, Some(row), vec![watch]),
+            None => store.no_config(None, watch),
+        })
+    }
+}
+
+impl Read for ConfigList {
+    type Rows = Vec<Arc<ConfigRow>>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("configuration entries of kind {}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> ReadResult<Self> {
+        let rows: Vec<_> = store.config.of_kind(&self.0).map(Arc::clone).collect();
+        let watch = Watch::ConfigKind(self.0.clone());
+        Ok(if rows.is_empty() {
+            store.no_config(rows, watch)
+        } else {
+            Answer::new(store.config.newest, rows, vec![watch])
+        })
+    }
+}
+
+impl Read for ConfigIndex {
+    type Rows = ();
+    type Refused = Infallible;
+
+    const IS_SMALL: bool = true;
+
+    fn subject(&self) -> Subject {
+        Subject::other("the index of configuration entries")
+    }
+
+    fn look(&self, store: &Store) -> ReadResult<Self> {
+        Ok(Answer::new(store.config.newest, (), vec![Watch::Config]))
+    }
+}
