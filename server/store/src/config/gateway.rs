@@ -13,6 +13,8 @@ use crate::{Index, Store};
 
 /// The kind of gateways that lead into the mesh.
 const INGRESS: &str = "ingress-gateway";
+/// The kinds of gateways whose entries name services.
+pub(super) const KINDS: [&str; 2] = [INGRESS, "terminating-gateway"];
 
 /// Checks the ingress gateways that the entry at this place concerns: the services of each have the protocol of their
 /// listener.
@@ -84,7 +86,7 @@ impl Read for GatewayServices {
         // Consul keeps a table of all gateways, whose index this is.
         let all = store.gateway_entries().flat_map(|row| store.behind(row));
         let newest = all.map(|service| service.index).max();
-        let index = newest.filter(|_| !services.is_empty());
+        let index = newest.max(Some(store.config.gateways_newest));
         let reads = vec![
             Watch::Config,
             store.catalog.trees.search(Tree::ServiceNames, &[]),
@@ -127,10 +129,7 @@ impl Read for IngressInstances {
 
 impl Store {
     fn gateway_entries(&self) -> impl Iterator<Item = &Arc<ConfigRow>> {
-        let table = &self.config;
-        table
-            .of_kind(INGRESS)
-            .chain(table.of_kind("terminating-gateway"))
+        KINDS.iter().flat_map(|kind| self.config.of_kind(kind))
     }
 
     /// Returns the services behind a gateway. One that names all services has those of the catalog that are no proxies.

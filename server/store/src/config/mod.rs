@@ -64,6 +64,8 @@ pub(crate) struct ConfigTable {
     pub(crate) rows: OrdMap<ConfigPlace, Arc<ConfigRow>>,
     /// The index of the last change of any.
     pub(crate) newest: Index,
+    /// The index of the last change of a gateway.
+    pub(crate) gateways_newest: Index,
 }
 
 /// The index of the last change of any entry, and all of them, as plain data.
@@ -73,6 +75,8 @@ pub(crate) struct ConfigTable {
 pub struct ConfigImage {
     /// The index of the last change.
     pub newest: Index,
+    /// The index of the last change of a gateway.
+    pub gateways_newest: Index,
     /// The rows, in the order of kinds and names.
     pub rows: Vec<Arc<ConfigRow>>,
 }
@@ -84,6 +88,7 @@ impl ConfigTable {
         Self {
             rows: rows.map(|row| (row.entry.place(), row)).collect(),
             newest: image.newest,
+            gateways_newest: image.gateways_newest,
         }
     }
 
@@ -91,6 +96,7 @@ impl ConfigTable {
     pub(crate) fn image(&self) -> ConfigImage {
         ConfigImage {
             newest: self.newest,
+            gateways_newest: self.gateways_newest,
             rows: self.rows.values().cloned().collect(),
         }
     }
@@ -98,6 +104,7 @@ impl ConfigTable {
     /// Lowers all indexes.
     pub(crate) fn lower(&mut self, low: impl Fn(Index) -> Index) {
         self.newest = low(self.newest);
+        self.gateways_newest = low(self.gateways_newest);
         self.rows = crate::each_changed(&self.rows, |row| {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
@@ -229,6 +236,9 @@ impl Change<'_> {
         chain::check(&table, &place, rules.config_partitions)?;
         gateway::check(&table, &place)?;
         table.newest = self.index;
+        if gateway::KINDS.contains(&place.0.as_str()) {
+            table.gateways_newest = self.index;
+        }
         self.store.config = table;
         let (kind, name) = place;
         self.effects

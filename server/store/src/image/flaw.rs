@@ -95,6 +95,7 @@ impl Image {
             ("prepared queries", indexes.prepared_queries),
             ("coordinates", self.coordinates.newest),
             ("configuration entries", self.config.newest),
+            ("gateways", self.config.gateways_newest),
         ] {
             known(index, &|| format!("the table of {name}"))?;
         }
