@@ -199,6 +199,7 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
             Ending::Whole | Ending::Silence | Ending::Reset => usize::MAX,
         };
         let has_body = !terms.is_head && framing != Framing::Nothing;
+        let mut is_ended = false;
         while has_body && left > 0 && !self.body.is_over() {
             if self.body.has_to_wait() {
                 to.write_all(&out).await?;
@@ -213,8 +214,9 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
             let mut piece = self.body.next_piece();
             piece.truncate(left);
             left -= piece.len();
+            is_ended = self.body.is_over() && left > 0;
             let end: &[u8] = match framing {
-                Framing::Chunks if self.body.is_over() && left > 0 => b"\r\n0\r\n\r\n",
+                Framing::Chunks if is_ended => b"\r\n0\r\n\r\n",
                 Framing::Chunks => b"\r\n",
                 Framing::LengthSet | Framing::Length(_) | Framing::Close | Framing::Nothing => b"",
             };
@@ -222,6 +224,10 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
                 out.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
             }
             send_behind(&mut out, piece, end, to).await?;
+        }
+        // A body that had to be waited for may have ended without a last piece.
+        if has_body && framing == Framing::Chunks && left > 0 && !is_ended {
+            out.extend_from_slice(b"0\r\n\r\n");
         }
         to.write_all(&out).await?;
         to.flush().await

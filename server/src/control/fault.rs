@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Server;
 use crate::faults::{
-    AclChange, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Rule, RuleError, RuleId,
+    AclChange, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Phase, Rule, RuleError, RuleId,
 };
 
 /// # Faults
@@ -74,6 +74,12 @@ impl Server {
     pub fn find_leader(&self) {
         self.note("leader found");
         self.faults.find_leader();
+    }
+
+    /// Returns what the cluster goes through without its leader; `None` while it has one.
+    #[must_use]
+    pub fn leader_lost(&self) -> Option<Phase> {
+        self.faults.phase(self.now())
     }
 
     /// Lowers every index by `by`, but to 1 at the least, as after a restore: keys and sessions stay. Blocked requests

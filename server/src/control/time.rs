@@ -6,6 +6,8 @@ use super::Server;
 use crate::clock::Rate;
 use crate::engine::Travel;
 use crate::history::Record;
+#[cfg(feature = "control-http")]
+use crate::store::Deadline;
 use crate::timestamp::Timestamp;
 
 /// # Time
@@ -84,6 +86,12 @@ impl Server {
     pub fn next_deadline(&self) -> Option<Duration> {
         let deadline = self.engine.next_deadline()?;
         Some(deadline.since(self.now()))
+    }
+
+    /// Returns everything that will happen by itself but the ends of waits, in the order in which it is due.
+    #[cfg(feature = "control-http")]
+    pub(crate) fn due(&self) -> Vec<(Timestamp, Deadline)> {
+        self.engine.snapshot().pending()
     }
 
     /// Stops the clock: nothing happens by itself until the test moves it.

@@ -195,6 +195,14 @@ impl Faults {
         self.change_leadership(|table| table.loss = None);
     }
 
+    /// Returns what the cluster goes through without its leader; `None` while it has one.
+    #[must_use]
+    pub fn phase(&self, now: Timestamp) -> Option<Phase> {
+        let table = self.table.lock();
+        let (loss, since) = table.loss.as_ref()?;
+        loss.phase_at(*since, now).map(|(phase, _)| phase)
+    }
+
     fn change_leadership(&self, change: impl FnOnce(&mut Table)) {
         let mut table = self.table.lock();
         change(&mut table);

@@ -12,7 +12,7 @@ mod present {
     use axum::Router;
     use axum::body::Body as RouterBody;
     use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-    use axum::http::{Request, StatusCode};
+    use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
     use axum::response::Response;
     use proconsul_h1::{Head, Incoming, ReadBody};
     use tower_service::Service;
@@ -22,6 +22,7 @@ mod present {
     use crate::control::http::{self, LocalSocket};
     use crate::http::reply::body::{ApiAnswer, ReplyBody};
     use crate::http::reply::header;
+    use crate::http::reply::stream::StreamBody;
 
     /// The prefix of the paths of the control plane, which no Consul has.
     const PREFIX: &[u8] = b"/proconsul/";
@@ -88,17 +89,21 @@ mod present {
         Some(request)
     }
 
-    /// Reads the whole response. A stream of events would need a body that is sent while it arrives.
+    /// Reads the whole response, unless it is a stream of events.
     async fn answer(response: Response) -> ApiAnswer {
         let (parts, body) = response.into_parts();
+        let kind = parts.headers.get(CONTENT_TYPE);
+        if kind.is_some_and(|kind| kind == "text/event-stream") {
+            return ApiAnswer {
+                headers: listed(&parts.headers),
+                body: ReplyBody::Stream(Box::new(StreamBody::new(body))),
+                ..ApiAnswer::empty(parts.status)
+            };
+        }
         let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
             return ApiAnswer::silence();
         };
-        let mut headers: Vec<_> = parts
-            .headers
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
+        let mut headers = listed(&parts.headers);
         if !parts.headers.contains_key(CONTENT_LENGTH) {
             headers.push((CONTENT_LENGTH, header::number(bytes.len() as u64)));
         }
@@ -107,6 +112,13 @@ mod present {
             body: ReplyBody::Whole(bytes),
             ..ApiAnswer::empty(parts.status)
         }
+    }
+
+    fn listed(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
+        let headers = headers.iter();
+        headers
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 
     fn refused(sentence: &'static str) -> ApiAnswer {

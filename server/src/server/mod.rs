@@ -242,6 +242,14 @@ impl Builder {
         self
     }
 
+    /// Serves the inspection page at `/ui/`: keys, sessions, locks over time, the history and blocked requests, and
+    /// controls for time, faults and state. Default: false.
+    #[cfg(feature = "ui")]
+    pub fn ui(mut self, is_served: bool) -> Self {
+        self.config.ui = is_served;
+        self
+    }
+
     /// Starts with a frozen clock: no TTL, lock-delay or wait ends by itself.
     pub fn frozen(mut self) -> Self {
         self.frozen = true;

@@ -237,6 +237,21 @@ pub enum Deadline {
     },
 }
 
+impl fmt::Display for Deadline {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EndLockDelay(key) => write!(formatter, "the lock-delay of {key:?} ends"),
+            Self::Lapse(session) => write!(formatter, "session {session} lapses"),
+            Self::Agent(due) => due.fmt(formatter),
+            Self::ReapTombstones(up_to) => {
+                write!(formatter, "tombstones up to index {up_to} are cleared")
+            }
+            Self::ExpireToken(_) => formatter.write_str("a token expires"),
+            Self::ReapTokens { .. } => formatter.write_str("expired tokens are removed"),
+        }
+    }
+}
+
 impl Store {
     /// Creates an empty store. Its next command gets the index after `applied`.
     #[must_use]
@@ -346,6 +361,24 @@ impl Store {
             + self.tombstones.reaps.len()
             + self.acl.expiring.len()
             + self.acl.reaps.len()
+    }
+
+    /// Returns all pending deadlines with their times, in the order in which they are due.
+    #[must_use]
+    pub fn pending(&self) -> Vec<(Timestamp, Deadline)> {
+        let lock_delays = self.lock_delays.by_end.iter();
+        let lapses = self.sessions.by_lapse.iter();
+        let reaps = self.tombstones.reaps.iter();
+        let mut pending: Vec<_> = lock_delays
+            .map(|(at, key)| (*at, Deadline::EndLockDelay(key.clone())))
+            .chain(lapses.map(|(at, _, session)| (*at, Deadline::Lapse(*session))))
+            .chain(self.agent.all_due().map(|(at, due)| (*at, Deadline::Agent(due.clone()))))
+            .chain(reaps.map(|(at, up_to)| (*at, Deadline::ReapTombstones(*up_to))))
+            .chain(self.acl.pending())
+            .collect();
+        // Stable: at equal times the order is that of the kinds, as `Store::due` has it.
+        pending.sort_by_key(|(at, _)| *at);
+        pending
     }
 
     /// Returns the row of a key.

@@ -250,7 +250,8 @@ impl Engine {
         }
     }
 
-    pub(in crate::engine) fn is_closed(&self) -> bool {
+    /// Returns whether the server has stopped.
+    pub(crate) fn is_closed(&self) -> bool {
         self.lock().closed
     }
 

@@ -140,6 +140,39 @@ impl Engine {
         self.with_state(|state, _| state.history.matching(filter))
     }
 
+    /// Waits until the history has records after the one with the number `after`, or may have; or until the server
+    /// stops.
+    pub(crate) async fn recorded_after(&self, after: u64) {
+        loop {
+            let happened = self.happened.notified();
+            let is_there = {
+                let state = self.lock();
+                state.closed || state.history.last() > after
+            };
+            if is_there {
+                return;
+            }
+            happened.await;
+        }
+    }
+
+    /// Returns the oldest records after the one with the number `after`, at most `limit`.
+    pub(crate) fn some_after(&self, after: u64, limit: usize) -> Vec<Record> {
+        let state = self.lock();
+        let records = state.history.after(after).take(limit);
+        records.cloned().collect()
+    }
+
+    /// Returns the numbers of the first and the last record that the history has; the first is one more than the last
+    /// in an empty history.
+    pub(crate) fn record_numbers(&self) -> (u64, u64) {
+        self.with_state(|state, _| {
+            let last = state.history.last();
+            let first = state.history.after(0).next();
+            (first.map_or(last + 1, |record| record.number), last)
+        })
+    }
+
     /// Returns the number of old records that the history has dropped because it was full.
     #[must_use]
     pub fn lost_records(&self) -> u64 {

@@ -104,7 +104,8 @@ pub(crate) async fn handle_with_faults(
     path: &[u8],
 ) -> Outcome {
     let context = Arc::clone(&request.context);
-    let Some(control) = &context.control else {
+    // A request that is not observed is one of the page's own.
+    let Some(control) = context.control.as_ref().filter(|_| request.call.is_some()) else {
         return handler.answer(request).await.into();
     };
     let faults = control.fault_table();

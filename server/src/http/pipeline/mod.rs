@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, LazyLock};
 
-use http::{Method, StatusCode};
+use http::{HeaderName, Method, StatusCode};
 use proconsul_h1::{Ending, Head, Incoming};
 
 use crate::engine::OpenCall;
@@ -30,6 +30,9 @@ use log::{HIDDEN, RequestLog};
 /// The routes of Consul's API.
 static ROUTES: LazyLock<Table> = LazyLock::new(|| Table::of(api::PAGES));
 
+/// The header by which the inspection page marks its reads.
+const OF_PAGE: HeaderName = HeaderName::from_static("x-proconsul-page");
+
 /// Answers one request.
 pub(super) async fn respond(
     context: Arc<Context>,
@@ -47,10 +50,13 @@ pub(super) async fn respond(
         Some(_) => without_tokens(target),
         None => target,
     };
-    let mut call =
-        context
-            .engine
-            .begin_call(peer.map(|peer| peer.ip()), head.method.as_str(), &target);
+    let mut call = if is_of_page(&context, &head) {
+        None
+    } else {
+        let client = peer.map(|peer| peer.ip());
+        let engine = &context.engine;
+        engine.begin_call(client, head.method.as_str(), &target)
+    };
     drop(target);
     let id = call.as_ref().map(OpenCall::id);
     let mut answer = match steps(context, peer, id, head, body).await {
@@ -63,6 +69,15 @@ pub(super) async fn respond(
     }
     answer.held = call;
     answer
+}
+
+/// Whether a request is a read of the inspection page: it is not observed, so that looking at a test changes nothing in
+/// it. No record is made of it, no barrier counts it, and no fault hits it.
+fn is_of_page(context: &Context, head: &Head) -> bool {
+    context.control.is_some()
+        && head.method == Method::GET
+        && (head.headers.contains_key(OF_PAGE)
+            || context.config.ui && head.target.path().starts_with(b"/ui/"))
 }
 
 /// Hides the tokens in the query of a target, however their names are written and whatever separates them. The log hides

@@ -1,7 +1,11 @@
 //! Answers outside of Consul's API: the root, the inspection page, redirects, unknown paths, and targets that are not
 //! paths.
 
-use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, X_CONTENT_TYPE_OPTIONS};
+use bytes::Bytes;
+use http::header::{
+    CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
 use http::{HeaderValue, Method, StatusCode};
 use proconsul_h1::{Head, Protocol};
 
@@ -39,15 +43,29 @@ pub(super) fn page(
                 ..ApiAnswer::empty(StatusCode::OK)
             })
         }
-        path if ui && path.starts_with(b"/ui/") => Some(ApiAnswer {
-            headers: vec![
-                (CONTENT_LENGTH, header::number(crate::ui::PAGE.len() as u64)),
-                (CONTENT_TYPE, header::HTML),
-            ],
-            body: ReplyBody::Whole(crate::ui::PAGE.into()),
-            ..ApiAnswer::empty(StatusCode::OK)
-        }),
+        path if ui && path.starts_with(b"/ui/") => Some(of_page(path)),
         _ => None,
+    }
+}
+
+/// Answers with a file of the page, which is allowed what it needs and nothing else: its own scripts and styles, and
+/// requests to this server.
+fn of_page(path: &[u8]) -> ApiAnswer {
+    let Some(file) = crate::ui::file(path) else {
+        return unknown_resource();
+    };
+    let text = HeaderValue::from_static;
+    ApiAnswer {
+        headers: vec![
+            (CACHE_CONTROL, text("no-cache")),
+            (CONTENT_LENGTH, header::number(file.bytes.len() as u64)),
+            (CONTENT_SECURITY_POLICY, text(crate::ui::SECURITY_POLICY)),
+            (CONTENT_TYPE, text(file.kind)),
+            (REFERRER_POLICY, text("no-referrer")),
+            (X_CONTENT_TYPE_OPTIONS, header::NO_SNIFF),
+        ],
+        body: ReplyBody::Whole(Bytes::from_static(file.bytes)),
+        ..ApiAnswer::empty(StatusCode::OK)
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) enum ReplyBody {
     Log(Box<LogBody>),
     /// The metrics of each interval from now on.
     Metrics(Box<MetricsBody>),
+    /// What a call of the control plane sends for as long as the client reads it.
+    #[cfg(feature = "control-http")]
+    Stream(Box<super::stream::StreamBody>),
 }
 
 impl ReplyBody {
@@ -52,6 +55,8 @@ impl proconsul_h1::ResponseBody for ReplyBody {
         match self {
             Self::Whole(bytes) => Some(bytes.len()),
             Self::List(_) | Self::Log(_) | Self::Metrics(_) => None,
+            #[cfg(feature = "control-http")]
+            Self::Stream(_) => None,
         }
     }
 
@@ -61,6 +66,8 @@ impl proconsul_h1::ResponseBody for ReplyBody {
             Self::List(list) => list.next_piece(),
             Self::Log(log) => log.next_piece(),
             Self::Metrics(metrics) => metrics.next_piece(),
+            #[cfg(feature = "control-http")]
+            Self::Stream(stream) => stream.next_piece(),
         }
     }
 
@@ -69,6 +76,8 @@ impl proconsul_h1::ResponseBody for ReplyBody {
             Self::Whole(bytes) => bytes.is_empty(),
             Self::List(list) => list.is_over(),
             Self::Log(_) | Self::Metrics(_) => false,
+            #[cfg(feature = "control-http")]
+            Self::Stream(stream) => stream.is_over(),
         }
     }
 
@@ -77,6 +86,8 @@ impl proconsul_h1::ResponseBody for ReplyBody {
             Self::Whole(_) | Self::List(_) => false,
             Self::Log(log) => log.listener.is_empty(),
             Self::Metrics(metrics) => metrics.engine.clock().now() < metrics.next,
+            #[cfg(feature = "control-http")]
+            Self::Stream(stream) => stream.has_to_wait(),
         }
     }
 
@@ -85,6 +96,8 @@ impl proconsul_h1::ResponseBody for ReplyBody {
             Self::Log(log) => log.listener.filled().await,
             Self::Metrics(metrics) => metrics.engine.clock().sleep_until(metrics.next).await,
             Self::Whole(_) | Self::List(_) => {}
+            #[cfg(feature = "control-http")]
+            Self::Stream(stream) => stream.ready().await,
         }
     }
 }

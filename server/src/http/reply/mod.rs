@@ -3,6 +3,8 @@
 pub(crate) mod body;
 pub(crate) mod header;
 pub(crate) mod object;
+#[cfg(feature = "control-http")]
+pub(crate) mod stream;
 pub(crate) mod table;
 
 use bytes::Bytes;

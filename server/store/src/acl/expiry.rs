@@ -32,6 +32,14 @@ impl AclTables {
         Some(Deadline::ReapTokens { at, local })
     }
 
+    /// Returns all ends of tokens and removals of expired ones, with their times.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (Timestamp, Deadline)> {
+        let ends = self.expiring.iter();
+        let ends = ends.map(|(at, token)| (*at, Deadline::ExpireToken(*token)));
+        let reaps = self.reaps.iter().copied();
+        ends.chain(reaps.map(|(at, local)| (at, Deadline::ReapTokens { at, local })))
+    }
+
     /// Moves all times of tokens.
     pub(crate) fn carry(&mut self, from: Timestamp, to: Timestamp) {
         let carried = |at: Timestamp| at.carried(from, to);

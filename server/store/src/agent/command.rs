@@ -1,5 +1,6 @@
 //! Changes of the agent's services and checks.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::local::{CheckSpec, ServiceSpec};
@@ -116,6 +117,21 @@ pub enum Due {
     Reconcile,
     /// Compare the agent's state with the catalog.
     FullSync,
+}
+
+impl fmt::Display for Due {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expire(check) => write!(formatter, "the TTL of check {check:?} runs out"),
+            Self::Run(check) => write!(formatter, "check {check:?} is run"),
+            Self::Output(check) => {
+                write!(formatter, "the output of check {check:?} is sent to the catalog")
+            }
+            Self::Reap => formatter.write_str("services that are critical for too long are deregistered"),
+            Self::Reconcile => formatter.write_str("the leader checks that the agent is registered"),
+            Self::FullSync => formatter.write_str("the agent compares itself with the catalog"),
+        }
+    }
 }
 
 impl AgentCommand {

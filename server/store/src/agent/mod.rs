@@ -122,6 +122,11 @@ impl Agent {
         self.deadlines.get_min()
     }
 
+    /// Returns all tasks with their times, the next one first.
+    pub(super) fn all_due(&self) -> impl Iterator<Item = &(Timestamp, Due)> {
+        self.deadlines.iter()
+    }
+
     /// Returns the number of pending tasks.
     pub(super) fn deadlines(&self) -> usize {
         self.deadlines.len()

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::named::Named;
@@ -31,6 +31,12 @@ impl<'de, T: Named + Nouns> Deserialize<'de> for Name<T> {
             let (noun, names) = (T::NOUN, names.join(", "));
             D::Error::custom(format!("unknown {noun} {wanted:?}; there are {names}"))
         })
+    }
+}
+
+impl<T: Named> Serialize for Name<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
     }
 }
 

@@ -6,12 +6,17 @@ use serde::{Deserialize, Serialize};
 use super::records::{Done, RecordJson, at_ms, millis, records};
 use crate::clock::Rate;
 use crate::control::Control;
+use crate::control::http::aside;
 use crate::control::http::call::{JsonBody, Nothing, Refused, Span, calls};
 use crate::history;
+use crate::store::Deadline;
+use crate::timestamp::Timestamp;
 
 calls! {
     /// The time, the rate, and when something next happens by itself.
     GET "/clock" clock;
+    /// What will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`.
+    GET "/clock/due" due;
     /// Moves the clock on through every deadline, and returns what that caused when all who were woken have been
     /// answered.
     POST "/clock/advance" advance, example { "by": "20s" };
@@ -35,7 +40,7 @@ calls! {
 /// The clock of a server.
 #[derive(JsonSchema, Serialize)]
 #[schemars(deny_unknown_fields)]
-struct Clock {
+pub(super) struct Clock {
     /// The time, in milliseconds since the clock began.
     now_ms: u64,
     /// How fast the clock runs; 0 stands still, 1 is the machine's time.
@@ -75,12 +80,60 @@ struct Clients {
     clients: usize,
 }
 
+impl Clock {
+    pub(super) fn of(control: &Control) -> Self {
+        Self {
+            now_ms: at_ms(control.now()),
+            rate: control.rate().factor(),
+            next_deadline_in_ms: control.next_deadline().map(millis),
+        }
+    }
+}
+
+/// What will happen by itself.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct AllDue {
+    /// The time, in milliseconds since the clock began.
+    now_ms: u64,
+    /// What will happen, the next thing first.
+    due: Vec<Due>,
+}
+
+/// Something that will happen by itself.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Due {
+    /// When, in milliseconds since the clock began.
+    at_ms: u64,
+    /// What will happen, in words.
+    text: String,
+    /// The key whose lock-delay ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// The session that lapses unless it is renewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+}
+
+impl From<(Timestamp, Deadline)> for Due {
+    fn from((at, deadline): (Timestamp, Deadline)) -> Self {
+        let (key, session) = match &deadline {
+            Deadline::EndLockDelay(key) => (Some(key.to_string()), None),
+            Deadline::Lapse(session) => (None, Some(session.to_string())),
+            _ => (None, None),
+        };
+        Self {
+            at_ms: at_ms(at),
+            text: deadline.to_string(),
+            key,
+            session,
+        }
+    }
+}
+
 fn shown(control: &Control) -> Result<Clock, Refused> {
-    Ok(Clock {
-        now_ms: at_ms(control.now()),
-        rate: control.rate().factor(),
-        next_deadline_in_ms: control.next_deadline().map(millis),
-    })
+    Ok(Clock::of(control))
 }
 
 fn caused(control: &Control, caused: &[history::Record]) -> Result<Caused, Refused> {
@@ -92,6 +145,14 @@ fn caused(control: &Control, caused: &[history::Record]) -> Result<Caused, Refus
 
 async fn clock(control: Control, _: Nothing) -> Result<Clock, Refused> {
     shown(&control)
+}
+
+async fn due(control: Control, _: Nothing) -> Result<AllDue, Refused> {
+    aside(move || AllDue {
+        now_ms: at_ms(control.now()),
+        due: control.due().into_iter().map(Due::from).collect(),
+    })
+    .await
 }
 
 async fn advance(control: Control, JsonBody(By { by }): JsonBody<By>) -> Result<Caused, Refused> {

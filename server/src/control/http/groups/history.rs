@@ -23,6 +23,8 @@ calls! {
     GET "/timeline" timeline;
     /// Who holds a key, since when, what keeps others from it, and who waits.
     GET "/explain" explain;
+    /// The keys that are held, and by whom.
+    GET "/locks" locks;
     /// Whether a lock was safe: in the history, and in what programs believed.
     POST "/safety" safety, example { "key": "job", "beliefs": [] };
 }
@@ -46,7 +48,7 @@ struct Wanted {
 
 /// The number of a record.
 #[derive(JsonSchema)]
-struct RecordNumber(u64);
+pub(super) struct RecordNumber(pub(super) u64);
 
 impl<'de> Deserialize<'de> for RecordNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -137,6 +139,26 @@ impl From<&engine::Explanation> for Explanation {
             text: explanation.to_string(),
         }
     }
+}
+
+/// The keys that are held.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Locks {
+    /// The keys, in byte order.
+    locks: Vec<Lock>,
+}
+
+/// A key that is held.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Lock {
+    /// The key.
+    key: String,
+    /// The session that holds it.
+    session: String,
+    /// How often the key was acquired.
+    lock_index: u64,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -230,6 +252,19 @@ async fn explain(
 ) -> Result<Explanation, Refused> {
     let explanation = aside(move || control.explain(key)).await?;
     Ok(Explanation::from(&explanation))
+}
+
+async fn locks(control: Control, _: Nothing) -> Result<Locks, Refused> {
+    let entries = aside(move || control.kv().list("")).await?;
+    let held = entries.iter().filter_map(|(key, row)| {
+        Some(Lock {
+            key: key.to_string(),
+            session: row.session.as_ref()?.to_string(),
+            lock_index: row.lock_index,
+        })
+    });
+    let locks = held.collect();
+    Ok(Locks { locks })
 }
 
 async fn safety(control: Control, JsonBody(checked): JsonBody<Beliefs>) -> Result<Safety, Refused> {

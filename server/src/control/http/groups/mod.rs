@@ -2,6 +2,7 @@
 
 mod acl;
 mod clock;
+mod events;
 mod faults;
 mod history;
 mod records;
@@ -19,6 +20,7 @@ pub(super) fn calls() -> Vec<Call> {
         root::calls(),
         clock::calls(),
         history::calls(),
+        events::calls(),
         wait::calls(),
         faults::calls(),
         faults::leader::calls(),

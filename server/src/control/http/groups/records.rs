@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::control::Control;
 use crate::control::http::call::{Name, Nouns};
@@ -16,7 +16,7 @@ use crate::timestamp::Timestamp;
 #[schemars(rename = "Record", deny_unknown_fields)]
 pub(super) struct RecordJson {
     /// The record's place in the history, counted from 1.
-    number: u64,
+    pub(super) number: u64,
     /// When it happened, in milliseconds of the server's clock.
     at_ms: u64,
     /// The index of the state after it.
@@ -232,12 +232,6 @@ impl Nouns for Kind {
     const NOUN: &'static str = "kind";
     const SCHEMA: &'static str = "Kind";
     const DESCRIPTION: &'static str = "A kind of record.";
-}
-
-impl Serialize for Name<Kind> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.name())
-    }
 }
 
 /// A request that waits for a change.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::records::Done;
 use crate::control::Control;
-use crate::control::http::call::{JsonBody, Nothing, Number, Refused, Span, calls};
-use crate::faults::{Installed, RuleId};
+use crate::control::http::call::{JsonBody, Name, Nothing, Number, Refused, Span, calls};
+use crate::faults::{Installed, Phase, RuleId};
 use rule::NewRule;
 
 calls! {
@@ -38,6 +38,8 @@ calls! {
 struct Rules {
     /// The rules, in the order in which they are tried.
     rules: Vec<InstalledRule>,
+    /// What the cluster goes through without its leader; null while it has one.
+    leader_lost: Option<Name<Phase>>,
 }
 
 /// A rule that is installed.
@@ -98,7 +100,8 @@ struct DelayWakes {
 
 async fn faults(control: Control, _: Nothing) -> Result<Rules, Refused> {
     let rules = control.faults().iter().map(InstalledRule::from).collect();
-    Ok(Rules { rules })
+    let leader_lost = control.leader_lost().map(Name);
+    Ok(Rules { rules, leader_lost })
 }
 
 async fn install_fault(control: Control, JsonBody(new): JsonBody<NewRule>) -> Result<Id, Refused> {

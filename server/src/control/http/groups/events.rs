@@ -1,0 +1,281 @@
+//! What happens, as it happens: the history as a stream of server-sent events, beside the clock.
+//!
+//! A stream keeps nothing of its own: it reads on in the history, whose capacity bounds what a slow reader can miss, and
+//! tells what that was.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, HeaderName};
+use axum::response::sse::{Event, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::future::{Either, select};
+use futures_util::stream;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::clock::Clock;
+use super::history::RecordNumber;
+use super::records::RecordJson;
+use crate::clock::Patience;
+use crate::control::Control;
+use crate::control::http::call::{Input, Output, Parameters, Refused, Schemas, calls};
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// The most records that are sent at once.
+const BATCH: usize = 512;
+/// How long a stream rests after it has sent something, in the machine's time: what happens meanwhile is sent at once,
+/// and a busy server is not slowed down.
+const REST: Duration = Duration::from_millis(50);
+/// How often a quiet stream tells the time, in the machine's time.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+calls! {
+    /// The history as server-sent events, while it is written: `begin` first, then a `record` for each record, whose id
+    /// is the record's number; `missed` where records are gone that the reader has not got; `clock` after records and
+    /// every second. A client that comes back with `Last-Event-ID` goes on behind that record.
+    GET "/events" events;
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// Begins after the record with this number; with what happens from now on if it is left out.
+    after: Option<RecordNumber>,
+    /// Begins with the last so many records. At most one of `after` and `last` is given.
+    last: Option<Count>,
+    /// How many records the reader may be behind: when there are more, the older ones are left out, and `missed` says
+    /// how many. All that the history keeps if it is left out.
+    behind: Option<Count>,
+    /// Whether the stream goes on when all records have been sent: `true`, which is the default, or `false`.
+    follow: Option<Flag>,
+}
+
+/// A number of records.
+#[derive(JsonSchema)]
+struct Count(u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let error = |_| D::Error::custom(format!("expected a number of records, not {text:?}"));
+        text.parse().map(Self).map_err(error)
+    }
+}
+
+/// Yes or no.
+#[derive(JsonSchema)]
+struct Flag(bool);
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let error = |_| D::Error::custom(format!("expected true or false, not {text:?}"));
+        text.parse().map(Self).map_err(error)
+    }
+}
+
+/// Where a stream begins, and how far its reader may fall behind.
+struct Place {
+    wanted: Wanted,
+    /// The record that the client has got last, of a stream that it resumes.
+    resumed: Option<u64>,
+}
+
+impl FromRequest<Control> for Place {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
+        let resumed = resumed(request.headers())?;
+        let Parameters(wanted) = Parameters::<Wanted>::from_request(request, control).await?;
+        if wanted.after.is_some() && wanted.last.is_some() {
+            return Err(Refused::input("expected at most one of after and last"));
+        }
+        Ok(Self { wanted, resumed })
+    }
+}
+
+fn resumed(headers: &HeaderMap) -> Result<Option<u64>, Refused> {
+    let Some(value) = headers.get(LAST_EVENT_ID) else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(value.as_bytes());
+    let number = text.parse().map_err(|_| {
+        Refused::input(format!("Last-Event-ID is the number of a record, not {text:?}"))
+    });
+    number.map(Some)
+}
+
+impl Input for Place {
+    fn describe(schemas: &mut Schemas, operation: &mut Map<String, Value>) {
+        Parameters::<Wanted>::describe(schemas, operation);
+        let header = json!({
+            "name": "Last-Event-ID",
+            "in": "header",
+            "required": false,
+            "description": "The number of the last record that the client has got. It counts before `after` and `last`.",
+            "schema": { "type": "integer", "minimum": 0 },
+        });
+        if let Some(Value::Array(parameters)) = operation.get_mut("parameters") {
+            parameters.push(header);
+        }
+    }
+}
+
+/// What is sent.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Event")]
+#[serde(untagged)]
+enum Sent {
+    /// Which server this is, and which records it has.
+    Begin(Begin),
+    /// What the reader cannot get any more.
+    Missed(Missed),
+    /// What happened.
+    Record(Box<RecordJson>),
+    /// What time it is.
+    Clock(Clock),
+}
+
+/// The data of `begin`.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Begin {
+    /// The seed of the server. A reader that meets another one has come to another server.
+    seed: u64,
+    /// The number of the first record that the history has.
+    first: u64,
+    /// The number of the last record; 0 before the first.
+    last: u64,
+    /// The number of the record behind which this stream begins.
+    after: u64,
+}
+
+/// The data of `missed`: records that the reader does not get.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Missed {
+    /// How many.
+    records: u64,
+    /// The number of the next record that the reader gets.
+    next: u64,
+}
+
+impl Sent {
+    fn event(&self) -> Event {
+        let (name, id) = match self {
+            Self::Begin(_) => ("begin", None),
+            Self::Missed(_) => ("missed", None),
+            Self::Record(record) => ("record", Some(record.number)),
+            Self::Clock(_) => ("clock", None),
+        };
+        let event = Event::default().event(name);
+        let event = match id {
+            Some(number) => event.id(number.to_string()),
+            None => event,
+        };
+        let data = serde_json::to_string(self).expect("an event can be written");
+        event.data(data)
+    }
+}
+
+/// A stream, before it is sent.
+struct Stream {
+    control: Control,
+    /// The number of the last record that was sent or missed.
+    sent: u64,
+    behind: u64,
+    follows: bool,
+    ready: VecDeque<Sent>,
+    rest: Patience,
+    is_over: bool,
+}
+
+impl Stream {
+    fn new(control: Control, place: Place) -> Self {
+        let (first, last) = control.engine().record_numbers();
+        let Place { wanted, resumed } = place;
+        let after = wanted.after.map(|number| number.0);
+        let of_last = wanted.last.map(|count| last.saturating_sub(count.0));
+        // A number that is not reached yet is of another server, whose records are not these.
+        let resumed = resumed.map(|number| if number > last { 0 } else { number });
+        let after = resumed.or(after).or(of_last).unwrap_or(last);
+        let begin = Begin {
+            seed: control.seed(),
+            first,
+            last,
+            after,
+        };
+        let clock = Sent::Clock(Clock::of(&control));
+        Self {
+            sent: after,
+            behind: wanted.behind.map_or(u64::MAX, |count| count.0),
+            follows: wanted.follow.is_none_or(|flag| flag.0),
+            ready: VecDeque::from([Sent::Begin(begin), clock]),
+            rest: Patience::of(Duration::ZERO),
+            is_over: false,
+            control,
+        }
+    }
+
+    /// Returns the next event; `None` at the end of the stream.
+    async fn next(&mut self) -> Option<Sent> {
+        while self.ready.is_empty() && !self.is_over {
+            self.fill().await;
+        }
+        self.ready.pop_front()
+    }
+
+    /// Waits for records or for the next heartbeat.
+    async fn fill(&mut self) {
+        self.rest.over().await;
+        let engine = self.control.engine();
+        if self.follows {
+            let heartbeat = Patience::of(HEARTBEAT);
+            let recorded = pin!(engine.recorded_after(self.sent));
+            let beat = pin!(heartbeat.over());
+            if let Either::Left(_) = select(recorded, beat).await {
+                self.is_over = engine.is_closed();
+            }
+        }
+        let (first, last) = engine.record_numbers();
+        let kept = first.max(last.saturating_sub(self.behind) + 1);
+        if kept > self.sent + 1 {
+            let records = kept - 1 - self.sent;
+            self.ready.push_back(Sent::Missed(Missed { records, next: kept }));
+            self.sent = kept - 1;
+        }
+        for record in engine.some_after(self.sent, BATCH) {
+            self.sent = record.number;
+            let record = RecordJson::from(&record);
+            self.ready.push_back(Sent::Record(Box::new(record)));
+        }
+        self.is_over |= !self.follows && self.sent >= last;
+        self.ready.push_back(Sent::Clock(Clock::of(&self.control)));
+        self.rest = Patience::of(if self.follows { REST } else { Duration::ZERO });
+    }
+}
+
+impl Output for Stream {
+    fn into_answer(self) -> Response {
+        let events = stream::unfold(self, async |mut stream| {
+            let event = stream.next().await?.event();
+            Some((Ok::<_, Infallible>(event), stream))
+        });
+        Sse::new(events).into_response()
+    }
+
+    fn contents(schemas: &mut Schemas) -> Value {
+        json!({ "text/event-stream": { "schema": schemas.given::<Sent>() } })
+    }
+}
+
+async fn events(control: Control, place: Place) -> Result<Stream, Refused> {
+    Ok(Stream::new(control, place))
+}

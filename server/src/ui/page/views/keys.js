@@ -1,0 +1,132 @@
+// Keys: the tree at one side, a key at the other.
+
+import { button, el, fill } from "../core/dom.js";
+import { count } from "../core/format.js";
+import { childrenOf, keys, useKeys } from "../core/keys.js";
+import { deleteTree } from "../core/kv.js";
+import { due, held, use } from "../core/resources.js";
+import { go, href, place } from "../core/router.js";
+import { scope } from "../core/scope.js";
+import { attempt, server } from "../core/server.js";
+import { on } from "../core/signal.js";
+import { ask } from "../widgets/dialog.js";
+import { table } from "../widgets/table.js";
+import { keyPane } from "./key.js";
+import { newKey } from "./edit.js";
+
+/** The folders that are open. They stay so when the view is left. */
+const open = new Set();
+let filter = "";
+
+/** The rows in sight of the tree: what is in open folders. */
+function rowsBelow(prefix, level, rows) {
+  for (const child of childrenOf(prefix)) {
+    if (child.folder) {
+      rows.push({ ...child, level });
+      if (open.has(child.folder)) rowsBelow(child.folder, level + 1, rows);
+    } else rows.push({ ...child, level, name: child.name || "(this folder's own key)" });
+  }
+  return rows;
+}
+
+function filtered(text) {
+  const wanted = text.toLowerCase();
+  const rows = [];
+  for (const key of keys.names) if (key.toLowerCase().includes(wanted)) rows.push({ key, name: key, level: 0 });
+  return rows;
+}
+
+export function mount(root) {
+  const life = scope();
+  const holders = new Map();
+  const total = el("span", { class: "quiet", role: "status" });
+  const input = el("input", { type: "search", placeholder: "Filter keys", "aria-label": "Filter keys", spellcheck: "false", set: { value: filter } });
+  const pane = el("section", { class: "pane", "aria-label": "Key" });
+  let detail = null;
+
+  const toggle = (row) => {
+    if (!row.folder) return go(href("kv", { key: row.key }));
+    open[open.has(row.folder) ? "delete" : "add"](row.folder);
+    return draw();
+  };
+  const remove = async (row) => {
+    const question = `${count(row.count, "key")} under “${row.folder}” will be deleted.`;
+    if (await ask("Delete a tree", question, "Delete")) await attempt(() => deleteTree(row.folder), `Deleted ${row.folder}`);
+  };
+  const nameCell = (row) => {
+    const label = el("span", { class: `tree ${row.folder ? "folder" : "leaf"}` },
+      el("span", { class: "arrow", "aria-hidden": "true" }, row.folder ? (open.has(row.folder) ? "▾" : "▸") : ""),
+      el("span", { class: "mono name" }, row.name));
+    label.style.setProperty("--level", row.level);
+    return label;
+  };
+  const lockCell = (row) => {
+    if (!row.folder) return holders.has(row.key) ? el("span", { class: "lock", title: `Held by ${holders.get(row.key)}` }, "🔒") : "";
+    return el("span", { class: "tree-end" }, el("span", { class: "quiet" }, row.count.toLocaleString("en")),
+      button("Delete", () => remove(row), { class: "small hover", "aria-label": `Delete the tree ${row.folder}`, tabindex: "-1" }));
+  };
+  const tree = table({
+    label: "Keys", role: "treegrid", rowHeight: 30,
+    columns: [{ name: "Key", cell: nameCell }, { name: "", cell: lockCell, width: "8rem", class: "end" }],
+    id: (row) => row.folder ?? `=${row.key}`,
+    sign: (row) => `${row.level} ${row.count} ${open.has(row.folder)} ${holders.get(row.key)} ${row.name}`,
+    attributes: (row) => ({
+      "aria-level": row.level + 1,
+      "aria-expanded": row.folder ? String(open.has(row.folder)) : null,
+    }),
+    open: toggle,
+    keydown: (event, row) => {
+      const isOpen = open.has(row.folder);
+      if ((event.key === "ArrowRight" && row.folder && !isOpen) || (event.key === "ArrowLeft" && isOpen)) toggle(row);
+      else if (event.key === "Delete" && row.folder) remove(row);
+      else return false;
+      return true;
+    },
+    empty: "There are no keys.",
+  });
+
+  function draw() {
+    const rows = filter ? filtered(filter) : rowsBelow("", 0, []);
+    const whole = keys.names.length;
+    fill(total, keys.error ? keys.error.message : filter ? `${rows.length.toLocaleString("en")} of ${count(whole, "key")}` : count(whole, "key"));
+    total.classList.toggle("bad", Boolean(keys.error));
+    tree.set(keys.isLoaded ? rows : []);
+  }
+
+  function drawPlace() {
+    if (place.view !== "kv") return;
+    const key = place.query.get("key");
+    const folder = place.query.get("open");
+    for (const path of [key, folder]) {
+      for (let at = path?.indexOf("/") ?? -1; at >= 0; at = path.indexOf("/", at + 1)) open.add(path.slice(0, at + 1));
+    }
+    if (detail?.key === key) return;
+    detail?.stop();
+    detail = null;
+    fill(pane);
+    root.classList.toggle("has-detail", key !== null);
+    if (key === null) pane.append(el("p", { class: "nothing" }, "Choose a key, or create one."));
+    else detail = keyPane(pane, key);
+    tree.select(key === null ? null : `=${key}`);
+    draw();
+  }
+
+  input.addEventListener("input", () => { filter = input.value; draw(); });
+  root.append(el("div", { class: "split" },
+    el("section", { class: "side", "aria-label": "All keys" },
+      el("div", { class: "bar" }, input, button("New key", () => newKey(place.query.get("open") ?? ""), { class: "primary" }), total),
+      tree.node),
+    pane));
+  life.add(useKeys(draw), on("place", drawPlace), () => detail?.stop());
+  if (server.control) {
+    life.add(use(held, () => {
+      holders.clear();
+      for (const lock of held.value ?? []) holders.set(lock.key, lock.session);
+      draw();
+    }), use(due, () => detail?.redraw()));
+  }
+  drawPlace();
+  draw();
+  return () => life.stop();
+}
+

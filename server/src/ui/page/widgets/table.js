@@ -1,0 +1,167 @@
+// A table that draws only the rows in sight, so that it stays quick with a hundred thousand. It is a grid for the
+// keyboard: arrows move, Enter opens.
+
+import { el } from "../core/dom.js";
+
+let tables = 0;
+
+/**
+ * Makes a table. `columns` have a `name`, a `cell(item)`, a `width` in CSS, and `from`: the least width of the table in
+ * pixels at which they are shown. `id(item)` tells items apart, `sign(item)` says whether a row looks the same, and
+ * `open(item)` opens one. `keydown(event, item)` may handle other keys.
+ */
+export function table({ label, columns, id, sign, open, keydown, rowHeight = 34, role = "grid", attributes, empty = "" }) {
+  const name = `t${++tables}`;
+  const head = el("div", { class: "head", role: "rowgroup" });
+  const body = el("div", { class: "rows", role: "rowgroup" });
+  const nothing = el("p", { class: "nothing", hidden: true }, empty);
+  const node = el("div", { class: "table", role, "aria-label": label, tabindex: "0" }, head, body);
+  const outer = el("div", { class: "table-frame" }, node, nothing);
+  const drawn = new Map();
+  let items = [];
+  let shown = columns;
+  let selected = null;
+  let cursor = -1;
+  let isPlanned = false;
+
+  const rowId = (item) => `${name}-${id(item)}`.replace(/\s/g, "_");
+
+  function layOut() {
+    const width = node.clientWidth || 1000;
+    const fitting = columns.filter((column) => !column.from || width >= column.from);
+    if (fitting.length === shown.length && head.childElementCount) return;
+    shown = fitting;
+    node.style.setProperty("--columns", shown.map((column) => column.width ?? "1fr").join(" "));
+    const cells = shown.map((column) => el("div", { class: "cell", role: "columnheader" }, column.name));
+    head.replaceChildren(el("div", { class: "row", role: "row" }, cells));
+    for (const row of drawn.values()) row.node.remove();
+    drawn.clear();
+  }
+
+  function drawRow(item, at) {
+    const key = id(item);
+    let row = drawn.get(key);
+    if (!row) {
+      row = { node: el("div", { class: "row", role: "row", id: rowId(item) }), sign: null };
+      drawn.set(key, row);
+      body.append(row.node);
+    }
+    row.item = item;
+    row.at = at;
+    const looks = sign ? sign(item) : null;
+    if (looks === null || row.sign !== looks) {
+      row.sign = looks;
+      const cells = shown.map((column, place) => {
+        const content = column.cell(item);
+        const isText = typeof content === "string" || typeof content === "number";
+        const cell = el("div", { class: `cell ${column.class ?? ""}`, role: "gridcell", "data-place": place }, content);
+        if (isText) cell.title = content;
+        return cell;
+      });
+      row.node.replaceChildren(...cells);
+    }
+    row.node.style.transform = `translateY(${at * rowHeight}px)`;
+    row.node.setAttribute("aria-rowindex", at + 2);
+    row.node.setAttribute("aria-selected", String(key === selected));
+    row.node.classList.toggle("cursor", at === cursor);
+    for (const [attribute, value] of Object.entries(attributes?.(item) ?? {})) {
+      if (value === null) row.node.removeAttribute(attribute);
+      else row.node.setAttribute(attribute, value);
+    }
+  }
+
+  function draw() {
+    isPlanned = false;
+    layOut();
+    const top = node.scrollTop;
+    const height = node.clientHeight || 600;
+    const from = Math.max(0, Math.floor(top / rowHeight) - 4);
+    const to = Math.min(items.length, Math.ceil((top + height) / rowHeight) + 4);
+    body.style.height = `${items.length * rowHeight}px`;
+    node.setAttribute("aria-rowcount", items.length + 1);
+    nothing.hidden = items.length > 0 || !nothing.textContent;
+    const kept = new Set();
+    for (let at = from; at < to; at += 1) {
+      kept.add(id(items[at]));
+      drawRow(items[at], at);
+    }
+    for (const [key, row] of drawn) {
+      if (!kept.has(key)) {
+        row.node.remove();
+        drawn.delete(key);
+      }
+    }
+    const active = cursor >= from && cursor < to ? rowId(items[cursor]) : null;
+    if (active) node.setAttribute("aria-activedescendant", active);
+    else node.removeAttribute("aria-activedescendant");
+  }
+
+  function plan() {
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(draw);
+  }
+
+  function reveal(at) {
+    const headHeight = head.offsetHeight;
+    const top = at * rowHeight;
+    if (top < node.scrollTop) node.scrollTop = top;
+    else if (top + rowHeight + headHeight > node.scrollTop + node.clientHeight) {
+      node.scrollTop = top + rowHeight + headHeight - node.clientHeight;
+    }
+  }
+
+  function move(to) {
+    cursor = Math.max(0, Math.min(items.length - 1, to));
+    reveal(cursor);
+    plan();
+  }
+
+  node.addEventListener("scroll", plan, { passive: true });
+  new ResizeObserver(plan).observe(node);
+  node.addEventListener("keydown", (event) => {
+    if (event.target !== node || event.altKey || event.ctrlKey || event.metaKey) return;
+    const page = Math.max(1, Math.floor(node.clientHeight / rowHeight) - 2);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
+    if (event.key in steps) move(cursor + steps[event.key]);
+    else if (event.key === "Home") move(0);
+    else if (event.key === "End") move(items.length - 1);
+    else if (event.key === "Enter" && items[cursor] !== undefined) open?.(items[cursor]);
+    else if (!(items[cursor] !== undefined && keydown?.(event, items[cursor]))) return;
+    event.preventDefault();
+  });
+  body.addEventListener("click", (event) => {
+    if (event.target.closest("button, a, input")) return;
+    const rowNode = event.target.closest(".row");
+    for (const row of drawn.values()) {
+      if (row.node !== rowNode) continue;
+      cursor = row.at;
+      open?.(row.item);
+      plan();
+    }
+  });
+
+  return {
+    node: outer,
+    /** Shows these items. */
+    set(next) {
+      items = next;
+      if (cursor >= items.length) cursor = items.length - 1;
+      plan();
+    },
+    /** Marks an item as the one that is open; `null` for none. */
+    select(key) {
+      selected = key;
+      plan();
+    },
+    /** Brings an item into sight. */
+    reveal(key) {
+      const at = items.findIndex((item) => id(item) === key);
+      if (at >= 0) { cursor = at; reveal(at); plan(); }
+    },
+    isAtTop: () => node.scrollTop < rowHeight,
+    isAtEnd: () => node.scrollTop + node.clientHeight > items.length * rowHeight - rowHeight,
+    scrollToEnd() { node.scrollTop = items.length * rowHeight; plan(); },
+    redraw: plan,
+  };
+}
