@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::Server;
 use crate::faults::{
-    AclChange, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Phase, Rule, RuleError, RuleId,
+    AclChange, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Phase, Rule, RuleError,
+    RuleId,
 };
 
 /// # Faults

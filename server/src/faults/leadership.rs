@@ -85,7 +85,11 @@ impl LeaderLoss {
     }
 
     /// Returns the phase at `now`, and how long it goes on; `None` when the loss is over.
-    pub(super) fn phase_at(&self, since: Timestamp, now: Timestamp) -> Option<(Phase, Option<Duration>)> {
+    pub(super) fn phase_at(
+        &self,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Option<(Phase, Option<Duration>)> {
         let mut passed = now.since(since);
         for (phase, lasts) in &self.phases {
             match lasts {

@@ -138,7 +138,10 @@ mod present {
             for view in ["/ui/", "/ui/dc1/kv", "/ui/dc1/kv/a/b/edit", "/ui/assets"] {
                 assert_eq!(kind(view), Some(HTML), "{view}");
             }
-            assert_eq!(kind("/ui/assets/main.js"), Some("text/javascript; charset=utf-8"));
+            assert_eq!(
+                kind("/ui/assets/main.js"),
+                Some("text/javascript; charset=utf-8")
+            );
             assert_eq!(kind("/ui/assets/none.js"), None);
         }
     }

@@ -107,7 +107,9 @@ fn resumed(headers: &HeaderMap) -> Result<Option<u64>, Refused> {
     };
     let text = String::from_utf8_lossy(value.as_bytes());
     let number = text.parse().map_err(|_| {
-        Refused::input(format!("Last-Event-ID is the number of a record, not {text:?}"))
+        Refused::input(format!(
+            "Last-Event-ID is the number of a record, not {text:?}"
+        ))
     });
     number.map(Some)
 }
@@ -248,7 +250,10 @@ impl Stream {
         let kept = first.max(last.saturating_sub(self.behind) + 1);
         if kept > self.sent + 1 {
             let records = kept - 1 - self.sent;
-            self.ready.push_back(Sent::Missed(Missed { records, next: kept }));
+            self.ready.push_back(Sent::Missed(Missed {
+                records,
+                next: kept,
+            }));
             self.sent = kept - 1;
         }
         for record in engine.some_after(self.sent, BATCH) {

@@ -10,7 +10,7 @@ export const LOCK_KINDS = [
 /** How many bars and marks a key keeps. */
 const KEPT = 1000;
 
-export const locks = { rows: new Map(), sessions: new Map(), first: null };
+export const locks = { rows: new Map(), sessions: new Map(), first: null, isLoaded: false };
 /** Records that came while the older ones were being read. */
 let waiting = null;
 let last = 0;
@@ -92,7 +92,9 @@ export async function loadLocks() {
     const rest = waiting;
     waiting = null;
     rest.forEach(take);
+    locks.isLoaded = true;
     changes("locks");
+    changes("names");
   }
 }
 

@@ -3,6 +3,7 @@
 import { control } from "../core/api.js";
 import { badge, button, el, facts, fill, link } from "../core/dom.js";
 import { count, moment } from "../core/format.js";
+import { locks } from "../core/locklog.js";
 import { causedBy, causeOf, recordAt, records } from "../core/records.js";
 import { go, href, place } from "../core/router.js";
 import { scope } from "../core/scope.js";
@@ -48,7 +49,8 @@ function pane(root, record, wanted) {
       ["Key", record.key === undefined ? null : keyLink(record.key)],
       ["Session", record.session ? sessionLink(record.session) : null],
       ["Why", record.cause], ...rest]),
-    record.key !== undefined && link("The lock over time", href("locks", { key: record.key, at: Math.round(record.at_ms) }), { class: "button" }),
+    record.key !== undefined && el("div", { class: "actions" },
+      link("The lock over time", href("locks", { key: record.key, at: Math.round(record.at_ms) }), { class: "button" })),
     el("h3", {}, "Cause"), cause ? el("ul", { class: "plain-list" }, line(cause)) : el("p", { class: "quiet" }, "Nothing that this page knows of."),
     el("h3", {}, "Caused"), caused.length ? el("ul", { class: "plain-list" }, caused.map(line)) : el("p", { class: "quiet" }, "Nothing that this page knows of."));
 }
@@ -81,7 +83,7 @@ export function mount(root) {
       { name: "Kind", cell: (one) => badge(one.kind, tone(one.kind)), width: "9.5rem", from: 420 },
       { name: "What", cell: (one) => readable(one.text), width: "minmax(8rem, 1fr)" },
     ],
-    id: (one) => one.number, sign: () => "", open: (one) => { follows = false; go(href("history", { ...Object.fromEntries(place.query), at: one.number })); },
+    id: (one) => one.number, sign: () => `${locks.isLoaded}`, open: (one) => { follows = false; go(href("history", { ...Object.fromEntries(place.query), at: one.number })); },
     empty: "No such record yet.",
   });
 
@@ -153,7 +155,7 @@ export function mount(root) {
     const at = place.query.get("at");
     if (at !== null && !isFound && recordAt(Number(at))) drawPlace();
     else draw();
-  }), on("place", drawPlace));
+  }), on("place", drawPlace), on("names", drawPlace));
   drawPlace();
   return () => life.stop();
 }

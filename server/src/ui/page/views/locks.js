@@ -61,7 +61,7 @@ function trackNode(row, view) {
   for (const bar of bars.toReversed()) {
     if (bar.to === null || row.lanes > 1) continue;
     const x = view.x(bar.to);
-    if (room - x < 130) continue;
+    if (room - x < bar.cause.length * 6 + 8) continue;
     room = x;
     parts.push(at(el("span", { class: "lock-cause" }, bar.cause), bar.to));
   }

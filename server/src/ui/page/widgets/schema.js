@@ -84,7 +84,7 @@ function scalar(schema, name) {
   const input = name === "body" || name === "rules"
     ? el("textarea", { name, rows: 3, spellcheck: "false" })
     : el("input", { name, type: isNumber ? "number" : "text", step: type === "integer" ? "1" : "any",
-      required: Boolean(schema.required), spellcheck: "false", autocomplete: "off" });
+      spellcheck: "false", autocomplete: "off" });
   return {
     node: field(schema.required ? `${name} *` : name, input, hint),
     get: () => {
@@ -105,14 +105,17 @@ function part_(schema, name) {
     const inner = object(schema);
     const isNeeded = schema.required === true || !(schema.optional || isOptional(schema));
     const node = el("fieldset", {}, el("legend", {}, name), inner.node);
-    return { node, get: () => { const value = inner.get(); return isNeeded || Object.keys(value).length ? value : undefined; } };
+    return { node, get: () => { const value = inner.get(); return isNeeded || Object.values(value).some((one) => one !== "") ? value : undefined; } };
   }
   return scalar(schema, name);
 }
 
 function object(schema) {
   const required = schema.required ?? [];
-  const parts = Object.entries(schema.properties ?? {}).map(([name, one]) => {
+  // What is needed comes first.
+  const isLater = ([name]) => !(required === true || required.includes(name));
+  const properties = Object.entries(schema.properties ?? {});
+  const parts = properties.sort((one, other) => isLater(one) - isLater(other)).map(([name, one]) => {
     const isNeeded = required === true || required.includes(name);
     // An object keeps its own list of what it needs.
     const part = one.properties ? { ...one, optional: !isNeeded } : { ...one, required: isNeeded, optional: !isNeeded };

@@ -156,8 +156,12 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
     },
     /** Brings an item into sight. */
     reveal(key) {
-      const at = items.findIndex((item) => id(item) === key);
-      if (at >= 0) { cursor = at; reveal(at); plan(); }
+      requestAnimationFrame(() => {
+        const at = items.findIndex((item) => id(item) === key);
+        if (at < 0) return;
+        draw();
+        move(at);
+      });
     },
     isAtTop: () => node.scrollTop < rowHeight,
     isAtEnd: () => node.scrollTop + node.clientHeight > items.length * rowHeight - rowHeight,

@@ -1,0 +1,14 @@
+//! The inspection page in a real browser: every view and every action, in both themes and at two widths.
+
+mod access;
+mod browser;
+mod faults;
+mod history;
+mod keys;
+mod lists;
+mod locks;
+mod sessions;
+mod speed;
+mod support;
+mod time;
+mod trouble;

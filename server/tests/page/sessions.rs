@@ -1,0 +1,81 @@
+//! Sessions, their time, and ending them.
+
+use std::time::Duration;
+
+use proconsul::control::Session;
+
+use crate::support::Page;
+
+#[test]
+fn a_session_counts_down_on_the_servers_clock_and_is_ended() {
+    let Some(mut page) = Page::frozen("dc1/sessions") else {
+        return;
+    };
+    let session = Session::ttl(Duration::from_secs(10)).name("worker-a");
+    let id = page
+        .server
+        .sessions()
+        .create(session)
+        .expect("it is created");
+    page.server
+        .kv()
+        .acquire("job", "x", &id)
+        .expect("it is acquired");
+    page.until("row('worker-a')?.textContent.includes('20.0s')");
+    page.server.advance(Duration::from_secs(5));
+    page.until("row('worker-a')?.textContent.includes('15.0s')");
+    page.until("row('worker-a')?.querySelector('.cell:last-child').textContent === '1'");
+    page.click_row("worker-a");
+    page.sees("Holds 1 key");
+    page.press("End");
+    page.sees("It holds 1 key.");
+    page.eval("document.querySelector('dialog .danger').click()");
+    page.sees("is not there (any more)");
+    assert!(page.server.sessions().list().is_empty());
+    page.is_clean();
+}
+
+#[test]
+fn a_session_is_let_lapse_and_its_key_shows_the_lock_delay() {
+    let Some(mut page) = Page::frozen("dc1/kv?key=job") else {
+        return;
+    };
+    let session = Session::ttl(Duration::from_secs(10)).name("worker-a");
+    let id = page
+        .server
+        .sessions()
+        .create(session)
+        .expect("it is created");
+    page.server
+        .kv()
+        .acquire("job", "x", &id)
+        .expect("it is acquired");
+    page.sees("held");
+    page.sees("worker-a");
+    page.sees("20.0s");
+    page.open(&format!("dc1/sessions?id={id}"));
+    page.press("Let it lapse");
+    page.sees("is not there (any more)");
+    page.open("dc1/kv?key=job");
+    page.sees("lock-delay");
+    page.sees("15.0s");
+    page.is_clean();
+}
+
+#[test]
+fn ten_thousand_sessions_are_a_list_like_any_other() {
+    let Some(mut page) = Page::frozen("dc1/sessions") else {
+        return;
+    };
+    for number in 0..10_000 {
+        let session = Session::ttl(Duration::from_secs(3600)).name(format!("worker-{number}"));
+        page.server
+            .sessions()
+            .create(session)
+            .expect("it is created");
+    }
+    page.sees("10,000 sessions");
+    page.enter("Filter sessions", "worker-9999");
+    page.until("row('worker-9999') && document.querySelectorAll('.rows > .row').length === 1");
+    page.is_clean();
+}

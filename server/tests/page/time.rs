@@ -1,0 +1,70 @@
+//! Time: reading it, and moving it.
+
+use std::time::Duration;
+
+use proconsul::Server;
+use proconsul::clock::Rate;
+use proconsul::control::Session;
+
+use crate::support::Page;
+
+#[test]
+fn the_clock_is_moved_frozen_and_resumed() {
+    let Some(mut page) = Page::frozen("dc1/time") else {
+        return;
+    };
+    page.sees("The clock stands still.");
+    let session = Session::ttl(Duration::from_secs(10)).name("worker-a");
+    let id = page
+        .server
+        .sessions()
+        .create(session)
+        .expect("it is created");
+    page.server
+        .kv()
+        .acquire("job", "x", &id)
+        .expect("it is acquired");
+    page.until("row('lapses')?.textContent.includes('20.0s')");
+    page.enter("Advance by", "5s");
+    page.press("Advance");
+    page.sees("It caused nothing");
+    page.until("document.querySelector('.clock-face').textContent.startsWith('0:00:05.000')");
+    page.press("To the next deadline");
+    page.sees("session worker-a ended: its TTL ran out");
+    page.until("row('the lock-delay of job ends')");
+    page.press("+1m");
+    page.sees("can be acquired");
+    page.sees("Nothing will happen by itself.");
+    page.enter("Advance by", "soon");
+    page.press("Advance");
+    page.until("document.querySelector('.notice.bad')");
+    page.press("Resume");
+    page.sees("The clock runs as the machine's does.");
+    assert_eq!(page.server.rate(), Rate::REAL);
+    page.press("Freeze");
+    page.sees("The clock stands still.");
+    page.enter("Rate", "1000");
+    page.press("Set the rate");
+    page.sees("1000 times as fast");
+    page.is_clean();
+}
+
+#[test]
+fn a_clock_that_is_a_thousand_times_faster_is_followed() {
+    let Some(mut page) = Page::of(Server::builder(), "dc1/sessions") else {
+        return;
+    };
+    page.server
+        .set_rate(Rate::new(1000.0).expect("it is in range"));
+    for number in 0..20 {
+        let session = Session::ttl(Duration::from_secs(3600)).name(format!("worker-{number}"));
+        page.server
+            .sessions()
+            .create(session)
+            .expect("it is created");
+    }
+    page.until("document.querySelector('.watch').textContent.includes('×1000')");
+    page.until("document.querySelectorAll('.rows > .row').length > 0");
+    page.sees("There are no sessions.");
+    page.is_clean();
+}
