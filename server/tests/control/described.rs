@@ -71,6 +71,17 @@ pub(crate) fn check(method: &str, path: &str, answer: &Answer) {
     let operation = format!("{method} {}", described(path));
     let validator = ANSWERS[&operation].get(kind);
     let validator = validator.unwrap_or_else(|| panic!("{operation} answers with {kind:?}"));
+    if kind == "text/event-stream" {
+        let events = answer
+            .body
+            .lines()
+            .filter_map(|line| line.strip_prefix("data: "));
+        for event in events {
+            let event = serde_json::from_str(event).expect("an event is JSON");
+            assert!(validator.is_valid(&event), "{operation}: {event}");
+        }
+        return;
+    }
     let value = if kind == "application/json" {
         serde_json::from_str(&answer.body).expect("it is JSON")
     } else {
@@ -119,6 +130,8 @@ fn every_call_is_answered_as_described() {
             path += "?key=job";
         } else if operation == "DELETE /state/checkpoint" {
             path += "?name=before";
+        } else if path == "/events" {
+            path += "?follow=false&last=10";
         } else if path == "/acl/explain" {
             path += "?token=root&permission=key:read&name=job";
         }

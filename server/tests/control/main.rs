@@ -8,6 +8,7 @@ mod calls;
 mod described;
 mod determinism;
 mod dump;
+mod events;
 mod face;
 mod faults;
 mod guarded;

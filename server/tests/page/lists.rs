@@ -25,7 +25,7 @@ fn services_nodes_and_checks_are_shown_live() {
         "/v1/agent/check/pass/service:web-1?note=fine",
         "",
     );
-    page.sees("fine");
+    page.until("document.querySelector('.pane').textContent.includes('fine')");
     page.until("row('web').textContent.includes('1 passing')");
     page.open("dc1/nodes");
     page.click_row("proconsul");

@@ -64,6 +64,7 @@ fn two_exclusive_workers_are_watched_live() {
     page.server.advance(Duration::from_secs(15));
     assert!(acquire(&page.server, &second));
     page.until("document.querySelector('.lock-bar.open')?.textContent === 'worker-2'");
+    page.press("Fit");
     // A click leads to the history at that moment, and there to the cause.
     page.eval("[...document.querySelectorAll('.lock-bar')].find((one) => !one.classList.contains('open')).click()");
     page.until("location.pathname.endsWith('/history') && document.querySelector('.pane h2')?.textContent.includes('acquired')");

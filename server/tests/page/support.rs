@@ -11,7 +11,7 @@ use crate::browser::Tab;
 /// Functions of the tests within the page: finding things as a reader does, by what they are called.
 const FINDERS: &str = r"
 window.named = (selector, name) => [...document.querySelectorAll(selector)].find((one) =>
-    one.offsetParent !== null && ((one.getAttribute('aria-label') ?? '') === name || one.textContent.trim() === name));
+    one.offsetParent !== null && (one.getAttribute('aria-label') ?? one.textContent.trim()) === name);
 window.button = (name) => named('button, a.button, summary, select', name);
 window.row = (text) => [...document.querySelectorAll('.rows > .row')].find((one) => one.textContent.includes(text));
 window.fieldOf = (label) => {
@@ -75,12 +75,6 @@ impl Page {
     #[track_caller]
     pub(crate) fn sees(&mut self, text: &str) {
         self.tab.until(&format!("seen({})", js(text)));
-    }
-
-    /// Waits until the page no longer shows a text.
-    #[track_caller]
-    pub(crate) fn no_longer_sees(&mut self, text: &str) {
-        self.tab.until(&format!("!seen({})", js(text)));
     }
 
     /// Presses a button by its name.

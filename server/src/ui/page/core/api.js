@@ -22,10 +22,16 @@ export class Failure extends Error {
   }
 }
 
-async function send(path, options) {
+/** Ends all requests when the page is left: a browser that keeps it for the way back would keep its connections, too. */
+const leaving = new AbortController();
+addEventListener("pagehide", () => leaving.abort());
+addEventListener("pageshow", ({ persisted }) => { if (persisted) location.reload(); });
+
+async function send(path, { signal, ...options }) {
   let response;
   try {
-    response = await fetch(path, { cache: "no-store", redirect: "error", ...options });
+    const ends = AbortSignal.any(signal ? [signal, leaving.signal] : [leaving.signal]);
+    response = await fetch(path, { cache: "no-store", redirect: "error", signal: ends, ...options });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Failure(0, "");
@@ -72,7 +78,12 @@ export async function control(method, path, body) {
   return response.json();
 }
 
-export const eventsAt = (query) => new EventSource(`${CONTROL}/events?${query}`);
+/** Opens the stream of events. */
+export function eventsAt(query) {
+  const events = new EventSource(`${CONTROL}/events?${query}`);
+  leaving.signal.addEventListener("abort", () => events.close());
+  return events;
+}
 export const stateAt = `${CONTROL}/state`;
 
 /** Follows a list by blocking queries, for as long as `signal` lasts. */

@@ -49,7 +49,7 @@ export function mount(root) {
     const found = filter ? all.filter((one) => `${one.target} ${one.read}`.includes(filter)) : all;
     since = sinces(new Set(all.map((one) => one.request)));
     fill(total, blocked.error ? blocked.error.message : count(found.length, "request"));
-    rows.set(found);
+    rows.set(blocked.value || blocked.error ? found : null);
   }
   input.addEventListener("input", () => { filter = input.value; draw(); });
   root.append(el("div", { class: "bar" }, input, total), rows.node);

@@ -41,20 +41,21 @@ function listView(root, life, { label, one, resource, needs, columns, id, sign, 
   const view = label.toLowerCase();
   const rows = table({ label, columns, id, sign, open: (row) => go(href(view, { name: id(row) })), empty: `There are no ${view}.` });
   const all = () => resource.rows();
+  const isKnown = () => needs.every((need) => need.value || need.error);
 
   function drawPane() {
     const name = place.query.get("name");
     root.classList.toggle("has-detail", name !== null);
     rows.select(name);
     const row = all().find((one) => id(one) === name);
-    if (!row) fill(detail, el("p", { class: "nothing" }, name ? `There is no ${name}.` : `Choose a ${one.toLowerCase()}.`));
+    if (!row) fill(detail, el("p", { class: "nothing" }, !isKnown() ? "Reading …" : name ? `There is no ${name}.` : `Choose a ${one.toLowerCase()}.`));
     else fill(detail, el("div", { class: "bar" }, button(`‹ ${label}`, () => go(href(view)), { class: "small back" }), el("h2", {}, name)), pane(row));
   }
   function draw() {
     const found = all().filter((row) => text(row).toLowerCase().includes(filter.toLowerCase()));
     const error = needs.find((need) => need.error)?.error;
     fill(total, error ? error.message : count(found.length, one.toLowerCase()));
-    rows.set(found);
+    rows.set(isKnown() ? found : null);
     drawPane();
   }
   input.addEventListener("input", () => { filter = input.value; draw(); });

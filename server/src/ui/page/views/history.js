@@ -44,7 +44,7 @@ function pane(root, record, wanted) {
   return fill(root,
     el("div", { class: "bar" }, button("‹ History", () => back(), { class: "small back" }),
       el("h2", {}, `#${record.number} `, badge(record.kind, tone(record.kind)))),
-    el("p", {}, record.text),
+    el("p", {}, readable(record.text)),
     facts([["At", moment(record.at_ms)], ["Index", String(record.index)],
       ["Key", record.key === undefined ? null : keyLink(record.key)],
       ["Session", record.session ? sessionLink(record.session) : null],

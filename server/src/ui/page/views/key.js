@@ -11,7 +11,7 @@ import { scope } from "../core/scope.js";
 import { attempt, server, tell } from "../core/server.js";
 import { on, refresher } from "../core/signal.js";
 import { ask } from "../widgets/dialog.js";
-import { sessionLink } from "../widgets/links.js";
+import { readable, sessionLink } from "../widgets/links.js";
 import { valueView } from "../widgets/value.js";
 import { editor } from "./edit.js";
 
@@ -73,7 +73,7 @@ export function keyPane(root, key) {
       ["Lock-delay ends in", delay === undefined ? null : countdown(delay)],
       ["LockIndex", entry ? String(entry.LockIndex) : null],
       ["Waiting for it", explained && (explained.waiting.length ? link(String(explained.waiting.length), href("blocked", { text: key })) : "0")],
-      ["Last", explained?.last],
+      ["Last", explained?.last && readable(explained.last)],
     ]));
   }
 

@@ -1,6 +1,6 @@
 // Keys: the tree at one side, a key at the other.
 
-import { button, el, fill } from "../core/dom.js";
+import { badge, button, el, fill } from "../core/dom.js";
 import { count } from "../core/format.js";
 import { childrenOf, keys, useKeys } from "../core/keys.js";
 import { deleteTree } from "../core/kv.js";
@@ -61,7 +61,7 @@ export function mount(root) {
     return label;
   };
   const lockCell = (row) => {
-    if (!row.folder) return holders.has(row.key) ? el("span", { class: "lock", title: `Held by ${holders.get(row.key)}` }, "🔒") : "";
+    if (!row.folder) return holders.has(row.key) ? badge("held", "good") : "";
     return el("span", { class: "tree-end" }, el("span", { class: "quiet" }, row.count.toLocaleString("en")),
       button("Delete", () => remove(row), { class: "small hover", "aria-label": `Delete the tree ${row.folder}`, tabindex: "-1" }));
   };
@@ -88,9 +88,9 @@ export function mount(root) {
   function draw() {
     const rows = filter ? filtered(filter) : rowsBelow("", 0, []);
     const whole = keys.names.length;
-    fill(total, keys.error ? keys.error.message : filter ? `${rows.length.toLocaleString("en")} of ${count(whole, "key")}` : count(whole, "key"));
+    fill(total, keys.error ? keys.error.message : !keys.isLoaded ? "" : filter ? `${rows.length.toLocaleString("en")} of ${count(whole, "key")}` : count(whole, "key"));
     total.classList.toggle("bad", Boolean(keys.error));
-    tree.set(keys.isLoaded ? rows : []);
+    tree.set(keys.isLoaded || keys.error ? rows : null);
   }
 
   function drawPlace() {

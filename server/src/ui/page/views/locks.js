@@ -4,7 +4,7 @@ import { now } from "../core/clock.js";
 import { button, el, fill, link } from "../core/dom.js";
 import { count, duration, hue, moment } from "../core/format.js";
 import { addHeld, locks } from "../core/locklog.js";
-import { due, held, use } from "../core/resources.js";
+import { held, sessions, use } from "../core/resources.js";
 import { go, href, place } from "../core/router.js";
 import { scope } from "../core/scope.js";
 import { semaphores } from "../core/semaphores.js";
@@ -49,11 +49,11 @@ function trackNode(row, view) {
   }
   let lastEnd = -Infinity;
   const bars = row.bars.filter((bar) => (bar.to ?? Infinity) >= from && bar.from <= to);
-  let lastX = [-1, -1];
+  let drawnLast = "";
   for (const bar of bars) {
-    const x = [Math.round(view.x(bar.from)), Math.round(view.x(bar.to ?? now()))];
-    if (x[0] === lastX[0] && x[1] === lastX[1]) continue;
-    lastX = x;
+    const looks = `${bar.lane} ${Math.round(view.x(bar.from))} ${Math.round(view.x(bar.to ?? now()))}`;
+    if (looks === drawnLast) continue;
+    drawnLast = looks;
     parts.push(barNode(bar, row.key, row.lanes ?? 1));
   }
   // The newest reasons come first where there is no room for all.
@@ -93,6 +93,8 @@ function rowsOf(filter) {
 
 export function mount(root) {
   const life = scope();
+  /** How often names of sessions have become known. */
+  let names = 0;
   let isFitted = place.query.has("at");
   const total = el("span", { class: "quiet", role: "status" });
   const filter = el("input", { type: "search", placeholder: "Filter keys", "aria-label": "Filter keys", set: { value: place.query.get("key") ?? "" } });
@@ -104,7 +106,7 @@ export function mount(root) {
       { name: "Key", width: "clamp(6.5rem, 22%, 18rem)", class: "lock-key", cell: (row) => el("div", {}, keyLinkFor(row), el("div", { class: "quiet small-text" }, row.note)) },
       { name: view.axis, width: "minmax(0, 1fr)", class: "lock-track", cell: (row) => trackNode(row, view) },
     ],
-    id: (row) => row.key, sign: (row) => `${row.version} ${view.bucket} ${row.note}`,
+    id: (row) => row.key, sign: (row) => `${row.version} ${view.bucket} ${row.note} ${names}`,
     open: (row) => go(href("history", { key: row.key })),
     keydown: (event) => {
       const act = { ArrowLeft: () => view.pan(-0.2), ArrowRight: () => view.pan(0.2), "+": () => view.zoom(0.5), "-": () => view.zoom(2) }[event.key];
@@ -127,7 +129,7 @@ export function mount(root) {
   function draw() {
     const rows = rowsOf(filter.value);
     fill(total, count(rows.length, "key"));
-    list.set(rows);
+    list.set(locks.isLoaded ? rows : null);
     if (rows.length && !isFitted) fit();
     drawWindow();
   }
@@ -136,7 +138,7 @@ export function mount(root) {
     let from = Infinity;
     for (const row of rowsOf(filter.value)) from = Math.min(from, ...[row.bars[0]?.from, row.refused?.[0]?.at, row.delays?.[0]?.from].filter((one) => one !== undefined));
     if (from === Infinity) from = now() - 30000;
-    const span = Math.max(5000, (now() - from) * 1.12);
+    const span = Math.max(60000, (now() - from) * 1.12);
     view.follows = true;
     view.show(now() - span * 0.94, now() + span * 0.06);
     drawWindow();
@@ -155,7 +157,7 @@ export function mount(root) {
   const holder = root.querySelector(".timeline");
   view.attach(holder);
   moveByPointer(holder, view, drawWindow);
-  life.add(on("locks", draw), use(due, () => {}), use(held, () => {
+  life.add(on("locks", draw), use(sessions, () => { names += 1; draw(); }), use(held, () => {
     addHeld(held.value ?? [], now());
     draw();
   }));

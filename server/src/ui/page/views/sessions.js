@@ -59,7 +59,7 @@ export function mount(root) {
     list.select(id);
     const session = sessions.value?.find((one) => one.ID === id);
     if (!session) {
-      fill(pane, el("p", { class: "nothing" }, id ? `Session ${id} is not there (any more).` : "Choose a session."),
+      fill(pane, el("p", { class: "nothing" }, !sessions.value ? "Reading …" : id ? `Session ${id} is not there (any more).` : "Choose a session."),
         id && server.control && link("Its history", href("history", { session: id })));
       return;
     }
@@ -85,7 +85,7 @@ export function mount(root) {
     const all = sessions.value ?? [];
     const found = wanted ? all.filter((one) => `${one.ID} ${one.Name} ${one.Node}`.toLowerCase().includes(wanted)) : all;
     fill(total, sessions.error ? sessions.error.message : count(found.length, "session"));
-    list.set(found);
+    list.set(sessions.value || sessions.error ? found : null);
     drawPane();
   }
 

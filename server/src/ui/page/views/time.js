@@ -49,9 +49,10 @@ export function mount(root) {
 
   function draw() {
     const waits = (blocked.value ?? []).map((one) => ({ at_ms: one.until_ms, text: `the wait of request #${one.request} ends: ${one.target}` }));
-    list.set([...(due.value ?? []), ...waits].sort((one, other) => one.at_ms - other.at_ms));
+    list.set(!due.value ? null : [...(due.value ?? []), ...waits].sort((one, other) => one.at_ms - other.at_ms));
   }
   function drawState() {
+    if (document.activeElement !== rate) rate.value = String(clock.rate);
     freeze.textContent = clock.rate === 0 ? "Resume" : "Freeze";
     fill(state, clock.rate === 0 ? "The clock stands still. " : clock.rate === 1 ? "The clock runs as the machine's does. " : `The clock runs ${clock.rate} times as fast as the machine's. `,
       clock.next === null ? "Nothing is due." : ["Next in ", countdown(clock.next), "."]);

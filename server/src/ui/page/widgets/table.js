@@ -14,7 +14,7 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
   const name = `t${++tables}`;
   const head = el("div", { class: "head", role: "rowgroup" });
   const body = el("div", { class: "rows", role: "rowgroup" });
-  const nothing = el("p", { class: "nothing", hidden: true }, empty);
+  const nothing = el("p", { class: "nothing", hidden: true });
   const node = el("div", { class: "table", role, "aria-label": label, tabindex: "0" }, head, body);
   const outer = el("div", { class: "table-frame" }, node, nothing);
   const drawn = new Map();
@@ -143,9 +143,10 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
 
   return {
     node: outer,
-    /** Shows these items. */
+    /** Shows these items; `null` while they are not known. */
     set(next) {
-      items = next;
+      nothing.textContent = next ? empty : "Reading …";
+      items = next ?? [];
       if (cursor >= items.length) cursor = items.length - 1;
       plan();
     },
