@@ -40,7 +40,7 @@ const VIEWS = {
 
 const status = el("span", { class: "status", role: "status" });
 const about = el("span", { class: "about" });
-const watch = el("a", { class: "watch", href: "#", "aria-label": "The server's time" });
+const watch = el("a", { class: "watch", href: "#" });
 const nav = el("nav", { "aria-label": "Views" });
 const banner = el("div", { class: "banner", role: "alert", hidden: true });
 const told = el("div", { class: "notices", "aria-live": "polite" });

@@ -1,6 +1,6 @@
 // Locks over time: a row for each key, a bar for each holder, lock-delays, refused acquires, and why each lock was lost.
 
-import { now } from "../core/clock.js";
+import { clock, now } from "../core/clock.js";
 import { button, el, fill, link } from "../core/dom.js";
 import { count, duration, hue, moment } from "../core/format.js";
 import { addHeld, locks } from "../core/locklog.js";
@@ -15,6 +15,13 @@ import { moveByPointer, timeWindow } from "./timeline.js";
 
 const nameFor = (session) => nameOf(session) || session.slice(0, 8);
 
+/** Why a bar ends, in short. */
+function endOf({ cause }) {
+  if (cause === "the holder let go") return "released";
+  const of = cause.replace("its session ended, ", "");
+  return of === "a client destroyed it" ? "its session was destroyed" : of;
+}
+
 /** Puts an element at a time of the axis; `to` is `null` for what goes on. */
 function at(node, from, to = undefined) {
   node.style.setProperty("--at", from);
@@ -24,7 +31,7 @@ function at(node, from, to = undefined) {
 
 function barNode(bar, key, lanes) {
   const name = nameFor(bar.session);
-  const end = bar.to === null ? "still holds it" : `until ${moment(bar.to)} (${duration(bar.to - bar.from)}): ${bar.cause}`;
+  const end = bar.to === null ? "still holds it" : `until ${moment(bar.to)} (${duration(bar.to - bar.from)}): ${endOf(bar)}`;
   const words = `${name} held ${key} from ${moment(bar.from)}, ${end}`;
   const node = link(name, href("history", { key, at: bar.began, ms: bar.began ? null : Math.round(bar.from) }), {
     class: `lock-bar${bar.to === null ? " open" : ""}`, title: words, "aria-label": words,
@@ -61,9 +68,10 @@ function trackNode(row, view) {
   for (const bar of bars.toReversed()) {
     if (bar.to === null || row.lanes > 1) continue;
     const x = view.x(bar.to);
-    if (room - x < bar.cause.length * 6 + 8) continue;
-    room = x;
-    parts.push(at(el("span", { class: "lock-cause" }, bar.cause), bar.to));
+    if (x > room) continue;
+    const cause = endOf(bar);
+    room = x - cause.length * 6 - 12;
+    parts.push(at(el("span", { class: "lock-cause" }, cause), bar.to));
   }
   for (const mark of row.refused ?? []) {
     if (mark.at < from || mark.at > to) continue;
@@ -130,7 +138,7 @@ export function mount(root) {
     const rows = rowsOf(filter.value);
     fill(total, count(rows.length, "key"));
     list.set(locks.isLoaded ? rows : null);
-    if (rows.length && !isFitted) fit();
+    if (rows.length && clock.known && !isFitted) fit();
     drawWindow();
   }
   function fit() {
@@ -157,7 +165,7 @@ export function mount(root) {
   const holder = root.querySelector(".timeline");
   view.attach(holder);
   moveByPointer(holder, view, drawWindow);
-  life.add(on("locks", draw), use(sessions, () => { names += 1; draw(); }), use(held, () => {
+  life.add(on("locks", draw), on("clock", () => { if (!isFitted) draw(); }), use(sessions, () => { names += 1; draw(); }), use(held, () => {
     addHeld(held.value ?? [], now());
     draw();
   }));

@@ -161,7 +161,10 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
         const at = items.findIndex((item) => id(item) === key);
         if (at < 0) return;
         draw();
-        move(at);
+        const y = at * rowHeight - node.scrollTop;
+        if (y < 0 || y > node.clientHeight - 2 * rowHeight) node.scrollTop += y - node.clientHeight / 2;
+        cursor = at;
+        plan();
       });
     },
     isAtTop: () => node.scrollTop < rowHeight,
