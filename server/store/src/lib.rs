@@ -372,7 +372,11 @@ impl Store {
         let mut pending: Vec<_> = lock_delays
             .map(|(at, key)| (*at, Deadline::EndLockDelay(key.clone())))
             .chain(lapses.map(|(at, _, session)| (*at, Deadline::Lapse(*session))))
-            .chain(self.agent.all_due().map(|(at, due)| (*at, Deadline::Agent(due.clone()))))
+            .chain(
+                self.agent
+                    .all_due()
+                    .map(|(at, due)| (*at, Deadline::Agent(due.clone()))),
+            )
             .chain(reaps.map(|(at, up_to)| (*at, Deadline::ReapTombstones(*up_to))))
             .chain(self.acl.pending())
             .collect();

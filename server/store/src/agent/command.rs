@@ -125,10 +125,17 @@ impl fmt::Display for Due {
             Self::Expire(check) => write!(formatter, "the TTL of check {check:?} runs out"),
             Self::Run(check) => write!(formatter, "check {check:?} is run"),
             Self::Output(check) => {
-                write!(formatter, "the output of check {check:?} is sent to the catalog")
+                write!(
+                    formatter,
+                    "the output of check {check:?} is sent to the catalog"
+                )
             }
-            Self::Reap => formatter.write_str("services that are critical for too long are deregistered"),
-            Self::Reconcile => formatter.write_str("the leader checks that the agent is registered"),
+            Self::Reap => {
+                formatter.write_str("services that are critical for too long are deregistered")
+            }
+            Self::Reconcile => {
+                formatter.write_str("the leader checks that the agent is registered")
+            }
             Self::FullSync => formatter.write_str("the agent compares itself with the catalog"),
         }
     }

@@ -10,7 +10,7 @@ export const LOCK_KINDS = [
 /** How many bars and marks a key keeps. */
 const KEPT = 1000;
 
-export const locks = { rows: new Map(), sessions: new Map(), first: null, isLoaded: false };
+export const locks = { rows: new Map(), sessions: new Map(), isLoaded: false };
 /** Records that came while the older ones were being read. */
 let waiting = null;
 let last = 0;
@@ -22,6 +22,7 @@ function rowOf(key) {
     locks.rows.set(key, row);
   }
   row.version += 1;
+  row.touched = performance.now();
   return row;
 }
 
@@ -39,7 +40,6 @@ function take(record) {
   const { number, at_ms: at, kind, key, session } = record;
   if (number <= last) return;
   last = number;
-  locks.first ??= at;
   if (kind === "session-created") {
     locks.sessions.set(session, { name: record.name, node: record.node });
   } else if (kind === "acquired") {
@@ -79,7 +79,7 @@ export function addLockRecord(record) {
 
 /** Reads what happened to locks before the page was opened. Returns the last record of each key. */
 export async function loadLocks() {
-  Object.assign(locks, { rows: new Map(), sessions: new Map(), first: null });
+  Object.assign(locks, { rows: new Map(), sessions: new Map(), isLoaded: false });
   last = 0;
   waiting = [];
   const kinds = LOCK_KINDS.map((kind) => `kind=${kind}`).join("&");
@@ -98,13 +98,15 @@ export async function loadLocks() {
   }
 }
 
-/** Adds the keys that are held although no record says since when: of a loaded state, or of a history that was cleared. */
-export function addHeld(held, at) {
+/**
+ * Adds the keys that are held although no record says since when: of a loaded state, or of a history that was cleared.
+ * `asked` is when the server was asked for them: what has happened since is newer than its answer.
+ */
+export function addHeld(held, at, asked) {
+  if (!locks.isLoaded) return;
   for (const { key, session } of held) {
-    const row = locks.rows.get(key) ?? rowOf(key);
-    if (!open(row.bars)) {
-      row.version += 1;
-      push(row.bars, { session, from: at, to: null, cause: "", began: null, ended: null });
-    }
+    const known = locks.rows.get(key);
+    if (known && (open(known.bars) || known.touched >= asked)) continue;
+    push(rowOf(key).bars, { session, from: at, to: null, cause: "", began: null, ended: null });
   }
 }

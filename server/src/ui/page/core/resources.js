@@ -42,6 +42,7 @@ export const services = consul("services", /^catalog|^control/, "/v1/catalog/ser
 export const nodes = consul("nodes", /^catalog|^control/, "/v1/catalog/nodes");
 export const checks = consul("checks", /^catalog|^control/, "/v1/health/state/any");
 export const held = resource("held", /^acquired|^released|^control/, async () => {
+  held.asked = performance.now();
   const { locks } = await control("GET", "/locks");
   return locks;
 });

@@ -166,9 +166,9 @@ export function mount(root) {
   view.attach(holder);
   moveByPointer(holder, view, drawWindow);
   life.add(on("locks", draw), on("clock", () => { if (!isFitted) draw(); }), use(sessions, () => { names += 1; draw(); }), use(held, () => {
-    addHeld(held.value ?? [], now());
+    addHeld(held.value ?? [], now(), held.asked);
     draw();
-  }));
+  }), on("names", held.refresher.poke));
   life.every(100, () => { if (view.follows) drawWindow(); });
   draw();
   const wanted = Number(place.query.get("at"));
