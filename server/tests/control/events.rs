@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use proconsul::Server;
+use proconsul::control::Session;
+use proconsul::faults::{LeaderLoss, Phase};
 use serde_json::{Value, json};
 
 use crate::guarded::{both, control_address};
@@ -226,4 +228,31 @@ fn reads_of_the_page_are_not_observed() {
     assert_eq!(page("PUT", "/v1/kv/job"), 500);
     assert_ne!(server.history_text(), before);
     assert_eq!(server.faults()[0].hits, 1);
+}
+
+#[test]
+fn what_is_held_and_what_is_due_is_told() {
+    let server = crate::support::frozen();
+    let session = server.sessions().create(Session::ttl(10 * SECOND));
+    let session = session.expect("it is created");
+    server
+        .kv()
+        .acquire("job", "x", &session)
+        .expect("it is acquired");
+    let read = |path: &str| -> Value {
+        serde_json::from_str(&get(&server, &format!("/proconsul/v1{path}")).body).expect("JSON")
+    };
+    let lock = json!({ "key": "job", "session": session, "lock_index": 1 });
+    assert_eq!(read("/locks")["locks"], json!([lock]));
+    let lapse =
+        json!({ "at_ms": 20_000, "text": format!("session {session} lapses"), "session": session });
+    assert_eq!(read("/clock/due"), json!({ "now_ms": 0, "due": [lapse] }));
+    server.advance(20 * SECOND);
+    assert_eq!(read("/locks")["locks"], json!([]));
+    let end = json!({ "at_ms": 35_000, "text": "the lock-delay of \"job\" ends", "key": "job" });
+    assert_eq!(read("/clock/due")["due"], json!([end]));
+    assert_eq!(read("/faults")["leader_lost"], Value::Null);
+    server.lose_leader(LeaderLoss::never_elected());
+    assert_eq!(read("/faults")["leader_lost"], "never-elected");
+    assert_eq!(server.leader_lost(), Some(Phase::NeverElected));
 }

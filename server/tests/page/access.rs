@@ -123,7 +123,7 @@ fn every_view_fits_and_is_accessible_in_both_themes() {
                     one.as_str().unwrap_or_default()
                 ));
             }
-            if let Some(folder) = std::env::var_os("PROCONSUL_PICTURES") {
+            if let Some(folder) = std::env::var_os("PAGE_PICTURES") {
                 let name = view.replace(['/', '?', '='], "_");
                 let name = format!("{}-{theme}-{width}.base64", &name[..name.len().min(40)]);
                 std::fs::write(std::path::Path::new(&folder).join(name), page.tab.picture())

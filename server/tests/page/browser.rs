@@ -65,7 +65,7 @@ impl Browser {
                 "--disable-gpu",
                 "--hide-scrollbars",
             ])
-            .args(["--remote-debugging-port=0", "--enable-precise-memory-info"])
+            .arg("--remote-debugging-port=0")
             // All tabs count as looked at.
             .args([
                 "--disable-background-timer-throttling",
@@ -161,12 +161,13 @@ impl Tab {
     }
 
     /// Calls a method of the browser's protocol.
+    #[expect(clippy::needless_pass_by_value, reason = "callers write it in place")]
     pub(crate) fn call(&mut self, method: &str, parameters: Value) -> Value {
-        let answer = self.try_call(method, parameters);
+        let answer = self.try_call(method, &parameters);
         answer.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    fn try_call(&mut self, method: &str, parameters: Value) -> Result<Value, String> {
+    fn try_call(&mut self, method: &str, parameters: &Value) -> Result<Value, String> {
         self.last_call += 1;
         let call = json!({ "id": self.last_call, "method": method, "params": parameters });
         self.socket
@@ -234,7 +235,7 @@ impl Tab {
             "returnByValue": true,
             "userGesture": true,
         });
-        let mut evaluated = self.try_call("Runtime.evaluate", parameters)?;
+        let mut evaluated = self.try_call("Runtime.evaluate", &parameters)?;
         if evaluated["exceptionDetails"].is_null() {
             Ok(evaluated["result"]["value"].take())
         } else {

@@ -29,12 +29,14 @@ function rowsBelow(prefix, level, rows) {
   return rows;
 }
 
+/** The names that have a text, in any case. */
 function filtered(text) {
-  const wanted = text.toLowerCase();
-  const rows = [];
-  for (const key of keys.names) if (key.toLowerCase().includes(wanted)) rows.push({ key, name: key, level: 0 });
-  return rows;
+  const wanted = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+  return keys.names.filter((name) => wanted.test(name));
 }
+
+/** A row; a name that was filtered becomes one when it is in sight. */
+const rowOf = (item) => (typeof item === "string" ? { key: item, name: item, level: 0 } : item);
 
 export function mount(root) {
   const life = scope();
@@ -67,15 +69,19 @@ export function mount(root) {
   };
   const tree = table({
     label: "Keys", role: "treegrid", rowHeight: 30,
-    columns: [{ name: "Key", cell: nameCell }, { name: "", cell: lockCell, width: "8rem", class: "end" }],
-    id: (row) => row.folder ?? `=${row.key}`,
-    sign: (row) => `${row.level} ${row.count} ${open.has(row.folder)} ${holders.get(row.key)} ${row.name}`,
-    attributes: (row) => ({
-      "aria-level": row.level + 1,
-      "aria-expanded": row.folder ? String(open.has(row.folder)) : null,
+    columns: [{ name: "Key", cell: (item) => nameCell(rowOf(item)) }, { name: "", cell: (item) => lockCell(rowOf(item)), width: "8rem", class: "end" }],
+    id: (item) => item.folder ?? `=${rowOf(item).key}`,
+    sign: (item) => {
+      const row = rowOf(item);
+      return `${row.level} ${row.count} ${open.has(row.folder)} ${holders.get(row.key)} ${row.name}`;
+    },
+    attributes: (item) => ({
+      "aria-level": rowOf(item).level + 1,
+      "aria-expanded": item.folder ? String(open.has(item.folder)) : null,
     }),
-    open: toggle,
-    keydown: (event, row) => {
+    open: (item) => toggle(rowOf(item)),
+    keydown: (event, item) => {
+      const row = rowOf(item);
       const isOpen = open.has(row.folder);
       if ((event.key === "ArrowRight" && row.folder && !isOpen) || (event.key === "ArrowLeft" && isOpen)) toggle(row);
       else if (event.key === "Delete" && row.folder) remove(row);
