@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 
 use proconsul::Server;
+use proconsul::faults::LeaderLoss;
 use serde_json::{Value, json};
 
 use crate::browser::Tab;
@@ -61,6 +62,10 @@ fn consuls_text_is_shown_when_a_write_fails() {
     page.enter("Value", "x");
     page.press("Write");
     page.sees("No cluster leader");
+    page.server.lose_leader(LeaderLoss::quorum_lost());
+    page.sees("The cluster has lost its leader (quorum-lost)");
+    page.server.find_leader();
+    page.until("document.querySelector('.banner').hidden");
     page.is_clean();
 }
 

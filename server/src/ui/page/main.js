@@ -6,7 +6,7 @@ import { button, el, field, fill, link, show } from "./core/dom.js";
 import { duration, moment } from "./core/format.js";
 import { start } from "./core/live.js";
 import { refreshKeys } from "./core/keys.js";
-import { refreshAll } from "./core/resources.js";
+import { faults as faultsInForce, refreshAll, use } from "./core/resources.js";
 import { href, place, startRouter } from "./core/router.js";
 import { dismiss, notices, server } from "./core/server.js";
 import { changes, on } from "./core/signal.js";
@@ -138,6 +138,9 @@ on("server", drawServer);
 on("notices", drawNotices);
 on("clock", drawClock);
 on("token", () => { refreshAll(); refreshKeys(); });
+// Every view says when the cluster has no leader, and that passes without a record.
+use(faultsInForce, () => {});
+setInterval(() => { if (server.leaderLost) faultsInForce.refresher.poke(); }, 1000);
 setInterval(() => { if (!document.hidden) drawClock(); }, 100);
 startRouter();
 changes("server");

@@ -15,7 +15,7 @@ export const token = {
 };
 
 /** A request that failed: status 0 when there was no answer. */
-export class Failure extends Error {
+class Failure extends Error {
   constructor(status, text) {
     super(text.trim() || (status ? `status ${status}` : "the server does not answer"));
     this.status = status;

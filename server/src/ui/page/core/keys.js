@@ -48,7 +48,7 @@ const reader = refresher(async () => {
 });
 
 /** The place of the first name that is not before `key`. */
-export function placeOf(key, names = keys.names) {
+function placeOf(key, names = keys.names) {
   let low = 0;
   let high = names.length;
   while (low < high) {

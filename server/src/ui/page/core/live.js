@@ -1,11 +1,11 @@
 // Following the server: its events, whether it is there, and whether it is still the same one.
 
 import { control, eventsAt, read } from "./api.js";
-import { clock, now, setClock } from "./clock.js";
+import { clock, setClock } from "./clock.js";
 import { noteKey, refreshKeys } from "./keys.js";
 import { addLockRecord, loadLocks } from "./locklog.js";
 import { addRecord, forgetRecords, records } from "./records.js";
-import { faults, poke, refreshAll } from "./resources.js";
+import { poke, refreshAll } from "./resources.js";
 import { semaphores, noteSemaphore } from "./semaphores.js";
 import { server, setServer, tell } from "./server.js";
 import { changes, refresher } from "./signal.js";
@@ -60,13 +60,10 @@ function take(record) {
   addLockRecord(record);
   noteSemaphore(record);
   const { kind, key } = record;
-  if (kind === "key-written" || kind === "acquired" || kind === "released") {
-    if (kind === "key-written") noteKey(key, true);
-  } else if (kind === "key-deleted") noteKey(key, false);
+  if (kind === "key-written" || kind === "key-deleted") noteKey(key, kind === "key-written");
   else if (kind === "control") {
     if (/^(test: )?(rollback|reset|restart|state loaded|snapshot)/.test(record.text)) tell(record.text, "info");
     resync.poke();
-    faults.refresher.poke();
   }
   if (key !== undefined) changes(`key ${key}`);
   poke(kind);
@@ -132,6 +129,3 @@ document.addEventListener("visibilitychange", () => {
     hideTimer = setTimeout(() => { events?.close(); events = null; }, HIDDEN_MS);
   } else if (!events) connect();
 });
-
-/** The server's time, or `null` while it is not known. */
-export const time = () => (clock.known ? now() : null);

@@ -3,7 +3,7 @@
 import { control } from "./api.js";
 import { changes } from "./signal.js";
 
-export const LOCK_KINDS = [
+const LOCK_KINDS = [
   "acquired", "acquire-refused", "released", "lock-delay-began", "lock-delay-ended", "session-created", "session-ended",
   "control",
 ];

@@ -22,7 +22,7 @@ export function forgetRecords() {
 }
 
 /** The place of the first record whose number is not below `number`. */
-export function placeOfRecord(number) {
+function placeOfRecord(number) {
   let low = 0;
   let high = records.all.length;
   while (low < high) {

@@ -54,7 +54,7 @@ export const blocked = resource("blocked", /^blocked|^woken|^answer|^control/, a
   const found = await control("GET", "/blocked");
   return found.blocked;
 });
-export const faults = resource("faults", /^control|^answer/, async () => {
+export const faults = resource("faults", /^control/, async () => {
   const found = await control("GET", "/faults");
   if (found.leader_lost !== server.leaderLost) setServer({ leaderLost: found.leader_lost });
   return found.rules;

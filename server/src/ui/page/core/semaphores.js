@@ -10,7 +10,7 @@ const SUFFIX = "/.lock";
 export const semaphores = new Map();
 
 /** The prefix of a semaphore whose part a key may be. */
-export function prefixOf(key, session = "") {
+function prefixOf(key, session = "") {
   if (key.endsWith(SUFFIX)) return key.slice(0, -SUFFIX.length);
   return session && key.endsWith(`/${session}`) ? key.slice(0, -session.length - 1) : null;
 }
@@ -26,7 +26,7 @@ function holdersOf(entry) {
 }
 
 /** Reads who holds a semaphore, after something has happened to it at a time of the server's clock. */
-export async function readSemaphore(prefix, at, number) {
+async function readSemaphore(prefix, at, number) {
   let entry = null;
   try {
     entry = await getKey(prefix + SUFFIX);

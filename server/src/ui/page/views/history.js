@@ -144,6 +144,8 @@ export function mount(root) {
     if (!await ask("Clear the history", "The server forgets all records so far.", "Clear")) return;
     await attempt(async () => { await control("DELETE", "/history"); records.all = []; seen = { last: 0, key: "", found: [] }; draw(); }, "The history is empty.");
   };
+  // Who scrolls back wants to read.
+  list.node.addEventListener("wheel", (event) => { if (event.deltaY < 0) follows = false; }, { passive: true });
   for (const one of [key, session, text]) one.addEventListener("input", refilter);
   group.addEventListener("change", refilter);
   root.append(el("div", { class: "split wide-side on-demand" },

@@ -167,8 +167,6 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
         plan();
       });
     },
-    isAtTop: () => node.scrollTop < rowHeight,
-    isAtEnd: () => node.scrollTop + node.clientHeight > items.length * rowHeight - rowHeight,
     scrollToEnd() { node.scrollTop = items.length * rowHeight; plan(); },
     redraw: plan,
   };
