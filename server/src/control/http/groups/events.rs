@@ -33,6 +33,9 @@ const BATCH: usize = 512;
 /// How long a stream rests after it has sent something, in the machine's time: what happens meanwhile is sent at once,
 /// and a busy server is not slowed down.
 const REST: Duration = Duration::from_millis(50);
+/// How long it rests after it has left records out: more come than its reader wants, and to send many of them would slow
+/// down the server for nothing.
+const LONG_REST: Duration = Duration::from_millis(500);
 /// How often a quiet stream tells the time, in the machine's time.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
@@ -248,7 +251,8 @@ impl Stream {
         }
         let (first, last) = engine.record_numbers();
         let kept = first.max(last.saturating_sub(self.behind) + 1);
-        if kept > self.sent + 1 {
+        let is_behind = kept > self.sent + 1;
+        if is_behind {
             let records = kept - 1 - self.sent;
             self.ready.push_back(Sent::Missed(Missed {
                 records,
@@ -263,7 +267,11 @@ impl Stream {
         }
         self.is_over |= !self.follows && self.sent >= last;
         self.ready.push_back(Sent::Clock(Clock::of(&self.control)));
-        self.rest = Patience::of(if self.follows { REST } else { Duration::ZERO });
+        self.rest = Patience::of(match (self.follows, is_behind) {
+            (true, false) => REST,
+            (true, true) => LONG_REST,
+            (false, _) => Duration::ZERO,
+        });
     }
 }
 
