@@ -153,6 +153,8 @@ fn a_slow_reader_is_told_what_it_missed() {
         Some(json!({ "records": last - 10, "next": last - 9 }))
     );
     assert_eq!(numbers(&events).len(), 10);
+    let events = told(&server, "&last=20", &[]);
+    assert_eq!((missed(&events), numbers(&events).len()), (None, 10));
     let events = told(&server, &format!("&after={}&behind=3", last - 8), &[]);
     assert_eq!(
         missed(&events),

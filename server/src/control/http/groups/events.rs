@@ -207,7 +207,10 @@ impl Stream {
         let (first, last) = control.engine().record_numbers();
         let Place { wanted, resumed } = place;
         let after = wanted.after.map(|number| number.0);
-        let of_last = wanted.last.map(|count| last.saturating_sub(count.0));
+        let of_last = wanted.last.map(|count| {
+            // Records that are gone are none of the last ones.
+            last.saturating_sub(count.0).max(first - 1)
+        });
         // A number that is not reached yet is of another server, whose records are not these.
         let resumed = resumed.map(|number| if number > last { 0 } else { number });
         let after = resumed.or(after).or(of_last).unwrap_or(last);
