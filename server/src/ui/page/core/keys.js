@@ -6,7 +6,7 @@ import { changes, on, refresher } from "./signal.js";
 
 const PATH = "/v1/kv/?keys";
 
-export const keys = { names: [], isLoaded: false, error: null };
+export const keys = { names: [], version: 0, isLoaded: false, error: null };
 let users = 0;
 let stop = null;
 /** Changes while the list is being read: its answer may be older than they are. */
@@ -23,6 +23,7 @@ function set(names) {
     }
   }
   keys.names = names;
+  keys.version += 1;
   keys.isLoaded = true;
   keys.error = null;
   changes("keys");
@@ -74,6 +75,7 @@ function apply() {
     }
   }
   changed.clear();
+  keys.version += 1;
   changes("keys");
 }
 

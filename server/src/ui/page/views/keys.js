@@ -29,10 +29,15 @@ function rowsBelow(prefix, level, rows) {
   return rows;
 }
 
-/** The names that have a text, in any case. */
+let last = { text: "", version: -1, names: [] };
+
+/** The names that have a text, in any case. A longer text is looked for among those that had the shorter one. */
 function filtered(text) {
-  const wanted = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
-  return keys.names.filter((name) => wanted.test(name));
+  const wanted = text.toLowerCase();
+  const isLonger = last.version === keys.version && last.text && wanted.includes(last.text);
+  const names = (isLonger ? last.names : keys.names).filter((name) => name.toLowerCase().includes(wanted));
+  last = { text: wanted, version: keys.version, names };
+  return names;
 }
 
 /** A row; a name that was filtered becomes one when it is in sight. */
