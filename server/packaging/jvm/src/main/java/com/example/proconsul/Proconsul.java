@@ -1,0 +1,31 @@
+package com.example.proconsul;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Gives each test that has a parameter of type {@link Server} a server of its own, and shows what happened on it when the
+ * test fails. On a method it says how that test's server is started, in place of what the class says.
+ */
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@ExtendWith(ProconsulExtension.class)
+public @interface Proconsul {
+    /** The release of Consul that is emulated, such as 1.8.7. */
+    String version() default "";
+
+    /** Repeats the run with this seed; 0 takes a fresh one. */
+    long seed() default 0;
+
+    /** Whether the clock stands still until the test moves it. */
+    boolean frozen() default false;
+
+    /** Configuration files of Consul, or folders of them. */
+    String[] files() default {};
+
+    /** More arguments of {@code proconsul agent}. */
+    String[] arguments() default {};
+}

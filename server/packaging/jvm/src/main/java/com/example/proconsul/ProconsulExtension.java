@@ -1,0 +1,48 @@
+package com.example.proconsul;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/** What {@link Proconsul} does. */
+public final class ProconsulExtension implements ParameterResolver, AfterEachCallback {
+    private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(ProconsulExtension.class);
+
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+        return parameter.getParameter().getType() == Server.class;
+    }
+
+    @Override
+    public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+        return context.getStore(NAMESPACE).getOrComputeIfAbsent(Server.class, key -> start(context), Server.class);
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        Server server = context.getStore(NAMESPACE).remove(Server.class, Server.class);
+        if (server == null) return;
+        try (server) {
+            if (context.getExecutionException().isPresent()) System.err.println(server.failureText());
+        }
+    }
+
+    private static Server start(ExtensionContext context) {
+        Optional<Proconsul> chosen = AnnotationSupport.findAnnotation(context.getElement(), Proconsul.class);
+        if (chosen.isEmpty()) chosen = AnnotationSupport.findAnnotation(context.getTestClass(), Proconsul.class);
+        Server.Builder builder = Server.builder();
+        if (chosen.isPresent()) {
+            Proconsul options = chosen.get();
+            if (!options.version().isEmpty()) builder.version(options.version());
+            if (options.seed() != 0) builder.seed(options.seed());
+            if (options.frozen()) builder.frozen();
+            for (String file : options.files()) builder.file(Path.of(file));
+            builder.arguments(options.arguments());
+        }
+        return builder.start();
+    }
+}

@@ -1,0 +1,305 @@
+package com.example.proconsul;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
+/** A server in a process of its own, which ends when it is closed. */
+public final class Server extends Controls implements AutoCloseable {
+    /** The version of proconsul whose control plane this class knows. */
+    public static final String VERSION = "0.1.0";
+    /** The variable that names the server's binary, in place of the one on the PATH. */
+    public static final String BINARY = "PROCONSUL_BINARY";
+
+    /** How long a start may take. On a fast machine it takes a few milliseconds. */
+    private static final Duration START_WITHIN = Duration.ofSeconds(30);
+    /** How many lines of the server's log are kept for errors. */
+    private static final int LOG_LINES = 200;
+
+    private final Process process;
+    private final Deque<String> log = new ArrayDeque<>();
+    private final CompletableFuture<Map<?, ?>> ports = new CompletableFuture<>();
+    // The control plane is on this machine, whatever proxies the settings name.
+    private final HttpClient client = HttpClient.newBuilder().proxy(HttpClient.Builder.NO_PROXY).version(HttpClient.Version.HTTP_1_1).build();
+    private final String address;
+    private final String control;
+    private final long seed;
+
+    /** How a server is started. */
+    public static final class Builder {
+        private final List<String> arguments = new ArrayList<>(List.of("agent", "-dev", "-control-port=0", "-log-level=warn"));
+        private String binary = "";
+        private String port = "-http-port-ephemeral";
+        private boolean frozen;
+
+        private Builder() {}
+
+        /** Emulates a release of Consul, such as 1.8.7. */
+        public Builder version(String version) {
+            return arguments("-as-version=" + version);
+        }
+
+        /** Repeats the session ids and the jitter of the run with this seed. */
+        public Builder seed(long seed) {
+            return arguments("-seed=" + seed);
+        }
+
+        /** Lets the clock stand still until the test moves it. */
+        public Builder frozen() {
+            frozen = true;
+            return this;
+        }
+
+        /** Serves Consul's API at this port, in place of a free one. */
+        public Builder port(int port) {
+            this.port = "-http-port=" + port;
+            return this;
+        }
+
+        /** Takes settings as a configuration file of Consul has them, in HCL or JSON. */
+        public Builder config(String text) {
+            return arguments("-hcl=" + text);
+        }
+
+        /** Reads a configuration file of Consul, or a folder of them. */
+        public Builder file(Path path) {
+            return arguments((Files.isRegularFile(path) ? "-config-file=" : "-config-dir=") + path);
+        }
+
+        /** More arguments of {@code proconsul agent}. */
+        public Builder arguments(String... more) {
+            arguments.addAll(Arrays.asList(more));
+            return this;
+        }
+
+        /** Names the server's binary. */
+        public Builder binary(String path) {
+            binary = path;
+            return this;
+        }
+
+        /** Starts the server. */
+        public Server start() {
+            return new Server(this);
+        }
+    }
+
+    /** Returns a builder. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Starts a server with the default settings. */
+    public static Server start() {
+        return builder().start();
+    }
+
+    private Server(Builder builder) {
+        String binary = find(builder.binary);
+        List<String> command = new ArrayList<>(List.of(binary));
+        command.addAll(builder.arguments);
+        command.add(builder.port);
+        ProcessBuilder start = new ProcessBuilder(command).redirectErrorStream(true);
+        // A server is what its arguments say, whatever the environment of the tests is.
+        start.environment().keySet().removeIf(name -> name.startsWith("CONSUL_") || name.startsWith("PROCONSUL_"));
+        try {
+            process = start.start();
+            process.getOutputStream().close();
+        } catch (IOException error) {
+            throw new IllegalStateException(binary + " cannot be run: " + error.getMessage() + "; it may be a binary for another platform", error);
+        }
+        Thread reader = new Thread(this::read, "proconsul-log");
+        reader.setDaemon(true);
+        reader.start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+        try {
+            Map<?, ?> said = await(binary);
+            address = (String) said.get("http");
+            control = "http://" + said.get("control") + "/proconsul/v1";
+            Map<String, Object> about = server();
+            seed = ((Number) about.get("seed")).longValue();
+            if (!VERSION.equals(about.get("proconsul"))) {
+                throw new IllegalStateException(binary + " is proconsul " + about.get("proconsul") + ", and this helper is " + VERSION
+                    + ": install the binary of " + VERSION + ", or name it with " + BINARY);
+            }
+            if (builder.frozen) freeze();
+        } catch (RuntimeException error) {
+            close();
+            throw error;
+        }
+    }
+
+    private static String find(String given) {
+        String named = System.getenv(BINARY) == null ? "" : System.getenv(BINARY);
+        for (String[] source : new String[][] {{given, "binary"}, {named, BINARY}}) {
+            if (source[0].isEmpty()) continue;
+            if (!Files.isExecutable(Path.of(source[0])) || Files.isDirectory(Path.of(source[0]))) {
+                throw new IllegalStateException(source[1] + " names \"" + source[0] + "\", which is not a program that can be run");
+            }
+            return source[0];
+        }
+        String path = System.getenv("PATH") == null ? "" : System.getenv("PATH");
+        return Stream.of(path.split(File.pathSeparator))
+            .map(folder -> Path.of(folder, "proconsul"))
+            .filter(file -> Files.isExecutable(file) && !Files.isDirectory(file))
+            .map(Path::toString)
+            .findFirst()
+            .orElseThrow(() -> new IllegalStateException(
+                "the binary of proconsul is not on the PATH: build it with `cargo install proconsul`, or name it with " + BINARY));
+    }
+
+    /** Reads the log to its end, so that the server never waits for its reader. */
+    private void read() {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                if (!ports.isDone() && line.startsWith("{\"")) {
+                    ports.complete((Map<?, ?>) Json.parse(line));
+                    continue;
+                }
+                synchronized (log) {
+                    log.add(line);
+                    if (log.size() > LOG_LINES) log.remove();
+                }
+            }
+        } catch (IOException error) {
+            // It was closed; the log ends here.
+        }
+        ports.completeExceptionally(new IOException("the log has ended"));
+    }
+
+    private Map<?, ?> await(String binary) {
+        try {
+            return ports.get(START_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException error) {
+            throw new IllegalStateException("the server has not said within " + START_WITHIN.toSeconds() + " s where it listens:\n" + log());
+        } catch (ExecutionException error) {
+            int code = process.onExit().join().exitValue();
+            String advice = log().isEmpty() ? "; is " + binary + " proconsul?" : "";
+            throw new IllegalStateException("the server ended at its start with exit code " + code + advice + "\n" + log());
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while the server starts", error);
+        }
+    }
+
+    /** Host and port of Consul's API, as CONSUL_HTTP_ADDR takes them. */
+    public String address() {
+        return address;
+    }
+
+    /** The IP address of Consul's API. */
+    public String host() {
+        return address.substring(0, address.lastIndexOf(':'));
+    }
+
+    /** The port of Consul's API. */
+    public int port() {
+        return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    }
+
+    /** The URL of Consul's API. */
+    public String url() {
+        return "http://" + address;
+    }
+
+    /** The seed of the run, which {@link Builder#seed} repeats. */
+    public long seed() {
+        return seed;
+    }
+
+    /** The variables by which programs find this server. */
+    public Map<String, String> environment() {
+        return Map.of("CONSUL_HTTP_ADDR", address);
+    }
+
+    /** The last lines of the server's log. */
+    public String log() {
+        synchronized (log) {
+            return String.join("\n", log);
+        }
+    }
+
+    /** What happened on the server, a line for each record. */
+    public String historyText() {
+        return (String) call("GET", "/history", Map.of("format", "text"), null);
+    }
+
+    /** What to print when a test has failed: seed, history, and the timeline of each key that was locked. */
+    public String failureText() {
+        StringBuilder text = new StringBuilder("what happened on " + url() + " (seed " + seed + "):\n" + historyText());
+        Set<Object> keys = new LinkedHashSet<>();
+        for (Object record : (List<?>) history(Map.of("kind", List.of("acquired", "acquire-refused"))).get("records")) {
+            keys.add(((Map<?, ?>) record).get("key"));
+        }
+        keys.remove(null);
+        for (Object key : keys) text.append('\n').append(timeline((String) key));
+        return text.toString();
+    }
+
+    /** Ends the server. Nothing is lost by it: all of its state is in memory. */
+    @Override
+    public void close() {
+        process.destroyForcibly().onExit().join();
+    }
+
+    @Override
+    Map<String, Object> chosen(Map<String, ?> options, String... names) {
+        List<String> known = Arrays.asList(names);
+        for (String name : options.keySet()) {
+            if (!known.contains(name)) throw new IllegalArgumentException("there is no option \"" + name + "\"; there are " + String.join(", ", known));
+        }
+        return new LinkedHashMap<>(options);
+    }
+
+    @Override
+    Object call(String method, String path, Map<String, ?> query, Object body) {
+        StringBuilder target = new StringBuilder(control + path);
+        char mark = '?';
+        for (Map.Entry<String, ?> field : query == null ? Map.<String, Object>of().entrySet() : query.entrySet()) {
+            Object value = field.getValue();
+            for (Object one : value instanceof Collection ? (Collection<?>) value : List.of(value)) {
+                target.append(mark).append(field.getKey()).append('=').append(URLEncoder.encode(String.valueOf(one), StandardCharsets.UTF_8));
+                mark = '&';
+            }
+        }
+        HttpRequest.BodyPublisher sent = body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(Json.write(body));
+        HttpRequest request = HttpRequest.newBuilder(URI.create(target.toString())).method(method, sent).build();
+        try {
+            HttpResponse<String> answer = client.send(request, HttpResponse.BodyHandlers.ofString());
+            if (answer.statusCode() != 200) throw new ControlException(answer.statusCode(), answer.body().strip());
+            boolean isJson = answer.headers().firstValue("content-type").orElse("").startsWith("application/json");
+            return isJson ? Json.parse(answer.body()) : answer.body();
+        } catch (IOException error) {
+            String state = process.isAlive() ? "runs" : "has ended with exit code " + process.exitValue();
+            throw new IllegalStateException(method + " " + path + ": " + error + "; the server " + state + "\n" + log(), error);
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted: " + method + " " + path, error);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package com.example.proconsul;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.ecwid.consul.v1.ConsulClient;
+import com.ecwid.consul.v1.OperationException;
+import com.ecwid.consul.v1.QueryParams;
+import com.ecwid.consul.v1.kv.model.GetValue;
+import com.ecwid.consul.v1.kv.model.PutParams;
+import com.ecwid.consul.v1.session.model.NewSession;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/** The scenarios that all helpers share, with Ecwid's client. */
+class ScenariosTest {
+    @TestFactory
+    Stream<DynamicTest> scenarios() throws IOException {
+        String file = System.getenv("SCENARIOS");
+        String text = Files.readString(Path.of(file == null ? "../scenarios/scenarios.json" : file));
+        return ((List<?>) ((Map<?, ?>) Json.parse(text)).get("scenarios")).stream().map(one -> {
+            Map<?, ?> scenario = (Map<?, ?>) one;
+            return DynamicTest.dynamicTest((String) scenario.get("name"), () -> {
+                try (Server server = started((Map<?, ?>) scenario.get("server"))) {
+                    Run run = new Run(server);
+                    for (Object step : (List<?>) scenario.get("steps")) run.step((Map<?, ?>) step);
+                }
+            });
+        });
+    }
+
+    private static Server started(Map<?, ?> options) {
+        Server.Builder builder = Server.builder();
+        if (options.containsKey("version")) builder.version((String) options.get("version"));
+        if (options.containsKey("seed")) builder.seed((Long) options.get("seed"));
+        if (options.containsKey("frozen")) builder.frozen();
+        return builder.start();
+    }
+
+    private static final class Run {
+        private final Server server;
+        private final ConsulClient client;
+        private final Map<String, String> sessions = new HashMap<>();
+        private final Map<String, CompletableFuture<String>> watches = new HashMap<>();
+
+        Run(Server server) {
+            this.server = server;
+            this.client = new ConsulClient(server.host(), server.port());
+        }
+
+        void step(Map<?, ?> step) {
+            if (step.containsKey("control")) {
+                control(step);
+            } else if (step.containsKey("failure")) {
+                String text = server.failureText();
+                for (Object part : (List<?>) step.get("failure")) assertTrue(text.contains((String) part), part + " is not in " + text);
+            } else if (step.containsKey("fails")) {
+                OperationException refused = assertThrows(OperationException.class, () -> call(step));
+                assertTrue(refused.getStatusContent().contains((String) step.get("fails")), refused.toString());
+            } else {
+                assertEquals(step.get("expect"), call(step));
+            }
+        }
+
+        private void control(Map<?, ?> step) {
+            if (step.containsKey("refused")) {
+                ControlException refused = assertThrows(ControlException.class, () -> controlled(step));
+                assertTrue(refused.getMessage().contains((String) step.get("refused")), refused.toString());
+                return;
+            }
+            Map<?, ?> answer = controlled(step);
+            if (step.containsKey("expect")) {
+                ((Map<?, ?>) step.get("expect")).forEach((name, expected) -> assertEquals(expected, answer.get(name)));
+            }
+        }
+
+        @SuppressWarnings("unchecked")
+        private Map<?, ?> controlled(Map<?, ?> step) {
+            Map<String, Object> with = new HashMap<>();
+            if (step.containsKey("with")) with.putAll((Map<String, Object>) step.get("with"));
+            switch ((String) step.get("control")) {
+                case "server": return server.server();
+                case "advance": return server.advance(java.time.Duration.parse("PT" + with.get("by")));
+                case "waitBlocked": return server.waitBlocked((Long) with.remove("count"), with);
+                case "installFault": return server.fault((Map<String, ?>) with.remove("effect"), with);
+                case "checkpoint": return server.checkpoint((String) with.get("name"));
+                case "rollback": return server.rollback((String) with.get("name"));
+                default: throw new AssertionError("an unknown control: " + step);
+            }
+        }
+
+        private Object call(Map<?, ?> step) {
+            String key = (String) step.get("key");
+            String value = (String) step.get("value");
+            switch ((String) step.get("client")) {
+                case "put":
+                    return client.setKVValue(key, value).getValue();
+                case "acquire":
+                    PutParams params = new PutParams();
+                    params.setAcquireSession(sessions.get(step.get("session")));
+                    return client.setKVValue(key, value, params).getValue();
+                case "get":
+                    return client.getKVValue(key).getValue().getDecodedValue();
+                case "session":
+                    NewSession session = new NewSession();
+                    session.setTtl((String) step.get("ttl"));
+                    // This client sends 0 otherwise, which is no lock-delay.
+                    session.setLockDelay(15);
+                    sessions.put((String) step.get("save"), client.sessionCreate(session, QueryParams.DEFAULT).getValue());
+                    return null;
+                case "watch":
+                    long index = client.getKVValue(key).getConsulIndex();
+                    watches.put((String) step.get("save"), CompletableFuture.supplyAsync(() -> {
+                        GetValue seen = new ConsulClient(server.host(), server.port()).getKVValue(key, new QueryParams(60, index)).getValue();
+                        return seen.getDecodedValue();
+                    }));
+                    return null;
+                case "join":
+                    return watches.get(step.get("watch")).join();
+                default:
+                    throw new AssertionError("an unknown step: " + step);
+            }
+        }
+    }
+}

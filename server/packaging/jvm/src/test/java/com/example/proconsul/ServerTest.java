@@ -1,0 +1,122 @@
+package com.example.proconsul;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.platform.testkit.engine.EngineTestKit;
+
+/** Starting, stopping, and what is said when that does not work. */
+class ServerTest {
+    @Test
+    void aServerIsWhatItsArgumentsSay(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("a.json"), "{\"node_name\": \"of-a-file\"}");
+        try (Server server = Server.builder().version("1.8.7").seed(7).file(file).config("datacenter = \"dc9\"").start()) {
+            Map<String, Object> about = server.server();
+            assertEquals(List.of("1.8.7", 7L, "of-a-file", "dc9"), List.of(about.get("version"), about.get("seed"), about.get("node"), about.get("datacenter")));
+            assertEquals(server.address(), server.environment().get("CONSUL_HTTP_ADDR"));
+        }
+    }
+
+    @Test
+    void timeMovesByDurations() {
+        try (Server server = Server.builder().frozen().start()) {
+            long before = (Long) server.clock().get("now_ms");
+            server.advance(Duration.ofMillis(1500));
+            assertEquals(before + 1500, server.clock().get("now_ms"));
+        }
+    }
+
+    @Test
+    void whatIsRefusedIsSaid() {
+        try (Server server = Server.start()) {
+            Map<String, Object> brief = Map.of("timeout", Duration.ofMillis(1));
+            ControlException refused = assertThrows(ControlException.class, () -> server.waitBlocked(1, brief));
+            assertEquals(409, refused.status());
+            assertMessage("there is no option \"nothing\"; there are", () -> server.waitBlocked(1, Map.of("nothing", 1)));
+        }
+    }
+
+    @Test
+    void whatKeepsAServerFromStartingIsSaid() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertMessage("address already in use", () -> Server.builder().port(taken.getLocalPort()).start());
+        }
+        assertMessage("exit code 1", () -> Server.builder().arguments("-no-such-flag").start());
+        assertMessage("is /bin/true proconsul?", () -> Server.builder().binary("/bin/true").start());
+        assertMessage("binary names \"/nowhere\"", () -> Server.builder().binary("/nowhere").start());
+    }
+
+    private static void assertMessage(String part, Runnable start) {
+        RuntimeException error = assertThrows(RuntimeException.class, start::run);
+        assertTrue(error.getMessage().contains(part), error.getMessage());
+    }
+
+    @Test
+    void jsonGoesThereAndBack() {
+        for (String text : new String[] {"{\"a\":[1,-2.5,true,null,\"\\\"\\\\\\u0001é\"],\"b\":{}}", "[]", "18446744073709551615"}) {
+            assertEquals(text, Json.write(Json.parse(text)));
+        }
+        assertEquals("/\n\u00e9", Json.parse(" \"\\/\\n\\u00e9\" "));
+        for (String wrong : new String[] {"", "[1", "{\"a\"}", "nul", "\"a", "1 2", "-"}) {
+            assertThrows(IllegalArgumentException.class, () -> Json.parse(wrong), wrong);
+        }
+    }
+
+    @Test
+    void aFailingTestShowsWhatHappened() {
+        PrintStream errors = System.err;
+        ByteArrayOutputStream shown = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(shown, true));
+        try {
+            EngineTestKit.engine("junit-jupiter").selectors(selectClass(Example.class)).execute()
+                .testEvents().assertStatistics(statistics -> statistics.succeeded(2).failed(1));
+        } finally {
+            System.setErr(errors);
+        }
+        assertTrue(shown.toString().contains("(seed 7)"), shown.toString());
+        assertEquals(1, shown.toString().split("what happened on", -1).length - 1, "only for the test that fails");
+    }
+
+    @Proconsul(version = "1.8.7")
+    static class Example {
+        private static String first = "";
+
+        @Test
+        @Proconsul(frozen = true, seed = 7)
+        void fails(Server server) {
+            assertEquals(0L, ((Number) server.clock().get("rate")).longValue());
+            assertEquals("no", "yes");
+        }
+
+        @Test
+        void one(Server server) {
+            isNew(server);
+        }
+
+        @Test
+        void another(Server server) {
+            isNew(server);
+        }
+
+        private static void isNew(Server server) {
+            assertEquals("1.8.7", server.server().get("version"));
+            assertNotEquals(first, server.address());
+            first = server.address();
+        }
+    }
+}
