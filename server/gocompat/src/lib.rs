@@ -17,6 +17,7 @@
 //! | [`mux`] | `net/http`: `ServeMux` redirects, `Redirect` |
 //! | [`json`] | `encoding/json` |
 //! | [`base64`] | `encoding/base64` |
+//! | [`syscall`] | `syscall`: the texts of errors |
 //! | [`gzip`] | `compress/gzip`, and the handler around it |
 
 pub mod base64;
@@ -28,6 +29,7 @@ pub mod mux;
 pub mod number;
 pub mod quote;
 pub mod regexp;
+pub mod syscall;
 pub mod url;
 
 pub use generation::{EmbeddedNames, Go};

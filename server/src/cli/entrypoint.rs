@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::cli::os_error;
 use crate::cli::settings::environment::Variables;
 use crate::cli::settings::go_flags;
+use crate::go::syscall::error_text;
 
 /// The name of the script in Consul's image. A link with this name runs the verb.
 const SCRIPT: &str = "docker-entrypoint.sh";
@@ -113,7 +113,7 @@ fn start_data(folder: &Path) -> Result<Vec<String>, String> {
 /// Returns the flag that gives a file to an agent. What it is, its content says.
 fn flag_for(path: &Path) -> Result<String, String> {
     let shown = path.display();
-    let content = fs::read(path).map_err(|error| format!("{shown}: {}", os_error::text(&error)))?;
+    let content = fs::read(path).map_err(|error| format!("{shown}: {}", error_text(&error)))?;
     let is_hcl = path.extension().is_some_and(|extension| extension == "hcl");
     let flag = match serde_json::from_slice(&content) {
         _ if content.starts_with(GZIP) => "load",

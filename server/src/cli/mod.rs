@@ -8,7 +8,7 @@
 //! | `agent` | the verb `agent`, with its banner, log and files |
 //! | `entrypoint` | the start script of Consul's image as a verb |
 //! | `commands`, `version` | the verbs that are clients of a running server; the verb `version` |
-//! | `output`, `signals`, `os_error` | printing; signals; errors of the operating system in Go's words |
+//! | `output`, `signals` | printing; signals |
 //!
 //! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL, and no crate reads
 //! either.
@@ -20,7 +20,6 @@ mod agent;
 mod commands;
 mod document;
 mod entrypoint;
-mod os_error;
 mod output;
 pub(crate) mod resolve;
 mod settings;

@@ -9,6 +9,7 @@ use rustls::pki_types::pem::{PemObject, SectionKind, from_buf};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::config::HttpsConfig;
+use crate::go::syscall::error_text;
 
 /// A certificate with those that lead to its authority, and its key.
 pub(super) type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
@@ -111,8 +112,9 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     let mut left = vec![folder.to_owned()];
     while let Some(path) = left.pop() {
-        let failed =
-            |verb: &str, error: &io::Error| format!("{verb} {}: {}", path.display(), reason(error));
+        let failed = |verb: &str, error: &io::Error| {
+            format!("{verb} {}: {}", path.display(), error_text(error))
+        };
         let found = fs::symlink_metadata(&path).map_err(|error| failed("lstat", &error))?;
         if !found.is_dir() {
             files.push(path);
@@ -141,15 +143,6 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         } else {
             "open"
         };
-        format!("{verb} {}: {}", path.display(), reason(&error))
+        format!("{verb} {}: {}", path.display(), error_text(&error))
     })
-}
-
-/// Returns an error of the operating system in Go's words, which are the C library's in lower case.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_lowercase()
 }

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::engine::{Engine, RunOrder};
+use crate::go::syscall::error_text;
 use crate::store::{AgentCommand, ProbeRun, ProbeTarget};
 
 /// The result of a run.
@@ -176,14 +177,7 @@ async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
 
 /// Returns Go's sentence for a failed connection.
 fn dial_error(address: SocketAddr, error: &io::Error) -> String {
-    format!("dial tcp {address}: connect: {}", reason(error))
-}
-
-/// Returns the words of Go for an error of the operating system: those of the C library in lower case.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    text.to_lowercase()
+    format!("dial tcp {address}: connect: {}", error_text(error))
 }
 
 /// Returns Go's sentence for a timeout of a connection.

@@ -13,6 +13,7 @@ use tokio::process::{Child, Command};
 
 use super::Outcome;
 use crate::go::duration;
+use crate::go::syscall::error_text;
 
 /// The program of a check.
 pub(super) struct Script<'a> {
@@ -133,9 +134,7 @@ fn start_error(program: &str, error: &io::Error) -> String {
     if !program.contains('/') && error.kind() == io::ErrorKind::NotFound {
         return format!("exec: \"{program}\": executable file not found in $PATH");
     }
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    format!("fork/exec {program}: {}", text.to_lowercase())
+    format!("fork/exec {program}: {}", error_text(error))
 }
 
 /// The end of an output, and its full length.

@@ -7,7 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tokio::net::UdpSocket;
 
 use super::tcp::parts;
-use super::{Outcome, reason, resolve};
+use super::{Outcome, resolve};
+use crate::go::syscall::error_text;
 
 /// Sends a datagram to `address`, and waits for another until `late`; `None` if none comes.
 pub(super) async fn send(address: &str, late: impl Future<Output = ()>) -> Option<Outcome> {
@@ -31,12 +32,12 @@ async fn exchange(address: &str) -> Result<(), String> {
         IpAddr::V4(_) => IpAddr::from(Ipv4Addr::UNSPECIFIED),
         IpAddr::V6(_) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
     };
-    let failed = |error: std::io::Error| dial_error(&reason(&error));
+    let failed = |error: std::io::Error| dial_error(&error_text(&error));
     let socket = UdpSocket::bind((own, 0)).await.map_err(failed)?;
     socket.connect(peer).await.map_err(failed)?;
     let own = socket.local_addr().map_err(failed)?;
     let error = |verb: &str, error: &std::io::Error| {
-        let why = reason(error);
+        let why = error_text(error);
         format!("{verb} udp {own}->{peer}: {verb}: {why}")
     };
     let sent = socket.send(&[]).await;

@@ -4,10 +4,11 @@ use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
-use super::{StartError, reason};
+use super::StartError;
 use crate::config::Config;
 use crate::control::{read_dump, writes_of};
 use crate::engine::Engine;
+use crate::go::syscall::error_text;
 use crate::store::{Image, KvWrite};
 
 /// The first bytes of a gzip'd file: a state is either this or JSON.
@@ -73,7 +74,7 @@ fn from_file<T>(
     read: impl FnOnce(&[u8]) -> Result<T, String>,
 ) -> Result<T, StartError> {
     let read = fs::read(path)
-        .map_err(|error| reason(&error))
+        .map_err(|error| error_text(&error))
         .and_then(|bytes| read(&bytes));
     read.map_err(|why| StartError::Data(format!("cannot load {}: {why}", path.display())))
 }

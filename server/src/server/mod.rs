@@ -24,6 +24,7 @@ pub(crate) use crate::control::reachable;
 use crate::control::{Address, Addresses, Launched, OnDemand, Server};
 use crate::engine::Engine;
 use crate::entropy::Entropy;
+use crate::go::syscall::error_text;
 pub(crate) use crate::http::Reload;
 use crate::http::{self, Socket};
 use crate::https::{DevCertificates, Tls};
@@ -73,7 +74,7 @@ impl fmt::Display for StartError {
                 write!(
                     formatter,
                     "listen {network} {address}: bind: {}",
-                    reason(error)
+                    error_text(error)
                 )
             }
             StartError::Runtime(error) => write!(formatter, "cannot start a server: {error}"),
@@ -91,13 +92,6 @@ impl std::error::Error for StartError {
             StartError::Definition(_) | StartError::Https(_) | StartError::Data(_) => None,
         }
     }
-}
-
-/// The reason of a failed bind in the words of Go, which prints the C library's text in lower case.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    text.to_lowercase()
 }
 
 /// The settings of a new server in this process. Everything has a default; see [`Config::default`].

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use tracing::info;
 
 use super::own_file::OwnFile;
-use crate::cli::os_error;
 use crate::cli::resolve::Resolved;
 use crate::control::Addresses;
+use crate::go::syscall::error_text;
 
 /// The written files. They are deleted when this is dropped, and their folder with them if it was made for them.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ fn write_one(path: &Path, text: &str) -> io::Result<OwnFile> {
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> String {
-    let (path, error) = (path.display(), os_error::text(error));
+    let (path, error) = (path.display(), error_text(error));
     format!("https-dev: {path}: {error}")
 }
 

@@ -15,7 +15,7 @@ use tracing::{error, info, warn};
 use self::certificates::Written;
 use self::log::Log;
 use self::own_file::OwnFile;
-use super::{os_error, output};
+use super::output;
 use crate::cli::resolve::acl::policy_flaw;
 use crate::cli::resolve::data::take_data;
 use crate::cli::resolve::{Resolved, resolve};
@@ -27,6 +27,7 @@ use crate::cli::signals::{Caught, Signals};
 use crate::config::Config;
 use crate::control::{Address, Addresses};
 use crate::entropy::Entropy;
+use crate::go::syscall::error_text;
 use crate::https::Tls;
 use crate::server::{self, Reload, StartData};
 use crate::version::Behaviour;
@@ -74,7 +75,7 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
     let log = Log::new(&prepared.resolved.config);
     let dropped = log.line_about_dropped();
     if let Err(error) = output::write_in_background(dropped) {
-        output::err(&format!("==> {}\n", os_error::text(&error)));
+        output::err(&format!("==> {}\n", error_text(&error)));
         return ExitCode::FAILURE;
     }
     log.install();
@@ -173,7 +174,7 @@ fn serve(resolved: &Resolved, data: StartData, reread: server::Reread) -> Result
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
-    let runtime = runtime.map_err(|error| os_error::text(&error))?;
+    let runtime = runtime.map_err(|error| error_text(&error))?;
     check_files(resolved)?;
     // Filled by `ready`, when the server can be reached.
     let own_files = RefCell::new(None);
@@ -182,7 +183,7 @@ fn serve(resolved: &Resolved, data: StartData, reread: server::Reread) -> Result
     let caught = RefCell::new(None);
     let reload = RefCell::new(None);
     let served = runtime.block_on(async {
-        let mut signals = Signals::listen().map_err(|error| os_error::text(&error))?;
+        let mut signals = Signals::listen().map_err(|error| error_text(&error))?;
         let ready = |bound: &Addresses, reloads: Reload| {
             *reload.borrow_mut() = Some(reloads);
             *served_at.borrow_mut() = served(bound);
@@ -348,12 +349,12 @@ fn check_files(resolved: &Resolved) -> Result<(), String> {
 
 /// Returns Consul's text about a pid file that cannot be written.
 fn no_pid_file(path: &Path, error: &io::Error) -> String {
-    let (path, error) = (path.display(), os_error::text(error));
+    let (path, error) = (path.display(), error_text(error));
     format!("Could not open pid file: open {path}: {error}")
 }
 
 fn no_port_file(path: &Path, name: &str, error: &io::Error) -> String {
-    format!("{name}: {}: {}", path.display(), os_error::text(error))
+    format!("{name}: {}: {}", path.display(), error_text(error))
 }
 
 /// Writes the pid file, and writes or prints the address of HTTP if configured: one line of JSON,

@@ -8,8 +8,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use tokio::process::{Child, Command};
 
-use crate::cli::os_error;
 use crate::clock::machine_sleep;
+use crate::go::syscall::error_text;
 
 /// Returns the command of a verb's arguments: a line for a shell, or words.
 pub(super) fn command(words: &[String], shell: bool) -> Command {
@@ -30,7 +30,7 @@ pub(super) fn command(words: &[String], shell: bool) -> Command {
 /// The operating system's error.
 pub(super) fn start(mut command: Command, input: Stdio) -> Result<Child, String> {
     command.stdin(input).kill_on_drop(true);
-    command.spawn().map_err(|error| os_error::text(&error))
+    command.spawn().map_err(|error| error_text(&error))
 }
 
 /// A program that is ended together with its children.

@@ -3,7 +3,7 @@
 use super::flags::Given;
 use super::{Outcome, because, source};
 use crate::archive::{self, Archive};
-use crate::cli::os_error;
+use crate::go::syscall::error_text;
 
 commands! {
     "snapshot inspect" "FILE" inspect "Prints what a snapshot says about itself" {}
@@ -62,7 +62,7 @@ async fn save(given: Given) -> Outcome {
     // As in Consul, a file under its own name has been read back.
     let unverified = format!("{file}.unverified");
     std::fs::write(&unverified, &packed).map_err(|error| {
-        let error = os_error::text(&error);
+        let error = error_text(&error);
         format!("Error writing unverified snapshot file: open {unverified}: {error}")
     })?;
     let read = load(&unverified, "Error verifying snapshot")?;
@@ -70,7 +70,7 @@ async fn save(given: Given) -> Outcome {
         .map_err(|error| format!("Error verifying snapshot: {error}"))?;
     let renamed = match std::path::Path::new(file).is_dir() {
         true => Err("file exists".to_owned()),
-        false => std::fs::rename(&unverified, file).map_err(|error| os_error::text(&error)),
+        false => std::fs::rename(&unverified, file).map_err(|error| error_text(&error)),
     };
     renamed.map_err(|error| {
         let what = format!("{unverified:?} to {file:?}");

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read as _};
 
-use crate::cli::os_error;
+use crate::go::syscall::error_text;
 
 /// Returns the content of an argument: that of the file behind `@`, standard input for `-`, or the argument itself.
 ///
@@ -41,6 +41,6 @@ pub(super) fn file(path: &str) -> Result<Vec<u8>, String> {
             ErrorKind::IsADirectory => "read",
             _ => "open",
         };
-        format!("{step} {path}: {}", os_error::text(&error))
+        format!("{step} {path}: {}", error_text(&error))
     })
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::cli::document::hcl;
 use crate::cli::document::tree::{JsonNumbers, Tree};
-use crate::cli::os_error;
+use crate::go::syscall::error_text;
 
 /// A piece of configuration that has been read, but not parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ fn read_file(path: &str, format: Option<Language>, found: &mut FoundSources) -> 
 fn open_failed(path: &str, error: &std::io::Error) -> String {
     format!(
         "config: Open failed on {path}. open {path}: {}",
-        os_error::text(error)
+        error_text(error)
     )
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::cli::commands::flags::Given;
 use crate::cli::commands::{Failure, Outcome, because, source};
-use crate::cli::os_error;
+use crate::go::syscall::error_text;
 
 commands! {
     "login" "" login "Gets a token for the bearer token of an auth method" {
@@ -53,7 +53,7 @@ async fn login(given: Given) -> Outcome {
 /// Replaces a file at once: whoever follows it never sees half of a secret.
 fn write_secret(path: &Path, secret: &str) -> Result<(), String> {
     let within = |step: &str, at: &Path, error: &std::io::Error| {
-        format!("{step} {}: {}", at.display(), os_error::text(error))
+        format!("{step} {}: {}", at.display(), error_text(error))
     };
     if let Some(folder) = path
         .parent()
@@ -69,7 +69,7 @@ fn write_secret(path: &Path, secret: &str) -> Result<(), String> {
     fs::rename(new, path).map_err(|error| {
         let _ = fs::remove_file(new);
         let (from, to) = (new.display(), path.display());
-        format!("rename {from} {to}: {}", os_error::text(&error))
+        format!("rename {from} {to}: {}", error_text(&error))
     })
 }
 
