@@ -90,14 +90,14 @@ fn the_state_is_kept_and_rolled_back() {
     page.server.kv().put("a", "after");
     page.press("Roll back to here");
     page.sees("All that happened since “here” will be gone.");
-    page.eval("document.querySelector('dialog .danger').click()");
+    page.confirm();
     page.sees("Rolled back to here.");
     let value = |page: &Page| page.server.kv().get("a").map(|row| row.value.to_vec());
     assert_eq!(value(&page).as_deref(), Some(&b"before"[..]));
     page.press("Delete checkpoint here");
     page.sees("There are no checkpoints.");
     page.press("Reset to the start");
-    page.eval("document.querySelector('dialog .danger').click()");
+    page.confirm();
     page.sees("The state is that of the start.");
     assert_eq!(value(&page), None);
     page.is_clean();

@@ -15,16 +15,8 @@ fn records_come_as_they_are_made_and_are_filtered() {
     };
     send(&page.server, "PUT", "/v1/kv/one", "x");
     page.until("row('\"one\" written')");
-    let session = Session::ttl(Duration::from_secs(10)).name("worker-a");
-    let id = page
-        .server
-        .sessions()
-        .create(session)
-        .expect("it is created");
-    page.server
-        .kv()
-        .acquire("two", "x", &id)
-        .expect("it is acquired");
+    let id = page.session("worker-a");
+    page.acquire("two", &id);
     page.until("row('acquired by worker-a')");
     page.enter("Kind", "locks");
     page.until("document.querySelectorAll('.rows > .row').length === 1");
@@ -54,10 +46,7 @@ fn a_record_leads_to_its_cause_and_to_what_it_caused() {
         .sessions()
         .create(Session::ttl(Duration::from_secs(10)))
         .expect("it is created");
-    page.server
-        .kv()
-        .acquire("job", "x", &id)
-        .expect("it is acquired");
+    page.acquire("job", &id);
     page.server.advance(Duration::from_secs(20));
     page.click_row("\"job\" released");
     page.until("document.querySelector('.pane h2')?.textContent.includes('released')");
@@ -78,7 +67,7 @@ fn the_history_is_cleared_after_a_question() {
     page.server.kv().put("one", "x");
     page.until("row('\"one\" written')");
     page.press("Clear");
-    page.eval("document.querySelector('dialog .danger').click()");
+    page.confirm();
     page.sees("The history is empty.");
     page.until("!row('\"one\" written')");
     assert_eq!(page.server.history_text(), "");

@@ -105,11 +105,11 @@ fn keys_are_created_and_deleted_one_by_one_and_as_a_tree() {
     page.server.kv().put("fresh/two", "x");
     page.press("Delete");
     page.sees("“fresh/one” will be deleted.");
-    page.eval("document.querySelector('dialog .danger').click()");
+    page.confirm();
     page.sees("There is no such key.");
     page.press("Delete the tree fresh/");
     page.sees("1 key under “fresh/” will be deleted.");
-    page.eval("document.querySelector('dialog .danger').click()");
+    page.confirm();
     page.until("!row('fresh/')");
     assert_eq!(page.server.kv().list("").len(), 1);
     page.is_clean();

@@ -158,10 +158,7 @@ fn what_is_held_is_shown_without_a_history() {
         .sessions()
         .create(Session::ttl(Duration::from_secs(60)).name("old"))
         .expect("it is created");
-    page.server
-        .kv()
-        .acquire("job", "x", &id)
-        .expect("it is acquired");
+    page.acquire("job", &id);
     page.server.clear_history();
     page.open("dc1/locks");
     page.until("document.querySelector('.lock-bar.open')?.textContent === 'old'");

@@ -11,16 +11,8 @@ fn a_session_counts_down_on_the_servers_clock_and_is_ended() {
     let Some(mut page) = Page::frozen("dc1/sessions") else {
         return;
     };
-    let session = Session::ttl(Duration::from_secs(10)).name("worker-a");
-    let id = page
-        .server
-        .sessions()
-        .create(session)
-        .expect("it is created");
-    page.server
-        .kv()
-        .acquire("job", "x", &id)
-        .expect("it is acquired");
+    let id = page.session("worker-a");
+    page.acquire("job", &id);
     page.until("row('worker-a')?.textContent.includes('20.0s')");
     page.server.advance(Duration::from_secs(5));
     page.until("row('worker-a')?.textContent.includes('15.0s')");
@@ -29,7 +21,7 @@ fn a_session_counts_down_on_the_servers_clock_and_is_ended() {
     page.sees("Holds 1 key");
     page.press("End");
     page.sees("It holds 1 key.");
-    page.eval("document.querySelector('dialog .danger').click()");
+    page.confirm();
     page.sees("is not there (any more)");
     assert!(page.server.sessions().list().is_empty());
     page.is_clean();
@@ -40,16 +32,8 @@ fn a_session_is_let_lapse_and_its_key_shows_the_lock_delay() {
     let Some(mut page) = Page::frozen("dc1/kv?key=job") else {
         return;
     };
-    let session = Session::ttl(Duration::from_secs(10)).name("worker-a");
-    let id = page
-        .server
-        .sessions()
-        .create(session)
-        .expect("it is created");
-    page.server
-        .kv()
-        .acquire("job", "x", &id)
-        .expect("it is acquired");
+    let id = page.session("worker-a");
+    page.acquire("job", &id);
     page.sees("held");
     page.sees("worker-a");
     page.sees("20.0s");

@@ -2,7 +2,9 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
+use proconsul::control::Session;
 use proconsul::{Builder, Server};
 use serde_json::{Value, json};
 
@@ -101,6 +103,27 @@ impl Page {
         self.tab.until(&format!("row({text})"));
         self.tab
             .eval(&format!("row({text}).querySelector('.cell').click()"));
+    }
+
+    /// Answers a question with yes.
+    #[track_caller]
+    pub(crate) fn confirm(&mut self) {
+        self.tab.until("document.querySelector('dialog .danger')");
+        self.tab
+            .eval("document.querySelector('dialog .danger').click()");
+    }
+
+    /// Creates a session with a TTL of ten seconds.
+    pub(crate) fn session(&self, name: &str) -> String {
+        let session = Session::ttl(Duration::from_secs(10)).name(name);
+        let created = self.server.sessions().create(session);
+        created.expect("its node is there")
+    }
+
+    /// Lets a session acquire a key.
+    pub(crate) fn acquire(&self, key: &str, session: &str) {
+        let acquired = self.server.kv().acquire(key, "x", session);
+        assert_eq!(acquired, Ok(true), "{key}");
     }
 
     pub(crate) fn eval(&mut self, expression: &str) -> Value {

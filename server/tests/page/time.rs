@@ -14,16 +14,8 @@ fn the_clock_is_moved_frozen_and_resumed() {
         return;
     };
     page.sees("The clock stands still.");
-    let session = Session::ttl(Duration::from_secs(10)).name("worker-a");
-    let id = page
-        .server
-        .sessions()
-        .create(session)
-        .expect("it is created");
-    page.server
-        .kv()
-        .acquire("job", "x", &id)
-        .expect("it is acquired");
+    let id = page.session("worker-a");
+    page.acquire("job", &id);
     page.until("row('lapses')?.textContent.includes('20.0s')");
     page.enter("Advance by", "5s");
     page.press("Advance");

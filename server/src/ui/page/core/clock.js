@@ -22,23 +22,19 @@ export function now() {
   return stoodAt + (performance.now() - seenAt) * clock.rate;
 }
 
-/** An element that counts down to a time of the server's clock. */
-export function countdown(at) {
+function ticking(name, ms) {
   const node = document.createElement("time");
   node.className = "countdown";
-  node.dataset.at = at;
+  node.dataset[name] = ms;
   tick(node);
   return node;
 }
 
+/** An element that counts down to a time of the server's clock. */
+export const countdown = (at) => ticking("at", at);
+
 /** An element that counts up from a time of the server's clock. */
-export function countup(since) {
-  const node = document.createElement("time");
-  node.className = "countdown";
-  node.dataset.since = since;
-  tick(node);
-  return node;
-}
+export const countup = (since) => ticking("since", since);
 
 function tick(node) {
   const { at, since } = node.dataset;
