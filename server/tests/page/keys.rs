@@ -107,6 +107,7 @@ fn keys_are_created_and_deleted_one_by_one_and_as_a_tree() {
     page.sees("“fresh/one” will be deleted.");
     page.confirm();
     page.sees("There is no such key.");
+    page.until("row('fresh/')?.textContent.includes('1')");
     page.press("Delete the tree fresh/");
     page.sees("1 key under “fresh/” will be deleted.");
     page.confirm();
