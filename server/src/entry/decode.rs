@@ -101,7 +101,8 @@ impl Decoder {
         match shape {
             Shape::List(element) => Some(self.list(value, element, path)),
             Shape::Map(element) => self.map(value, element, path).map(ConfigValue::Members),
-            Shape::Any => self.any(value, path).map(ConfigValue::Text),
+            Shape::Any => self.any(value, path, alone).map(ConfigValue::Text),
+            Shape::Kept => self.any(value, path, |given| given).map(ConfigValue::Text),
             Shape::Ignored => None,
             Shape::Struct(fields) => {
                 let value = alone(value);
@@ -185,8 +186,13 @@ impl Decoder {
         Some(members)
     }
 
-    /// Reads an object of any contents. Lists of one element in it are that element.
-    fn any(&mut self, value: Value<'_>, path: &str) -> Option<String> {
+    /// Reads an object of any contents, with what `of` makes of each member.
+    fn any(
+        &mut self,
+        value: Value<'_>,
+        path: &str,
+        of: impl Fn(Value<'_>) -> Value<'_>,
+    ) -> Option<String> {
         let parts: Vec<_> = match value.kind() {
             ValueKind::Object => vec![value],
             ValueKind::Array => value.elements().collect(),
@@ -196,7 +202,7 @@ impl Decoder {
         let members: BTreeMap<_, _> = members.collect();
         let members = members.into_iter().map(|(name, member)| {
             let name = serde_json::Value::from(name.into_owned());
-            let member = String::from_utf8_lossy(alone(member).text()).into_owned();
+            let member = String::from_utf8_lossy(of(member).text()).into_owned();
             format!("{name}:{member}")
         });
         let members: Vec<_> = members.collect();
@@ -356,7 +362,9 @@ fn alone(value: Value<'_>) -> Value<'_> {
 
 fn zero(shape: &Shape) -> ConfigValue {
     match shape {
-        Shape::Text | Shape::Time | Shape::Any | Shape::Ignored => ConfigValue::Text(String::new()),
+        Shape::Text | Shape::Time | Shape::Any | Shape::Kept | Shape::Ignored => {
+            ConfigValue::Text(String::new())
+        }
         Shape::Flag => ConfigValue::Flag(false),
         Shape::Int | Shape::Uint | Shape::Nanos | Shape::Weight => ConfigValue::Number(0),
         Shape::List(_) => ConfigValue::List(Vec::new()),

@@ -32,8 +32,10 @@ pub(crate) enum Shape {
     Nanos,
     /// A part of a hundred.
     Weight,
-    /// An object of any contents.
+    /// An object of any contents, in which a list of one element is that element.
     Any,
+    /// A structure that is kept as it was sent.
+    Kept,
     /// A list.
     List(&'static Shape),
     /// A map.

@@ -1,7 +1,7 @@
 //! The kinds of entries, and the fields of each in the order in which they are shown.
 
 use super::field::Shape::{
-    Any, Flag, Ignored, Int, List, Map, Nanos, Struct, Text, Time, Uint, Weight,
+    Any, Flag, Ignored, Int, Kept, List, Map, Nanos, Struct, Text, Time, Uint, Weight,
 };
 use super::field::{Field, LABELS, TEXTS, always, set};
 use crate::version::{Behaviour, Version};
@@ -70,7 +70,7 @@ const CREATE_INDEX: Field = set("CreateIndex", Ignored);
 const MODIFY_INDEX: Field = set("ModifyIndex", Ignored);
 const RAFT_INDEX: Field = set("RaftIndex", Ignored);
 const HASH: Field = set("Hash", Ignored).since(22);
-const STATUS: Field = always("Status", Struct(&[set("Conditions", List(&Any))]));
+const STATUS: Field = always("Status", Struct(&[set("Conditions", List(&Kept))]));
 
 /// Returns the table of a kind: its fields between those that all kinds have.
 macro_rules! fields {
@@ -174,7 +174,7 @@ const SERVICE_DEFAULTS: &[Field] = fields![
     set("LocalConnectTimeoutMs", Int).since(13),
     set("LocalRequestTimeoutMs", Int).since(13),
     set("BalanceInboundConnections", Text).since(14),
-    set("RateLimits", Any).since(17),
+    set("RateLimits", Kept).since(17),
     EXTENSIONS,
 ];
 
@@ -316,7 +316,7 @@ const RESOLVER: &[Field] = fields![
                 Struct(&[set("MinimumRingSize", Int), set("MaximumRingSize", Int)])
             ),
             set("LeastRequestConfig", Struct(&[set("ChoiceCount", Uint)])),
-            set("HashPolicies", List(&Any)),
+            set("HashPolicies", List(&Kept)),
         ])
     )
     .since(9),
@@ -350,7 +350,7 @@ const FAILOVER: &[Field] = &[
 
 const GATEWAY_TLS: &[Field] = &[
     always("Enabled", Flag),
-    set("SDS", Any).since(10),
+    set("SDS", Kept).since(10),
     set("TLSMinVersion", Text).since(11),
     set("TLSMaxVersion", Text).since(11),
     set("CipherSuites", TEXTS).since(11),
@@ -380,7 +380,7 @@ const INGRESS: &[Field] = fields![
                 List(&Struct(&[
                     always("Name", Text),
                     always("Hosts", TEXTS),
-                    set("TLS", Any).since(10),
+                    set("TLS", Kept).since(10),
                     HEADER_CHANGES,
                     RESPONSE_CHANGES,
                     set("MaxConnections", Int).since(14),
@@ -420,12 +420,12 @@ const PERMISSION: &[Field] = &[
             set("Methods", TEXTS),
         ]),
     ),
-    set("JWT", Any),
+    set("JWT", Kept),
 ];
 const INTENTIONS: &[Field] = fields![
     KIND,
     NAME,
-    set("JWT", Any).since(16),
+    set("JWT", Kept).since(16),
     always("Sources", List(&Struct(SOURCE))),
 ];
 const SOURCE: &[Field] = &[
@@ -465,7 +465,7 @@ const MESH: &[Field] = fields![
             set("Outgoing", Struct(TLS_VERSIONS)),
         ])
     ),
-    set("HTTP", Any),
+    set("HTTP", Kept),
     set("Peering", Struct(&[set("PeerThroughMeshGateways", Flag)])).since(14),
     set("ValidateClusters", Flag).since(18),
 ];
@@ -493,7 +493,7 @@ const SAMENESS_GROUP: &[Field] = fields![
     NAME,
     set("DefaultForFailover", Flag),
     set("IncludeLocal", Flag),
-    set("Members", List(&Any)),
+    set("Members", List(&Kept)),
 ];
 const API_GATEWAY: &[Field] = fields![
     KIND,
@@ -508,14 +508,14 @@ const API_GATEWAY: &[Field] = fields![
             always(
                 "TLS",
                 Struct(&[
-                    always("Certificates", List(&Any)),
+                    always("Certificates", List(&Kept)),
                     set("MaxVersion", Text),
                     set("MinVersion", Text),
                     set("CipherSuites", TEXTS),
                 ])
             ),
-            set("Override", Any),
-            set("Default", Any),
+            set("Override", Kept),
+            set("Default", Kept),
         ]))
     ),
     STATUS,
@@ -523,22 +523,22 @@ const API_GATEWAY: &[Field] = fields![
 const BOUND_API_GATEWAY: &[Field] = fields![
     KIND,
     NAME,
-    always("Listeners", List(&Any)),
-    set("Services", Any),
+    always("Listeners", List(&Kept)),
+    set("Services", Kept),
 ];
 const HTTP_ROUTE: &[Field] = fields![
     KIND,
     NAME,
-    always("Parents", List(&Any)),
-    always("Rules", List(&Any)),
+    always("Parents", List(&Kept)),
+    always("Rules", List(&Kept)),
     always("Hostnames", TEXTS),
     STATUS,
 ];
 const TCP_ROUTE: &[Field] = fields![
     KIND,
     NAME,
-    always("Parents", List(&Any)),
-    always("Services", List(&Any)),
+    always("Parents", List(&Kept)),
+    always("Services", List(&Kept)),
     STATUS,
 ];
 const INLINE_CERTIFICATE: &[Field] = fields![
@@ -568,16 +568,16 @@ const JWT_PROVIDER: &[Field] = fields![
                     set("CacheDuration", Nanos),
                     set("FetchAsynchronously", Flag),
                     set("UseSNI", Flag),
-                    set("RetryPolicy", Any),
-                    set("JWKSCluster", Any),
+                    set("RetryPolicy", Kept),
+                    set("JWKSCluster", Kept),
                 ])
             ),
         ])
     ),
     set("Issuer", Text),
     set("Audiences", TEXTS),
-    set("Locations", List(&Any)),
-    set("Forwarding", Any),
+    set("Locations", List(&Kept)),
+    set("Forwarding", Kept),
     set("ClockSkewSeconds", Int),
     set("CacheConfig", Struct(&[always("Size", Int)])),
 ];

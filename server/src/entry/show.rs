@@ -155,7 +155,7 @@ impl Serialize for Shown<'_> {
             (Shape::Int | Shape::Uint | Shape::Nanos, _) => serializer.serialize_i64(number),
             (Shape::Time, _) => serializer.serialize_str(&duration::format(number)),
             (Shape::Weight, _) => serializer.serialize_f64(weight(number)),
-            (Shape::Any, Some(ConfigValue::Text(json))) if !json.is_empty() => {
+            (Shape::Any | Shape::Kept, Some(ConfigValue::Text(json))) if !json.is_empty() => {
                 Json(json).serialize(serializer)
             }
             (Shape::List(shape), Some(ConfigValue::List(list))) => {
@@ -170,7 +170,7 @@ impl Serialize for Shown<'_> {
                 put(&mut object, fields, value, self.version)?;
                 object.end()
             }
-            (Shape::Any | Shape::List(_) | Shape::Map(_) | Shape::Ignored, _) => {
+            (Shape::Any | Shape::Kept | Shape::List(_) | Shape::Map(_) | Shape::Ignored, _) => {
                 serializer.serialize_unit()
             }
         }

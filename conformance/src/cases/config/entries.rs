@@ -239,6 +239,23 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "config/entry/lists-of-one",
+        claim: "A list of one structure in a route is shown as a list",
+        source: "operator.md 4.3.r13b",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            set(
+                t,
+                &json!({"Kind": "http-route", "Name": "r", "Rules": [{"Services": [{"Name": "web"}]}]}),
+            );
+            let entry = read(t, "http-route/r").json();
+            let first = &entry["Rules"][0]["Services"][0]["Name"];
+            t.same("the service", first.clone(), json!("web"));
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "config/entry/shown-since-1-22",
         claim: "Kinds have the fields of late 2025 and a hash; intentions are sorted, with type and precedence",
         source: "operator.md 4.3.r1, 4.3.r3, 4.3.r9 to 4.3.r11",
