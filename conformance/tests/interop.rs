@@ -11,6 +11,7 @@ use std::process::Command;
 
 use hosts::{MANAGEMENT, hosts, hosts_with_acls};
 use proconsul::config::Config;
+use proconsul::version::Version;
 use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::consul::{self, Agent};
 use shadowed::{lines, shadowed};
@@ -149,7 +150,12 @@ fn the_go_client_and_programs_built_on_it_work() {
             .current_dir(folder("go"));
         go
     });
-    go_over_https();
+    over_https("go", || {
+        let mut go = Command::new("go");
+        go.args(["test", "-count=1", "-run=Keys|Cas|Blocking|Sessions", "."])
+            .current_dir(folder("go"));
+        go
+    });
     for host in hosts_with_acls() {
         let mut go = Command::new("go");
         go.args(["test", "-count=1", "./acl"])
@@ -160,18 +166,28 @@ fn the_go_client_and_programs_built_on_it_work() {
     }
 }
 
-/// The same client over TLS, on the emulator with certificates of its own.
-fn go_over_https() {
-    let server = proconsul::Server::builder().https().start();
-    let server = server.expect("the emulator starts");
-    let authority = installed("go").join("ca.pem");
-    std::fs::write(&authority, server.ca_pem()).expect("the target folder can be written");
-    let mut go = Command::new("go");
-    go.args(["test", "-count=1", "-run=Keys|Cas|Blocking|Sessions", "."])
-        .current_dir(folder("go"))
-        .env("CONSUL_HTTP_ADDR", server.https_url())
-        .env("CONSUL_CACERT", &authority);
-    run(&mut go, "go over HTTPS");
+/// Runs a language's tests over TLS on the emulator in both profiles, each with an authority of its own.
+fn over_https(what: &str, command: impl Fn() -> Command) {
+    let servers = [Version::V1_22_0, Version::V1_8_7].map(|version| {
+        let config = Config {
+            version,
+            ..Config::dev()
+        };
+        let server = proconsul::Server::builder().config(config).https().start();
+        let server = server.expect("the emulator starts");
+        let authority = installed("authorities").join(format!("{what}-{version}.pem"));
+        std::fs::write(&authority, server.ca_pem()).expect("the target folder can be written");
+        (server, authority)
+    });
+    let [one, two] = &servers;
+    for ((server, authority), (_, other)) in [(one, two), (two, one)] {
+        let mut command = command();
+        command
+            .env("CONSUL_HTTP_ADDR", server.https_url())
+            .env("CONSUL_CACERT", authority)
+            .env("OTHER_CACERT", other);
+        run(&mut command, &format!("{what} over HTTPS"));
+    }
 }
 
 /// What `consulrs` cannot do without, as `cargo` features; left out where the system's OpenSSL is missing.
@@ -255,13 +271,20 @@ fn the_python_clients_work() {
         let Some(python) = environment(client) else {
             continue;
         };
-        let command = || {
+        let script = |tests: &str| {
             let mut command = Command::new(&python);
             command.arg(folder("python").join(tests));
             command
         };
-        on_all_hosts(client, command);
-        through_shadow(client, &command);
+        on_all_hosts(client, || script(tests));
+        through_shadow(client, &|| script(tests));
+        if client == "py-consul" {
+            // Not through shadow, as in Go.
+            on_all_hosts("py-consul's calls for operators", || {
+                script("test_operator.py")
+            });
+            over_https(client, || script("test_https.py"));
+        }
     }
 }
 
@@ -272,7 +295,12 @@ fn the_node_client_works() {
         return;
     }
     let place = installed("node");
-    for file in ["package.json", "package-lock.json", "clients.test.mjs"] {
+    for file in [
+        "package.json",
+        "package-lock.json",
+        "clients.test.mjs",
+        "https.test.mjs",
+    ] {
         let copied = std::fs::copy(folder("node").join(file), place.join(file));
         copied.expect("the target folder can be written");
     }
@@ -281,13 +309,12 @@ fn the_node_client_works() {
     if !install("consul", "npm ci", packager.current_dir(&place)) {
         return;
     }
-    let command = || {
-        let mut tests = Command::new("node");
-        tests
-            .args(["--test", "clients.test.mjs"])
-            .current_dir(&place);
-        tests
+    let command = |tests: &str| {
+        let mut node = Command::new("node");
+        node.args(["--test", tests]).current_dir(&place);
+        node
     };
-    on_all_hosts("node", command);
-    through_shadow("node", &command);
+    on_all_hosts("node", || command("clients.test.mjs"));
+    through_shadow("node", &|| command("clients.test.mjs"));
+    over_https("node", || command("https.test.mjs"));
 }
