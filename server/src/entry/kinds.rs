@@ -408,7 +408,7 @@ const TERMINATING: &[Field] = fields![
     ),
 ];
 
-const PERMISSION: &[Field] = &[
+pub(super) const PERMISSION: &[Field] = &[
     set("Action", Text),
     set(
         "HTTP",

@@ -6,6 +6,7 @@
 mod check;
 mod decode;
 mod field;
+pub(crate) mod intention;
 mod kinds;
 mod show;
 

@@ -45,6 +45,11 @@ impl ShownPart {
         Self::of(subset, kinds::SUBSET, version)
     }
 
+    /// Shows an intention.
+    pub(crate) fn intention(intention: ConfigValue, version: Version) -> Self {
+        Self::of(Some(intention), super::intention::FIELDS, version)
+    }
+
     fn of(value: Option<ConfigValue>, fields: &'static [Field], version: Version) -> Self {
         Self {
             value,

@@ -277,6 +277,8 @@ behaviours! {
     ConfigIndexOfStart = "config.index_of_start", [onward(1, 22, 0)], None, "V N";
     /// Entries and discovery chains have the forms, texts and checks of late 2025 (operator.md 4, 5), whose releases are unknown.
     ConfigLate = "config.late", [onward(1, 22, 0)], None, "V N";
+    /// Intentions are sources of `service-intentions` entries; before, rows of an own table with ids (operator.md 4.5).
+    IntentionEntries = "intention.entries", [onward(1, 9, 0)], None, "V I";
     /// An entry can be deleted by its index.
     ConfigDeleteCas = "config.delete_cas", [onward(1, 11, 0)], None, "D N";
     /// Flaws of a template are told with their place. Between 1.8.7 and 1.22, the newest known.

@@ -85,6 +85,7 @@ pub use config::chain::{
     Chain, ChainError, ChainNode, ChainOverrides, ChainRequest, ChainSplit, ChainTarget,
 };
 pub use config::gateway::{GatewayService, GatewayServices, IngressInstances};
+pub use config::intention::{INTENTION, IntentionWrite, intention_hash};
 pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{
     ConfigDelete, ConfigEntry, ConfigGet, ConfigImage, ConfigIndex, ConfigList, ConfigRow,

@@ -8,8 +8,6 @@ fn endpoints_that_are_not_emulated_name_themselves() {
     for (method, path) in [
         ("GET", "/v1/internal/ui/services"),
         ("GET", "/v1/agent/connect/ca/leaf/web"),
-        ("GET", "/v1/connect/intentions/match"),
-        ("POST", "/v1/connect/intentions"),
         ("PUT", "/v1/connect/ca/configuration"),
     ] {
         let text = format!("{method} {path} is not emulated by proconsul");

@@ -11,7 +11,6 @@ const SHAPED: &[&str] = &[
     "/v1/agent/host",
     "/v1/connect/ca/configuration",
     "/v1/connect/ca/roots",
-    "/v1/connect/intentions",
     "/v1/exported-services",
     "/v1/operator/autopilot/health",
     "/v1/operator/autopilot/state",
@@ -29,7 +28,6 @@ const SHAPED: &[&str] = &[
 /// What is 501 of a path that is answered otherwise.
 const PARTLY_REFUSED: &[(&str, &str)] = &[
     ("/v1/connect/ca/configuration", "PUT"),
-    ("/v1/connect/intentions", "POST"),
     ("/v1/peering/establish", "POST with a name"),
     ("/v1/peering/token", "POST with a name"),
 ];

@@ -3,6 +3,7 @@
 pub(in crate::cases) mod chain;
 pub(in crate::cases) mod entries;
 pub(in crate::cases) mod gateways;
+pub(in crate::cases) mod intentions;
 pub(in crate::cases) mod refusals;
 pub(in crate::cases) mod waiting;
 
@@ -20,6 +21,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     waiting::CASES,
     chain::CASES,
     gateways::CASES,
+    intentions::CASES,
 ];
 
 const PATH: &str = "/v1/config";

@@ -1,7 +1,7 @@
 //! Fills in defaults, and refuses entries that say what cannot be (operator.md 4.2).
 
 mod gateway;
-mod intentions;
+pub(super) mod intentions;
 mod resolver;
 mod router;
 
@@ -89,7 +89,7 @@ fn lower(body: &mut ConfigValue, name: &str) {
 }
 
 /// Returns the text of several errors that are told together.
-fn together(errors: &[String]) -> String {
+pub(super) fn together(errors: &[String]) -> String {
     let plural = if errors.len() == 1 { "" } else { "s" };
     let count = errors.len();
     let errors = errors.join("\n\t* ");

@@ -43,6 +43,11 @@ impl Acls {
         })
     }
 
+    /// Whether what no rule is about is allowed.
+    pub(crate) fn allows_by_default(&self) -> bool {
+        self.default == DefaultPolicy::Allow
+    }
+
     /// Returns the caller with this secret as it was at `stamp`.
     pub(super) fn kept(&self, stamp: Stamp, secret: &str) -> Option<Arc<Caller>> {
         let callers = self.callers.lock();

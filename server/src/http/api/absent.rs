@@ -13,7 +13,6 @@ use crate::http::route::{Handler, Route};
 
 routes! {
     "/v1/agent/connect/" [] => at_once(endpoint);
-    "/v1/connect/intentions/" [] => at_once(endpoint);
     "/v1/internal/" [] => at_once(endpoint);
 }
 

@@ -25,6 +25,7 @@ pub(super) const PAGES: &[&[Route]] = &[
     mesh::config_entry::ROUTES,
     mesh::connect::ROUTES,
     mesh::gateway::ROUTES,
+    mesh::intention::ROUTES,
     mesh::peering::ROUTES,
     cluster::coordinate::ROUTES,
     event::ROUTES,

@@ -48,6 +48,14 @@ impl Hasher {
     }
 }
 
+/// Returns the hash of texts, one after the other.
+pub(crate) fn of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> AclHash {
+    texts
+        .into_iter()
+        .fold(Hasher::default(), Hasher::text)
+        .done()
+}
+
 impl PolicyRow {
     /// Returns the hash.
     #[must_use]

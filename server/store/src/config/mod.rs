@@ -3,6 +3,7 @@
 
 pub(crate) mod chain;
 pub(crate) mod gateway;
+pub(crate) mod intention;
 pub(crate) mod value;
 
 use std::convert::Infallible;
@@ -16,6 +17,7 @@ use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
 use crate::{Change, Index, Store};
 
 use chain::ChainError;
+use intention::INTENTION;
 use value::ConfigValue;
 
 /// Where an entry stands: its kind, and its name in lower case.
@@ -62,10 +64,12 @@ fn place(kind: &str, name: &str) -> ConfigPlace {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConfigTable {
     pub(crate) rows: OrdMap<ConfigPlace, Arc<ConfigRow>>,
-    /// The index of the last change of any.
+    /// The index of the last change of any but intentions.
     pub(crate) newest: Index,
     /// The index of the last change of a gateway.
     pub(crate) gateways_newest: Index,
+    /// The index of the last change of an intention with an id.
+    pub(crate) intentions_newest: Index,
 }
 
 /// The index of the last change of any entry, and all of them, as plain data.
@@ -77,6 +81,9 @@ pub struct ConfigImage {
     pub newest: Index,
     /// The index of the last change of a gateway.
     pub gateways_newest: Index,
+    /// The index of the last change of an intention with an id.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub intentions_newest: Index,
     /// The rows, in the order of kinds and names.
     pub rows: Vec<Arc<ConfigRow>>,
 }
@@ -89,6 +96,7 @@ impl ConfigTable {
             rows: rows.map(|row| (row.entry.place(), row)).collect(),
             newest: image.newest,
             gateways_newest: image.gateways_newest,
+            intentions_newest: image.intentions_newest,
         }
     }
 
@@ -97,6 +105,7 @@ impl ConfigTable {
         ConfigImage {
             newest: self.newest,
             gateways_newest: self.gateways_newest,
+            intentions_newest: self.intentions_newest,
             rows: self.rows.values().cloned().collect(),
         }
     }
@@ -105,10 +114,20 @@ impl ConfigTable {
     pub(crate) fn lower(&mut self, low: impl Fn(Index) -> Index) {
         self.newest = low(self.newest);
         self.gateways_newest = low(self.gateways_newest);
+        self.intentions_newest = low(self.intentions_newest);
         self.rows = crate::each_changed(&self.rows, |row| {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
         });
+    }
+
+    /// Returns the index of the last change that concerns a kind.
+    fn newest_of(&self, kind: &str) -> Index {
+        if kind == INTENTION {
+            self.intentions_newest
+        } else {
+            self.newest
+        }
     }
 
     /// Returns the contents of an entry.
@@ -188,14 +207,7 @@ impl Command for ConfigWrite {
         if self.cas.is_some_and(|cas| cas != found.unwrap_or_default()) {
             return Ok(false);
         }
-        let index = change.index;
-        change.replace_config(place, |_| {
-            Some(ConfigRow {
-                create_index: current.map_or(index, |row| row.create_index),
-                modify_index: index,
-                entry: self.entry,
-            })
-        })?;
+        change.put_config(self.entry)?;
         Ok(true)
     }
 }
@@ -215,27 +227,43 @@ impl Command for ConfigDelete {
         match (found, self.cas) {
             (None, _) => Ok(true),
             (Some(found), Some(cas)) if cas != found => Ok(false),
-            (Some(_), _) => change.replace_config(place, |_| None).map(|()| true),
+            (Some(_), _) => change.replace_config(place, None).map(|()| true),
         }
     }
 }
 
 impl Change<'_> {
+    /// Writes an entry, unless that would leave a chain or a gateway that contradicts itself.
+    fn put_config(&mut self, entry: ConfigEntry) -> Result<(), ChainError> {
+        let place = entry.place();
+        let current = self.store.config.rows.get(&place);
+        let row = ConfigRow {
+            create_index: current.map_or(self.index, |row| row.create_index),
+            modify_index: self.index,
+            entry,
+        };
+        self.replace_config(place, Some(row))
+    }
+
     /// Replaces an entry, unless that would leave a chain or a gateway that contradicts itself.
     fn replace_config(
         &mut self,
         place: ConfigPlace,
-        row: impl FnOnce(&Self) -> Option<ConfigRow>,
+        row: Option<ConfigRow>,
     ) -> Result<(), ChainError> {
         let rules = self.store.rules;
         let mut table = self.store.config.clone();
-        match row(self) {
+        match row {
             Some(row) => table.rows.insert(place.clone(), Arc::new(row)),
             None => table.rows.remove(&place),
         };
         chain::check(&table, &place, rules.config_partitions)?;
         gateway::check(&table, &place)?;
-        table.newest = self.index;
+        if place.0 == INTENTION {
+            table.intentions_newest = self.index;
+        } else {
+            table.newest = self.index;
+        }
         if gateway::KINDS.contains(&place.0.as_str()) {
             table.gateways_newest = self.index;
         }
@@ -251,14 +279,15 @@ impl Change<'_> {
 impl Store {
     /// Returns the answer of a read that finds nothing. Earlier releases wake it at any change of an entry (operator.md
     /// 4.1).
-    fn no_config<T>(&self, rows: T, watch: Watch) -> Answer<T> {
+    fn no_config<T>(&self, kind: &str, rows: T, watch: Watch) -> Answer<T> {
+        let newest = self.config.newest_of(kind);
         if self.rules.missing_keeps_blocking {
             Answer {
                 news: News::Existence,
-                ..Answer::new(self.config.newest, rows, vec![watch])
+                ..Answer::new(newest, rows, vec![watch])
             }
         } else {
-            Answer::new(self.config.newest, rows, vec![Watch::Config])
+            Answer::new(newest, rows, vec![Watch::Config])
         }
     }
 }
@@ -279,7 +308,7 @@ impl Read for ConfigGet {
         let watch = Watch::ConfigEntry { kind, name };
         Ok(match row {
             Some(row) => Answer::new(store.config.newest, Some(row), vec![watch]),
-            None => store.no_config(None, watch),
+            None => store.no_config(&self.kind, None, watch),
         })
     }
 }
@@ -296,9 +325,9 @@ impl Read for ConfigList {
         let rows: Vec<_> = store.config.of_kind(&self.0).map(Arc::clone).collect();
         let watch = Watch::ConfigKind(self.0.clone());
         Ok(if rows.is_empty() {
-            store.no_config(rows, watch)
+            store.no_config(&self.0, rows, watch)
         } else {
-            Answer::new(store.config.newest, rows, vec![watch])
+            Answer::new(store.config.newest_of(&self.0), rows, vec![watch])
         })
     }
 }

@@ -1,4 +1,4 @@
-//! `/v1/connect/ca/` and `/v1/connect/intentions`, which test harnesses read while they wait for a Consul with Connect.
+//! `/v1/connect/ca/`, which test harnesses read while they wait for a Consul with Connect.
 //!
 //! Connect is not emulated. The private key of the root certificate was thrown away, so it has signed nothing.
 
@@ -7,8 +7,6 @@ use serde_json::json;
 
 use crate::blocking;
 use crate::http::api::absent;
-use crate::http::api::catalog::NOTHING;
-use crate::http::api::mesh::config_entry;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
@@ -21,7 +19,6 @@ routes! {
     "/v1/connect/ca/roots" [GET] => waits(&roots);
     "/v1/agent/connect/ca/roots" [GET] => waits(&agent_roots);
     "/v1/connect/ca/configuration" [GET PUT] asks operator:write => at_once(configuration);
-    "/v1/connect/intentions" [GET POST] => at_once(intentions);
 }
 
 /// The fingerprint of the root certificate.
@@ -102,15 +99,4 @@ pub(crate) fn configuration(request: &Request) -> Result<Reply, Failure> {
         "ModifyIndex" => 5,
     };
     Ok(Reply::json(request, &configuration))
-}
-
-/// Lists the intentions. There are none, and none can be created.
-pub(crate) fn intentions(request: &Request) -> Result<Reply, Failure> {
-    if request.method == Method::POST {
-        return absent::endpoint(request);
-    }
-    request.read_options()?;
-    request.check_datacenter_of_read()?;
-    request.rights_of_read()?;
-    Ok(Reply::json(request, &NOTHING).with_index(request, config_entry::index(request)))
 }

@@ -4,4 +4,5 @@ pub(crate) mod chain;
 pub(crate) mod config_entry;
 pub(crate) mod connect;
 pub(crate) mod gateway;
+pub(crate) mod intention;
 pub(crate) mod peering;

@@ -1,0 +1,266 @@
+//! Intentions, one by one: which services may call which (operator.md 4.5). They have the fields of this table, whether
+//! they are rows of earlier releases or sources of `service-intentions` entries.
+
+use std::cmp::Reverse;
+
+use super::check::together;
+use super::field::Shape::{Int, List, Struct, Text};
+use super::field::{Field, LABELS, always, set};
+use super::kinds::PERMISSION;
+use crate::go::quote::Quoted;
+use crate::store::{ConfigEntry, ConfigMembers, ConfigRow, ConfigValue, Index, intention_hash};
+
+/// The kind of the entries that hold intentions.
+pub(crate) const ENTRIES: &str = "service-intentions";
+
+/// The fields, as earlier releases show all of them. Later ones show those that a source has.
+pub(super) const FIELDS: &[Field] = &[
+    always("ID", Text).left_out_since(9),
+    always("Description", Text).left_out_since(9),
+    always("SourceNS", Text),
+    always("SourceName", Text),
+    always("DestinationNS", Text),
+    always("DestinationName", Text),
+    always("SourceType", Text),
+    always("Action", Text).left_out_since(9),
+    set("Permissions", List(&Struct(PERMISSION))),
+    always("DefaultAddr", Text).left_out_since(9),
+    always("DefaultPort", Int).left_out_since(9),
+    always("Meta", LABELS).left_out_since(9),
+    always("Precedence", Int),
+    always("CreatedAt", Text).left_out_since(9),
+    always("UpdatedAt", Text).left_out_since(9),
+    set("Hash", Text),
+    always("CreateIndex", Int),
+    always("ModifyIndex", Int),
+];
+
+/// The fields of an intention that a source of an entry has under the same or another name.
+const OF_SOURCE: [(&str, &str); 10] = [
+    ("ID", "LegacyID"),
+    ("Description", "Description"),
+    ("SourceName", "Name"),
+    ("SourceType", "Type"),
+    ("Action", "Action"),
+    ("Permissions", "Permissions"),
+    ("Meta", "LegacyMeta"),
+    ("Precedence", "Precedence"),
+    ("CreatedAt", "LegacyCreateTime"),
+    ("UpdatedAt", "LegacyUpdateTime"),
+];
+
+/// The namespace of those that name none.
+pub(crate) const NAMESPACE: &str = "default";
+const WILDCARD: &str = "*";
+/// The longest description, and the longest value of metadata, in bytes.
+const LONGEST: usize = 512;
+/// The longest name of metadata, in bytes.
+const LONGEST_NAME: usize = 128;
+/// The most metadata.
+const MOST_META: usize = 64;
+
+/// Returns the intentions of rows or of entries, the most exact ones first.
+pub(crate) fn all<'a>(
+    rows: impl Iterator<Item = &'a ConfigRow>,
+    hash: impl Fn([u8; 32]) -> String,
+) -> Vec<ConfigValue> {
+    let mut all: Vec<_> = rows
+        .flat_map(|row| match row.entry.kind.as_str() {
+            ENTRIES => of_entry(row),
+            _ => vec![of_row(row, &hash)],
+        })
+        .collect();
+    let order = |intention: &ConfigValue| {
+        let names = ["SourceNS", "SourceName", "DestinationNS", "DestinationName"];
+        let names = names.map(|name| intention.text(name).to_owned());
+        (Reverse(intention.number("Precedence")), names)
+    };
+    all.sort_by_cached_key(order);
+    all
+}
+
+fn with_indexes(mut intention: ConfigValue, row: &ConfigRow) -> ConfigValue {
+    for (name, Index(index)) in [
+        ("CreateIndex", row.create_index),
+        ("ModifyIndex", row.modify_index),
+    ] {
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
+        intention.set(name, ConfigValue::Number(index));
+    }
+    intention
+}
+
+fn of_row(row: &ConfigRow, hash: impl Fn([u8; 32]) -> String) -> ConfigValue {
+    let ConfigEntry { name, body, .. } = &row.entry;
+    let mut intention = body.clone();
+    intention.set("ID", ConfigValue::Text(name.clone()));
+    let hash = hash(intention_hash(name, body));
+    intention.set("Hash", ConfigValue::Text(hash));
+    with_indexes(intention, row)
+}
+
+fn of_entry(row: &ConfigRow) -> Vec<ConfigValue> {
+    let ConfigEntry { name, body, .. } = &row.entry;
+    let of_source = |source: &ConfigValue| {
+        let known = OF_SOURCE.iter().filter_map(|(name, own)| {
+            let value = source.get(own)?.clone();
+            Some(((*name).to_owned(), value))
+        });
+        let mut intention = ConfigValue::Members(known.collect());
+        for (name, text) in [
+            ("SourceNS", NAMESPACE),
+            ("DestinationNS", NAMESPACE),
+            ("DestinationName", name),
+        ] {
+            intention.set(name, ConfigValue::Text(text.to_owned()));
+        }
+        with_indexes(intention, row)
+    };
+    body.list("Sources").iter().map(of_source).collect()
+}
+
+/// Returns the source of an entry that says what an intention says.
+pub(crate) fn source_of(intention: &ConfigValue) -> ConfigValue {
+    let known = OF_SOURCE.iter().filter_map(|(name, own)| {
+        let value = intention.get(name)?.clone();
+        let is_empty = match &value {
+            ConfigValue::Text(text) => text.is_empty(),
+            ConfigValue::Members(members) => members.is_empty(),
+            _ => false,
+        };
+        (!is_empty).then(|| ((*own).to_owned(), value))
+    });
+    ConfigValue::Members(known.collect::<ConfigMembers>())
+}
+
+/// Fills in defaults.
+pub(crate) fn complete(intention: &mut ConfigValue) {
+    for (name, default) in [
+        ("SourceNS", NAMESPACE),
+        ("DestinationNS", NAMESPACE),
+        ("SourceType", "consul"),
+    ] {
+        if intention.text(name).is_empty() {
+            intention.set(name, ConfigValue::Text(default.to_owned()));
+        }
+    }
+    let rank = |namespace: &str, name: &str| match (intention.text(namespace), intention.text(name))
+    {
+        (WILDCARD, _) => 0,
+        (_, WILDCARD) => 1,
+        _ => 2,
+    };
+    let source = rank("SourceNS", "SourceName");
+    let precedence = 3 * rank("DestinationNS", "DestinationName") + source + 1;
+    intention.set("Precedence", ConfigValue::Number(precedence));
+}
+
+/// Returns Consul's text about what is wrong with an intention; `None` for nothing.
+pub(crate) fn flaw(intention: &ConfigValue) -> Option<String> {
+    let mut flaws = Vec::new();
+    for name in ["SourceName", "DestinationName"] {
+        if intention.text(name).is_empty() {
+            flaws.push(format!("{name} must be set"));
+        }
+    }
+    for [namespace, name] in [
+        ["SourceNS", "SourceName"],
+        ["DestinationNS", "DestinationName"],
+    ] {
+        let is_partly_wild = |name: &str| {
+            let text = intention.text(name);
+            text.contains(WILDCARD) && text != WILDCARD
+        };
+        let partly = "wildcard character '*' cannot be used with partial values";
+        if is_partly_wild(namespace) {
+            flaws.push(format!("{namespace}: {partly}"));
+        }
+        if is_partly_wild(name) {
+            flaws.push(format!("{name}: {partly}"));
+        } else if intention.text(namespace) == WILDCARD && intention.text(name) != WILDCARD {
+            flaws.push(format!(
+                "{name}: exact value cannot follow wildcard namespace"
+            ));
+        }
+    }
+    if intention.text("Description").len() > LONGEST {
+        flaws.push(format!("Description exceeds maximum length {LONGEST}"));
+    }
+    flaws.extend(flaws_of_meta(intention));
+    if !matches!(intention.text("Action"), "allow" | "deny") {
+        flaws.push("Action must be set to 'allow' or 'deny'".to_owned());
+    }
+    if intention.text("SourceType") != "consul" {
+        flaws.push("SourceType must be set to 'consul'".to_owned());
+    }
+    (!flaws.is_empty()).then(|| together(&flaws))
+}
+
+fn flaws_of_meta(intention: &ConfigValue) -> Vec<String> {
+    let count = intention.members("Meta").count();
+    let mut flaws = Vec::new();
+    if count > MOST_META {
+        flaws.push(format!("Meta exceeds maximum element count {MOST_META}"));
+    }
+    for (name, value) in intention.members("Meta") {
+        if name.len() > LONGEST_NAME {
+            flaws.push(format!(
+                "Meta key {} exceeds maximum length {LONGEST_NAME}",
+                Quoted(name.as_bytes())
+            ));
+        }
+        if matches!(value, ConfigValue::Text(value) if value.len() > LONGEST) {
+            flaws.push(format!(
+                "Meta value for key {} exceeds maximum length {LONGEST}",
+                Quoted(name.as_bytes())
+            ));
+        }
+    }
+    flaws
+}
+
+/// An end of intentions: `Source` or `Destination`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The service that calls.
+    Source,
+    /// The service that is called.
+    Destination,
+}
+
+/// The namespace and name of a service, as a request spells them.
+#[derive(Clone, Debug)]
+pub(crate) struct ServiceOf<'a> {
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+}
+
+impl End {
+    /// Whether an intention is about a service at this end.
+    pub(crate) fn is_about(self, intention: &ConfigValue, service: &ServiceOf<'_>) -> bool {
+        let [namespace, name] = match self {
+            Self::Source => ["SourceNS", "SourceName"],
+            Self::Destination => ["DestinationNS", "DestinationName"],
+        };
+        let covers = |name: &str, wanted: &str| {
+            let text = intention.text(name);
+            text == WILDCARD || text.to_lowercase() == wanted.to_lowercase()
+        };
+        covers(namespace, service.namespace) && covers(name, service.name)
+    }
+}
+
+/// Describes an intention in a refusal.
+pub(crate) fn describe(intention: &ConfigValue) -> String {
+    let text = |name: &str| intention.text(name);
+    format!(
+        "{} {}/{} => {}/{} (ID: {}, Precedence: {})",
+        text("Action").to_uppercase(),
+        text("SourceNS"),
+        text("SourceName"),
+        text("DestinationNS"),
+        text("DestinationName"),
+        text("ID"),
+        intention.number("Precedence")
+    )
+}
