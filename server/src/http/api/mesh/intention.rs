@@ -378,7 +378,9 @@ fn remove(request: &Request, present: &ConfigValue) -> Result<(), Failure> {
 
 async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     let version = request.version();
-    let body = read_body(&mut request, |words| Failure::undecodable(words)).await?;
+    let refused =
+        |words: &str| Failure::bad_request(&format!("Request decode failed: {words}"), version);
+    let body = read_body(&mut request, refused).await?;
     // Consul's handler panics on a null intention, which closes the connection.
     let body = body.ok_or_else(Failure::dropped)?;
     request.check_datacenter()?;
@@ -506,7 +508,7 @@ async fn exact(mut request: Request) -> Result<Reply, Failure> {
         return show(&request, found.next().ok_or_else(not_found)?);
     }
     if request.method == Method::PUT {
-        let body = read_body(&mut request, |words| Failure::undecodable(words)).await?;
+        let body = read_body(&mut request, Failure::undecodable).await?;
         request.rights()?.check(may_write(&to))?;
         let mut intention = body.unwrap_or_default().intention("");
         intention.set("SourceName", ConfigValue::Text(from.clone()));
