@@ -52,7 +52,9 @@ const WITHOUT_EVENTS: u64 = 1;
 /// What stands before a port of the agent's own.
 const PORT_MARKS: [&str; 3] = ["\"Port\":", "\"port\":", "\"wan_join_port\":"];
 /// What stands before texts of chance, and what they are called.
-const CHANCE_MARKS: [(&str, &str); 7] = [
+const CHANCE_MARKS: [(&str, &str); 9] = [
+    ("\"CreatedAt\":", "time"),
+    ("\"UpdatedAt\":", "time"),
     ("\"CreateTime\":", "time"),
     ("\"ExpirationTime\":", "time"),
     ("\"Hash\":", "hash"),
