@@ -217,5 +217,6 @@ pub(crate) fn rules_of(version: Version) -> VersionRules {
         acl_policy_names_have_slash: version.has(Behaviour::AclPolicyNameSlash),
         acl_tokens_end_within_a_day: !version.has(Behaviour::AclLongLives),
         config_partitions: version.has(Behaviour::ConfigLate),
+        start_writes_config_entries: version.has(Behaviour::ConfigIndexOfStart),
     }
 }

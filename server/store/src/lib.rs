@@ -170,6 +170,8 @@ pub struct VersionRules {
     pub acl_tokens_end_within_a_day: bool,
     /// The ids of nodes and targets of discovery chains have a partition (operator.md 5).
     pub config_partitions: bool,
+    /// A server writes to the table of configuration entries when it starts (operator.md 4.1).
+    pub start_writes_config_entries: bool,
 }
 
 /// A raft index. It numbers log entries, and with them creates and changes of rows and tables.
@@ -257,6 +259,11 @@ impl Store {
     /// Creates an empty store. Its next command gets the index after `applied`.
     #[must_use]
     pub fn new(rules: VersionRules, applied: Index) -> Self {
+        let config_entries_begin = if rules.start_writes_config_entries {
+            applied
+        } else {
+            Index::ZERO
+        };
         Self {
             rules,
             applied,
@@ -270,7 +277,7 @@ impl Store {
             events: agent::event::Events::default(),
             acl: acl::AclTables::default(),
             autopilot: None,
-            config: config::ConfigTable::default(),
+            config: config::ConfigTable::begun_at(config_entries_begin),
         }
     }
 

@@ -81,12 +81,31 @@ func TestTheSettingsOfAutopilotAreKept(t *testing.T) {
 	}
 }
 
+// whenHealthy returns the health of the servers. A real server finds out only some seconds after its start that it is well;
+// reads that wait for a key that never comes pass the time.
+func whenHealthy(t *testing.T, c *api.Client) *api.OperatorHealthReply {
+	t.Helper()
+	var health *api.OperatorHealthReply
+	for tries := 0; tries < 100 && (health == nil || !health.Healthy); tries++ {
+		if tries > 0 {
+			_, meta, err := c.KV().Get("operator/no-such-key", nil)
+			must(t, err)
+			wait := &api.QueryOptions{WaitIndex: meta.LastIndex, WaitTime: 300 * time.Millisecond}
+			_, _, err = c.KV().Get("operator/no-such-key", wait)
+			must(t, err)
+		}
+		now, err := c.Operator().AutopilotServerHealth(nil)
+		must(t, err)
+		health = now
+	}
+	return health
+}
+
 func TestTheOnlyServerIsWellAndLeads(t *testing.T) {
 	c := client(t)
 	name, err := c.Agent().NodeName()
 	must(t, err)
-	health, err := c.Operator().AutopilotServerHealth(nil)
-	must(t, err)
+	health := whenHealthy(t, c)
 	if !health.Healthy || health.FailureTolerance != 0 || len(health.Servers) != 1 || health.Servers[0].Name != name ||
 		!health.Servers[0].Leader || !health.Servers[0].Voter {
 		t.Fatalf("%+v", health)

@@ -89,6 +89,14 @@ pub struct ConfigImage {
 }
 
 impl ConfigTable {
+    /// Returns the table of a new server, which was written to at this index.
+    pub(crate) fn begun_at(newest: Index) -> Self {
+        Self {
+            newest,
+            ..Self::default()
+        }
+    }
+
     /// Returns the table with these rows.
     pub(crate) fn of(image: ConfigImage) -> Self {
         let rows = image.rows.into_iter();

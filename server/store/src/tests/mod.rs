@@ -27,6 +27,7 @@ pub(crate) const OLDEST: VersionRules = VersionRules {
     acl_policy_names_have_slash: false,
     acl_tokens_end_within_a_day: true,
     config_partitions: false,
+    start_writes_config_entries: false,
 };
 
 /// The rules of 1.16.4.
@@ -39,6 +40,7 @@ const MIDDLE: VersionRules = VersionRules {
     acl_policy_names_have_slash: true,
     acl_tokens_end_within_a_day: false,
     config_partitions: true,
+    start_writes_config_entries: true,
     ..OLDEST
 };
 

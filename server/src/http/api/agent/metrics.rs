@@ -97,13 +97,20 @@ fn report(context: &Context) -> impl Serialize + use<> {
     }
 }
 
-/// Returns the metrics that are shown, by name.
+/// Returns the metrics that are shown, by name with labels (operator.md 7).
 fn listed(
     context: &Context,
     mut all: Vec<(String, &Labels, Aggregate)>,
 ) -> Vec<impl Serialize + use<>> {
     all.retain(|(name, ..)| context.config.telemetry.shows(name));
-    all.sort_by(|(left, ..), (right, ..)| left.cmp(right));
+    all.sort_by_cached_key(|(name, labels, _)| {
+        let labels = labels
+            .iter()
+            .map(|(label, value)| format!(";{label}={value}"));
+        std::iter::once(name.clone())
+            .chain(labels)
+            .collect::<String>()
+    });
     let all = all.into_iter().map(|(name, labels, values)| {
         object! {
             "Name" => name,

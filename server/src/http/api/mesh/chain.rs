@@ -11,7 +11,6 @@ use crate::go::duration;
 use crate::go::json::context::{DecodeContext, UnknownFields};
 use crate::go::json::decode::Decode;
 use crate::go::json::value::{Value, ValueKind};
-use crate::http::api::mesh::config_entry::shown_index;
 use crate::http::api::mesh::connect::TRUST_DOMAIN;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
@@ -88,7 +87,7 @@ async fn chain(mut request: Request) -> Result<Reply, Failure> {
     let version = request.version();
     let shown = object! { "Chain" => shown_chain(&answer.rows, &read, version), };
     let reply = Reply::json(&request, &shown);
-    let reply = reply.with_index(&request, shown_index(&request, answer.index));
+    let reply = reply.with_index(&request, answer.index);
     Ok(reply.with_consistency(options.consistency))
 }
 

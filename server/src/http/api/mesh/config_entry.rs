@@ -150,7 +150,7 @@ async fn get(
         Some(row) => Reply::json(request, &ShownEntry { row, version }),
         None => Reply::failure(&entry_not_found(kind, name, version), version),
     };
-    Ok(reply.with_index(request, shown_index(request, answer.index)))
+    Ok(reply.with_index(request, answer.index))
 }
 
 async fn list(request: &Request, kind: &str, options: ReadOptions) -> Result<Reply, Failure> {
@@ -165,7 +165,7 @@ async fn list(request: &Request, kind: &str, options: ReadOptions) -> Result<Rep
     let rows = answer.rows.iter();
     let shown: Vec<_> = rows.map(|row| ShownEntry { row, version }).collect();
     let reply = Reply::json(request, &shown);
-    Ok(rights.told_in(reply.with_index(request, shown_index(request, answer.index))))
+    Ok(rights.told_in(reply.with_index(request, answer.index)))
 }
 
 fn delete(request: &Request, kind: &str, name: &str) -> Result<Reply, Failure> {
@@ -220,17 +220,8 @@ fn write_of<'a>(kind: &str, name: &'a str, version: Version) -> Question<'a> {
     }
 }
 
-/// Returns the index of entries as clients see it. Later releases write to their table when they start (operator.md 3).
-pub(crate) fn shown_index(request: &Request, index: Index) -> Index {
-    if request.has(Behaviour::ConfigIndexOfStart) {
-        index.max(Index(10))
-    } else {
-        index
-    }
-}
-
 /// Returns the index of all configuration entries.
 pub(crate) fn index(request: &Request) -> Index {
     let Ok(answer) = request.context.engine.read(&crate::store::ConfigIndex);
-    shown_index(request, answer.index)
+    answer.index
 }

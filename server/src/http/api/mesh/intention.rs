@@ -14,7 +14,6 @@ use crate::entry::{self, ShownPart};
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::Int;
-use crate::http::api::mesh::config_entry::shown_index;
 use crate::http::body::time;
 use crate::http::failure::{Failure, failures, index_error, quoted};
 use crate::http::reply::Reply;
@@ -171,7 +170,7 @@ async fn intentions(request: Request) -> Result<Reply, Failure> {
         reads(intention.text("SourceName")) || reads(intention.text("DestinationName"))
     });
     let reply = Reply::json(&request, &shown(&rows, request.version()));
-    Ok(rights.told_in(reply.with_index(&request, shown_index(&request, answer.index))))
+    Ok(rights.told_in(reply.with_index(&request, answer.index)))
 }
 
 async fn read_body(
@@ -455,7 +454,7 @@ async fn matching(request: &Request) -> Result<Reply, Failure> {
     if !request.has(Behaviour::IntentionEntries) {
         return Ok(reply);
     }
-    let reply = reply.with_index(request, shown_index(request, answer.index));
+    let reply = reply.with_index(request, answer.index);
     Ok(reply.with_consistency(options.consistency))
 }
 
