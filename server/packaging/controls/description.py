@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 # What a call is called in the helpers, where that is not its name in the description.
 RENAMED = {"installFault": "fault", "dump": "state"}
-# The same answer as `openapi`, or a page for people.
-LEFT_OUT = {"reference"}
+# The same answer as `openapi`, or a page for people; and a stream without an end: helpers read `history`.
+LEFT_OUT = {"reference", "events"}
+# Types that only these use.
+TYPES_LEFT_OUT = {"Begin", "Event", "Missed"}
 # `history` as text is a method of its own in each helper.
 PARAMETERS_LEFT_OUT = {("history", "format")}
 # How long barriers wait where nothing else is said.
@@ -141,7 +143,7 @@ def read(openapi):
     ]
     types = []
     for name, schema in openapi["components"]["schemas"].items():
-        if name in ("Done", "State", "OpenApi"):
+        if name in ("Done", "State", "OpenApi") or name in TYPES_LEFT_OUT:
             continue
         values = [one["const"] for one in schema.get("oneOf", []) if "const" in one]
         types.append(Named(name, sentence(schema.get("description")), fields_of(schema, "body"), values))

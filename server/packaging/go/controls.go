@@ -21,6 +21,14 @@ type About struct {
 	Datacenter string `json:"datacenter"`
 }
 
+// AllDue is what the control plane calls so: What will happen by itself.
+type AllDue struct {
+	// The time, in milliseconds since the clock began.
+	NowMs uint64 `json:"now_ms"`
+	// What will happen, the next thing first.
+	Due []Due `json:"due"`
+}
+
 // AtIndex is what the control plane calls so: The index of the state.
 type AtIndex struct {
 	// The index of the last change, now.
@@ -65,6 +73,18 @@ type Clock struct {
 	Rate float64 `json:"rate"`
 	// How long it is until something happens by itself, in milliseconds; null for never.
 	NextDeadlineInMs uint64 `json:"next_deadline_in_ms"`
+}
+
+// Due is what the control plane calls so: Something that will happen by itself.
+type Due struct {
+	// When, in milliseconds since the clock began.
+	AtMs uint64 `json:"at_ms"`
+	// What will happen, in words.
+	Text string `json:"text"`
+	// The key whose lock-delay ends.
+	Key string `json:"key"`
+	// The session that lapses unless it is renewed.
+	Session string `json:"session"`
 }
 
 // Explanation is what the control plane calls so: Who holds a key, and who waits for it.
@@ -215,6 +235,22 @@ type Listed struct {
 	Seed uint64 `json:"seed"`
 }
 
+// Lock is what the control plane calls so: A key that is held.
+type Lock struct {
+	// The key.
+	Key string `json:"key"`
+	// The session that holds it.
+	Session string `json:"session"`
+	// How often the key was acquired.
+	LockIndex uint64 `json:"lock_index"`
+}
+
+// Locks is what the control plane calls so: The keys that are held.
+type Locks struct {
+	// The keys, in byte order.
+	Locks []Lock `json:"locks"`
+}
+
 // Permission is what the control plane calls so: Whether a token has a permission.
 type Permission struct {
 	// The AccessorID of the token.
@@ -230,6 +266,24 @@ type Permission struct {
 	// All of it in words.
 	Text string `json:"text"`
 }
+
+// Phase: A phase.
+type Phase string
+
+// PhaseNeverElected is never-elected.
+const PhaseNeverElected Phase = "never-elected"
+
+// PhaseUnreachable is unreachable.
+const PhaseUnreachable Phase = "unreachable"
+
+// PhaseElecting is electing.
+const PhaseElecting Phase = "electing"
+
+// PhaseQuorumLost is quorum-lost.
+const PhaseQuorumLost Phase = "quorum-lost"
+
+// PhaseNoLeader is no-leader.
+const PhaseNoLeader Phase = "no-leader"
 
 // Record is what the control plane calls so: Something that happened. Which fields a record has beyond the first five depends on its kind.
 type Record struct {
@@ -285,6 +339,8 @@ type Record struct {
 type Rules struct {
 	// The rules, in the order in which they are tried.
 	Rules []InstalledRule `json:"rules"`
+	// What the cluster goes through without its leader; null while it has one.
+	LeaderLost Phase `json:"leader_lost"`
 }
 
 // Safety is what the control plane calls so: Whether a lock was safe.
@@ -454,6 +510,14 @@ func (c *Controls) DeleteNode(node string) {
 	body := given{}
 	body.set("node", node, true)
 	c.call("POST", "/nodes/delete", nil, body, nil)
+}
+
+// Due: What will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`.
+func (c *Controls) Due() AllDue {
+	c.t.Helper()
+	var answer AllDue
+	c.call("GET", "/clock/due", nil, nil, &answer)
+	return answer
 }
 
 // ExpireSession: Lets a session lapse now.
@@ -645,6 +709,14 @@ func (c *Controls) Load(state map[string]any) AtIndex {
 	c.t.Helper()
 	var answer AtIndex
 	c.call("PUT", "/state", nil, state, &answer)
+	return answer
+}
+
+// Locks: The keys that are held, and by whom.
+func (c *Controls) Locks() Locks {
+	c.t.Helper()
+	var answer Locks
+	c.call("GET", "/locks", nil, nil, &answer)
 	return answer
 }
 

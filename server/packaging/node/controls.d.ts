@@ -17,6 +17,14 @@ export interface About {
   datacenter: string;
 }
 
+/** What will happen by itself. */
+export interface AllDue {
+  /** The time, in milliseconds since the clock began. */
+  now_ms: number;
+  /** What will happen, the next thing first. */
+  due: Due[];
+}
+
 /** The index of the state. */
 export interface AtIndex {
   /** The index of the last change, now. */
@@ -61,6 +69,18 @@ export interface Clock {
   rate: number;
   /** How long it is until something happens by itself, in milliseconds; null for never. */
   next_deadline_in_ms?: number | null;
+}
+
+/** Something that will happen by itself. */
+export interface Due {
+  /** When, in milliseconds since the clock began. */
+  at_ms: number;
+  /** What will happen, in words. */
+  text: string;
+  /** The key whose lock-delay ends. */
+  key?: string | null;
+  /** The session that lapses unless it is renewed. */
+  session?: string | null;
 }
 
 /** Who holds a key, and who waits for it. */
@@ -142,6 +162,22 @@ export interface Listed {
   seed: number;
 }
 
+/** A key that is held. */
+export interface Lock {
+  /** The key. */
+  key: string;
+  /** The session that holds it. */
+  session: string;
+  /** How often the key was acquired. */
+  lock_index: number;
+}
+
+/** The keys that are held. */
+export interface Locks {
+  /** The keys, in byte order. */
+  locks: Lock[];
+}
+
 /** Whether a token has a permission. */
 export interface Permission {
   /** The AccessorID of the token. */
@@ -157,6 +193,9 @@ export interface Permission {
   /** All of it in words. */
   text: string;
 }
+
+/** A phase. */
+export type Phase = "never-elected" | "unreachable" | "electing" | "quorum-lost" | "no-leader";
 
 /** Something that happened. Which fields a record has beyond the first five depends on its kind. */
 export interface Record {
@@ -212,6 +251,8 @@ export interface Record {
 export interface Rules {
   /** The rules, in the order in which they are tried. */
   rules: InstalledRule[];
+  /** What the cluster goes through without its leader; null while it has one. */
+  leader_lost?: Phase | null;
 }
 
 /** Whether a lock was safe. */
@@ -297,6 +338,8 @@ export class Controls {
   /** Deletes a node with its services, checks and sessions.
    * @param node The name of the node. */
   deleteNode(node: string): Promise<void>;
+  /** What will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`. */
+  due(): Promise<AllDue>;
   /** Lets a session lapse now.
    * @param session The id of the session. */
   expireSession(session: string): Promise<void>;
@@ -377,6 +420,8 @@ export class Controls {
   /** Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
    * @param state What `state` gave. */
   load(state: { [name: string]: unknown }): Promise<AtIndex>;
+  /** The keys that are held, and by whom. */
+  locks(): Promise<Locks>;
   /** Loses the leader, by a scenario or by a list of phases. */
   loseLeader(options?: {
     /** A loss of one's own: phases in their order. When the last one is over there is a leader again. */

@@ -63,6 +63,10 @@ export class Controls {
     return this.call("POST", "/nodes/delete", { body: { node: node } });
   }
 
+  due() {
+    return this.call("GET", "/clock/due");
+  }
+
   expireSession(session) {
     return this.call("POST", "/sessions/expire", { body: { session: session } });
   }
@@ -113,6 +117,10 @@ export class Controls {
 
   load(state) {
     return this.call("PUT", "/state", { body: state });
+  }
+
+  locks() {
+    return this.call("GET", "/locks");
   }
 
   loseLeader(options = {}) {

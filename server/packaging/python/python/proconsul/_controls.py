@@ -12,6 +12,9 @@ Duration = Union[str, int, float, timedelta]
 #: A kind of record.
 Kind = Literal["request", "answer", "blocked", "woken", "key-written", "key-deleted", "write-refused", "acquired", "acquire-refused", "released", "release-refused", "lock-delay-began", "lock-delay-ended", "session-created", "session-renewed", "session-refused", "session-ended", "catalog-changed", "tombstones-reaped", "access-denied", "token-unknown", "rows-removed", "control"]
 
+#: A phase.
+Phase = Literal["never-elected", "unreachable", "electing", "quorum-lost", "no-leader"]
+
 
 class About(TypedDict, total=False):
     """What a server is."""
@@ -26,6 +29,15 @@ class About(TypedDict, total=False):
     """The name of the agent's node."""
     datacenter: str
     """The name of the datacenter."""
+
+
+class AllDue(TypedDict, total=False):
+    """What will happen by itself."""
+
+    now_ms: int
+    """The time, in milliseconds since the clock began."""
+    due: list[Due]
+    """What will happen, the next thing first."""
 
 
 class AtIndex(TypedDict, total=False):
@@ -77,6 +89,19 @@ class Clock(TypedDict, total=False):
     """How fast the clock runs; 0 stands still, 1 is the machine's time."""
     next_deadline_in_ms: int | None
     """How long it is until something happens by itself, in milliseconds; null for never."""
+
+
+class Due(TypedDict, total=False):
+    """Something that will happen by itself."""
+
+    at_ms: int
+    """When, in milliseconds since the clock began."""
+    text: str
+    """What will happen, in words."""
+    key: str | None
+    """The key whose lock-delay ends."""
+    session: str | None
+    """The session that lapses unless it is renewed."""
 
 
 class Explanation(TypedDict, total=False):
@@ -162,6 +187,24 @@ class Listed(TypedDict, total=False):
     """The seed with which it can be started again."""
 
 
+class Lock(TypedDict, total=False):
+    """A key that is held."""
+
+    key: str
+    """The key."""
+    session: str
+    """The session that holds it."""
+    lock_index: int
+    """How often the key was acquired."""
+
+
+class Locks(TypedDict, total=False):
+    """The keys that are held."""
+
+    locks: list[Lock]
+    """The keys, in byte order."""
+
+
 class Permission(TypedDict, total=False):
     """Whether a token has a permission."""
 
@@ -235,6 +278,8 @@ class Rules(TypedDict, total=False):
 
     rules: list[InstalledRule]
     """The rules, in the order in which they are tried."""
+    leader_lost: Phase | None
+    """What the cluster goes through without its leader; null while it has one."""
 
 
 class Safety(TypedDict, total=False):
@@ -375,6 +420,10 @@ class Controls:
         """
         self._call("POST", "/nodes/delete", body=_given({"node": node}))
 
+    def due(self) -> AllDue:
+        """What will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`."""
+        return self._call("GET", "/clock/due")
+
     def expire_session(self, session: str) -> None:
         """Lets a session lapse now.
 
@@ -474,6 +523,10 @@ class Controls:
         state: What `state` gave.
         """
         return self._call("PUT", "/state", body=state)
+
+    def locks(self) -> Locks:
+        """The keys that are held, and by whom."""
+        return self._call("GET", "/locks")
 
     def lose_leader(self, *, phases: Sequence[Mapping[str, Any]] | None = None, scenario: str | None = None) -> None:
         """Loses the leader, by a scenario or by a list of phases.
@@ -711,6 +764,10 @@ class AsyncControls:
         """As `Controls.delete_node`."""
         return await asyncio.to_thread(self.sync.delete_node, node=node)
 
+    async def due(self) -> AllDue:
+        """As `Controls.due`."""
+        return await asyncio.to_thread(self.sync.due)
+
     async def expire_session(self, session: str) -> None:
         """As `Controls.expire_session`."""
         return await asyncio.to_thread(self.sync.expire_session, session=session)
@@ -762,6 +819,10 @@ class AsyncControls:
     async def load(self, state: Mapping[str, Any]) -> AtIndex:
         """As `Controls.load`."""
         return await asyncio.to_thread(self.sync.load, state=state)
+
+    async def locks(self) -> Locks:
+        """As `Controls.locks`."""
+        return await asyncio.to_thread(self.sync.locks)
 
     async def lose_leader(self, *, phases: Sequence[Mapping[str, Any]] | None = None, scenario: str | None = None) -> None:
         """As `Controls.lose_leader`."""

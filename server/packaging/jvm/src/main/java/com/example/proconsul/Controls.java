@@ -156,6 +156,14 @@ public abstract class Controls {
     }
 
     /**
+     * What will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`.
+     */
+    @SuppressWarnings("unchecked")
+    public Map<String, Object> due() {
+        return (Map<String, Object>) call("GET", "/clock/due", null, null);
+    }
+
+    /**
      * Lets a session lapse now.
      * @param session The id of the session.
      */
@@ -322,6 +330,14 @@ public abstract class Controls {
     @SuppressWarnings("unchecked")
     public Map<String, Object> load(Map<String, ?> state) {
         return (Map<String, Object>) call("PUT", "/state", null, state);
+    }
+
+    /**
+     * The keys that are held, and by whom.
+     */
+    @SuppressWarnings("unchecked")
+    public Map<String, Object> locks() {
+        return (Map<String, Object>) call("GET", "/locks", null, null);
     }
 
     /**
