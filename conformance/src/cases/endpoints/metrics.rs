@@ -95,7 +95,12 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     let end = if has_labels { ";" } else { "" };
                     format!("{}{end}", one["Name"].as_str().unwrap_or_default())
                 };
-                let names: Vec<_> = list.iter().map(name).collect();
+                // Events may have names that are no text, which JSON does not show as they were sorted.
+                let names = list
+                    .iter()
+                    .map(name)
+                    .filter(|name| !name.contains('\u{fffd}'));
+                let names: Vec<_> = names.collect();
                 t.check(names.is_sorted(), format!("{kind} come as {names:?}"));
             }
         },
