@@ -10,14 +10,11 @@
 pub mod case;
 pub mod cases;
 pub mod compare;
-pub mod history;
+mod differential;
 pub mod mutate;
 pub mod report;
 pub mod runner;
-pub mod sequence;
-pub mod shadow;
 pub mod target;
-pub mod time;
 pub mod wire;
 
 pub use crate::case::feature::Feature;
@@ -29,3 +26,6 @@ pub use crate::runner::verdict::Failure;
 pub use crate::runner::{Report, Runner, State, run};
 pub use crate::target::Target;
 pub use crate::target::site::{Site, ToolError};
+
+pub use differential::{history, sequence, shadow};
+pub use target::time;

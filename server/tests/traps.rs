@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Each of the two lists has this many.
 const TRAPS: u32 = 30;
 
-/// The traps that show in the store: marked under `src/tests`. Where such a trap also speaks of statuses or
+/// The traps that show in the store: marked under `src/engine/tests/store`. Where such a trap also speaks of statuses or
 /// texts, the tests of the HTTP layer show those unmarked.
 const IN_THE_STORE: [(&str, &[u32]); 2] = [
     (

@@ -2,22 +2,15 @@
 
 mod acl;
 mod agent;
-mod blocking;
 mod catalog;
-mod concurrent;
 mod config;
 mod endpoints;
 mod http;
-mod index;
-mod invalidation;
 mod kv;
-mod query;
 mod session;
 mod txn;
-pub mod uncovered;
-
-#[cfg(test)]
-mod blank_tests;
+pub(in crate::cases) mod waiting;
+pub mod whole;
 
 use crate::case::Case;
 
@@ -26,17 +19,17 @@ const TOPICS: &[&[&[Case]]] = &[
     kv::TOPICS,
     http::TOPICS,
     acl::TOPICS,
-    index::TOPICS,
+    waiting::index::TOPICS,
     session::TOPICS,
-    invalidation::TOPICS,
+    session::invalidation::TOPICS,
     agent::TOPICS,
     catalog::TOPICS,
     endpoints::TOPICS,
     config::TOPICS,
-    query::TOPICS,
-    blocking::TOPICS,
+    catalog::query::TOPICS,
+    waiting::blocking::TOPICS,
     txn::TOPICS,
-    concurrent::TOPICS,
+    kv::concurrent::TOPICS,
 ];
 
 /// Every case, topic by topic.

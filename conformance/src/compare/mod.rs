@@ -7,5 +7,4 @@ pub mod difference;
 pub mod fixtures;
 pub mod normalize;
 pub mod not_recorded;
-pub(crate) mod scan;
 mod settle;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::case::Case;
 use crate::case::citation;
-use crate::cases::uncovered::UNCOVERED;
+use crate::cases::whole::uncovered::UNCOVERED;
 use crate::runner::asked::Asked;
 use crate::runner::deviation::Deviations;
 

@@ -3,6 +3,7 @@
 pub mod built;
 pub mod consul;
 pub mod site;
+pub mod time;
 
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use crate::load::scripts::{Operation, prepare};
+use crate::load::wire::{Answer, Caller};
 use crate::load::{Load, Script};
-use crate::process::{Kind, Process, consul_program};
-use crate::scripts::{Operation, prepare};
+use crate::servers::process::{Kind, Process, consul_program};
 use crate::table::{Row, Target, Unit, median_ratio};
-use crate::wire::{Answer, Caller};
 
 /// How often each server has its turn.
 const ROUNDS: usize = 15;

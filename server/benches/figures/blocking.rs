@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use crate::load::scripts::{Operation, value};
+use crate::load::wire::{Answer, Caller, push_request};
 use crate::load::{Load, Script};
-use crate::process::{Kind, Process, consul_program};
-use crate::scripts::{Operation, value};
+use crate::servers::process::{Kind, Process, consul_program};
 use crate::servers::{Servers, quiet};
 use crate::stopwatch::Stopwatch;
 use crate::table::{Row, Target, Unit, median, median_ratio};
-use crate::wire::{Answer, Caller, push_request};
 
 /// How many wait for one key.
 const WAITERS: usize = 5_000;

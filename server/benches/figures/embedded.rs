@@ -5,9 +5,9 @@ use std::time::Duration;
 use proconsul::Server;
 use proconsul::control::Session;
 
+use crate::load::wire::Caller;
 use crate::stopwatch::Stopwatch;
 use crate::table::{Row, Target, Unit, median};
-use crate::wire::Caller;
 
 const SERVERS: usize = 1000;
 const TIMES: usize = 21;

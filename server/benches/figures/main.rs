@@ -8,20 +8,16 @@
 )]
 
 mod acl;
-mod bare;
 mod blocking;
 mod embedded;
 mod load;
-mod process;
 mod scale;
-mod scripts;
 mod servers;
 mod services;
 mod start;
 mod stopwatch;
 mod table;
 mod throughput;
-mod wire;
 
 use table::Row;
 
@@ -29,13 +25,13 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        [process::SERVE_BARE, port] => {
+        [servers::process::SERVE_BARE, port] => {
             let port = port.parse().expect("a port is a number");
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .enable_all()
                 .build();
             let runtime = runtime.expect("the system gives threads");
-            let served = runtime.block_on(bare::serve(port));
+            let served = runtime.block_on(servers::bare::serve(port));
             served.expect("the bare server serves");
         }
         _ => {
@@ -49,8 +45,8 @@ fn main() {
 }
 
 fn compare(filter: &str) {
-    process::raise_open_file_limit();
-    if process::consul_program().is_none() {
+    servers::process::raise_open_file_limit();
+    if servers::process::consul_program().is_none() {
         println!(
             "Consul: skipped, there is none (conformance/fetch-consul fetches one, CONSUL_BIN names one)"
         );

@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::bare::Canned;
+use crate::load::scripts::{set_all, value};
+use crate::load::wire::{Answer, Caller, push_request};
 use crate::load::{Load, Script};
-use crate::process::{Kind, Process, consul_program};
-use crate::scripts::{set_all, value};
+use crate::servers::bare::Canned;
+use crate::servers::process::{Kind, Process, consul_program};
 use crate::servers::quiet;
 use crate::stopwatch::{Stopwatch, pause};
 use crate::table::{Row, Target, Unit, median, median_ratio};
-use crate::wire::{Answer, Caller, push_request};
 
 const MANY_KEYS: u64 = 1_000_000;
 const LISTED_KEYS: u64 = 100_000;

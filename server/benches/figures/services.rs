@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
+use crate::load::wire::{Answer, Caller, push_request};
 use crate::load::{Load, Script};
-use crate::process::{Kind, Process, consul_program};
+use crate::servers::process::{Kind, Process, consul_program};
 use crate::servers::quiet;
 use crate::stopwatch::Stopwatch;
 use crate::table::{Row, Target, Unit, median};
-use crate::wire::{Answer, Caller, push_request};
 
 /// How many services are registered, one after the other.
 const REGISTRATIONS: usize = 500;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::process::{Kind, Process, consul_program};
-use crate::scripts::value;
+use crate::load::scripts::value;
+use crate::load::wire::Caller;
+use crate::servers::process::{Kind, Process, consul_program};
 use crate::stopwatch::{Stopwatch, pause};
 use crate::table::{Row, Target, Unit, median, median_ratio};
-use crate::wire::Caller;
 
 /// How often the quick servers are started.
 const STARTS: usize = 21;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::bare::Canned;
 use crate::load::Load;
-use crate::process::{Kind, Process};
-use crate::scripts::{self, Operation};
+use crate::load::scripts::{self, Operation};
+use crate::load::wire::{Answer, Caller};
 use crate::servers::Servers;
+use crate::servers::bare::Canned;
+use crate::servers::process::{Kind, Process};
 use crate::table::{Row, Target, Unit, median, median_ratio};
-use crate::wire::{Answer, Caller};
 
 /// How often each server has its turn.
 const ROUNDS: usize = 7;

@@ -4,11 +4,12 @@
 //! of all rules of a token and answers [`Question`]s; [`identity`] has the rules that come without a policy.
 
 pub mod authorizer;
+pub(super) mod caller;
 pub mod decision;
-mod decode;
 pub mod identity;
 mod kind;
 pub mod level;
+pub(super) mod login;
 pub mod question;
 pub mod rules;
 mod table;

@@ -6,8 +6,6 @@
 mod acl;
 mod address;
 mod doors;
-mod dump;
-mod export;
 mod fault;
 mod history;
 #[cfg(feature = "control-http")]
@@ -43,13 +41,13 @@ pub use address::Address;
 pub(crate) use address::{Addresses, reachable};
 pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
-pub use dump::LoadError;
-pub(crate) use dump::read_dump;
-#[cfg(feature = "snapshots")]
-pub(crate) use dump::{read_snapshot, restore, save};
-pub use export::ImportError;
-pub(crate) use export::writes_of;
 pub(crate) use servers::{Launched, NotStarted, OnDemand};
+pub use state::dump::LoadError;
+pub(crate) use state::dump::read_dump;
+#[cfg(feature = "snapshots")]
+pub(crate) use state::dump::{read_snapshot, restore, save};
+pub use state::export::ImportError;
+pub(crate) use state::export::writes_of;
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
 
 /// A Consul inside this process, on a thread and a runtime of its own, for as long as the value lives.

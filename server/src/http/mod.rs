@@ -9,14 +9,13 @@ mod accept;
 mod acl;
 mod api;
 mod body;
-mod context;
-mod control_plane;
 mod failure;
 mod fault;
+pub(crate) mod ours;
 mod pipeline;
 mod reply;
 mod request;
 mod route;
 
 pub(crate) use accept::{BACKLOG, Socket, accept};
-pub(crate) use context::{Context, Reload};
+pub(crate) use pipeline::context::{Context, Reload};

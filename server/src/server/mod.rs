@@ -3,8 +3,12 @@
 mod acl;
 mod agent;
 mod data;
+pub(super) mod https;
 mod own_thread;
+pub(super) mod probe;
 mod sockets;
+pub mod target;
+pub mod test;
 
 use std::fmt;
 use std::future::Future;
@@ -28,7 +32,6 @@ use crate::go::syscall::error_text;
 pub(crate) use crate::http::Reload;
 use crate::http::{self, Socket};
 use crate::https::{DevCertificates, Tls};
-use crate::probe;
 use crate::version::Version;
 use agent::{new_engine, reload_of};
 pub(crate) use data::StartData;

@@ -11,14 +11,11 @@
 
 mod acl;
 mod agent;
-mod autopilot;
 mod catalog;
-mod command;
 mod config;
 mod image;
 mod kv;
-mod query;
-mod read;
+mod seam;
 mod session;
 pub mod timestamp;
 mod txn;
@@ -30,14 +27,12 @@ use std::time::Duration;
 
 use imbl::OrdMap;
 
-pub use acl::for_tests::{RulesForTest, TokenForTest};
 pub use acl::grants::{
     Grants, NewAclLink, NewGrants, NodeIdentity, ServiceIdentity, TemplatedPolicy, is_identity,
 };
 pub use acl::hash::AclHash;
 pub use acl::identity::{AclIdentity, AclKnown, AclStamp, Identity, WithToken};
 pub use acl::image::AclImage;
-pub use acl::legacy::{OldTokenDestroy, OldTokenInfo, OldTokenList, OldTokenWrite};
 pub use acl::method::{
     AuthMethodDelete, AuthMethodInfo, AuthMethodList, AuthMethodRow, AuthMethodWrite,
     BindingRuleRow, BindingRuleWrite, NewAuthMethod, NewBindingRule,
@@ -46,31 +41,37 @@ pub use acl::object::{AclDelete, AclInfo, AclLink, AclList, AclNamed, AclObject,
 pub use acl::policy::{AclTarget, NewPolicy, PolicyRow, PolicyWrite};
 pub use acl::refusal::{AclRefusal, IdentityFlaw, NameFlaw, TokenRefusal};
 pub use acl::role::{RoleRow, RoleWrite};
+pub use acl::start::for_tests::{RulesForTest, TokenForTest};
 pub use acl::start::{ANONYMOUS, AclStart};
-pub use acl::token::{Expiry, LegacyToken, TokenList, TokenOfSecret, TokenRow};
-pub use acl::token_write::{
+pub use acl::token::legacy::{OldTokenDestroy, OldTokenInfo, OldTokenList, OldTokenWrite};
+pub use acl::token::write::{
     AclBootstrap, MadeIds, NewToken, TokenClone, TokenCreate, TokenDelete, TokenLogin, TokenReplace,
 };
+pub use acl::token::{Expiry, LegacyToken, TokenList, TokenOfSecret, TokenRow};
 pub use acl::{AclId, AclKind};
 pub use agent::event::{EventList, EventRow, NewEvent};
 pub use agent::{
     Agent, AgentCommand, AgentImage, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow,
     LocalCheck, LocalService, ServiceSpec, Sidecar, Start, Thresholds,
 };
-pub use autopilot::{AutopilotInfo, AutopilotRow, AutopilotSettings, AutopilotWrite};
 pub use catalog::check::{ChecksInState, NodeChecks};
 pub use catalog::coordinate::{
     Coordinate, CoordinateImage, CoordinateList, CoordinateRow, CoordinateUpdate, Finite,
     NodeCoordinates,
 };
 pub use catalog::elsewhere::{Elsewhere, Unchanging};
-pub use catalog::node_id::{NodeIdFlaw, check_node_id};
-pub use catalog::proxy::{ExposedPath, Proxy, TransparentProxy, Upstream};
+pub use catalog::node::id::{NodeIdFlaw, check_node_id};
+pub use catalog::query::{
+    NewPreparedQuery, PreparedQueryDelete, PreparedQueryFor, PreparedQueryId, PreparedQueryInfo,
+    PreparedQueryList, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
+    PreparedQueryWrite, ServiceSearch, Template,
+};
 pub use catalog::registration::{
     CheckRow, Deregistration, Headers, HealthCheckDefinition, Labels, Locality, NewCheck, NewNode,
     NewService, NodeRow, Registration, RegistrationFlaw, ServiceAddress, ServicePort, ServiceRow,
     Weights,
 };
+pub use catalog::service::proxy::{ExposedPath, Proxy, TransparentProxy, Upstream};
 pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
 };
@@ -81,6 +82,7 @@ pub use command::effects::{
 };
 pub use command::entry::LogEntry;
 pub use command::{AcquireRefused, Command, KvRefused, Refusal};
+pub use config::autopilot::{AutopilotInfo, AutopilotRow, AutopilotSettings, AutopilotWrite};
 pub use config::chain::{
     Chain, ChainError, ChainNode, ChainOverrides, ChainRequest, ChainSplit, ChainTarget,
 };
@@ -96,12 +98,8 @@ pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
 pub use kv::key::Key;
 pub use kv::{Content, Entry, KvGet, KvList, KvNames, KvRow, KvVerb, KvWrite};
-pub use query::{
-    NewPreparedQuery, PreparedQueryDelete, PreparedQueryFor, PreparedQueryId, PreparedQueryInfo,
-    PreparedQueryList, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
-    PreparedQueryWrite, ServiceSearch, Template,
-};
 pub use read::{Answer, News, Read, ReadResult, ReadSet, Subject, Tree, Watch, watch};
+pub(crate) use seam::{command, read};
 pub use session::id::{IdError, SessionId};
 pub use session::{
     Behavior, NewSession, NodeSessions, ServiceCheck, SessionDestroy, SessionInfo, SessionList,
@@ -125,7 +123,7 @@ pub struct Store {
     sessions: session::SessionTable,
     catalog: catalog::Catalog,
     agent: Agent,
-    prepared_queries: query::PreparedQueries,
+    prepared_queries: catalog::query::PreparedQueries,
     events: agent::event::Events,
     acl: acl::AclTables,
     /// The settings of autopilot; `None` for those of a new server.
@@ -273,7 +271,7 @@ impl Store {
             sessions: session::SessionTable::default(),
             catalog: catalog::Catalog::default(),
             agent: Agent::default(),
-            prepared_queries: query::PreparedQueries::default(),
+            prepared_queries: catalog::query::PreparedQueries::default(),
             events: agent::event::Events::default(),
             acl: acl::AclTables::default(),
             autopilot: None,

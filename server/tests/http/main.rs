@@ -1,53 +1,12 @@
 //! The HTTP API on the wire: bytes sent to a server, and the bytes that it answers with, for every table of the
-//! contract that gives bytes. One module per topic, in the order of the contract.
+//! contract that gives bytes. A folder for each part of the contract, and a file for each topic.
 
-mod absent;
-mod accepting;
-mod agent_aliases;
-mod agent_checks;
-mod agent_clock;
-mod agent_join;
-mod agent_probes;
-mod agent_scripts;
-mod agent_services;
-mod agent_sidecars;
-mod blocking;
-mod cached;
-mod catalog_kept;
-mod configured;
-mod consistency;
-mod deep;
-mod delete;
-mod events;
-mod field_kinds;
-mod get;
-mod gzip;
-#[cfg(feature = "http2-checks")]
-mod http2_probes;
-mod key_rules;
-mod keys;
-mod later_fields;
-mod limits;
-mod lock;
-mod malformed;
-mod malformed_bodies;
-mod methods;
-mod metrics;
-mod own_node;
-mod path;
-mod put;
-mod quoting;
-mod random_bodies;
-mod random_bytes;
-mod random_texts;
-mod raw;
-mod reached;
+mod agent;
+mod bodies;
+mod kv;
+mod reads;
+mod server;
 mod session;
-mod session_create;
-mod slow;
-mod snapshots;
 mod support;
-mod tenancy;
 mod txn;
-mod txn_catalog;
-mod txn_verbs;
+mod wire;

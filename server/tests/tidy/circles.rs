@@ -48,7 +48,7 @@ impl House {
                 _ => module.split('/').map(str::to_owned).collect(),
             };
             let is_test = module.iter().any(|part| part.ends_with("tests"));
-            if is_test || file.path.ends_with("src/main.rs") {
+            if is_test || file.path.ends_with("/main.rs") {
                 continue;
             }
             let tokens: TokenStream = file.text.parse().expect("the compiler takes the file");

@@ -19,10 +19,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("filter", &["go", "version"]),
     ("login", &["filter", "go", "store", "version"]),
     ("version", &["go"]),
-    (
-        "config",
-        &["definition", "entry", "history", "store", "version"],
-    ),
+    ("config", &["definition", "history", "store", "version"]),
     ("https", &["clock", "config", "go"]),
     ("definition", &["go", "store", "version"]),
     ("entry", &["go", "store", "version"]),
@@ -111,7 +108,6 @@ const PARTS: &[(&str, &[&str])] = &[
             "http",
             "https",
             "metrics",
-            "probe",
             "store",
             "version",
         ],
@@ -136,8 +132,31 @@ const PARTS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Parts within `engine/` that have rows of their own, under the names by which `lib.rs` shows them.
-const INNER: &[&str] = &["blocking", "clock", "entropy"];
+/// Parts within others that have rows of their own, under the names by which `lib.rs` shows them.
+const INNER: &[&str] = &[
+    "acl/caller",
+    "acl/login",
+    "config/definition",
+    "config/entry",
+    "engine/blocking",
+    "engine/clock",
+    "engine/entropy",
+    "format/archive",
+    "format/filter",
+    "format/hcl",
+    "format/named",
+    "http/ours/ui",
+    "records/history",
+    "records/listeners",
+    "records/metrics",
+    "server/https",
+    "server/probe",
+    "server/target",
+    "server/test",
+];
+
+/// Folders of parts, with nothing else in them but the names of those.
+const FOLDERS: &[&str] = &["format", "records"];
 
 /// Crates that a part must not use, wherever the import table would allow it.
 const BANNED_CRATES: &[(&str, &[&str])] = &[
@@ -189,14 +208,22 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The part that a file of the server belongs to; none for `lib.rs`, `main.rs`, tests and files elsewhere.
+/// The part that a file of the server belongs to; `None` for `lib.rs`, `main.rs`, tests and files elsewhere.
 fn part(file: &File) -> Option<&str> {
     let path = file.path.strip_prefix("server/src/")?;
-    let mut names = path.split('/').map(|name| name.trim_end_matches(".rs"));
-    let part = names.next()?;
-    let inner = names.next().filter(|_| part == "engine");
-    let part = inner.filter(|inner| INNER.contains(inner)).unwrap_or(part);
-    (!matches!(part, "lib" | "main" | "tests")).then_some(part)
+    if path.ends_with("/main.rs") || path.contains("/tests/") {
+        return None;
+    }
+    let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    let within = |inner: &&&str| {
+        let rest = module.strip_prefix(**inner);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    if let Some(inner) = INNER.iter().find(within) {
+        return inner.rsplit('/').next();
+    }
+    let part = module.split('/').next()?;
+    (part != "lib" && !FOLDERS.contains(&module)).then_some(part)
 }
 
 /// The code before the tests, which may use anything.

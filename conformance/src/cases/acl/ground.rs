@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::kv::{ROOT, SETTINGS};
 use super::support::{BASE, NOBODY, delete, get, granted, policy, put, ready, text, with};
 use crate::case::Case;
 use crate::case::version::Version;
+use crate::cases::acl::pages::kv::{ROOT, SETTINGS};
 use crate::wire::Request;
 
 /// A server without ACLs. The case has it to itself, because it shows what a fresh server does.

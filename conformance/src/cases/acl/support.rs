@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::kv::{ROOT, SETTINGS};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
+use crate::cases::acl::pages::kv::{ROOT, SETTINGS};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 

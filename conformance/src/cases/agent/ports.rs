@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
 use crate::cases::agent::proxy::{NEEDS, REGISTER, register};
-use crate::cases::catalog::ports::{flaws, problems, two_ports, two_ports_shown};
+use crate::cases::catalog::write::ports::{flaws, problems, two_ports, two_ports_shown};
 
 #[track_caller]
 fn refused(t: &Trial, body: &Value, words: &[&str]) {

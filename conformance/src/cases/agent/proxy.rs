@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::ports::problems as text_of;
+use crate::cases::catalog::write::ports::problems as text_of;
 
 pub(super) const NEEDS: &[Feature] = &[Feature::AgentRegistration];
 

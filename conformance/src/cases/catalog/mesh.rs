@@ -6,8 +6,8 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::ports::refused;
 use crate::cases::catalog::register;
+use crate::cases::catalog::write::ports::refused;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const OWN: &[Feature] = &[

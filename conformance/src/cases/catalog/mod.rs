@@ -1,20 +1,15 @@
 //! What cases with a catalog node of their own share: registering and deregistering what is on it.
 
-pub(in crate::cases) mod blocking;
 pub(in crate::cases) mod cached;
 pub(in crate::cases) mod definitions;
-pub(in crate::cases) mod deregister;
 pub(in crate::cases) mod filters;
-pub(in crate::cases) mod indexes;
 pub(in crate::cases) mod later;
 pub(in crate::cases) mod mesh;
-pub(in crate::cases) mod node_ids;
-pub(in crate::cases) mod ports;
+pub(super) mod query;
 pub(in crate::cases) mod reads;
-pub(in crate::cases) mod refusals;
-pub(in crate::cases) mod register;
 pub(in crate::cases) mod shapes;
-pub(in crate::cases) mod wakes;
+pub(in crate::cases) mod waiting;
+pub(in crate::cases) mod write;
 
 use serde_json::{Value, json};
 
@@ -24,18 +19,18 @@ use crate::case::trial::Trial;
 /// The topics in the order of reports. A new file in this folder is added here and above.
 pub(super) const TOPICS: &[&[Case]] = &[
     later::CASES,
-    register::CASES,
-    deregister::CASES,
-    node_ids::CASES,
+    write::register::CASES,
+    write::deregister::CASES,
+    write::node_ids::CASES,
     reads::CASES,
     shapes::CASES,
-    indexes::CASES,
-    blocking::CASES,
-    wakes::CASES,
+    waiting::indexes::CASES,
+    waiting::blocking::CASES,
+    waiting::wakes::CASES,
     filters::CASES,
     definitions::CASES,
-    refusals::CASES,
-    ports::CASES,
+    write::refusals::CASES,
+    write::ports::CASES,
     mesh::CASES,
     cached::CASES,
 ];

@@ -1,16 +1,15 @@
 //! Keys.
 
 pub(in crate::cases) mod cas;
+pub(super) mod concurrent;
 pub(in crate::cases) mod delete;
 pub(in crate::cases) mod get;
 pub(in crate::cases) mod json;
 pub(in crate::cases) mod keys;
 pub(in crate::cases) mod lock;
 pub(in crate::cases) mod names;
-pub(in crate::cases) mod path;
 pub(in crate::cases) mod put;
 pub(in crate::cases) mod raw;
-pub(in crate::cases) mod redirect;
 pub(in crate::cases) mod value;
 
 use crate::case::Case;
@@ -21,8 +20,8 @@ pub(super) const TOPICS: &[&[Case]] = &[
     json::CASES,
     keys::CASES,
     raw::CASES,
-    path::CASES,
-    redirect::CASES,
+    names::path::CASES,
+    names::redirect::CASES,
     names::CASES,
     put::CASES,
     value::CASES,

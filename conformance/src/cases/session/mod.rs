@@ -3,15 +3,13 @@
 pub(in crate::cases) mod blocking;
 pub(in crate::cases) mod checks;
 pub(in crate::cases) mod create;
-pub(in crate::cases) mod delays;
 pub(in crate::cases) mod destroy;
 pub(in crate::cases) mod fields;
-pub(in crate::cases) mod lock_delay;
+pub(super) mod invalidation;
 pub(in crate::cases) mod locks;
 pub(in crate::cases) mod read;
 pub(in crate::cases) mod renew;
 pub(in crate::cases) mod ttl;
-pub(in crate::cases) mod ttl_input;
 
 use std::time::Duration;
 
@@ -26,13 +24,13 @@ pub(super) const TOPICS: &[&[Case]] = &[
     create::CASES,
     fields::CASES,
     checks::CASES,
-    lock_delay::CASES,
-    ttl_input::CASES,
+    locks::lock_delay::CASES,
+    ttl::input::CASES,
     read::CASES,
     renew::CASES,
     destroy::CASES,
     ttl::CASES,
-    delays::CASES,
+    locks::delays::CASES,
     blocking::CASES,
     locks::CASES,
 ];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
-use crate::cases::acl::kv as acl;
+use crate::cases::acl::pages::kv as acl;
 use crate::cases::session::{LIST, Shown, fields, info, leaves_alone, of_node, renew_path};
 use crate::wire::Request;
 use crate::wire::answer::Answer;

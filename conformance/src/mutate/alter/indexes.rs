@@ -1,7 +1,7 @@
 //! Indexes: `X-Consul-Index` and the indexes of entries.
 
-use super::json_text::{mapped, replaced, values};
 use super::reply::{change_index, change_text, drop_header, index, set_header, text, with_reply};
+use crate::mutate::alter::json::text::{mapped, replaced, values};
 use crate::mutate::{Alter, Mutant};
 use crate::wire::Request;
 

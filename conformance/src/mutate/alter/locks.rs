@@ -1,7 +1,7 @@
 //! Locks: acquire, release, LockIndex and the Session of an entry.
 
-use super::json_text::{mapped, replaced, values, with_before, without};
 use super::reply::{become_reply, change_text, say_instead, says, text, with_reply};
+use crate::mutate::alter::json::text::{mapped, replaced, values, with_before, without};
 use crate::mutate::{Alter, Mutant};
 
 const LOCKS: &[&str] = &["kv/acquire", "kv/release", "session/lock/", "lock-delay/"];

@@ -3,7 +3,6 @@
 mod headers;
 mod indexes;
 mod json;
-mod json_text;
 mod keys;
 mod locks;
 mod reply;

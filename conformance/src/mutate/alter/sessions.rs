@@ -1,8 +1,8 @@
 //! Sessions: what is stored, shown and ended.
 
-use super::json_text::{replaced, values};
 use super::locks::may_live;
 use super::reply::{change_text, text, with_reply};
+use crate::mutate::alter::json::text::{replaced, values};
 use crate::mutate::{Alter, Mutant};
 use crate::wire::asked::Asked;
 use crate::wire::{Outcome, Request};

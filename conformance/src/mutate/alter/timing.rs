@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::json_text::values;
 use super::reply::{drop_header, say_instead, says, text, with_reply};
 use super::sessions::{created, id_in};
 use crate::case::feature::go_duration;
+use crate::mutate::alter::json::text::values;
 use crate::mutate::scene::Scene;
 use crate::mutate::{Alter, Mutant};
 use crate::wire::asked::Asked;

@@ -1,7 +1,7 @@
 //! Transactions: results, errors, and all or nothing.
 
-use super::json_text::{elements, list, replaced, values, without};
 use super::reply::{change_text, set_status, text, with_reply};
+use crate::mutate::alter::json::text::{elements, list, replaced, values, without};
 use crate::mutate::{Alter, Mutant};
 use crate::wire::{Reply, Request};
 

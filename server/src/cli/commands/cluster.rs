@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::flags::Given;
-use super::table::columns;
 use super::{Failure, Outcome, because};
+use crate::cli::commands::parts::flags::Given;
+use crate::cli::commands::parts::table::columns;
 use crate::go::regexp::Regexp;
 
 commands! {

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use proconsul_client::{Client, Error, Pair, SessionId};
 use serde::{Deserialize, Serialize};
 
-use super::flags::Given;
 use super::{Failure, Outcome, because, source, table};
+use crate::cli::commands::parts::flags::Given;
 use crate::cli::output;
 
 commands! {

@@ -14,12 +14,12 @@
 //! | `flags`, `source` | flags of all verbs; arguments that name a file or standard input |
 //! | `table`, `shown` | columns; JSON as Consul's client prints it |
 
-/// Makes a table of flags: each an [`ArgumentKind`](flags::ArgumentKind), its name and a sentence for the help.
+/// Makes a table of flags: each an [`ArgumentKind`](parts::flags::ArgumentKind), its name and a sentence for the help.
 macro_rules! flags {
     ($($kind:ident $name:literal $usage:literal;)*) => {
         &[$($crate::cli::settings::go_flags::Flag {
             name: $name,
-            kind: $crate::cli::commands::flags::ArgumentKind::$kind,
+            kind: $crate::cli::commands::parts::flags::ArgumentKind::$kind,
             usage: $usage,
         }),*]
     };
@@ -39,7 +39,7 @@ macro_rules! commands {
                 flags: &[
                     flags! { $($flags)* },
                     $($($shared,)*)?
-                    $crate::cli::commands::flags::COMMON,
+                    $crate::cli::commands::parts::flags::COMMON,
                 ],
                 run: |given| Box::pin($run($(&$kind,)? given)),
             }),*];
@@ -50,17 +50,11 @@ mod acl;
 mod catalog;
 mod child;
 mod cluster;
-mod flags;
 mod kv;
-mod lock;
+mod parts;
 mod ready;
-mod services;
 mod session;
-mod shown;
 mod snapshot;
-mod source;
-mod table;
-mod watch;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -68,7 +62,8 @@ use std::process::ExitCode;
 
 use proconsul_client::Error;
 
-use self::flags::{ArgumentKind, Given};
+use self::parts::flags::{ArgumentKind, Given};
+use self::parts::{shown, source, table};
 use crate::cli::output;
 use crate::cli::settings::go_flags::{self, Flag, FlagError, ParsedFlags};
 
@@ -147,12 +142,12 @@ fn commands() -> impl Iterator<Item = &'static Command> {
         catalog::COMMANDS,
         cluster::COMMANDS,
         kv::COMMANDS,
-        lock::COMMANDS,
+        child::lock::COMMANDS,
         ready::COMMANDS,
-        services::COMMANDS,
+        catalog::services::COMMANDS,
         session::COMMANDS,
         snapshot::COMMANDS,
-        watch::COMMANDS,
+        child::watch::COMMANDS,
     ]
     .into_iter()
     .flatten()

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use proconsul_client::{Client, Consistency, Error, Status};
 
-use super::flags::Given;
 use super::{Outcome, go_text};
+use crate::cli::commands::parts::flags::Given;
 use crate::clock::machine_sleep;
 
 commands! {

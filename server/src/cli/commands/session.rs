@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use proconsul_client::{Behavior, NewSession, Session, SessionId};
 
-use super::flags::Given;
-use super::table::{columns, fields};
 use super::{Failure, Outcome, because};
+use crate::cli::commands::parts::flags::Given;
+use crate::cli::commands::parts::table::{columns, fields};
 
 commands! {
     "session create" "" create "Creates a session and prints its id (not in Consul)" {

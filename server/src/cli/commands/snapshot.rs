@@ -1,8 +1,8 @@
 //! `snapshot save`, `inspect`, `restore`.
 
-use super::flags::Given;
 use super::{Outcome, because, source};
 use crate::archive::{self, Archive};
+use crate::cli::commands::parts::flags::Given;
 use crate::go::syscall::error_text;
 
 commands! {

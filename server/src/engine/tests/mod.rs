@@ -2,6 +2,7 @@
 
 mod barriers;
 mod interleaved;
+mod store;
 
 mod parallel;
 mod told;

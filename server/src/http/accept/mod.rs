@@ -15,8 +15,8 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener};
 
 use crate::clock;
 use crate::control::Doors;
-use crate::http::context::Context;
 use crate::http::pipeline;
+use crate::http::pipeline::context::Context;
 use crate::https::Tls;
 use crate::version::Behaviour;
 use connections::Place;

@@ -1,7 +1,6 @@
 //! One file or folder for each page of Consul's API documentation: its routes, handlers, bodies and wire types. `cluster` and
 //! `mesh` hold several.
 
-pub(crate) mod absent;
 pub(crate) mod acl;
 pub(crate) mod agent;
 pub(crate) mod catalog;
@@ -39,8 +38,8 @@ pub(super) const PAGES: &[&[Route]] = &[
     #[cfg(feature = "snapshots")]
     cluster::snapshot::ROUTES,
     #[cfg(not(feature = "snapshots"))]
-    absent::SNAPSHOT,
+    cluster::absent::SNAPSHOT,
     cluster::status::ROUTES,
     txn::ROUTES,
-    absent::ROUTES,
+    cluster::absent::ROUTES,
 ];

@@ -1,5 +1,6 @@
 //! The way of a request from its head to its answer, in the steps of kv.md 0.
 
+pub(super) mod context;
 mod log;
 mod pages;
 
@@ -18,9 +19,9 @@ use crate::go::url::path_unescape;
 use crate::go::url::query::Query;
 use crate::history::CallId;
 use crate::http::api;
-use crate::http::context::Context;
 use crate::http::failure::{Failure, FailureKind};
 use crate::http::fault;
+use crate::http::pipeline::context::Context;
 use crate::http::reply::body::ApiAnswer;
 use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;

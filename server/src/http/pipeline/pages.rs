@@ -11,7 +11,7 @@ use proconsul_h1::{Head, Protocol};
 
 use crate::go::mux::{Mux, Redirect};
 use crate::go::url::RequestTarget;
-use crate::http::context::Context;
+use crate::http::pipeline::context::Context;
 use crate::http::reply::body::{ApiAnswer, ReplyBody};
 use crate::http::reply::{self, Reply, header};
 use crate::version::Behaviour;

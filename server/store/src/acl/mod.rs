@@ -3,14 +3,10 @@
 //! The store keeps them and says who has which; what rules mean and who may do what is the server's. A store whose ACLs
 //! are off has none of these rows.
 
-pub(crate) mod expiry;
-pub(crate) mod for_tests;
 pub(crate) mod grants;
 pub(crate) mod hash;
 pub(crate) mod identity;
 pub(crate) mod image;
-pub(crate) mod legacy;
-pub(crate) mod link;
 pub(crate) mod method;
 pub(crate) mod object;
 pub(crate) mod policy;
@@ -18,7 +14,6 @@ pub(crate) mod refusal;
 pub(crate) mod role;
 pub(crate) mod start;
 pub(crate) mod token;
-pub(crate) mod token_write;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,18 +1,15 @@
 //! The catalog: nodes and services, and the registrations that write them (session.md 4).
 
 pub(crate) mod check;
-pub(crate) mod check_table;
 pub(crate) mod coordinate;
 pub(crate) mod elsewhere;
 pub(crate) mod looks;
-mod node;
-pub(crate) mod node_id;
-pub(crate) mod proxy;
+pub(crate) mod node;
+pub(super) mod query;
 pub(crate) mod registration;
 pub(crate) mod service;
 pub(crate) mod trees;
 pub(crate) mod usage;
-mod virtual_address;
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -21,7 +18,7 @@ use std::sync::Arc;
 use imbl::{OrdMap, OrdSet};
 
 use crate::Index;
-use crate::catalog::check_table::CheckTable;
+use crate::catalog::check::table::CheckTable;
 use crate::catalog::coordinate::CoordinateTable;
 use crate::catalog::registration::{
     Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::Index;
-use crate::catalog::proxy::Proxy;
+use crate::catalog::service::proxy::Proxy;
 #[cfg(feature = "serde")]
 use crate::image::value::{text, unset};
 

@@ -1,6 +1,7 @@
 //! Configuration entries: what services, gateways and the mesh are told to do (operator.md 4). No proxies run here, so
 //! they are kept, checked against each other, and shown.
 
+pub(super) mod autopilot;
 pub(crate) mod chain;
 pub(crate) mod gateway;
 pub(crate) mod intention;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::Change;
 use crate::Index;
 use crate::VersionRules;
-use crate::catalog::node_id::{NodeIdFlaw, check_node_id};
+use crate::catalog::node::id::{NodeIdFlaw, check_node_id};
 use crate::catalog::registration::{NewCheck, NewNode, RegistrationFlaw};
 use crate::command::Refusal;
 use crate::txn::{CatalogOperation, CatalogSubject, CatalogVerb, TxnRefusal, TxnResult};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::Index;
-use crate::catalog::node_id::NodeIdFlaw;
+use crate::catalog::node::id::NodeIdFlaw;
 use crate::catalog::registration::{CheckRow, NewCheck, NewNode, NewService, NodeRow, ServiceRow};
 use crate::command::effects::{Effects, Note};
 use crate::command::entry::LogEntry;

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::may;
 use crate::case::Case;
 use crate::case::version::Version;
-use crate::cases::acl::kv::ROOT;
+use crate::cases::acl::pages::kv::ROOT;
 use crate::cases::acl::support::{BASE, granted, put, ready, token, with};
 use crate::wire::Request;
 

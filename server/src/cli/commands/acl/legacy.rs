@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::object::TOKEN;
 use crate::acl::translate;
-use crate::cli::commands::flags::Given;
+use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, because, source};
 
 /// Returns the rules of a legacy token.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::object::{Kind, POLICY, ROLE};
 use crate::cli::commands::Failure;
-use crate::cli::commands::flags::Given;
+use crate::cli::commands::parts::flags::Given;
 
 /// The links of a command line to one kind of thing.
 struct Links {

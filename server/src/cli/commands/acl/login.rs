@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use crate::cli::commands::flags::Given;
+use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, because, source};
 use crate::go::syscall::error_text;
 

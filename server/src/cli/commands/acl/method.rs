@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::change::set;
 use super::object::{AUTH_METHOD, BINDING_RULE, Verb};
-use crate::cli::commands::flags::Given;
+use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, source};
 use crate::go::json::document::document;
 use crate::go::json::value::ValueKind;

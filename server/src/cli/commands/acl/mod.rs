@@ -28,8 +28,8 @@ use self::method::{
     create_auth_method, create_binding_rule, update_auth_method, update_binding_rule,
 };
 use self::object::{delete, list, read};
-use super::flags::{ArgumentKind, Given};
 use super::{Outcome, because};
+use crate::cli::commands::parts::flags::{ArgumentKind, Given};
 use crate::cli::settings::go_flags::Flag;
 
 const FORMAT: &[Flag<ArgumentKind>] = flags! {

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use self::Absent::{As, Given, InList, Never, Omit};
 use self::When::{Always, Filled, Listed, Meta};
-use crate::cli::commands::shown::{indented, joined, list};
+use crate::cli::commands::parts::shown::{indented, joined, list};
 use crate::go::json::document::document;
 use crate::go::json::encode::reprint::compact;
 use crate::go::json::value::{Value, ValueKind};

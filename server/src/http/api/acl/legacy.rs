@@ -1,12 +1,12 @@
 //! The endpoints of the old system, before 1.11: tokens with rules of their own (acl.md 8.5.r3).
 
 use super::failure::{missing_token, refused};
-use super::object;
 use crate::acl::Rules;
 use crate::acl::translate;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::http::acl::ROOTS;
+use crate::http::api::acl::objects;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::header::guessed_type;
 use crate::http::reply::object::object;
@@ -120,7 +120,7 @@ fn apply(
         name,
         legacy,
         flaw,
-        made: super::token::made_ids(request),
+        made: objects::token::made_ids(request),
     });
     let secret = written.map_err(|refusal| refused(&refusal, request.version()))?;
     Ok(Reply::json(request, &object! { "ID" => &secret, }))
@@ -151,7 +151,7 @@ pub(super) fn destroy(request: &Request) -> Result<Reply, Failure> {
 pub(super) async fn info(request: &Request) -> Result<Reply, Failure> {
     let id = named(request)?;
     let options = request.read_options()?;
-    let answer = object::answer(request, &OldTokenInfo(id), options).await?;
+    let answer = objects::answer(request, &OldTokenInfo(id), options).await?;
     let rows = answer.rows.iter();
     let tokens: Vec<_> = rows
         .map(|row| OldToken::new(row, request.version()))
@@ -163,7 +163,7 @@ pub(super) async fn info(request: &Request) -> Result<Reply, Failure> {
 pub(super) async fn list(request: &Request) -> Result<Reply, Failure> {
     request.acls()?;
     let options = request.read_options()?;
-    let answer = object::read(request, &OldTokenList, options).await?;
+    let answer = objects::read(request, &OldTokenList, options).await?;
     let rows = answer.rows.iter();
     let tokens: Vec<_> = rows
         .map(|row| OldToken::new(row, request.version()))
@@ -175,7 +175,7 @@ pub(super) async fn list(request: &Request) -> Result<Reply, Failure> {
 pub(super) async fn clone(request: Request) -> Result<Reply, Failure> {
     let id = named(&request)?;
     let options = request.read_options()?;
-    let answer = object::answer(&request, &OldTokenInfo(id), options).await?;
+    let answer = objects::answer(&request, &OldTokenInfo(id), options).await?;
     let cloned = clone_of(&request, answer.rows.as_deref());
     let index = answer.index;
     match cloned {
@@ -211,9 +211,9 @@ pub(super) async fn translate(mut request: Request) -> Result<Reply, Failure> {
 /// Translates the rules of a token.
 pub(super) async fn translate_token(request: &Request) -> Result<Reply, Failure> {
     request.acls()?;
-    let accessor = object::named(request, "token ID")?;
-    let options = object::options(request)?;
-    let answer = object::read(request, &AclInfo::<TokenRow>::new(accessor), options).await?;
+    let accessor = objects::named(request, "token ID")?;
+    let options = objects::options(request)?;
+    let answer = objects::read(request, &AclInfo::<TokenRow>::new(accessor), options).await?;
     let shown = answer.rows.filter(|shown| !shown.row.is_expired);
     let shown = shown.ok_or_else(|| missing_token(""));
     let rules = shown.and_then(|shown| {

@@ -1,11 +1,11 @@
 //! `/v1/acl/login` and `/v1/acl/logout` (acl.md 8.4). Only methods of type `jwt` with static keys take logins.
 
 use super::failure::refused;
-use super::token::{made_ids, written};
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::go::json::encode;
 use crate::http::acl::permission_denied;
+use crate::http::api::acl::objects::token::{made_ids, written};
 use crate::http::body::edition::with_edition;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;

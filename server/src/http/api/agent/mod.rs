@@ -3,15 +3,12 @@
 pub(crate) mod change;
 pub(crate) mod cluster;
 pub(crate) mod content_hash;
-mod debug_config;
+mod debug;
 pub(crate) mod failure;
 pub(crate) mod health;
 pub(crate) mod join;
 pub(crate) mod local;
-mod metrics;
-mod monitor;
 mod own;
-mod pprof;
 mod vet;
 pub(crate) mod wire;
 
@@ -23,10 +20,10 @@ routes! {
     "/v1/agent/members" [GET] => at_once(own::members);
     "/v1/agent/reload" [PUT] asks agent on agent => at_once(change::reload);
     "/v1/agent/maintenance" [PUT] asks node on agent => at_once(change::node_maintenance);
-    "/v1/agent/metrics" [GET] asks agent on agent => at_once(metrics::metrics);
-    "/v1/agent/metrics/stream" [GET] asks agent on agent => at_once(metrics::stream), since Behaviour::AgentMetricsStream;
-    "/v1/agent/monitor" [GET] asks agent on agent => at_once(monitor::monitor);
-    "/debug/pprof/" [] asks operator:read => at_once(pprof::profile);
+    "/v1/agent/metrics" [GET] asks agent on agent => at_once(debug::metrics::metrics);
+    "/v1/agent/metrics/stream" [GET] asks agent on agent => at_once(debug::metrics::stream), since Behaviour::AgentMetricsStream;
+    "/v1/agent/monitor" [GET] asks agent on agent => at_once(debug::monitor::monitor);
+    "/debug/pprof/" [] asks operator:read => at_once(debug::pprof::profile);
     "/v1/agent/host" [GET] asks operator => at_once(cluster::host);
     "/v1/agent/version" [GET] => at_once(|request| Ok(cluster::version(request))), since Behaviour::AgentVersion;
     "/v1/agent/join/" [PUT] asks agent on agent => at_once(join::join);

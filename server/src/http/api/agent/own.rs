@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::acl::{Question, Resource};
 use crate::config::Config;
-use crate::http::api::agent::debug_config::debug_config;
+use crate::http::api::agent::debug::config::debug_config;
 use crate::http::api::agent::failure;
 use crate::http::api::cluster::coordinate;
 use crate::http::api::cluster::status;

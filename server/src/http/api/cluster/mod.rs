@@ -1,5 +1,6 @@
 //! The pages about the servers and nodes themselves.
 
+pub(crate) mod absent;
 pub(crate) mod autopilot;
 pub(crate) mod coordinate;
 pub(crate) mod keyring;

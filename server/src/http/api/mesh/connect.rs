@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::json;
 
 use crate::blocking;
-use crate::http::api::absent;
+use crate::http::api::cluster::absent;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;

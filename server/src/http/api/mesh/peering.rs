@@ -4,8 +4,8 @@ use http::Method;
 
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
-use crate::http::api::absent;
 use crate::http::api::catalog::NOTHING;
+use crate::http::api::cluster::absent;
 use crate::http::api::mesh::config_entry;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::check_table::CheckTable;
+use crate::catalog::check::table::CheckTable;
 use crate::catalog::trees::Trees;
 use crate::timestamp::Timestamp;
 use crate::{Index, SessionId, Store};

@@ -1,0 +1,121 @@
+// Writing a key. It is written only if nobody else has meanwhile; else both values are shown.
+
+import { button, el, facts, field, fill, show } from "../core/dom.js";
+import { fromBase64, fromHex, hex, textOf } from "../core/format.js";
+import { getKey, putKey } from "../data/kv.js";
+import { go, href } from "../core/router.js";
+import { tell } from "../data/server.js";
+import { openDialog } from "../widgets/dialog.js";
+
+const shown = (bytes) => textOf(bytes) ?? hex(bytes);
+
+/** The fields of a value: its form, its text and its flags. */
+function valueFields(bytes, flags) {
+  const text = textOf(bytes);
+  const area = el("textarea", { rows: 14, spellcheck: "false", class: "mono", set: { value: text ?? hex(bytes) } });
+  const form = el("select", {}, el("option", { value: "text" }, "Text"), el("option", { value: "hex" }, "Hex"));
+  form.value = text === null ? "hex" : "text";
+  const flag = el("input", { type: "number", min: "0", step: "1", set: { value: String(flags) } });
+  const wrong = el("p", { class: "bad", role: "alert", hidden: true });
+  const get = () => (form.value === "text" ? new TextEncoder().encode(area.value) : fromHex(area.value));
+  let before = form.value;
+  form.addEventListener("change", () => {
+    const now = before === "text" ? new TextEncoder().encode(area.value) : fromHex(area.value);
+    const asText = now && textOf(now);
+    if (form.value === "hex" && now) area.value = hex(now);
+    else if (form.value === "text" && asText !== null && now) area.value = asText;
+    else {
+      form.value = before;
+      fill(show(wrong, true), "These bytes are no text.");
+    }
+    before = form.value;
+  });
+  const node = el("div", {}, field("Value", area),
+    el("div", { class: "bar" }, field("Form", form), field("Flags", flag)), wrong);
+  return {
+    node, area, flags: () => flag.value || "0",
+    /** The bytes; `null` after saying that they are not hexadecimal. */
+    bytes() {
+      const bytes = get();
+      fill(show(wrong, bytes === null), "Expected pairs of hexadecimal digits.");
+      return bytes;
+    },
+  };
+}
+
+/** Shows both values after somebody else has written the key. `write` writes ours over an index. */
+function conflict(place, theirs, mine, write, take) {
+  const theirValue = theirs ? shown(fromBase64(theirs.Value)) : "(deleted)";
+  fill(show(place, true),
+    el("h3", { class: "bad" }, "The key has changed meanwhile, and was not written."),
+    el("div", { class: "both" },
+      el("section", { "aria-label": "Theirs" }, el("h4", {}, "Theirs"), facts([["ModifyIndex", theirs && String(theirs.ModifyIndex)]]),
+        el("pre", { tabindex: "0" }, theirValue)),
+      el("section", { "aria-label": "Yours" }, el("h4", {}, "Yours"), el("pre", { tabindex: "0" }, shown(mine)))),
+    el("div", { class: "actions" },
+      button("Write yours over it", () => write(theirs?.ModifyIndex ?? 0), { class: "danger" }),
+      button("Keep theirs", take)));
+  place.scrollIntoView?.({ block: "nearest" });
+}
+
+/** An editor of a key. `entry` is what it was made of; `null` for a new key. `done` is called at its end. */
+export function editor(key, entry, done) {
+  const fields = valueFields(fromBase64(entry?.Value), entry?.Flags ?? 0);
+  const note = el("p", { class: "warn", role: "status", hidden: true });
+  const clash = el("div", { class: "conflict", hidden: true });
+  const base = entry?.ModifyIndex ?? 0;
+  const write = async (cas) => {
+    const bytes = fields.bytes();
+    if (!bytes) return;
+    try {
+      if (await putKey(key, bytes, fields.flags(), cas)) {
+        tell(`Wrote ${key}`, "good");
+        done();
+      } else {
+        const theirs = await getKey(key);
+        conflict(clash, theirs, bytes, write, done);
+      }
+    } catch (error) {
+      tell(error.message, "bad");
+    }
+  };
+  const save = (event) => { event.preventDefault(); write(base); };
+  const node = el("form", { class: "editor", "aria-label": `Edit ${key}`, on: { submit: save } }, fields.node, note, clash,
+    el("div", { class: "actions" }, el("button", { type: "submit", class: "primary" }, "Write"), button("Cancel", done)));
+  return {
+    node,
+    focus: () => fields.area.focus(),
+    /** Says that the key is not what it was when the editor was opened. */
+    changed(now) {
+      const isOther = (now?.ModifyIndex ?? 0) !== base;
+      fill(show(note, isOther), `The key has changed meanwhile (ModifyIndex ${now?.ModifyIndex ?? "none, it is deleted"}).`);
+    },
+  };
+}
+
+/** Asks for a new key. */
+export function newKey(prefix) {
+  const name = el("input", { required: true, spellcheck: "false", autocomplete: "off", class: "mono", set: { value: prefix } });
+  const fields = valueFields(new Uint8Array(), 0);
+  const wrong = el("p", { class: "bad", role: "alert", hidden: true });
+  const save = async (event) => {
+    event.preventDefault();
+    const bytes = fields.bytes();
+    if (!bytes) return;
+    try {
+      if (!await putKey(name.value, bytes, fields.flags(), 0)) {
+        fill(show(wrong, true), "There is such a key already. Choose it to change it.");
+        return;
+      }
+      tell(`Created ${name.value}`, "good");
+      go(href("kv", { key: name.value }));
+      close();
+    } catch (error) {
+      fill(show(wrong, true), error.message);
+    }
+  };
+  const close = openDialog("New key", el("form", { class: "editor", on: { submit: save } },
+    field("Key", name, "Slashes make folders."), fields.node, wrong,
+    el("div", { class: "actions" }, el("button", { type: "submit", class: "primary" }, "Create"))));
+  name.focus();
+}

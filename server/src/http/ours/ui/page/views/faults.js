@@ -1,0 +1,65 @@
+// Faults: what goes wrong on demand, with forms made from the description of the control plane.
+
+import { control } from "../data/api.js";
+import { badge, button, el, fill } from "../core/dom.js";
+import { count } from "../core/format.js";
+import { faults, use } from "../data/resources.js";
+import { scope } from "../core/scope.js";
+import { attempt, server } from "../data/server.js";
+import { on } from "../core/signal.js";
+import { schemaForm } from "../widgets/schema.js";
+
+let description = null;
+
+/** The calls whose forms are shown: their path, their button, and what is said when they are done. */
+const CALLS = [
+  ["/faults", "Add the fault", "The fault is in force."],
+  ["/leader/lose", "Lose the leader", "The leader is lost."],
+  ["/wakes/delay", "Delay wakes", "Wakes come late."],
+  ["/wakes/spurious", "Wake for nothing", "Woken."],
+  ["/checks/fail", "Fail a check", "The check is critical."],
+  ["/checks/pass", "Pass a check", "The check is passing."],
+  ["/nodes/delete", "Delete a node", "The node is deleted."],
+];
+
+export function mount(root) {
+  const life = scope();
+  const leader = el("div", { class: "bar" });
+  const list = el("ul", { class: "plain-list rules", "aria-label": "Faults in force" });
+  const forms = el("div", { class: "forms" });
+
+  const again = () => faults.refresher.poke();
+  const call = async (method, path, body, done) => {
+    await attempt(() => control(method, path, body), done);
+    again();
+  };
+
+  function draw() {
+    const rules = faults.value ?? [];
+    fill(list, faults.error ? el("li", { class: "bad" }, faults.error.message) : rules.length ? rules.map((rule) => el("li", {},
+      el("span", { class: "rule" }, rule.effect), badge(count(rule.hits, "hit"), rule.hits ? "warn" : "quiet"),
+      button("Remove", () => call("DELETE", `/faults/${rule.id}`, undefined, "The fault is gone."), { class: "small", "aria-label": `Remove fault ${rule.id}` })))
+      : el("li", { class: "quiet" }, "No fault is in force."));
+    fill(leader, server.leaderLost ? badge(`leader lost: ${server.leaderLost}`, "bad") : badge("there is a leader", "good"),
+      button("Find the leader", () => call("POST", "/leader/find", undefined, "There is a leader."), { disabled: !server.leaderLost }),
+      button("Clear all faults", () => call("DELETE", "/faults", undefined, "All faults are gone."), { class: "danger" }));
+  }
+
+  async function drawForms() {
+    description ??= await control("GET", "/openapi.json");
+    fill(forms, CALLS.map(([path, label, done], at) => {
+      const operation = description.paths[path].post;
+      const { schema } = operation.requestBody.content["application/json"];
+      return el("details", { class: "card", open: at === 0 }, el("summary", {}, label),
+        el("p", { class: "quiet" }, operation.summary.replaceAll("`", "")),
+        schemaForm(schema, label, (body) => call("POST", path, body, done)));
+    }));
+  }
+
+  root.append(el("div", { class: "scroll fill" }, el("h2", {}, "In force"), leader, list, el("h2", {}, "Cause trouble"), forms));
+  life.add(use(faults, draw), on("server", draw));
+  life.every(2000, again);
+  draw();
+  attempt(drawForms);
+  return () => life.stop();
+}

@@ -1,0 +1,163 @@
+// The history, live: what happened, why, and what it caused.
+
+import { control } from "../data/api.js";
+import { badge, button, el, facts, fill, link } from "../core/dom.js";
+import { count, moment } from "../core/format.js";
+import { locks } from "../data/locklog.js";
+import { causedBy, causeOf, recordAt, records } from "../data/records.js";
+import { go, href, place } from "../core/router.js";
+import { scope } from "../core/scope.js";
+import { attempt } from "../data/server.js";
+import { on } from "../core/signal.js";
+import { ask } from "../widgets/dialog.js";
+import { keyLink, readable, recordLink, sessionLink } from "../widgets/links.js";
+import { table } from "../widgets/table.js";
+
+/** Kinds by what they are about. */
+const GROUPS = {
+  "": ["Everything", /./],
+  locks: ["Locks", /^(acquire|release|lock-delay)/],
+  keys: ["Keys", /^(key-|write-refused|acquire|release|tombstones)/],
+  sessions: ["Sessions", /^session-/],
+  requests: ["Requests", /^(request|answer|blocked|woken)$/],
+  catalog: ["Catalog", /^catalog/],
+  acl: ["ACLs", /^(access|token|rows)/],
+  control: ["Controls", /^control$/],
+};
+
+export function tone(kind) {
+  if (/refused|denied|unknown|removed|ended$/.test(kind) && kind !== "lock-delay-ended") return "bad";
+  if (/^acquired|created|renewed/.test(kind)) return "good";
+  if (/^lock-delay|^released|^control/.test(kind)) return "warn";
+  return /^(key|catalog)/.test(kind) ? "info" : "quiet";
+}
+
+function pane(root, record, wanted) {
+  if (!record) {
+    return fill(root, el("p", { class: "nothing" }, wanted ? `Record #${wanted} is not among those that this page has.` : "Choose a record to see its cause and what it caused."));
+  }
+  const cause = causeOf(record);
+  const caused = causedBy(record);
+  const line = (one) => el("li", {}, recordLink(one.number), " ", badge(one.kind, tone(one.kind)), ` ${readable(one.text)}`);
+  const shown = new Set(["number", "at_ms", "index", "kind", "text", "key", "session", "cause"]);
+  const rest = Object.entries(record).filter(([name]) => !shown.has(name)).map(([name, value]) => [name.replaceAll("_", " "), value === null ? "none" : String(value)]);
+  return fill(root,
+    el("div", { class: "bar" }, button("‹ History", () => back(), { class: "small back" }),
+      el("h2", {}, `#${record.number} `, badge(record.kind, tone(record.kind)))),
+    el("p", {}, readable(record.text)),
+    facts([["At", moment(record.at_ms)], ["Index", String(record.index)],
+      ["Key", record.key === undefined ? null : keyLink(record.key)],
+      ["Session", record.session ? sessionLink(record.session) : null],
+      ["Why", record.cause], ...rest]),
+    record.key !== undefined && el("div", { class: "actions" },
+      link("The lock over time", href("locks", { key: record.key, at: Math.round(record.at_ms) }), { class: "button" })),
+    el("h3", {}, "Cause"), cause ? el("ul", { class: "plain-list" }, line(cause)) : el("p", { class: "quiet" }, "Nothing that this page knows of."),
+    el("h3", {}, "Caused"), caused.length ? el("ul", { class: "plain-list" }, caused.map(line)) : el("p", { class: "quiet" }, "Nothing that this page knows of."));
+}
+
+function back() {
+  const query = Object.fromEntries(place.query);
+  delete query.at;
+  go(href("history", query));
+}
+
+export function mount(root) {
+  const life = scope();
+  let follows = place.query.get("at") === null;
+  let isFound = false;
+  let seen = { last: 0, key: "", found: [] };
+  const total = el("span", { class: "quiet", role: "status" });
+  const detail = el("section", { class: "pane", "aria-label": "Record" });
+  const group = el("select", { "aria-label": "Kind" }, Object.entries(GROUPS).map(([name, [title]]) => el("option", { value: name }, title)));
+  const input = (label, name) => el("input", { type: "search", placeholder: label, "aria-label": label, name, spellcheck: "false" });
+  const key = input("Key", "key");
+  const session = input("Session", "session");
+  const text = input("Text", "text");
+  const following = button("Following", () => { follows = !follows; draw(); });
+
+  const list = table({
+    label: "Records", rowHeight: 28,
+    columns: [
+      { name: "#", cell: (one) => String(one.number), width: "4.5rem", from: 480 },
+      { name: "At", cell: (one) => moment(one.at_ms), width: "8rem", class: "mono" },
+      { name: "Kind", cell: (one) => badge(one.kind, tone(one.kind)), width: "9.5rem", from: 420 },
+      { name: "What", cell: (one) => readable(one.text), width: "minmax(8rem, 1fr)" },
+    ],
+    id: (one) => one.number, sign: () => `${locks.isLoaded}`, open: (one) => { follows = false; go(href("history", { ...Object.fromEntries(place.query), at: one.number })); },
+    empty: "No such record yet.",
+  });
+
+  function matches(record, wanted) {
+    return GROUPS[group.value][1].test(record.kind)
+      && (!wanted.key || (record.key ?? "").includes(wanted.key) || (record.target ?? "").includes(wanted.key))
+      && (!wanted.session || (record.session ?? "").startsWith(wanted.session) || (record.target ?? "").includes(wanted.session))
+      && (!wanted.text || `${record.text} ${record.kind} ${record.cause ?? ""}`.toLowerCase().includes(wanted.text));
+  }
+
+  /** The records that are wanted. Only new ones are looked at while the filter is the same. */
+  function found() {
+    const wanted = { key: key.value, session: session.value, text: text.value.toLowerCase() };
+    const same = JSON.stringify([wanted, group.value]);
+    const [first] = records.all;
+    if (same !== seen.key || records.last < seen.last) seen = { last: 0, key: same, found: [] };
+    if (first && seen.found.length && seen.found[0].number < first.number) seen.found = seen.found.filter((one) => one.number >= first.number);
+    let at = records.all.length;
+    while (at > 0 && records.all[at - 1].number > seen.last) at -= 1;
+    for (; at < records.all.length; at += 1) if (matches(records.all[at], wanted)) seen.found.push(records.all[at]);
+    seen.last = records.last;
+    return seen.found;
+  }
+
+  function draw() {
+    const shown = found();
+    following.setAttribute("aria-pressed", String(follows));
+    const gone = records.missed ? `, ${records.missed.toLocaleString("en")} left out: too many at once` : "";
+    fill(total, `${shown.length.toLocaleString("en")} of ${count(records.all.length, "record")}${gone}`);
+    list.set(shown);
+    if (follows) requestAnimationFrame(() => list.scrollToEnd());
+  }
+
+  function drawPlace() {
+    if (place.view !== "history") return;
+    for (const one of [key, session, text]) one.value = place.query.get(one.name) ?? "";
+    group.value = GROUPS[place.query.get("kind")] ? place.query.get("kind") : "";
+    const at = place.query.get("at");
+    const ms = place.query.get("ms");
+    root.classList.toggle("has-detail", at !== null);
+    if (ms !== null && at === null) {
+      follows = false;
+      const near = records.all.find((one) => one.at_ms >= Number(ms));
+      if (near) requestAnimationFrame(() => list.reveal(near.number));
+    }
+    const record = at === null ? null : recordAt(Number(at));
+    isFound = record !== null;
+    pane(detail, record, at);
+    list.select(at === null ? null : Number(at));
+    draw();
+    if (at !== null) { follows = false; list.reveal(Number(at)); draw(); }
+  }
+  const refilter = () => {
+    const query = { kind: group.value, key: key.value, session: session.value, text: text.value, at: place.query.get("at") };
+    go(href("history", query), { replaces: true });
+  };
+  const clear = async () => {
+    if (!await ask("Clear the history", "The server forgets all records so far.", "Clear")) return;
+    await attempt(async () => { await control("DELETE", "/history"); records.all = []; seen = { last: 0, key: "", found: [] }; draw(); }, "The history is empty.");
+  };
+  // Who scrolls back wants to read.
+  list.node.addEventListener("wheel", (event) => { if (event.deltaY < 0) follows = false; }, { passive: true });
+  for (const one of [key, session, text]) one.addEventListener("input", refilter);
+  group.addEventListener("change", refilter);
+  root.append(el("div", { class: "split wide-side on-demand" },
+    el("section", { class: "side", "aria-label": "All records" },
+      el("div", { class: "bar filters" }, group, key, session, text, following, button("Clear", clear, { class: "small" }), total), list.node),
+    detail));
+  life.add(on("records", () => {
+    // A link may lead to a record that the page has not got yet.
+    const at = place.query.get("at");
+    if (at !== null && !isFound && recordAt(Number(at))) drawPlace();
+    else draw();
+  }), on("place", drawPlace), on("names", drawPlace));
+  drawPlace();
+  return () => life.stop();
+}

@@ -1,0 +1,118 @@
+// One key: its value, its indexes, its lock, and who waits for it.
+
+import { control } from "../data/api.js";
+import { countdown } from "../core/clock.js";
+import { badge, button, el, facts, fill, link } from "../core/dom.js";
+import { fromBase64, moment } from "../core/format.js";
+import { deleteKey, getKey } from "../data/kv.js";
+import { deadlines, sessions, use } from "../data/resources.js";
+import { go, href } from "../core/router.js";
+import { scope } from "../core/scope.js";
+import { attempt, server, tell } from "../data/server.js";
+import { on, refresher } from "../core/signal.js";
+import { ask } from "../widgets/dialog.js";
+import { readable, sessionLink } from "../widgets/links.js";
+import { valueView } from "../widgets/value.js";
+import { editor } from "./edit.js";
+
+function download(key, bytes) {
+  const url = URL.createObjectURL(new Blob([bytes]));
+  const a = el("a", { href: url, download: key.split("/").at(-1) || "value" });
+  a.click();
+  URL.revokeObjectURL(url);
+}
+
+/** Shows a key in `root`, and keeps it up to date. */
+export function keyPane(root, key) {
+  const life = scope();
+  const head = el("div", { class: "bar" });
+  const lock = el("section", { class: "card", "aria-label": "Lock" });
+  const indexes = el("div", {});
+  const place = el("div", { class: "value-place" });
+  let entry;
+  let explained = null;
+  let isEditing = null;
+  let error = null;
+
+  const remove = async () => {
+    if (!await ask("Delete a key", `“${key}” will be deleted.`, "Delete")) return;
+    await attempt(async () => {
+      if (await deleteKey(key, entry.ModifyIndex)) tell(`Deleted ${key}`, "good");
+      else tell(`${key} was not deleted: it has changed meanwhile.`, "bad");
+    });
+  };
+  const edit = () => {
+    isEditing = editor(key, entry, () => { isEditing = null; drawValue(); load.poke(); });
+    fill(place, isEditing.node);
+    isEditing.focus();
+  };
+
+  function drawHead() {
+    fill(head, button("‹ Keys", () => go(href("kv")), { class: "small back" }),
+      el("h2", { class: "mono" }, key),
+      el("div", { class: "actions" },
+        button(entry ? "Edit" : "Create", edit, { disabled: entry === undefined }),
+        entry && button("Download", () => download(key, fromBase64(entry.Value))),
+        entry && button("Delete", remove, { class: "danger" }),
+        server.control && link("Lock over time", href("locks", { key }), { class: "button" }),
+        server.control && link("History", href("history", { key }), { class: "button" })));
+  }
+
+  function drawLock() {
+    const holder = entry?.Session ?? null;
+    const known = sessions.value?.find((session) => session.ID === holder);
+    const { lapses, delays } = deadlines();
+    const delay = delays.get(key);
+    const words = holder ? badge("held", "good") : delay !== undefined ? badge("lock-delay", "warn") : badge("free", "quiet");
+    fill(lock, el("h3", {}, "Lock ", words), facts([
+      ["Session", holder && sessionLink(holder)],
+      ["Id", holder && el("span", { class: "mono" }, holder)],
+      ["Node", known?.Node],
+      ["Held since", explained?.held_since_ms !== null && explained?.held_since_ms !== undefined && holder ? moment(explained.held_since_ms) : null],
+      ["Lapses in", holder && lapses.has(holder) ? countdown(lapses.get(holder)) : null],
+      ["Lock-delay ends in", delay === undefined ? null : countdown(delay)],
+      ["LockIndex", entry ? String(entry.LockIndex) : null],
+      ["Waiting for it", explained && (explained.waiting.length ? link(String(explained.waiting.length), href("blocked", { text: key })) : "0")],
+      ["Last", explained?.last && readable(explained.last)],
+    ]));
+  }
+
+  function drawValue() {
+    if (isEditing) return isEditing.changed(entry);
+    if (error) return fill(place, el("p", { class: "bad" }, error.message));
+    if (entry === undefined) return fill(place, el("p", { class: "nothing" }, "Reading …"));
+    if (entry === null) return fill(place, el("p", { class: "nothing" }, "There is no such key."));
+    return fill(place, valueView(fromBase64(entry.Value)));
+  }
+
+  function draw(isNew) {
+    drawHead();
+    drawLock();
+    fill(indexes, entry && facts([
+      ["Flags", String(entry.Flags)], ["CreateIndex", String(entry.CreateIndex)], ["ModifyIndex", String(entry.ModifyIndex)],
+    ]));
+    if (isNew) drawValue();
+  }
+
+  const load = refresher(async () => {
+    let found = entry;
+    try {
+      found = await getKey(key);
+      explained = server.control ? await control("GET", `/explain?key=${encodeURIComponent(key)}`) : null;
+      error = null;
+    } catch (failure) {
+      error = failure;
+    }
+    const isNew = error !== null || found?.ModifyIndex !== entry?.ModifyIndex || found === null || entry === undefined;
+    entry = found;
+    draw(isNew);
+  });
+
+  root.append(head, el("div", { class: "key-facts" }, lock, el("section", { class: "card", "aria-label": "Indexes" }, indexes)), place);
+  draw(true);
+  load.poke();
+  life.add(on(`key ${key}`, load.poke), on("blocked", load.poke), use(sessions, drawLock));
+  // Without the control plane any change of any key may be one of this.
+  if (!server.control) life.add(on("keys", load.poke));
+  return { key, redraw: () => drawLock(), stop: () => life.stop() };
+}

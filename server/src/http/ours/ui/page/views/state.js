@@ -1,0 +1,63 @@
+// State: keeping it, going back to it, taking it elsewhere.
+
+import { control, stateAt } from "../data/api.js";
+import { button, el, field, fill } from "../core/dom.js";
+import { checkpoints, use } from "../data/resources.js";
+import { scope } from "../core/scope.js";
+import { attempt } from "../data/server.js";
+import { ask } from "../widgets/dialog.js";
+
+export function mount(root) {
+  const life = scope();
+  const list = el("ul", { class: "plain-list rules", "aria-label": "Checkpoints" });
+  const name = el("input", { required: true, autocomplete: "off", spellcheck: "false" });
+  const file = el("input", { type: "file", accept: "application/json,.json" });
+  const lower = el("input", { type: "number", min: "1", set: { value: "1" } });
+
+  const act = async (method, path, body, done) => {
+    await attempt(() => control(method, path, body), done);
+    checkpoints.refresher.poke();
+  };
+  const rollback = async (to) => {
+    if (await ask("Roll back", `All that happened since “${to}” will be gone.`, "Roll back")) await act("POST", "/state/rollback", { name: to }, `Rolled back to ${to}.`);
+  };
+  const reset = async () => {
+    if (await ask("Reset", "Keys, sessions, services and checkpoints will be as at the start.", "Reset")) await act("POST", "/state/reset", undefined, "The state is that of the start.");
+  };
+  const load = async (event) => {
+    event.preventDefault();
+    const [chosen] = file.files;
+    if (!chosen) return;
+    await attempt(async () => control("PUT", "/state", JSON.parse(await chosen.text())), "The state was loaded.");
+    file.value = "";
+  };
+  const keep = async (event) => {
+    event.preventDefault();
+    await act("POST", "/state/checkpoint", { name: name.value }, `Kept as ${name.value}.`);
+    name.value = "";
+  };
+
+  function draw() {
+    const names = checkpoints.value ?? [];
+    fill(list, checkpoints.error ? el("li", { class: "bad" }, checkpoints.error.message) : names.length ? names.map((one) => el("li", {},
+      el("span", { class: "rule" }, one),
+      button("Roll back", () => rollback(one), { class: "small", "aria-label": `Roll back to ${one}` }),
+      button("Delete", () => act("DELETE", `/state/checkpoint?name=${encodeURIComponent(one)}`, undefined, `Deleted ${one}.`), { class: "small", "aria-label": `Delete checkpoint ${one}` })))
+      : el("li", { class: "quiet" }, "There are no checkpoints."));
+  }
+
+  root.append(el("div", { class: "scroll fill" },
+    el("section", { class: "card", "aria-label": "Checkpoints" }, el("h2", {}, "Checkpoints"), list,
+      el("form", { class: "bar", on: { submit: keep } }, field("Keep the state as", name), el("button", { type: "submit", class: "primary" }, "Checkpoint"))),
+    el("section", { class: "card", "aria-label": "Elsewhere" }, el("h2", {}, "Take it elsewhere"),
+      el("p", {}, el("a", { class: "button", href: stateAt, download: "proconsul-state.json" }, "Download the state"), " ",
+        el("a", { class: "button", href: `${stateAt}/kv`, download: "kv.json" }, "Export the keys")),
+      el("form", { class: "bar", on: { submit: load } }, field("Load a state", file), el("button", { type: "submit" }, "Load"))),
+    el("section", { class: "card", "aria-label": "Start again" }, el("h2", {}, "Start again"),
+      el("div", { class: "actions" }, button("Reset to the start", reset, { class: "danger" })),
+      el("form", { class: "bar", on: { submit: (event) => { event.preventDefault(); act("POST", "/indexes/lower", { by: Number(lower.value) }, "The indexes are lower."); } } },
+        field("Lower all indexes by", lower, "As after a restore."), el("button", { type: "submit" }, "Lower")))));
+  life.add(use(checkpoints, draw));
+  draw();
+  return () => life.stop();
+}

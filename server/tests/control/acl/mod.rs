@@ -1,0 +1,5 @@
+//! ACLs that a test makes, changes and takes away.
+
+mod faults;
+mod logins;
+pub(crate) mod tokens;

@@ -1,0 +1,314 @@
+//! What the control plane answers, held against its own description.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
+use proconsul::history::Kind;
+use proconsul::version::Version;
+use serde_json::{Value, json};
+
+use crate::acl::tokens;
+use crate::over_http::face::{call, parsed, prepared};
+use crate::support::{Answer, SECOND, ask, background, exchange, frozen, get, join, parse};
+
+static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
+    let server = frozen();
+    let answer = get(&server, "/proconsul/v1/openapi.json");
+    serde_json::from_str(&answer.body).expect("the description is JSON")
+});
+
+/// What the answers to each method and path of the description have to be, by their types.
+static ANSWERS: LazyLock<BTreeMap<String, BTreeMap<String, Validator>>> = LazyLock::new(|| {
+    let operations = DESCRIPTION["paths"].as_object().expect("it has paths");
+    let operations = operations.iter().flat_map(|(path, methods)| {
+        let methods = methods.as_object().expect("a path has methods");
+        methods.iter().map(move |(method, operation)| {
+            let contents = operation["responses"]["200"]["content"].as_object();
+            let contents = contents.expect("an answer has a type").iter();
+            let validators =
+                contents.map(|(kind, content)| (kind.clone(), validator(&content["schema"])));
+            (
+                format!("{} {path}", method.to_uppercase()),
+                validators.collect(),
+            )
+        })
+    });
+    operations.collect()
+});
+
+/// A text has no schema, and may be anything.
+fn validator(schema: &Value) -> Validator {
+    let schema = if schema.is_null() {
+        &json!(true)
+    } else {
+        schema
+    };
+    let whole = json!({ "allOf": [schema], "components": DESCRIPTION["components"] });
+    jsonschema::validator_for(&whole).expect("the schema is one")
+}
+
+/// A path as the description writes it.
+fn described(path: &str) -> String {
+    let path = path.split_once('?').map_or(path, |(path, _)| path);
+    for with_id in ["/faults/", "/servers/"] {
+        if path.starts_with(with_id) {
+            return format!("{with_id}{{id}}");
+        }
+    }
+    path.to_owned()
+}
+
+/// Panics unless what was answered is what the description says. Refusals are sentences.
+#[track_caller]
+pub(crate) fn check(method: &str, path: &str, answer: &Answer) {
+    let kind = answer.header("Content-Type").unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default();
+    if answer.status != 200 {
+        assert_eq!(kind, "text/plain", "{method} {path}: {}", answer.body);
+        return;
+    }
+    let operation = format!("{method} {}", described(path));
+    let validator = ANSWERS[&operation].get(kind);
+    let validator = validator.unwrap_or_else(|| panic!("{operation} answers with {kind:?}"));
+    if kind == "text/event-stream" {
+        let events = answer
+            .body
+            .lines()
+            .filter_map(|line| line.strip_prefix("data: "));
+        for event in events {
+            let event = serde_json::from_str(event).expect("an event is JSON");
+            assert!(validator.is_valid(&event), "{operation}: {event}");
+        }
+        return;
+    }
+    let value = if kind == "application/json" {
+        serde_json::from_str(&answer.body).expect("it is JSON")
+    } else {
+        json!(answer.body)
+    };
+    if let Err(error) = validator.validate(&value) {
+        panic!("{operation}: {error}: {value}");
+    }
+}
+
+#[test]
+fn what_is_not_described_is_found() {
+    let answer = |body: &str| Answer {
+        status: 200,
+        head: "HTTP/1.1 200 OK\r\nContent-Type: application/json".to_owned(),
+        body: body.to_owned(),
+    };
+    let found = |body: &'static str| {
+        std::panic::catch_unwind(|| check("POST", "/state/reset", &answer(body))).is_err()
+    };
+    assert!(!found(r#"{"index":1}"#));
+    for wrong in ["{}", r#"{"index":"1"}"#, r#"{"index":1,"more":2}"#, "[]"] {
+        assert!(found(wrong), "{wrong}");
+    }
+}
+
+/// [`call`] checks each of them.
+#[test]
+fn every_call_is_answered_as_described() {
+    for operation in ANSWERS.keys() {
+        let (method, path) = operation.split_once(' ').expect("a method and a path");
+        let described = &DESCRIPTION["paths"][path][method.to_lowercase()];
+        let example = &described["requestBody"]["content"]["application/json"]["example"];
+        let (server, mut body) = prepared(example);
+        if example.is_null() {
+            body.clear();
+        }
+        let mut path = path.to_owned();
+        if path.ends_with("/{id}") {
+            let collection = path.trim_end_matches("/{id}");
+            let example = &DESCRIPTION["paths"][collection]["post"]["requestBody"];
+            let example = example["content"]["application/json"]["example"].to_string();
+            let id = parsed(&call(&server, "POST", collection, &example))["id"].to_string();
+            path = path.replace("{id}", &id);
+        } else if ["/timeline", "/explain"].contains(&&path[..]) {
+            path += "?key=job";
+        } else if operation == "DELETE /state/checkpoint" {
+            path += "?name=before";
+        } else if path == "/events" {
+            path += "?follow=false&last=10";
+        } else if path == "/acl/explain" {
+            path += "?token=root&permission=key:read&name=job";
+        }
+        let answer = call(&server, method, &path, &body);
+        assert_eq!(answer.status, 200, "{operation} {body}: {}", answer.body);
+    }
+}
+
+/// Records of all kinds, and a key that somebody waits for.
+#[test]
+fn every_kind_of_record_is_described() {
+    let server = tokens::started(Version::V1_22_0);
+    let token = "/v1/agent/token/default?token=root";
+    ask(&server, "PUT", token, r#"{"Token":"root"}"#);
+    let create = || {
+        let created = ask(&server, "PUT", "/v1/session/create", r#"{"TTL":"10s"}"#);
+        let created: Value = serde_json::from_str(&created.body).expect("JSON");
+        created["ID"].as_str().expect("an id").to_owned()
+    };
+    let (holder, other) = (create(), create());
+    call(
+        &server,
+        "POST",
+        "/faults",
+        r#"{"effect":{"kind":"delay","by":"0s"},"key_prefix":"late"}"#,
+    );
+    for (method, target) in [
+        ("PUT", "/v1/kv/late".to_owned()),
+        ("PUT", "/v1/kv/k?cas=99".to_owned()),
+        ("PUT", format!("/v1/kv/job?acquire={holder}")),
+        ("PUT", format!("/v1/kv/job?acquire={other}")),
+        ("PUT", format!("/v1/kv/job?release={other}")),
+        ("PUT", format!("/v1/session/renew/{holder}")),
+        ("PUT", "/v1/session/renew/none".to_owned()),
+        ("DELETE", "/v1/kv/late".to_owned()),
+        ("GET", "/v1/kv/job?token=anonymous".to_owned()),
+        ("GET", "/v1/kv/?keys&token=anonymous".to_owned()),
+        ("GET", "/v1/kv/job?token=nobody's".to_owned()),
+    ] {
+        ask(&server, method, &target, "x");
+    }
+    let index = server.index();
+    let waiting = background(&server, "GET", &format!("/v1/kv/job?index={index}"));
+    let wait = r#"{"prefix":"job","count":1,"timeout":"20s"}"#;
+    assert_eq!(call(&server, "POST", "/wait/blocked", wait).status, 200);
+    let explained = parsed(&call(&server, "GET", "/explain?key=job", ""));
+    assert_eq!(explained["waiting"].as_array().map(Vec::len), Some(1));
+    call(&server, "GET", "/blocked", "");
+    call(&server, "GET", "/explain?key=none", "");
+    server.advance(20 * SECOND);
+    assert_eq!(join(waiting).status, 200);
+    call(&server, "POST", "/clock/jump", r#"{"by":"1h"}"#);
+    let all = parsed(&call(&server, "GET", "/history", ""));
+    let records = all["records"].as_array().expect("a list");
+    for kind in Kind::ALL {
+        let is_there = |record: &Value| record["kind"] == kind.name();
+        assert!(records.iter().any(is_there), "no {}", kind.name());
+    }
+    assert_eq!(call(&server, "GET", "/history?format=text", "").status, 200);
+}
+
+/// Calls `look` with everything in a description that a reader meets by its name: properties, parameters and variants.
+fn each_named(value: &Value, path: &str, look: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                each_named(item, &format!("{path}/{place}"), look);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields.iter().filter(|(name, _)| *name != "example") {
+                let path = format!("{path}/{name}");
+                match (name.as_str(), field) {
+                    ("properties", Value::Object(properties)) => {
+                        for (property, schema) in properties {
+                            look(&format!("{path}/{property}"), schema);
+                        }
+                    }
+                    ("oneOf" | "parameters", Value::Array(items)) => {
+                        for (place, item) in items.iter().enumerate() {
+                            look(&format!("{path}/{place}"), item);
+                        }
+                    }
+                    _ => {}
+                }
+                each_named(field, &path, look);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_property_parameter_or_variant_lacks_a_description() {
+    let mut count = 0;
+    let mut lacking = Vec::new();
+    each_named(&DESCRIPTION, "", &mut |path, schema| {
+        count += 1;
+        let description = schema["description"].as_str().unwrap_or_default();
+        if !description.ends_with('.') {
+            lacking.push(format!("{path}: {description:?}"));
+        }
+    });
+    assert!(count > 200, "they are found: {count}");
+    assert!(lacking.is_empty(), "{lacking:#?}");
+}
+
+/// The schema of a field of the body of a call.
+fn field<'a>(path: &str, name: &str) -> &'a Value {
+    let body = &DESCRIPTION["paths"][path]["post"]["requestBody"]["content"]["application/json"];
+    &body["schema"]["properties"][name]
+}
+
+#[test]
+fn every_effect_scenario_and_phase_says_what_happens() {
+    let effects = field("/faults", "effect")["oneOf"].as_array();
+    let effects = effects.expect("an effect is one of several");
+    let kinds: Vec<_> = effects
+        .iter()
+        .map(|effect| &effect["properties"]["kind"]["const"])
+        .collect();
+    assert_eq!(kinds.len(), 15, "{kinds:?}");
+    let scenarios = named(&field("/leader/lose", "scenario").to_string());
+    for name in ["never-elected", "leader-killed", "quorum-lost", "starting"] {
+        assert!(scenarios.contains(&name.to_owned()), "{scenarios:?}");
+    }
+    let phases = named(&field("/leader/lose", "phases").to_string());
+    assert_eq!(phases.len(), 5, "{phases:?}");
+}
+
+/// The names in a schema that is one of several.
+fn named(schema: &str) -> Vec<String> {
+    let names = schema.split("\"const\":\"").skip(1);
+    names
+        .map(|rest| rest.split('"').next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// One request for the reference, with this `Accept`.
+fn reference(server: &proconsul::Server, accept: &str) -> Answer {
+    let lines = [format!("Accept: {accept}")];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let text = crate::support::request("GET", "/proconsul/v1/", &lines, "");
+    parse(&exchange(server.addr(), &text).expect("an answer comes"))
+}
+
+#[test]
+fn people_get_a_page_and_tools_get_json() {
+    let server = frozen();
+    let page = reference(&server, "text/html,application/xhtml+xml,*/*;q=0.8");
+    assert_eq!(
+        page.header("Content-Type"),
+        Some("text/html; charset=utf-8")
+    );
+    assert_eq!(page.header("Vary"), Some("Accept"));
+    for (path, methods) in DESCRIPTION["paths"].as_object().expect("it has paths") {
+        for method in methods.as_object().expect("a path has methods").keys() {
+            let heading = format!(
+                "<code>{} /proconsul/v1{path}</code></h2>",
+                method.to_uppercase()
+            );
+            assert!(page.body.contains(&heading), "{heading}");
+        }
+    }
+    for text in [
+        "<code>leader-killed</code>",
+        "<code>applied-then-reset</code>",
+        "Which error.",
+    ] {
+        assert!(page.body.contains(text), "{text}");
+    }
+    let without_slash = get(&server, "/proconsul/v1");
+    assert_eq!(without_slash.status, 308);
+    assert_eq!(without_slash.header("Location"), Some("/proconsul/v1/"));
+    for accept in ["*/*", "application/json"] {
+        let json = reference(&server, accept);
+        let value: Value = serde_json::from_str(&json.body).expect("it is JSON");
+        assert_eq!(value, *DESCRIPTION);
+    }
+}

@@ -1,0 +1,8 @@
+//! Bodies of requests, as Go decodes them (kv.md 7, session.md 4).
+
+mod deep;
+mod field_kinds;
+mod later_fields;
+mod malformed;
+mod quoting;
+pub(crate) mod random;

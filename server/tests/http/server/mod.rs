@@ -1,0 +1,8 @@
+//! The server and its settings, as its endpoints show them (operator.md).
+
+mod absent;
+mod configured;
+mod events;
+mod metrics;
+mod snapshots;
+mod tenancy;

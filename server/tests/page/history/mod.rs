@@ -1,0 +1,130 @@
+//! The history, live; and the requests that are blocked.
+
+pub(super) mod locks;
+pub(super) mod speed;
+
+use std::time::Duration;
+
+use proconsul::control::Session;
+use proconsul::engine::BlockedOn;
+use serde_json::json;
+
+use crate::support::{Page, send};
+
+#[test]
+fn records_come_as_they_are_made_and_are_filtered() {
+    let Some(mut page) = Page::frozen("dc1/history") else {
+        return;
+    };
+    send(&page.server, "PUT", "/v1/kv/one", "x");
+    page.until("row('\"one\" written')");
+    let id = page.session("worker-a");
+    page.acquire("two", &id);
+    page.until("row('acquired by worker-a')");
+    page.enter("Kind", "locks");
+    page.until("document.querySelectorAll('.rows > .row').length === 1");
+    page.enter("Kind", "");
+    page.enter("Key", "one");
+    page.until("row('\"one\" written') && !row('worker-a')");
+    page.enter("Key", "");
+    page.enter("Session", &id);
+    page.until("row('worker-a') && !row('\"one\" written')");
+    page.enter("Session", "");
+    page.enter("Text", "ANSWERED 200");
+    page.until("row('answered 200') && document.querySelectorAll('.rows > .row').length === 1");
+    assert_eq!(
+        page.eval("new URLSearchParams(location.search).get('text')"),
+        json!("ANSWERED 200")
+    );
+    page.is_clean();
+}
+
+#[test]
+fn a_record_leads_to_its_cause_and_to_what_it_caused() {
+    let Some(mut page) = Page::frozen("dc1/history") else {
+        return;
+    };
+    let id = page
+        .server
+        .sessions()
+        .create(Session::ttl(Duration::from_secs(10)))
+        .expect("it is created");
+    page.acquire("job", &id);
+    page.server.advance(Duration::from_secs(20));
+    page.click_row("\"job\" released");
+    page.until("document.querySelector('.pane h2')?.textContent.includes('released')");
+    page.eval("[...document.querySelectorAll('.pane a')].find((one) => one.textContent.startsWith('#')).click()");
+    page.until("document.querySelector('.pane h2')?.textContent.includes('session-ended')");
+    page.until("[...document.querySelectorAll('.pane li .badge')].some((one) => one.textContent === 'lock-delay-began')");
+    send(&page.server, "PUT", "/v1/kv/other", "x");
+    page.click_row("\"other\" written");
+    page.until("document.querySelector('.pane')?.innerText.includes('PUT /v1/kv/other')");
+    page.is_clean();
+}
+
+#[test]
+fn the_history_is_cleared_after_a_question() {
+    let Some(mut page) = Page::frozen("dc1/history") else {
+        return;
+    };
+    page.server.kv().put("one", "x");
+    page.until("row('\"one\" written')");
+    page.press("Clear");
+    page.confirm();
+    page.sees("The history is empty.");
+    page.until("!row('\"one\" written')");
+    assert_eq!(page.server.history_text(), "");
+    page.is_clean();
+}
+
+#[test]
+fn a_blocked_request_says_what_would_wake_it() {
+    let Some(mut page) = Page::frozen("dc1/blocked") else {
+        return;
+    };
+    page.sees("No request is blocked.");
+    page.server.kv().put("job", "x");
+    let target = format!("/v1/kv/job?index={}&wait=60s", page.server.index());
+    let patience = Duration::from_secs(20);
+    std::thread::scope(|threads| {
+        let waits = threads.spawn(|| send(&page.server, "GET", &target, ""));
+        page.server
+            .wait_blocked(&BlockedOn::prefix("job"), 1, patience)
+            .expect("it blocks");
+        page.tab.until("row('key \"job\"')");
+        page.server.advance(Duration::from_secs(7));
+        page.tab
+            .until("row('key \"job\"').textContent.includes('7.0s')");
+        page.server.kv().put("job", "y");
+        assert!(waits.join().expect("it is answered").contains("200 OK"));
+    });
+    page.sees("No request is blocked.");
+    page.is_clean();
+}
+
+/// Looking at a test changes nothing in it.
+#[test]
+fn what_the_page_reads_is_not_recorded() {
+    let Some(mut page) = Page::frozen("") else {
+        return;
+    };
+    page.server.kv().put("a", "x");
+    let before = page.server.history_text();
+    for view in [
+        "dc1/kv?key=a",
+        "dc1/sessions",
+        "dc1/services",
+        "dc1/nodes",
+        "dc1/checks",
+        "dc1/more",
+        "dc1/locks",
+        "dc1/state",
+    ] {
+        page.open(view);
+    }
+    page.open("dc1/kv?key=a");
+    page.until("document.querySelector('.value pre')?.textContent === 'x'");
+    assert_eq!(page.server.history_text(), before);
+    assert_eq!(page.server.open_requests(), 0);
+    page.is_clean();
+}
