@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::alphabet;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 /// Padding is required; trailing bits are ignored.
 const DECODER: GeneralPurpose = GeneralPurpose::new(
@@ -12,10 +12,7 @@ const DECODER: GeneralPurpose = GeneralPurpose::new(
 
 /// Appends padded standard base64.
 pub fn encode(data: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.resize(start + data.len().div_ceil(3) * 4, 0);
-    let encoded = STANDARD.encode_slice(data, &mut out[start..]);
-    encoded.expect("four characters stand for three bytes");
+    base64_simd::STANDARD.encode_append(data, out);
 }
 
 /// Decodes padded standard base64. Line ends are skipped anywhere.
@@ -23,10 +20,9 @@ pub fn encode(data: &[u8], out: &mut Vec<u8>) {
 /// # Errors
 /// The position that Go names in `illegal base64 data at input byte N`.
 pub fn decode(text: &[u8]) -> Result<Vec<u8>, usize> {
-    // Line ends are rare, so the fast path does not support them.
-    DECODER
-        .decode(text)
-        .or_else(|_| decode_with_line_ends(text))
+    // Line ends and trailing bits are rare, so the fast path does not support them.
+    let strict = base64_simd::STANDARD.decode_to_vec(text);
+    strict.or_else(|_| decode_with_line_ends(text))
 }
 
 fn decode_with_line_ends(text: &[u8]) -> Result<Vec<u8>, usize> {

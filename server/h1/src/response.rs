@@ -1,11 +1,10 @@
 //! Responses on the wire: status line, headers in Go's order, and the body in Go's framing (kv.md 1.2).
 
-use std::{io, iter};
+use std::io;
 
 use bytes::{Buf, Bytes};
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
-use memchr::memchr_iter;
 use tokio::io::AsyncWriteExt;
 
 use crate::head::{Head, Persistence, Protocol};
@@ -293,15 +292,15 @@ fn reason(status: StatusCode) -> &'static str {
 
 /// Writes a header, its name in Go's canonical form: every word starts with a capital.
 fn write_header(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
-    let start = out.len();
-    let name = name.as_str().as_bytes();
-    out.extend_from_slice(name);
-    let words = memchr_iter(b'-', name).map(|dash| dash + 1);
-    for word in iter::once(0).chain(words) {
-        if let Some(letter) = out.get_mut(start + word) {
-            letter.make_ascii_uppercase();
+    let mut before = b'-';
+    out.extend(name.as_str().bytes().map(|byte| {
+        let starts_word = std::mem::replace(&mut before, byte) == b'-';
+        if starts_word {
+            byte.to_ascii_uppercase()
+        } else {
+            byte
         }
-    }
+    }));
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");

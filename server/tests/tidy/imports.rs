@@ -187,6 +187,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "gocompat",
         &[
             "base64",
+            "base64-simd",
             "bytes",
             "flate2",
             "itoa",

@@ -92,15 +92,10 @@ impl<T: Decode<Place: Default>> Decode for Option<T> {
     type Place = Option<T::Place>;
 
     fn decode(place: &mut Self::Place, value: Value<'_>, context: &mut DecodeContext) {
-        match value.kind() {
-            ValueKind::Null => *place = None,
-            ValueKind::Bool(_)
-            | ValueKind::Number(_)
-            | ValueKind::String(_)
-            | ValueKind::Array
-            | ValueKind::Object => {
-                T::decode(place.get_or_insert_default(), value, context);
-            }
+        if value.is_null() {
+            *place = None;
+        } else {
+            T::decode(place.get_or_insert_default(), value, context);
         }
     }
 

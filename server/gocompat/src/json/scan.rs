@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::find::find_byte;
+use super::find::{below, equal, find};
 use super::value::{Document, Extent};
 use crate::quote::printable::Unicode;
 use crate::quote::push_escaped_by;
@@ -208,8 +208,8 @@ impl Scanner<'_> {
     /// Scans a string behind its opening quote.
     fn string(&mut self) -> Result<(), SyntaxError> {
         loop {
-            let plain = find_byte(&self.body[self.at..], |byte| {
-                matches!(byte, b'"' | b'\\' | 0..0x20)
+            let plain = find(&self.body[self.at..], |word| {
+                equal(word, b'"') | equal(word, b'\\') | below(word, b' ')
             });
             self.at = plain.map_or(self.body.len(), |plain| self.at + plain);
             match self.next()? {

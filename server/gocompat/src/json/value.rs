@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::find::find_byte;
+use super::find::{equal, find};
 
 /// A JSON value that the scanner has checked.
 #[derive(Debug)]
@@ -86,6 +86,11 @@ impl<'a> Value<'a> {
                 str::from_utf8(self.text).expect("a number that was scanned is ASCII"),
             ),
         }
+    }
+
+    /// Whether it is `null`.
+    pub(super) fn is_null(self) -> bool {
+        self.text[0] == b'n'
     }
 
     /// Returns the value as written.
@@ -193,7 +198,7 @@ fn word_length(text: &[u8]) -> usize {
 pub(super) fn string_length(text: &[u8]) -> usize {
     let mut at = 1;
     loop {
-        let plain = find_byte(&text[at..], |byte| matches!(byte, b'"' | b'\\'));
+        let plain = find(&text[at..], |word| equal(word, b'"') | equal(word, b'\\'));
         at += plain.expect("the scanner has seen the closing quote");
         match text[at] {
             b'"' => return at + 1,
@@ -205,7 +210,7 @@ pub(super) fn string_length(text: &[u8]) -> usize {
 /// Decodes the inside of a string as Go does: invalid bytes and lone surrogates become U+FFFD.
 pub(super) fn decode_string(inside: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(inside) {
-        Ok(text) if !inside.contains(&b'\\') => Cow::Borrowed(text),
+        Ok(text) if find(inside, |word| equal(word, b'\\')).is_none() => Cow::Borrowed(text),
         _ => Cow::Owned(decode_escapes(inside)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::json::find::find_byte;
+use crate::json::find::{below, equal, find};
 
 /// How control characters are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +46,13 @@ pub(super) fn break_line_after_comma(out: &mut Vec<u8>, depth: usize) {
     push_line(out, 0, depth);
 }
 
+#[inline]
 fn push_line(out: &mut Vec<u8>, start: usize, depth: usize) {
-    let end = 2 + 4 * depth;
-    let known = end.min(COMMA_AND_LINE.len());
-    out.extend_from_slice(&COMMA_AND_LINE[start..known]);
-    // No answer of Consul is this deep.
-    out.extend(std::iter::repeat_n(b' ', end - known));
+    let end = out.len() + 2 - start + 4 * depth;
+    // More than is needed: a copy of a known length takes no call.
+    out.extend_from_slice(&COMMA_AND_LINE[start..]);
+    // No answer of Consul is deeper than that.
+    out.resize(end, b' ');
 }
 
 /// Prints a string.
@@ -63,9 +64,14 @@ pub(super) fn push_string(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes
 
 /// Prints a string without its quotes.
 pub(super) fn push_unquoted(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes) {
-    let is_suspect = |byte| matches!(byte, 0..b' ' | b'"' | b'\\' | b'&' | b'<' | b'>' | 0xe2);
+    let suspects = |word| {
+        let escaped = [b'"', b'\\', b'&', b'<', b'>', 0xe2];
+        escaped
+            .iter()
+            .fold(below(word, b' '), |found, byte| found | equal(word, *byte))
+    };
     let mut rest = text.as_bytes();
-    while let Some(at) = find_byte(rest, is_suspect) {
+    while let Some(at) = find(rest, suspects) {
         let (plain, suspect) = rest.split_at(at);
         out.extend_from_slice(plain);
         let mut length = 1;

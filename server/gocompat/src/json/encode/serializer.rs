@@ -87,14 +87,22 @@ impl<'w> GoSerializer<'w> {
 
 impl Container<'_> {
     /// Starts the next element.
+    #[inline]
     fn next(&mut self) {
-        match (self.style.pretty, self.is_empty) {
-            (true, true) => break_line(self.out, self.depth),
-            (true, false) => break_line_after_comma(self.out, self.depth),
-            (false, true) => {}
-            (false, false) => self.out.push(b','),
+        if self.style.pretty {
+            self.next_line();
+        } else if !self.is_empty {
+            self.out.push(b',');
         }
         self.is_empty = false;
+    }
+
+    fn next_line(&mut self) {
+        if self.is_empty {
+            break_line(self.out, self.depth);
+        } else {
+            break_line_after_comma(self.out, self.depth);
+        }
     }
 
     fn colon(&mut self) {
@@ -378,11 +386,14 @@ impl SerializeStruct for Container<'_> {
     type Ok = ();
     type Error = SerializeError;
 
+    // Inlined, the name is copied as a constant.
+    #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         name: &'static str,
         value: &T,
     ) -> Result<(), SerializeError> {
+        self.out.reserve(name.len() + 4);
         self.next();
         // The names of members are letters.
         self.out.push(b'"');

@@ -34,12 +34,13 @@ routes! {
 }
 
 go_struct! {
-    /// An operation of the body. Of several members, the first in this order counts.
+    /// An operation of the body. Of several members, the first in this order counts. Most operations are about keys, and
+    /// the others are large.
     struct OperationBody as "api.TxnOp" {
         "KV": Option<KvBody> => kv,
-        "Node": Option<NodeOperation> => node,
-        "Service": Option<ServiceOperation> => service,
-        "Check": Option<CheckOperation> => check,
+        "Node": Option<Box<NodeOperation>> => node,
+        "Service": Option<Box<ServiceOperation>> => service,
+        "Check": Option<Box<CheckOperation>> => check,
     }
 }
 
