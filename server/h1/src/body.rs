@@ -14,7 +14,7 @@ use crate::stream::ReadSide;
 use crate::strictness::Strictness;
 
 /// The size of a read of a head. Nearly all heads are shorter.
-const HEAD_ROOM: usize = 4 * 1024;
+pub(crate) const HEAD_ROOM: usize = 4 * 1024;
 /// The size of a read of a body. Such a buffer is freed after the request.
 const BODY_ROOM: usize = 64 * 1024;
 /// The most that Go's server reads of an unread body. With more it closes the connection.
@@ -154,10 +154,10 @@ impl Wire {
         }
     }
 
-    /// Frees the buffer of a large body.
-    pub(crate) fn shrink(&self) {
+    /// Frees an empty buffer that is larger than this.
+    pub(crate) fn shrink_to(&self, room: usize) {
         let mut reading = self.reading();
-        if reading.arrived.is_empty() && reading.arrived.capacity() > HEAD_ROOM {
+        if reading.arrived.is_empty() && reading.arrived.capacity() > room {
             reading.arrived = BytesMut::new();
         }
     }

@@ -11,7 +11,7 @@ use http::{HeaderValue, Method, StatusCode};
 use tokio::io::AsyncWriteExt;
 
 use crate::bad_head::BadHead;
-use crate::body::{Incoming, Left, UNREAD_LIMIT, Wire};
+use crate::body::{HEAD_ROOM, Incoming, Left, UNREAD_LIMIT, Wire};
 use crate::head::{Expectation, Framing, Head, Persistence};
 use crate::lines::Lines;
 use crate::response::{Ending, Fate, HttpResponse, ResponseBody, Terms};
@@ -124,7 +124,7 @@ where
         let answer = tokio::select! {
             biased;
             answer = answering => answer,
-            () = write.gone(settings.hanging_up) => return Close::Said,
+            () = gone_while_waiting(wire, write, settings) => return Close::Said,
         };
         match answer.ending {
             Ending::Silence => return Close::Said,
@@ -143,8 +143,15 @@ where
             }
             return Close::Said;
         }
-        wire.shrink();
+        wire.shrink_to(HEAD_ROOM);
     }
+}
+
+/// Returns when the client has gone. It is asked first when a request has to wait, which gives the buffer back: thousands
+/// of requests may wait.
+async fn gone_while_waiting(wire: &Wire, write: &WriteSide, settings: ServeOptions) {
+    wire.shrink_to(0);
+    write.gone(settings.hanging_up).await;
 }
 
 /// Reads the next head.
@@ -163,7 +170,12 @@ async fn next_head(
         let (found, there) = wire.with_arrived(|arrived| {
             let bytes = &arrived[..arrived.len().min(limit)];
             let found = lines.read_on(bytes, settings.strict);
-            let found = found.map(|length| length.map(|length| arrived.split_to(length).freeze()));
+            // Copied, so that headers do not keep the buffer while their request waits.
+            let found = found.map(|length| {
+                let head = length.map(|length| Bytes::copy_from_slice(&arrived[..length]));
+                arrived.advance(length.unwrap_or(0));
+                head
+            });
             (found, arrived.len())
         });
         if let Some(head) = found? {
