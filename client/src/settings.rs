@@ -91,22 +91,23 @@ impl Settings {
 
     /// The HTTP client for an address.
     pub(crate) fn http_client(&self, address: &Address) -> Result<reqwest::Client, Error> {
-        let mut builder = reqwest::Client::builder()
+        let builder = reqwest::Client::builder()
             // A 301 of Consul means that it would have used another key.
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .tcp_nodelay(true);
-        if let Some(path) = &address.socket {
+        let builder = match &address.socket {
+            None => builder,
             #[cfg(unix)]
-            {
-                builder = builder.unix_socket(path.as_path());
-            }
+            Some(path) => builder.unix_socket(path.as_path()),
             #[cfg(not(unix))]
-            return Err(Error::Settings(format!(
-                "unix sockets do not exist here: {}",
-                path.display()
-            )));
-        }
+            Some(path) => {
+                return Err(Error::Settings(format!(
+                    "unix://{}: Unix sockets do not work on this system: give a host and a port",
+                    path.display()
+                )));
+            }
+        };
         self.tls
             .apply(builder, address)?
             .build()

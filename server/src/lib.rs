@@ -77,6 +77,7 @@ pub use config::definition;
 pub(crate) use config::entry;
 #[doc(inline)]
 pub use control::{Address, Server};
+pub(crate) use engine::os;
 #[doc(hidden)]
 pub use engine::{blocking, clock, entropy};
 #[cfg(feature = "snapshots")]

@@ -2,17 +2,19 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
 use proconsul_conformance::case::feature::go_duration;
 use proconsul_conformance::shadow::{Difference, Inside, Place};
 use proconsul_conformance::target::consul::{self, Agent};
+use proconsul_conformance::time::wait_until;
 use proconsul_conformance::wire::Address;
 use proconsul_conformance::{Target, ToolError};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::flag::{register, register_conditional_default};
 
 use super::output::{Files, say, write};
 
@@ -60,7 +62,7 @@ impl Shadow {
             std::fs::create_dir_all(folder)
                 .map_err(|error| ToolError(format!("cannot make {}: {error}", folder.display())))?;
         }
-        let end = until_told()?;
+        let is_told = until_told()?;
         let version = place.real.version.clone();
         let observer = move |difference: &Difference| {
             say(&mut io::stdout().lock(), &difference.line());
@@ -80,10 +82,7 @@ impl Shadow {
         for sentence in shadow.not_copied() {
             say(&mut io::stdout().lock(), &format!("left out: {sentence}"));
         }
-        match self.time.map(|time| end.recv_timeout(time)) {
-            None => drop(end.recv()),
-            Some(Ok(()) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected)) => {}
-        }
+        wait_until(|| is_told.load(Ordering::Relaxed), self.time);
         let (findings, target, build) = shadow.finish();
         self.files.write(findings.document(&target, &build))?;
         for sentence in findings.left_out() {
@@ -124,10 +123,11 @@ impl Shadow {
 /// The emulator's binary: cargo puts it beside this one, packagers put both on the `PATH`.
 fn found() -> Result<PathBuf, ToolError> {
     let own = std::env::current_exe().unwrap_or_default();
-    let beside = own.parent().map(|folder| folder.join(EMULATOR));
+    let name = format!("{EMULATOR}{}", std::env::consts::EXE_SUFFIX);
+    let beside = own.parent().map(|folder| folder.join(&name));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let on_path = on_path.iter().map(|folder| folder.join(EMULATOR));
+    let on_path = on_path.iter().map(|folder| folder.join(&name));
     let mut places = beside.into_iter().chain(on_path);
     places.find(|file| file.is_file()).ok_or_else(|| {
         ToolError(format!(
@@ -136,20 +136,16 @@ fn found() -> Result<PathBuf, ToolError> {
     })
 }
 
-/// Hears of the first signal to end; a second one ends the process at once.
-fn until_told() -> Result<mpsc::Receiver<()>, ToolError> {
+/// Returns what the first signal to end sets; a second one ends the process at once.
+fn until_told() -> Result<Arc<AtomicBool>, ToolError> {
     let cannot = |error: io::Error| ToolError(format!("cannot listen for signals: {error}"));
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(cannot)?;
-    let (sender, end) = mpsc::channel();
-    std::thread::spawn(move || {
-        for signal in &mut signals {
-            if sender.send(()).is_err() {
-                let ended = signal_hook::low_level::emulate_default_handler(signal);
-                debug_assert!(ended.is_ok(), "both signals end a process");
-            }
-        }
-    });
-    Ok(end)
+    let is_told = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // In this order, so that the first signal does not find what it sets.
+        register_conditional_default(signal, Arc::clone(&is_told)).map_err(cannot)?;
+        register(signal, Arc::clone(&is_told)).map_err(cannot)?;
+    }
+    Ok(is_told)
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -83,6 +83,19 @@ pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
+/// Waits until `is_over` or until the time is over, if there is a limit.
+pub fn wait_until(is_over: impl Fn() -> bool, limit: Option<Duration>) {
+    const LOOK: Duration = Duration::from_millis(50);
+    let deadline = limit.map(Deadline::after);
+    while !is_over() {
+        match deadline.map(|deadline| deadline.left()) {
+            None => pause(LOOK),
+            Some(Some(left)) => pause(left.min(LOOK)),
+            Some(None) => return,
+        }
+    }
+}
+
 /// Today's date in UTC as `2026-11-21`, for reports and recordings.
 #[must_use]
 pub fn today() -> String {

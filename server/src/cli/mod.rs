@@ -8,7 +8,7 @@
 //! | `agent` | the verb `agent`, with its banner, log and files |
 //! | `entrypoint` | the start script of Consul's image as a verb |
 //! | `commands`, `version` | the verbs that are clients of a running server; the verb `version` |
-//! | `output`, `signals` | printing; signals |
+//! | `output` | printing |
 //!
 //! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL, and no crate reads
 //! either.
@@ -23,7 +23,6 @@ mod entrypoint;
 mod output;
 pub(crate) mod resolve;
 mod settings;
-mod signals;
 mod version;
 
 use std::path::Path;

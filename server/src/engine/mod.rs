@@ -12,6 +12,7 @@ pub mod clock;
 pub mod entropy;
 mod mutate;
 mod observe;
+pub(crate) mod os;
 pub(crate) mod parked;
 mod runs;
 mod time;

@@ -5,12 +5,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as StdTcpListener};
 use std::path::Path;
 
 use socket2::SockRef;
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::TcpListener;
 
 use super::{Address, StartError};
 use crate::config::{Config, Listener};
 use crate::control::Server;
 use crate::http::{self, Socket};
+use crate::os;
 
 pub(super) type Bound = (Address, Socket);
 
@@ -163,11 +164,7 @@ pub(super) fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
 fn bind_unix(path: &Path) -> Result<Bound, StartError> {
     let address = Address::Unix(path.to_owned());
     remove_socket(&address);
-    let bound = UnixListener::bind(path).and_then(|listener| {
-        SockRef::from(&listener).listen(http::BACKLOG.into())?;
-        Ok(listener)
-    });
-    match bound {
+    match os::listen_at(path, http::BACKLOG) {
         Ok(listener) => Ok((address, Socket::Unix(listener))),
         Err(error) => Err(StartError::Listen { address, error }),
     }

@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready};
-use tokio::net::{tcp, unix};
+use tokio::net::tcp;
+#[cfg(unix)]
+use tokio::net::unix;
 
 /// The meaning of a half-closed connection whose request waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +24,7 @@ pub(crate) enum ReadHalf {
     /// A TCP socket.
     Tcp(tcp::OwnedReadHalf),
     /// A Unix socket.
+    #[cfg(unix)]
     Unix(unix::OwnedReadHalf),
 }
 
@@ -31,6 +34,7 @@ pub(crate) enum WriteHalf {
     /// A TCP socket.
     Tcp(tcp::OwnedWriteHalf),
     /// A Unix socket.
+    #[cfg(unix)]
     Unix(unix::OwnedWriteHalf),
 }
 
@@ -39,6 +43,7 @@ impl ReadHalf {
     pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(half) => half.as_ref().try_write(bytes),
+            #[cfg(unix)]
             Self::Unix(half) => half.as_ref().try_write(bytes),
         }
     }
@@ -46,6 +51,7 @@ impl ReadHalf {
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         match self {
             Self::Tcp(half) => half.ready(interest).await,
+            #[cfg(unix)]
             Self::Unix(half) => half.ready(interest).await,
         }
     }
@@ -59,11 +65,13 @@ impl ReadHalf {
         loop {
             let readable = match self {
                 Self::Tcp(half) => half.as_ref().poll_read_ready(context),
+                #[cfg(unix)]
                 Self::Unix(half) => half.as_ref().poll_read_ready(context),
             };
             ready!(readable)?;
             let read = match self {
                 Self::Tcp(half) => half.try_read_buf(buffer),
+                #[cfg(unix)]
                 Self::Unix(half) => half.try_read_buf(buffer),
             };
             match read {
@@ -77,6 +85,12 @@ impl ReadHalf {
 impl WriteHalf {
     /// Returns when the client has gone; `hanging_up` decides about a half-closed connection.
     pub(crate) async fn gone(&self, hanging_up: HangingUp) {
+        #[cfg(windows)]
+        match self.is_over().await {
+            Ok(false) => {}
+            Ok(true) if hanging_up == HangingUp::Waits => {}
+            Ok(true) | Err(_) => return,
+        }
         if hanging_up == HangingUp::Gone {
             let ready = self.ready(Interest::ERROR | Interest::READABLE).await;
             if ready.is_ok_and(|ready| ready.is_error() || ready.is_read_closed()) {
@@ -93,8 +107,17 @@ impl WriteHalf {
     async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         match self {
             Self::Tcp(half) => half.ready(interest).await,
+            #[cfg(unix)]
             Self::Unix(half) => half.ready(interest).await,
         }
+    }
+
+    /// Whether the client has ended its stream, once it has sent anything or ended it. Windows says that a socket is
+    /// readable once, until it is found empty, so that the event alone would be that of an earlier request.
+    #[cfg(windows)]
+    async fn is_over(&self) -> io::Result<bool> {
+        let Self::Tcp(half) = self;
+        Ok(half.as_ref().peek(&mut [0]).await? == 0)
     }
 
     /// Makes a TCP connection end with a reset when both halves are dropped. Unix sockets have no reset.
@@ -105,6 +128,7 @@ impl WriteHalf {
                 let _ = half.as_ref().set_zero_linger();
                 half.forget();
             }
+            #[cfg(unix)]
             Self::Unix(half) => half.forget(),
         }
     }
@@ -118,6 +142,7 @@ impl AsyncRead for ReadHalf {
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(half) => Pin::new(half).poll_read(context, buffer),
+            #[cfg(unix)]
             Self::Unix(half) => Pin::new(half).poll_read(context, buffer),
         }
     }
@@ -131,6 +156,7 @@ impl AsyncWrite for WriteHalf {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Tcp(half) => Pin::new(half).poll_write(context, bytes),
+            #[cfg(unix)]
             Self::Unix(half) => Pin::new(half).poll_write(context, bytes),
         }
     }
@@ -142,6 +168,7 @@ impl AsyncWrite for WriteHalf {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Tcp(half) => Pin::new(half).poll_write_vectored(context, slices),
+            #[cfg(unix)]
             Self::Unix(half) => Pin::new(half).poll_write_vectored(context, slices),
         }
     }
@@ -158,6 +185,7 @@ impl AsyncWrite for WriteHalf {
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(half) => Pin::new(half).poll_shutdown(context),
+            #[cfg(unix)]
             Self::Unix(half) => Pin::new(half).poll_shutdown(context),
         }
     }

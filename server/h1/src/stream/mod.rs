@@ -9,7 +9,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, UnixStream, tcp, unix};
+use tokio::net::{TcpStream, tcp};
+#[cfg(unix)]
+use tokio::net::{UnixStream, unix};
 
 use half::{ReadHalf, WriteHalf};
 use sealed::Sealed;
@@ -45,6 +47,7 @@ impl From<TcpStream> for Stream {
     }
 }
 
+#[cfg(unix)]
 impl From<UnixStream> for Stream {
     fn from(socket: UnixStream) -> Self {
         let (read, write): (unix::OwnedReadHalf, unix::OwnedWriteHalf) = socket.into_split();

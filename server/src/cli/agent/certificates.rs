@@ -1,8 +1,7 @@
 //! The files of `-https-dev`: certificates that were made for this process.
 
-use std::fs::{DirBuilder, Permissions};
+use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tracing::info;
@@ -57,7 +56,9 @@ pub(super) fn write(resolved: &Resolved, served: &Addresses) -> Result<Option<Wr
     };
     let folder = &written.folder;
     let mut maker = DirBuilder::new();
-    let made = maker.recursive(true).mode(0o755).create(folder);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut maker, 0o755);
+    let made = maker.recursive(true).create(folder);
     made.map_err(|error| unwritten(folder, &error))?;
     for (name, text) in files {
         let path = written.folder.join(name);
@@ -75,9 +76,11 @@ pub(super) fn write(resolved: &Resolved, served: &Addresses) -> Result<Option<Wr
 
 fn write_one(path: &Path, text: &str) -> io::Result<OwnFile> {
     let file = OwnFile::write(path, text)?;
-    // Programs may refuse keys that others can read.
+    // Programs may refuse keys that others can read. On Windows a user's temporary files are readable for that user alone.
+    #[cfg(unix)]
     if path.to_string_lossy().ends_with("-key.pem") {
-        std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     }
     Ok(file)
 }

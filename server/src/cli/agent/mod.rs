@@ -23,12 +23,12 @@ use crate::cli::settings::environment::{ImageSettings, Variables};
 use crate::cli::settings::flags::{FlagEffect, flags};
 use crate::cli::settings::go_flags::{self, FlagError, ParsedFlags};
 use crate::cli::settings::load::{Loaded, load};
-use crate::cli::signals::{Caught, Signals};
 use crate::config::Config;
 use crate::control::{Address, Addresses};
 use crate::entropy::Entropy;
 use crate::go::syscall::error_text;
 use crate::https::Tls;
+use crate::os::{Caught, Signals};
 use crate::server::{self, Reload, StartData};
 use crate::version::Behaviour;
 

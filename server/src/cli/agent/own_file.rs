@@ -1,9 +1,10 @@
 //! Files that the agent writes for other programs: its process id and its addresses.
 
-use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use crate::os::{Identity, Special, special};
 
 /// The most names that are tried for the unfinished file.
 const NAMES_TRIED: u32 = 100;
@@ -14,27 +15,6 @@ pub(super) struct OwnFile {
     path: PathBuf,
     /// `None` for a file that another program has created.
     identity: Option<Identity>,
-}
-
-/// Distinguishes a file from another one at its path, and from itself after a change. The inode alone is not enough: a
-/// new file may get that of a deleted one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
-    device: u64,
-    number: u64,
-    length: u64,
-    modified: (i64, i64),
-}
-
-impl Identity {
-    fn of(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            number: metadata.ino(),
-            length: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-        }
-    }
 }
 
 /// Checks that `path` can be written, without touching it.
@@ -60,22 +40,18 @@ enum Kind {
 }
 
 fn kind_of(path: &Path, metadata: &Metadata) -> io::Result<Kind> {
-    let kind: FileType = metadata.file_type();
+    let kind = metadata.file_type();
     // A file behind a descriptor, such as a redirected /dev/stdout, belongs to another program.
     let descriptors = ["/dev/fd", "/dev/stderr", "/dev/stdout", "/proc"];
     let is_descriptor = descriptors.iter().any(|place| path.starts_with(place));
-    let wrong = if kind.is_fifo() {
-        return Ok(Kind::Fifo);
-    } else if kind.is_char_device() || kind.is_file() && is_descriptor {
-        return Ok(Kind::Stream);
-    } else if kind.is_file() {
-        return Ok(Kind::File);
-    } else if kind.is_dir() {
-        "a directory"
-    } else if kind.is_socket() {
-        "a socket"
-    } else {
-        "a block device"
+    let wrong = match special(kind) {
+        Some(Special::Fifo) => return Ok(Kind::Fifo),
+        Some(Special::CharacterDevice) => return Ok(Kind::Stream),
+        Some(Special::Socket) => "a socket",
+        Some(Special::BlockDevice) => "a block device",
+        None if kind.is_dir() => "a directory",
+        None if is_descriptor => return Ok(Kind::Stream),
+        None => return Ok(Kind::File),
     };
     Err(io::Error::other(format!(
         "this is {wrong}; expected a file, a FIFO or a character device"
@@ -135,9 +111,11 @@ impl Drop for OwnFile {
 /// Writes a new file and moves it to `path`.
 fn replace(path: &Path, text: &str) -> io::Result<OwnFile> {
     let (unfinished, mut file) = create_beside(path)?;
-    let written = file
-        .write_all(text.as_bytes())
-        .and_then(|()| file.metadata())
+    let written = file.write_all(text.as_bytes());
+    // Windows may set the time of the last change when the file is closed.
+    drop(file);
+    let written = written
+        .and_then(|()| fs::metadata(&unfinished))
         .and_then(|metadata| fs::rename(&unfinished, path).map(|()| metadata));
     match written {
         Ok(metadata) => Ok(OwnFile {

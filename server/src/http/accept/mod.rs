@@ -11,13 +11,14 @@ use std::time::Duration;
 use proconsul_h1::{HangingUp, ServeOptions, Stream, Strictness};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::clock;
 use crate::control::Doors;
 use crate::http::pipeline;
 use crate::http::pipeline::context::Context;
 use crate::https::Tls;
+use crate::os::UnixListener;
 use crate::version::Behaviour;
 use connections::Place;
 
@@ -96,6 +97,8 @@ fn keep_port(address: SocketAddr) -> io::Result<TcpSocket> {
         SocketAddr::V4(_) => TcpSocket::new_v4(),
         SocketAddr::V6(_) => TcpSocket::new_v6(),
     }?;
+    // On Windows it would mean that others may bind the same port.
+    #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     Ok(socket)

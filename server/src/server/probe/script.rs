@@ -1,19 +1,19 @@
 //! Script checks: the exit status of a program decides.
 //!
-//! The program leads a process group. The group is killed when the program has ended, when it times out, and
-//! when its result is no longer needed.
+//! The program with all that it has started is killed when it has ended, when it times out, and when its result is no
+//! longer needed.
 
 use std::future::Future;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
 use super::Outcome;
 use crate::go::duration;
 use crate::go::syscall::error_text;
+use crate::os::Family;
 
 /// The program of a check.
 pub(super) struct Script<'a> {
@@ -69,7 +69,7 @@ fn timed_out(script: &Script<'_>, kept: Tail) -> String {
 /// A program and the processes that it started.
 struct Group {
     child: Child,
-    leader: Option<Pid>,
+    family: Family,
 }
 
 impl Group {
@@ -103,10 +103,7 @@ async fn next(output: &mut Option<impl AsyncRead + Unpin>, into: &mut [u8]) -> i
 
 impl Drop for Group {
     fn drop(&mut self) {
-        if let Some(leader) = self.leader {
-            // The group may have ended already.
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
+        self.family.kill(&mut self.child);
     }
 }
 
@@ -119,15 +116,11 @@ fn start(words: &[String]) -> Result<Group, String> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
         // The runtime reaps dropped children, so none stays as a zombie.
         .kill_on_drop(true);
-    let child = command
-        .spawn()
-        .map_err(|error| start_error(program, &error))?;
-    let leader = child.id().and_then(|id| i32::try_from(id).ok());
-    let leader = leader.and_then(Pid::from_raw);
-    Ok(Group { child, leader })
+    let (child, family) =
+        Family::start(&mut command, true).map_err(|error| start_error(program, &error))?;
+    Ok(Group { child, family })
 }
 
 fn start_error(program: &str, error: &io::Error) -> String {

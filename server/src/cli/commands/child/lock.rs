@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use proconsul_client::recipes::{Held, Keeper, Lock, Lost, Semaphore, Slot};
 use proconsul_client::{Client, Error, NewSession};
-use rustix::process::Signal;
 
 use crate::cli::commands::child::Program;
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, child, go_text};
 use crate::cli::output;
-use crate::cli::signals::{Caught, Signals};
+use crate::os::{Caught, Signals};
 
 commands! {
     "lock" "PREFIX PROGRAM..." lock "Runs a program while a lock is held" {
@@ -179,7 +178,7 @@ async fn run(
         }
         End::Signalled(caught) => {
             say("Shutdown triggered, killing child");
-            program.signal(signal(caught));
+            program.pass(caught);
             (false, terminate(&mut program, say).await)
         }
     };
@@ -224,18 +223,10 @@ fn start(given: &Given, words: &[String]) -> Result<Program, String> {
     Program::start(command, input, !reads)
 }
 
-fn signal(caught: Caught) -> Signal {
-    match caught {
-        Caught::Hangup => Signal::HUP,
-        Caught::Interrupt => Signal::INT,
-        Caught::Terminate => Signal::TERM,
-    }
-}
-
 /// Terminates the program with all its children, and kills them after [`GRACE`].
 async fn terminate(program: &mut Program, say: &impl Fn(&str)) -> std::io::Result<ExitStatus> {
     say(&format!("Terminating child pid {}", program.id()));
-    program.signal(Signal::TERM);
+    program.pass(Caught::Terminate);
     tokio::select! {
         status = program.wait_for_all() => {
             say("Child terminated");
@@ -245,7 +236,7 @@ async fn terminate(program: &mut Program, say: &impl Fn(&str)) -> std::io::Resul
     }
     say("Child did not exit after grace period of 5s");
     say(&format!("Killing child pid {}", program.id()));
-    program.signal(Signal::KILL);
+    program.kill();
     tokio::select! {
         status = program.wait_for_all() => status,
         // In a container without an init process, orphans stay zombies forever.

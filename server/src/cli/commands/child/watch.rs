@@ -1,7 +1,5 @@
 //! The verb `watch`: prints a view of the state, or runs a program whenever it changes.
 
-use std::process::Stdio;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proconsul_client::{Client, Error, QueryOptions};
@@ -10,9 +8,9 @@ use tokio::io::AsyncWriteExt as _;
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, child, shown};
 use crate::cli::output;
-use crate::cli::signals::Signals;
 use crate::go::json::encode::to_text;
 use crate::go::number::parse_bool;
+use crate::os::Signals;
 
 commands! {
     "watch" "[PROGRAM...]" watch "Prints something, or runs a program whenever it changes" {
@@ -173,7 +171,7 @@ async fn handle(words: &[String], shell: bool, text: &str, index: u64) -> Result
     let failed = |error: String| Failure::from(format!("Error executing handler: {error}"));
     let mut command = child::command(words, shell);
     command.env("CONSUL_INDEX", index.to_string());
-    let mut program = child::start(command, Stdio::piped()).map_err(failed)?;
+    let mut program = child::start(command).map_err(failed)?;
     if let Some(mut input) = program.stdin.take() {
         // A program that does not read its input has not failed.
         let _ = input.write_all(format!("{text}\n").as_bytes()).await;

@@ -1,0 +1,52 @@
+//! What operating systems do differently: signals, programs with all that they start, Unix sockets, special files.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{Family, Identity, Signals, UnixListener, ending, listen_at, shell, special};
+#[cfg(windows)]
+pub(crate) use windows::{
+    Family, Identity, Signals, UnixListener, ending, listen_at, shell, special,
+};
+
+/// A caught signal, or what Windows has in its place, where nothing is a hangup.
+#[cfg_attr(windows, allow(dead_code))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caught {
+    Hangup,
+    Interrupt,
+    Terminate,
+}
+
+impl Caught {
+    /// Returns Go's name of the signal, for the log.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Caught::Hangup => "hangup",
+            Caught::Interrupt => "interrupt",
+            Caught::Terminate => "terminated",
+        }
+    }
+
+    /// Returns the number of the signal, for the log in JSON.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Caught::Hangup => 1,
+            Caught::Interrupt => 2,
+            Caught::Terminate => 15,
+        }
+    }
+}
+
+/// What a path may name besides a regular file and a folder; on Windows, devices alone.
+#[cfg_attr(windows, allow(dead_code))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Special {
+    Fifo,
+    CharacterDevice,
+    BlockDevice,
+    Socket,
+}
