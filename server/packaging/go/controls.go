@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// About is what the control plane calls so: What a server is.
+// About says what a server is.
 type About struct {
 	// The version of proconsul.
 	Proconsul string `json:"proconsul"`
@@ -21,7 +21,7 @@ type About struct {
 	Datacenter string `json:"datacenter"`
 }
 
-// AllDue is what the control plane calls so: What will happen by itself.
+// AllDue says what will happen by itself.
 type AllDue struct {
 	// The time, in milliseconds since the clock began.
 	NowMs uint64 `json:"now_ms"`
@@ -29,13 +29,13 @@ type AllDue struct {
 	Due []Due `json:"due"`
 }
 
-// AtIndex is what the control plane calls so: The index of the state.
+// AtIndex describes the index of the state.
 type AtIndex struct {
 	// The index of the last change, now.
 	Index uint64 `json:"index"`
 }
 
-// Blocked is what the control plane calls so: A request that waits for a change.
+// Blocked describes a request that waits for a change.
 type Blocked struct {
 	// The number of the request.
 	Request uint64 `json:"request"`
@@ -51,7 +51,7 @@ type Blocked struct {
 	UntilMs uint64 `json:"until_ms"`
 }
 
-// Caused is what the control plane calls so: What happened while time passed.
+// Caused says what happened while time passed.
 type Caused struct {
 	// The time, in milliseconds since the clock began.
 	NowMs uint64 `json:"now_ms"`
@@ -59,13 +59,13 @@ type Caused struct {
 	Caused []Record `json:"caused"`
 }
 
-// Checkpoints is what the control plane calls so: The checkpoints of a server.
+// Checkpoints describes the checkpoints of a server.
 type Checkpoints struct {
 	// Their names, in byte order.
 	Checkpoints []string `json:"checkpoints"`
 }
 
-// Clock is what the control plane calls so: The clock of a server.
+// Clock describes the clock of a server.
 type Clock struct {
 	// The time, in milliseconds since the clock began.
 	NowMs uint64 `json:"now_ms"`
@@ -75,7 +75,7 @@ type Clock struct {
 	NextDeadlineInMs uint64 `json:"next_deadline_in_ms"`
 }
 
-// Due is what the control plane calls so: Something that will happen by itself.
+// Due describes something that will happen by itself.
 type Due struct {
 	// When, in milliseconds since the clock began.
 	AtMs uint64 `json:"at_ms"`
@@ -87,7 +87,7 @@ type Due struct {
 	Session string `json:"session"`
 }
 
-// Explanation is what the control plane calls so: Who holds a key, and who waits for it.
+// Explanation says who holds a key, and who waits for it.
 type Explanation struct {
 	// The key.
 	Key string `json:"key"`
@@ -111,7 +111,7 @@ type Explanation struct {
 	Text string `json:"text"`
 }
 
-// Exported is what the control plane calls so: A key as `consul kv export` prints it.
+// Exported describes a key as `consul kv export` prints it.
 type Exported struct {
 	// The key, which is not empty.
 	Key string `json:"key"`
@@ -121,7 +121,7 @@ type Exported struct {
 	Value string `json:"value"`
 }
 
-// History is what the control plane calls so: Records of the history.
+// History describes records of the history.
 type History struct {
 	// The records, oldest first.
 	Records []Record `json:"records"`
@@ -129,19 +129,19 @@ type History struct {
 	Lost uint64 `json:"lost"`
 }
 
-// Id is what the control plane calls so: A rule was installed.
+// Id says that a rule was installed.
 type Id struct {
 	// The id of the new rule, for `DELETE /faults/{id}`.
 	Id uint64 `json:"id"`
 }
 
-// Imported is what the control plane calls so: Keys were imported.
+// Imported says that keys were imported.
 type Imported struct {
 	// How many keys.
 	Keys uint64 `json:"keys"`
 }
 
-// InstalledRule is what the control plane calls so: A rule that is installed.
+// InstalledRule describes a rule that is installed.
 type InstalledRule struct {
 	// The rule's id, for `DELETE /faults/{id}`.
 	Id uint64 `json:"id"`
@@ -151,7 +151,7 @@ type InstalledRule struct {
 	Hits uint64 `json:"hits"`
 }
 
-// Kind: A kind of record.
+// Kind is a kind of record.
 type Kind string
 
 // KindRequest is request.
@@ -223,7 +223,7 @@ const KindRowsRemoved Kind = "rows-removed"
 // KindControl is control.
 const KindControl Kind = "control"
 
-// Listed is what the control plane calls so: A server that was started on demand.
+// Listed describes a server that was started on demand.
 type Listed struct {
 	// The server's id, for `DELETE /servers/{id}`.
 	Id uint64 `json:"id"`
@@ -235,7 +235,7 @@ type Listed struct {
 	Seed uint64 `json:"seed"`
 }
 
-// Lock is what the control plane calls so: A key that is held.
+// Lock describes a key that is held.
 type Lock struct {
 	// The key.
 	Key string `json:"key"`
@@ -245,13 +245,13 @@ type Lock struct {
 	LockIndex uint64 `json:"lock_index"`
 }
 
-// Locks is what the control plane calls so: The keys that are held.
+// Locks describes the keys that are held.
 type Locks struct {
 	// The keys, in byte order.
 	Locks []Lock `json:"locks"`
 }
 
-// Permission is what the control plane calls so: Whether a token has a permission.
+// Permission says whether a token has a permission.
 type Permission struct {
 	// The AccessorID of the token.
 	Token string `json:"token"`
@@ -267,7 +267,7 @@ type Permission struct {
 	Text string `json:"text"`
 }
 
-// Phase: A phase.
+// Phase is a phase.
 type Phase string
 
 // PhaseNeverElected is never-elected.
@@ -285,7 +285,7 @@ const PhaseQuorumLost Phase = "quorum-lost"
 // PhaseNoLeader is no-leader.
 const PhaseNoLeader Phase = "no-leader"
 
-// Record is what the control plane calls so: Something that happened. Which fields a record has beyond the first five depends on its kind.
+// Record describes something that happened. Which fields a record has beyond the first five depends on its kind.
 type Record struct {
 	// The record's place in the history, counted from 1.
 	Number uint64 `json:"number"`
@@ -335,7 +335,7 @@ type Record struct {
 	TtlMs uint64 `json:"ttl_ms"`
 }
 
-// Rules is what the control plane calls so: The rules that are installed.
+// Rules describes the rules that are installed.
 type Rules struct {
 	// The rules, in the order in which they are tried.
 	Rules []InstalledRule `json:"rules"`
@@ -343,7 +343,7 @@ type Rules struct {
 	LeaderLost Phase `json:"leader_lost"`
 }
 
-// Safety is what the control plane calls so: Whether a lock was safe.
+// Safety says whether a lock was safe.
 type Safety struct {
 	// Whether there are no violations.
 	Safe bool `json:"safe"`
@@ -353,13 +353,13 @@ type Safety struct {
 	Timeline string `json:"timeline"`
 }
 
-// Servers is what the control plane calls so: The servers that were started on demand.
+// Servers describes the servers that were started on demand.
 type Servers struct {
 	// The servers, oldest first.
 	Servers []Listed `json:"servers"`
 }
 
-// Token is what the control plane calls so: A token.
+// Token describes a token.
 type Token struct {
 	// The AccessorID, by which the history names it.
 	Accessor string `json:"accessor"`
@@ -367,25 +367,25 @@ type Token struct {
 	Secret string `json:"secret"`
 }
 
-// Waiting is what the control plane calls so: Requests that wait.
+// Waiting describes requests that wait.
 type Waiting struct {
 	// The requests, oldest first.
 	Blocked []Blocked `json:"blocked"`
 }
 
-// Woken is what the control plane calls so: Requests were woken.
+// Woken says that requests were woken.
 type Woken struct {
 	// How many requests looked again.
 	Woken uint64 `json:"woken"`
 }
 
-// AcceptConnections: Takes connections again, on the same port.
+// AcceptConnections takes connections again, on the same port.
 func (c *Controls) AcceptConnections() {
 	c.t.Helper()
 	c.call("POST", "/connections/accept", nil, nil, nil)
 }
 
-// Advance: Moves the clock on through every deadline, and returns what that caused when all who were woken have been answered.
+// Advance moves the clock on through every deadline, and returns what that caused when all who were woken have been answered.
 func (c *Controls) Advance(by time.Duration) Caused {
 	c.t.Helper()
 	body := given{}
@@ -395,7 +395,7 @@ func (c *Controls) Advance(by time.Duration) Caused {
 	return answer
 }
 
-// AdvanceToNext: Moves the clock to the next deadline; does nothing when nothing is ever due.
+// AdvanceToNext moves the clock to the next deadline; does nothing when nothing is ever due.
 func (c *Controls) AdvanceToNext() Caused {
 	c.t.Helper()
 	var answer Caused
@@ -403,7 +403,7 @@ func (c *Controls) AdvanceToNext() Caused {
 	return answer
 }
 
-// Auto: Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
+// Auto lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
 func (c *Controls) Auto(clients uint64) {
 	c.t.Helper()
 	body := given{}
@@ -411,7 +411,7 @@ func (c *Controls) Auto(clients uint64) {
 	c.call("POST", "/clock/auto", nil, body, nil)
 }
 
-// Blocked: The blocking queries that wait now.
+// Blocked returns the blocking queries that wait now.
 func (c *Controls) Blocked() Waiting {
 	c.t.Helper()
 	var answer Waiting
@@ -427,7 +427,7 @@ type ChangeRulesOptions struct {
 	Rules string
 }
 
-// ChangeRules: Gives the policies of a token other rules. They count for all tokens with these policies.
+// ChangeRules gives the policies of a token other rules. They count for all tokens with these policies.
 func (c *Controls) ChangeRules(options ChangeRulesOptions) AtIndex {
 	c.t.Helper()
 	body := given{}
@@ -438,7 +438,7 @@ func (c *Controls) ChangeRules(options ChangeRulesOptions) AtIndex {
 	return answer
 }
 
-// Checkpoint: Keeps the state under a name, in place of what was kept under it before.
+// Checkpoint keeps the state under a name, in place of what was kept under it before.
 func (c *Controls) Checkpoint(name string) AtIndex {
 	c.t.Helper()
 	body := given{}
@@ -448,7 +448,7 @@ func (c *Controls) Checkpoint(name string) AtIndex {
 	return answer
 }
 
-// Checkpoints: The names of the checkpoints.
+// Checkpoints returns the names of the checkpoints.
 func (c *Controls) Checkpoints() Checkpoints {
 	c.t.Helper()
 	var answer Checkpoints
@@ -456,19 +456,19 @@ func (c *Controls) Checkpoints() Checkpoints {
 	return answer
 }
 
-// ClearFaults: Takes all rules away; wakes come in time, and there is a leader.
+// ClearFaults takes all rules away; wakes come in time, and there is a leader.
 func (c *Controls) ClearFaults() {
 	c.t.Helper()
 	c.call("DELETE", "/faults", nil, nil, nil)
 }
 
-// ClearHistory: Forgets the history so far.
+// ClearHistory forgets the history so far.
 func (c *Controls) ClearHistory() {
 	c.t.Helper()
 	c.call("DELETE", "/history", nil, nil, nil)
 }
 
-// Clock: The time, the rate, and when something next happens by itself.
+// Clock returns the time, the rate, and when something next happens by itself.
 func (c *Controls) Clock() Clock {
 	c.t.Helper()
 	var answer Clock
@@ -486,7 +486,7 @@ type DelayWakesOptions struct {
 	Times uint64
 }
 
-// DelayWakes: Lets the wakes of requests that are blocked on keys under a prefix come late.
+// DelayWakes lets the wakes of requests that are blocked on keys under a prefix come late.
 func (c *Controls) DelayWakes(options DelayWakesOptions) {
 	c.t.Helper()
 	body := given{}
@@ -496,7 +496,7 @@ func (c *Controls) DelayWakes(options DelayWakesOptions) {
 	c.call("POST", "/wakes/delay", nil, body, nil)
 }
 
-// DeleteCheckpoint: Deletes a checkpoint, and frees what only it still holds.
+// DeleteCheckpoint deletes a checkpoint, and frees what only it still holds.
 func (c *Controls) DeleteCheckpoint(name string) {
 	c.t.Helper()
 	query := given{}
@@ -504,7 +504,7 @@ func (c *Controls) DeleteCheckpoint(name string) {
 	c.call("DELETE", "/state/checkpoint", query, nil, nil)
 }
 
-// DeleteNode: Deletes a node with its services, checks and sessions.
+// DeleteNode deletes a node with its services, checks and sessions.
 func (c *Controls) DeleteNode(node string) {
 	c.t.Helper()
 	body := given{}
@@ -512,7 +512,7 @@ func (c *Controls) DeleteNode(node string) {
 	c.call("POST", "/nodes/delete", nil, body, nil)
 }
 
-// Due: What will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`.
+// Due says what will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`.
 func (c *Controls) Due() AllDue {
 	c.t.Helper()
 	var answer AllDue
@@ -520,7 +520,7 @@ func (c *Controls) Due() AllDue {
 	return answer
 }
 
-// ExpireSession: Lets a session lapse now.
+// ExpireSession lets a session lapse now.
 func (c *Controls) ExpireSession(session string) {
 	c.t.Helper()
 	body := given{}
@@ -528,7 +528,7 @@ func (c *Controls) ExpireSession(session string) {
 	c.call("POST", "/sessions/expire", nil, body, nil)
 }
 
-// Explain: Who holds a key, since when, what keeps others from it, and who waits.
+// Explain says who holds a key, since when, what keeps others from it, and who waits.
 func (c *Controls) Explain(key string) Explanation {
 	c.t.Helper()
 	query := given{}
@@ -548,7 +548,7 @@ type ExplainPermissionOptions struct {
 	Name string
 }
 
-// ExplainPermission: Whether a token has a permission, and what decides that.
+// ExplainPermission says whether a token has a permission, and what decides that.
 func (c *Controls) ExplainPermission(options ExplainPermissionOptions) Permission {
 	c.t.Helper()
 	query := given{}
@@ -560,7 +560,7 @@ func (c *Controls) ExplainPermission(options ExplainPermissionOptions) Permissio
 	return answer
 }
 
-// ExportKv: Keys in the format of `consul kv export`.
+// ExportKv returns keys in the format of `consul kv export`.
 func (c *Controls) ExportKv(prefix string) []Exported {
 	c.t.Helper()
 	query := given{}
@@ -578,7 +578,7 @@ type FailCheckOptions struct {
 	Node string
 }
 
-// FailCheck: Makes a check critical, which ends the sessions that are bound to it.
+// FailCheck makes a check critical, which ends the sessions that are bound to it.
 func (c *Controls) FailCheck(options FailCheckOptions) {
 	c.t.Helper()
 	body := given{}
@@ -617,7 +617,7 @@ type FaultOptions struct {
 	ToMs uint64
 }
 
-// Fault: Installs a rule behind those that there are: the first that matches a request wins.
+// Fault installs a rule behind those that there are: the first that matches a request wins.
 func (c *Controls) Fault(options FaultOptions) Id {
 	c.t.Helper()
 	body := given{}
@@ -639,7 +639,7 @@ func (c *Controls) Fault(options FaultOptions) Id {
 	return answer
 }
 
-// Faults: The rules, in the order in which they are tried, with how often they have hit.
+// Faults returns the rules, in the order in which they are tried, with how often they have hit.
 func (c *Controls) Faults() Rules {
 	c.t.Helper()
 	var answer Rules
@@ -647,13 +647,13 @@ func (c *Controls) Faults() Rules {
 	return answer
 }
 
-// FindLeader: Gives the cluster a leader again.
+// FindLeader gives the cluster a leader again.
 func (c *Controls) FindLeader() {
 	c.t.Helper()
 	c.call("POST", "/leader/find", nil, nil, nil)
 }
 
-// Freeze: Stops the clock: nothing happens by itself.
+// Freeze stops the clock: nothing happens by itself.
 func (c *Controls) Freeze() Clock {
 	c.t.Helper()
 	var answer Clock
@@ -673,7 +673,7 @@ type HistoryOptions struct {
 	Session string
 }
 
-// History: What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
+// History says what happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
 func (c *Controls) History(options HistoryOptions) History {
 	c.t.Helper()
 	query := given{}
@@ -686,7 +686,7 @@ func (c *Controls) History(options HistoryOptions) History {
 	return answer
 }
 
-// ImportKv: Writes the keys of an export.
+// ImportKv writes the keys of an export.
 func (c *Controls) ImportKv(keys []map[string]any) Imported {
 	c.t.Helper()
 	var answer Imported
@@ -694,7 +694,7 @@ func (c *Controls) ImportKv(keys []map[string]any) Imported {
 	return answer
 }
 
-// Jump: Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
+// Jump lets time pass as if the server's process had been stopped: what was due happens late, all at once.
 func (c *Controls) Jump(by time.Duration) Caused {
 	c.t.Helper()
 	body := given{}
@@ -704,7 +704,7 @@ func (c *Controls) Jump(by time.Duration) Caused {
 	return answer
 }
 
-// Load: Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
+// Load goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
 func (c *Controls) Load(state map[string]any) AtIndex {
 	c.t.Helper()
 	var answer AtIndex
@@ -712,7 +712,7 @@ func (c *Controls) Load(state map[string]any) AtIndex {
 	return answer
 }
 
-// Locks: The keys that are held, and by whom.
+// Locks returns the keys that are held, and by whom.
 func (c *Controls) Locks() Locks {
 	c.t.Helper()
 	var answer Locks
@@ -728,7 +728,7 @@ type LoseLeaderOptions struct {
 	Scenario string
 }
 
-// LoseLeader: Loses the leader, by a scenario or by a list of phases.
+// LoseLeader loses the leader, by a scenario or by a list of phases.
 func (c *Controls) LoseLeader(options LoseLeaderOptions) {
 	c.t.Helper()
 	body := given{}
@@ -737,7 +737,7 @@ func (c *Controls) LoseLeader(options LoseLeaderOptions) {
 	c.call("POST", "/leader/lose", nil, body, nil)
 }
 
-// LowerIndexes: Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
+// LowerIndexes lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
 func (c *Controls) LowerIndexes(by uint64) AtIndex {
 	c.t.Helper()
 	body := given{}
@@ -755,7 +755,7 @@ type MakeTokenOptions struct {
 	Description string
 }
 
-// MakeToken: Makes a token with these rules. It counts at once, and goes with `/state/reset`.
+// MakeToken makes a token with these rules. It counts at once, and goes with `/state/reset`.
 func (c *Controls) MakeToken(options MakeTokenOptions) Token {
 	c.t.Helper()
 	body := given{}
@@ -766,13 +766,13 @@ func (c *Controls) MakeToken(options MakeTokenOptions) Token {
 	return answer
 }
 
-// NoAuto: Ends the jumps of the clock.
+// NoAuto ends the jumps of the clock.
 func (c *Controls) NoAuto() {
 	c.t.Helper()
 	c.call("DELETE", "/clock/auto", nil, nil, nil)
 }
 
-// Openapi: This description, as JSON.
+// Openapi returns this description, as JSON.
 func (c *Controls) Openapi() map[string]any {
 	c.t.Helper()
 	var answer map[string]any
@@ -788,7 +788,7 @@ type PassCheckOptions struct {
 	Node string
 }
 
-// PassCheck: Makes a check passing.
+// PassCheck makes a check passing.
 func (c *Controls) PassCheck(options PassCheckOptions) {
 	c.t.Helper()
 	body := given{}
@@ -797,7 +797,7 @@ func (c *Controls) PassCheck(options PassCheckOptions) {
 	c.call("POST", "/checks/pass", nil, body, nil)
 }
 
-// Rate: Lets the clock run at a multiple of the machine's time.
+// Rate lets the clock run at a multiple of the machine's time.
 func (c *Controls) Rate(rate float64) Clock {
 	c.t.Helper()
 	body := given{}
@@ -807,19 +807,19 @@ func (c *Controls) Rate(rate float64) Clock {
 	return answer
 }
 
-// RefuseConnections: Closes all connections and refuses new ones; the port stays the server's. Needs a control port.
+// RefuseConnections closes all connections and refuses new ones; the port stays the server's. Needs a control port.
 func (c *Controls) RefuseConnections() {
 	c.t.Helper()
 	c.call("POST", "/connections/refuse", nil, nil, nil)
 }
 
-// RemoveFault: Takes a rule away.
+// RemoveFault takes a rule away.
 func (c *Controls) RemoveFault(id uint64) {
 	c.t.Helper()
 	c.call("DELETE", fmt.Sprint("/faults/", id), nil, nil, nil)
 }
 
-// Reset: Goes back to the state of the start, and forgets all checkpoints; blocked requests are answered.
+// Reset goes back to the state of the start, and forgets all checkpoints; blocked requests are answered.
 func (c *Controls) Reset() AtIndex {
 	c.t.Helper()
 	var answer AtIndex
@@ -827,7 +827,7 @@ func (c *Controls) Reset() AtIndex {
 	return answer
 }
 
-// Restart: Restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
+// Restart restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
 func (c *Controls) Restart(state string) AtIndex {
 	c.t.Helper()
 	body := given{}
@@ -837,7 +837,7 @@ func (c *Controls) Restart(state string) AtIndex {
 	return answer
 }
 
-// Resume: Lets the clock run as the machine's does.
+// Resume lets the clock run as the machine's does.
 func (c *Controls) Resume() Clock {
 	c.t.Helper()
 	var answer Clock
@@ -845,7 +845,7 @@ func (c *Controls) Resume() Clock {
 	return answer
 }
 
-// RevokeToken: Deletes a token: from now on it is unknown.
+// RevokeToken deletes a token: from now on it is unknown.
 func (c *Controls) RevokeToken(token string) {
 	c.t.Helper()
 	body := given{}
@@ -853,7 +853,7 @@ func (c *Controls) RevokeToken(token string) {
 	c.call("POST", "/acl/revoke", nil, body, nil)
 }
 
-// Rollback: Goes back to a checkpoint; blocked requests are answered.
+// Rollback goes back to a checkpoint; blocked requests are answered.
 func (c *Controls) Rollback(name string) AtIndex {
 	c.t.Helper()
 	body := given{}
@@ -871,7 +871,7 @@ type SafetyOptions struct {
 	Beliefs []map[string]any
 }
 
-// Safety: Whether a lock was safe: in the history, and in what programs believed.
+// Safety says whether a lock was safe: in the history, and in what programs believed.
 func (c *Controls) Safety(options SafetyOptions) Safety {
 	c.t.Helper()
 	body := given{}
@@ -882,7 +882,7 @@ func (c *Controls) Safety(options SafetyOptions) Safety {
 	return answer
 }
 
-// Server: What this server is, and the seed with which it can be started again.
+// Server says what this server is, and the seed with which it can be started again.
 func (c *Controls) Server() About {
 	c.t.Helper()
 	var answer About
@@ -890,7 +890,7 @@ func (c *Controls) Server() About {
 	return answer
 }
 
-// Servers: The servers that were started on demand.
+// Servers returns the servers that were started on demand.
 func (c *Controls) Servers() Servers {
 	c.t.Helper()
 	var answer Servers
@@ -926,7 +926,7 @@ type StartServerOptions struct {
 	Version string
 }
 
-// StartServer: Starts another, isolated server in this process, with the settings of this one where none is given.
+// StartServer starts another, isolated server in this process, with the settings of this one where none is given.
 func (c *Controls) StartServer(options StartServerOptions) Listed {
 	c.t.Helper()
 	body := given{}
@@ -947,7 +947,7 @@ func (c *Controls) StartServer(options StartServerOptions) Listed {
 	return answer
 }
 
-// State: The whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes.
+// State returns the whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes.
 func (c *Controls) State() map[string]any {
 	c.t.Helper()
 	var answer map[string]any
@@ -955,13 +955,13 @@ func (c *Controls) State() map[string]any {
 	return answer
 }
 
-// StopServer: Stops a server that was started on demand.
+// StopServer stops a server that was started on demand.
 func (c *Controls) StopServer(id uint64) {
 	c.t.Helper()
 	c.call("DELETE", fmt.Sprint("/servers/", id), nil, nil, nil)
 }
 
-// Timeline: The life of one key, for people.
+// Timeline returns the life of one key, for people.
 func (c *Controls) Timeline(key string) string {
 	c.t.Helper()
 	query := given{}
@@ -985,7 +985,7 @@ type WaitBlockedOptions struct {
 	Timeout time.Duration
 }
 
-// WaitBlocked: Waits until so many requests are blocked on keys under a prefix, on a session, on a service, or on anything.
+// WaitBlocked waits until so many requests are blocked on keys under a prefix, on a session, on a service, or on anything.
 func (c *Controls) WaitBlocked(options WaitBlockedOptions) Waiting {
 	c.t.Helper()
 	body := given{}
@@ -1013,7 +1013,7 @@ type WaitEventOptions struct {
 	Timeout time.Duration
 }
 
-// WaitEvent: Waits until the history has such a record; one that is there already counts.
+// WaitEvent waits until the history has such a record; one that is there already counts.
 func (c *Controls) WaitEvent(options WaitEventOptions) Record {
 	c.t.Helper()
 	body := given{}
@@ -1027,7 +1027,7 @@ func (c *Controls) WaitEvent(options WaitEventOptions) Record {
 	return answer
 }
 
-// WaitIdle: Waits until every request is answered, blocked, or held by a fault.
+// WaitIdle waits until every request is answered, blocked, or held by a fault.
 func (c *Controls) WaitIdle(timeout time.Duration) {
 	c.t.Helper()
 	body := given{}
@@ -1035,7 +1035,7 @@ func (c *Controls) WaitIdle(timeout time.Duration) {
 	c.call("POST", "/wait/idle", nil, body, nil)
 }
 
-// Wake: Answers requests that are blocked on keys under a prefix, though nothing has changed.
+// Wake answers requests that are blocked on keys under a prefix, though nothing has changed.
 func (c *Controls) Wake(prefix string) Woken {
 	c.t.Helper()
 	body := given{}
