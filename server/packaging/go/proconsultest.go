@@ -169,7 +169,12 @@ func AsConsul(t testing.TB) {
 		t.Fatalf("proconsultest: %v", err)
 	}
 	folder := t.TempDir()
-	if err := os.Symlink(binary, filepath.Join(folder, "consul")); err != nil {
+	// On Windows it has an extension. Links need rights there: there it is a second name of the file.
+	name, link := "consul", os.Symlink
+	if runtime.GOOS == "windows" {
+		name, link = "consul.exe", os.Link
+	}
+	if err := link(binary, filepath.Join(folder, name)); err != nil {
 		t.Fatalf("proconsultest: %v", err)
 	}
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,18 @@ func TestABinaryThatIsMissingIsSaid(t *testing.T) {
 	t.Setenv("PATH", "")
 	f := &fake{}
 	expect(t, f.run(func() { proconsultest.Start(f) }), "not on the PATH", "cargo install proconsul")
+}
+
+func TestAnotherVersionOnThePathIsRefused(t *testing.T) {
+	t.Setenv(proconsultest.Binary, "")
+	folder := t.TempDir()
+	if err := os.Symlink(os.Getenv("OTHER_PROCONSUL"), filepath.Join(folder, "proconsul")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	f := &fake{}
+	said := f.run(func() { proconsultest.Start(f) })
+	expect(t, said, filepath.Join(folder, "proconsul")+" is proconsul 0.0.1, and this package is "+proconsultest.Version, "install the binary of")
 }
 
 func TestTheEnvironmentLeadsToTheServer(t *testing.T) {

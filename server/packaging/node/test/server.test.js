@@ -7,6 +7,7 @@ import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 
 import { ControlError, findBinary, startServer } from "proconsul";
 
@@ -82,6 +83,23 @@ test("the log of a server that dies is in the error", () =>
 test("a program that is not proconsul is named", async () => {
   await assert.rejects(startServer({ binary: "/bin/true" }), /is .*true proconsul\?/);
   await assert.rejects(startServer({ binary: "/nowhere" }), /binary names "\/nowhere"/);
+});
+
+test("a binary of another version is refused", () =>
+  assert.rejects(startServer({ binary: process.env.OTHER_PROCONSUL }), /is proconsul 0\.0\.1, and this package is [^]*install the binary of/));
+
+test("a platform without a package is named", () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "proconsul-"));
+  try {
+    const helper = path.dirname(fileURLToPath(import.meta.resolve("proconsul")));
+    fs.cpSync(helper, path.join(folder, "node_modules", "proconsul"), { recursive: true });
+    const script = 'import { startServer } from "proconsul"; await startServer().catch((error) => console.log(error.message));';
+    const options = { cwd: folder, env: { PATH: "" }, timeout: 20_000, encoding: "utf8" };
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], options);
+    assert.match(stdout, /there is no package @proconsul\/.*cargo install proconsul/);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
 });
 
 test("a process ends although it has forgotten its server", () => {

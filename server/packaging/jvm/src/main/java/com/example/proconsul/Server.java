@@ -1,7 +1,6 @@
 package com.example.proconsul;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.URI;
@@ -27,14 +26,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
 
 /** A server in a process of its own, which ends when it is closed. */
 public final class Server extends Controls implements AutoCloseable {
     /** The version of proconsul whose control plane this class knows. */
     public static final String VERSION = "0.1.0";
-    /** The variable that names the server's binary, in place of the one on the PATH. */
-    public static final String BINARY = "PROCONSUL_BINARY";
+    /** The variable that names the server's binary, in place of the one of the jar or on the PATH. */
+    public static final String BINARY = Binary.VARIABLE;
 
     /** How long a start may take. On a fast machine it takes a few milliseconds. */
     private static final Duration START_WITHIN = Duration.ofSeconds(30);
@@ -120,7 +118,7 @@ public final class Server extends Controls implements AutoCloseable {
     }
 
     private Server(Builder builder) {
-        String binary = find(builder.binary);
+        String binary = Binary.find(builder.binary, System::getenv);
         List<String> command = new ArrayList<>(List.of(binary));
         command.addAll(builder.arguments);
         command.add(builder.port);
@@ -152,25 +150,6 @@ public final class Server extends Controls implements AutoCloseable {
             close();
             throw error;
         }
-    }
-
-    private static String find(String given) {
-        String named = System.getenv(BINARY) == null ? "" : System.getenv(BINARY);
-        for (String[] source : new String[][] {{given, "binary"}, {named, BINARY}}) {
-            if (source[0].isEmpty()) continue;
-            if (!Files.isExecutable(Path.of(source[0])) || Files.isDirectory(Path.of(source[0]))) {
-                throw new IllegalStateException(source[1] + " names \"" + source[0] + "\", which is not a program that can be run");
-            }
-            return source[0];
-        }
-        String path = System.getenv("PATH") == null ? "" : System.getenv("PATH");
-        return Stream.of(path.split(File.pathSeparator))
-            .map(folder -> Path.of(folder, "proconsul"))
-            .filter(file -> Files.isExecutable(file) && !Files.isDirectory(file))
-            .map(Path::toString)
-            .findFirst()
-            .orElseThrow(() -> new IllegalStateException(
-                "the binary of proconsul is not on the PATH: build it with `cargo install proconsul`, or name it with " + BINARY));
     }
 
     /** Reads the log to its end, so that the server never waits for its reader. */

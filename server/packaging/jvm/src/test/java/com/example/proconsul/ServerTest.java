@@ -61,6 +61,18 @@ class ServerTest {
         assertMessage("binary names \"/nowhere\"", () -> Server.builder().binary("/nowhere").start());
     }
 
+    @Test
+    void aBinaryOfAnotherVersionIsRefused() {
+        String other = System.getenv("OTHER_PROCONSUL");
+        assertMessage("is proconsul 0.0.1, and this helper is " + Server.VERSION + ": install", () -> Server.builder().binary(other).start());
+    }
+
+    @Test
+    void aBinaryThatIsMissingIsSaid() {
+        assertMessage("the classifier " + Binary.platform(), () -> Binary.find("", Map.of("PATH", "/nowhere")::get));
+        assertMessage("PROCONSUL_BINARY names \"/nowhere\"", () -> Binary.find("", Map.of("PROCONSUL_BINARY", "/nowhere")::get));
+    }
+
     private static void assertMessage(String part, Runnable start) {
         RuntimeException error = assertThrows(RuntimeException.class, start::run);
         assertTrue(error.getMessage().contains(part), error.getMessage());
