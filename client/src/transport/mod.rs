@@ -182,20 +182,45 @@ impl Client {
         parameters: &[(&'static str, &str)],
         body: impl Into<Vec<u8>>,
     ) -> Result<String, Error> {
-        let mut call = Call::write(self, path).body(body.into());
-        for (name, value) in parameters {
-            call = call.parameter(name, *value);
-        }
-        let raw = self.send(call, &[]).await?;
-        Ok(String::from_utf8_lossy(&raw.body).into_owned())
+        self.change(Call::write(self, path).body(body.into()), parameters)
+            .await
+    }
+
+    /// Makes something at an endpoint for which there is no method here, by POST. Gives the body of the answer as it came.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn create(
+        &self,
+        path: &str,
+        parameters: &[(&'static str, &str)],
+        body: impl Into<Vec<u8>>,
+    ) -> Result<String, Error> {
+        let call = Call::write(self, path).method(Method::POST);
+        self.change(call.body(body.into()), parameters).await
     }
 
     /// Deletes by an endpoint for which there is no method here. Gives the body of the answer as it came.
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn delete(&self, path: &str) -> Result<String, Error> {
+    pub async fn delete(
+        &self,
+        path: &str,
+        parameters: &[(&'static str, &str)],
+    ) -> Result<String, Error> {
         let call = Call::write(self, path).method(Method::DELETE);
+        self.change(call, parameters).await
+    }
+
+    async fn change(
+        &self,
+        mut call: Call,
+        parameters: &[(&'static str, &str)],
+    ) -> Result<String, Error> {
+        for (name, value) in parameters {
+            call = call.parameter(name, *value);
+        }
         let raw = self.send(call, &[]).await?;
         Ok(String::from_utf8_lossy(&raw.body).into_owned())
     }

@@ -307,3 +307,20 @@ async fn a_service_with_several_ports_is_understood() -> Result<(), Error> {
     assert_eq!(entry.address(), ("127.0.0.1", 80));
     Ok(())
 }
+
+/// Endpoints without a method of their own, by POST and DELETE.
+#[tokio::test]
+async fn other_endpoints_are_asked_to_create_and_to_delete() -> Result<(), Error> {
+    let (_server, client) = frozen();
+    let intention = r#"{"SourceName":"web","DestinationName":"db","Action":"allow"}"#;
+    let created = client.create("v1/connect/intentions", &[], intention);
+    assert!(created.await?.starts_with("{\"ID\":"));
+    let entry = "v1/config/service-intentions/db";
+    let refused = client.delete(entry, &[("cas", "1")]).await?;
+    assert_eq!(refused, "false");
+    let deleted = client.delete(entry, &[]).await?;
+    assert_eq!(deleted, "{}");
+    let missing = client.read(entry, &[]).await;
+    assert!(matches!(missing, Err(Error::Status { status: 404, .. })));
+    Ok(())
+}

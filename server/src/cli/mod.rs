@@ -33,14 +33,15 @@ use self::settings::environment::Variables;
 use self::settings::flags::{self, version_flags};
 use self::settings::go_flags::{self, FlagError};
 use crate::config::Config;
+use crate::version::Version;
 
 /// Consul's exit code for an unknown verb.
 const NOT_UNDERSTOOD: u8 = 127;
 
 /// The verbs of Consul that proconsul lacks.
 const MISSING_VERBS: &str = "
-    config connect debug exec intention keygen keyring monitor operator peering resource rtt tls
-    troubleshoot validate
+    connect debug exec keygen keyring monitor operator peering resource rtt tls troubleshoot
+    validate
 ";
 
 /// Runs the command line of this process, and returns its exit code.
@@ -165,8 +166,7 @@ fn version_text(
             ));
         }
     };
-    let mut settings = Settings::default();
-    flags::take_variables(version_flags(), variables, &mut settings)?;
+    let mut settings = settings_of(variables)?;
     for (flag, argument) in &given.flags {
         flag.take(argument, &mut settings)?;
     }
@@ -176,4 +176,20 @@ fn version_text(
         Some("json") => Ok(version::json(version)),
         Some(other) => Err(format!("Unknown format: {other}\n")),
     }
+}
+
+/// Returns the settings of the variables that `version` knows.
+fn settings_of(variables: &Variables) -> Result<Settings, String> {
+    let mut settings = Settings::default();
+    flags::take_variables(version_flags(), variables, &mut settings)?;
+    Ok(settings)
+}
+
+/// Returns the release whose kinds of entries and words the verbs follow that send them.
+///
+/// # Errors
+/// The text about an invalid variable.
+fn emulated_version() -> Result<Version, String> {
+    let settings = settings_of(&Variables::of_process())?;
+    resolve::version(&settings).map(|(version, _)| version)
 }

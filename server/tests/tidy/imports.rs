@@ -125,6 +125,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "control",
             "definition",
             "entropy",
+            "entry",
             "go",
             "hcl",
             "https",

@@ -84,7 +84,7 @@ macro_rules! objects {
         /// See [`Error`].
         pub async fn $delete(&self, id: &str) -> Result<(), Error> {
             let path = format!(concat!("v1/acl/", $one, "/{}"), segment(id)?);
-            self.client.delete(&path).await.map(|_| ())
+            self.client.delete(&path, &[]).await.map(|_| ())
         }
 
         #[doc = concat!("All of Consul's ", $all, ".")]

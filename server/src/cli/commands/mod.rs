@@ -7,6 +7,7 @@
 //! | `kv` | `kv get`, `put`, `delete`, `export`, `import` |
 //! | `session` | `session list`, `info`, `create`, `renew`, `destroy`: not in Consul |
 //! | `lock`, `watch` | run programs while a lock is held, or whenever something changes |
+//! | `mesh` | `config ...`, `intention ...` |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
 //! | `ready` | waits until a server can be used: not in Consul |
 //! | `services` | `services register`, `deregister`, from flags or configuration files |
@@ -51,6 +52,7 @@ mod catalog;
 mod child;
 mod cluster;
 mod kv;
+mod mesh;
 mod parts;
 mod ready;
 mod session;
@@ -123,6 +125,14 @@ impl Command {
         self.name.split(' ')
     }
 
+    /// Returns the exit code of a command line that is not understood. 1 is an answer of `intention check`.
+    fn misuse(&self) -> u8 {
+        match self.name {
+            "intention check" => mesh::intention::CHECK_FAILED,
+            _ => 1,
+        }
+    }
+
     fn help(&self, program: &str) -> String {
         format!(
             "Usage: {program} {} [options] {}\n\n  {}\n\n{}",
@@ -143,6 +153,8 @@ fn commands() -> impl Iterator<Item = &'static Command> {
         cluster::COMMANDS,
         kv::COMMANDS,
         child::lock::COMMANDS,
+        mesh::config::COMMANDS,
+        mesh::intention::COMMANDS,
         ready::COMMANDS,
         catalog::services::COMMANDS,
         session::COMMANDS,
@@ -187,7 +199,7 @@ pub(super) fn run(program: &str, arguments: &[String]) -> Option<ExitCode> {
         Err(FlagError::Bad(text)) => {
             let usage = go_flags::short_usage(command.flags);
             output::err(&format!("{text}\n{usage}"));
-            return Some(ExitCode::FAILURE);
+            return Some(ExitCode::from(command.misuse()));
         }
     };
     Some(finish(command, given))

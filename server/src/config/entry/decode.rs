@@ -18,23 +18,18 @@ struct Decoder {
     unknown: Vec<String>,
 }
 
-/// Reads the fields of a structure; unknown names are an error.
+/// Refuses unknown names.
 ///
 /// # Errors
-/// Consul's text about all flaws.
-pub(crate) fn decode_members(
-    value: Value<'_>,
-    fields: &'static [Field],
-    version: Version,
-) -> Result<ConfigMembers, String> {
-    let (members, unknown) = decode_known(value, fields, version)?;
+/// Consul's text about all of them.
+pub(super) fn check_known(unknown: &[String]) -> Result<(), String> {
     if unknown.is_empty() {
-        return Ok(members);
+        return Ok(());
     }
     let plural = if unknown.len() == 1 { "" } else { "s" };
     let mut text = format!("{} error{plural} occurred:", unknown.len());
-    for path in &unknown {
-        let namespace = if path.rsplit('.').next() == Some("Namespace") {
+    for path in unknown {
+        let namespace = if is_namespace(path) {
             ", namespaces are a consul enterprise feature"
         } else {
             ""
@@ -42,6 +37,11 @@ pub(crate) fn decode_members(
         text += &format!("\n\t* invalid config key \"{path}\"{namespace}");
     }
     Err(text + "\n\n")
+}
+
+/// Whether a path of unknown names is that of a namespace, which only Enterprise servers know.
+pub(super) fn is_namespace(path: &str) -> bool {
+    path.rsplit('.').next() == Some("Namespace")
 }
 
 /// Reads the fields of a structure. Returns the paths of unknown names, too.

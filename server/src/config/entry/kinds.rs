@@ -22,6 +22,12 @@ impl Kind {
     pub(super) fn checks_name(&self, version: Version) -> bool {
         version.has(Behaviour::ConfigLate)
     }
+
+    /// Whether entries show their names. The name of others is ignored in bodies, too.
+    pub(super) fn shows_name(&self) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|field| field.name == "Name" && !matches!(field.shape, Ignored))
+    }
 }
 
 const fn kind(name: &'static str, minor: u16, fields: &'static [Field]) -> Kind {

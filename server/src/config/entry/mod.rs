@@ -16,7 +16,6 @@ use crate::store::{ConfigEntry, ConfigValue};
 use crate::version::Version;
 
 pub(crate) use check::{EntryFlaw, check};
-pub(crate) use decode::decode_members;
 pub(crate) use show::{ShownEntry, ShownPart, fingerprint, weight};
 
 use kinds::{KINDS, Kind};
@@ -47,6 +46,61 @@ pub(crate) fn of_text(text: &str, version: Version) -> Result<ConfigEntry, Strin
 /// # Errors
 /// Consul's text about what cannot be read.
 pub(crate) fn decode(value: Value<'_>, version: Version) -> Result<ConfigEntry, String> {
+    let read = read(value, version)?;
+    decode::check_known(&read.unknown)?;
+    Ok(read.entry)
+}
+
+/// An entry as a client sends it.
+#[cfg(feature = "cli")]
+pub(crate) struct SentEntry {
+    pub(crate) kind: String,
+    /// The name that was given.
+    pub(crate) name: String,
+    /// JSON with Consul's names of the fields, and nothing that was not given: an earlier server may not know it.
+    pub(crate) body: String,
+}
+
+/// Reads an entry as a client does that sends it to a server (operator.md 4.6).
+///
+/// # Errors
+/// Consul's text about what cannot be read, or is unknown.
+#[cfg(feature = "cli")]
+pub(crate) fn to_send(given: &str, version: Version) -> Result<SentEntry, String> {
+    let document = document(given.as_bytes())?;
+    let Read {
+        entry,
+        name,
+        unknown,
+    } = read(document.value(), version)?;
+    // Clients know namespaces also where their server refuses them.
+    let (namespaces, unknown): (Vec<_>, Vec<_>) = unknown
+        .into_iter()
+        .partition(|path| decode::is_namespace(path));
+    decode::check_known(&unknown)?;
+    let body = if namespaces.is_empty() {
+        show::sent(&entry, version)
+    } else {
+        given.to_owned()
+    };
+    let kind = entry.kind;
+    Ok(SentEntry { kind, name, body })
+}
+
+/// An entry as it was read.
+struct Read {
+    entry: ConfigEntry,
+    /// The name in the body.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "for the command line")
+    )]
+    name: String,
+    /// The paths of unknown names.
+    unknown: Vec<String>,
+}
+
+fn read(value: Value<'_>, version: Version) -> Result<Read, String> {
     decode::check_is_object(value, version)?;
     let member = |name: &str| {
         let members = value.members().filter(|(member, _)| member == name);
@@ -60,17 +114,29 @@ pub(crate) fn decode(value: Value<'_>, version: Version) -> Result<ConfigEntry, 
         }
     };
     let known = find(&kind, version).ok_or_else(|| unknown_kind(&kind))?;
-    let mut body = decode_members(value, known.fields, version)?;
+    let (mut body, unknown) = decode::decode_known(value, known.fields, version)?;
+    let only = known.only_name.unwrap_or_default();
     let name = match body.remove("Name") {
-        Some(ConfigValue::Text(name)) if known.only_name.is_none() => name,
-        Some(ConfigValue::Text(name)) if known.checks_name(version) => name,
-        _ => known.only_name.unwrap_or_default().to_owned(),
+        Some(ConfigValue::Text(name)) => name,
+        _ if known.shows_name() => String::new(),
+        _ => only.to_owned(),
+    };
+    let is_only = known.only_name.is_some();
+    let stored = match &name[..] {
+        _ if is_only && !known.checks_name(version) => only,
+        "" if is_only => only,
+        name => name,
     };
     body.remove("Kind");
-    Ok(ConfigEntry {
+    let entry = ConfigEntry {
         kind: kind.into_owned(),
-        name,
+        name: stored.to_owned(),
         body: ConfigValue::Members(body),
+    };
+    Ok(Read {
+        entry,
+        name,
+        unknown,
     })
 }
 

@@ -6,7 +6,7 @@ use super::field::{Field, Shape};
 use super::{find, kinds};
 use crate::go::duration;
 use crate::go::json::encode::{self, Json};
-use crate::store::{ConfigRow, ConfigValue, Index};
+use crate::store::{ConfigEntry, ConfigRow, ConfigValue, Index};
 use crate::version::{Behaviour, Version};
 
 /// A stored entry as clients see it.
@@ -15,11 +15,29 @@ pub(crate) struct ShownEntry<'a> {
     pub(crate) version: Version,
 }
 
-/// A value of an entry as clients see it.
+/// A value of an entry.
 struct Shown<'a> {
     value: Option<&'a ConfigValue>,
     shape: Shape,
+    form: Form,
+}
+
+/// How values are printed.
+#[derive(Clone, Copy)]
+struct Form {
     version: Version,
+    /// Whether no field without a value is printed.
+    is_terse: bool,
+}
+
+impl Form {
+    /// Returns the form of answers.
+    fn of(version: Version) -> Self {
+        Self {
+            version,
+            is_terse: false,
+        }
+    }
 }
 
 /// A part of an entry, as other pages show it.
@@ -64,7 +82,7 @@ impl Serialize for ShownPart {
         let shown = Shown {
             value: self.value.as_ref(),
             shape: self.shape,
-            version: self.version,
+            form: Form::of(self.version),
         };
         shown.serialize(serializer)
     }
@@ -79,17 +97,15 @@ pub(crate) fn weight(hundredths: i64) -> f64 {
 impl Serialize for ShownEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (entry, version) = (&self.row.entry, self.version);
-        let mut body = entry.body.clone();
-        body.set("Kind", ConfigValue::Text(entry.kind.clone()));
-        body.set("Name", ConfigValue::Text(entry.name.clone()));
-        let fields = find(&entry.kind, version).map_or(&[][..], |kind| kind.fields);
+        let form = Form::of(version);
+        let (body, fields) = whole(entry, version);
         let mut object = serializer.serialize_map(None)?;
-        put(&mut object, fields, Some(&body), version)?;
+        put(&mut object, fields, Some(&body), form)?;
         if version.has(Behaviour::ConfigLate) {
             let whole = Shown {
                 value: Some(&body),
                 shape: Shape::Struct(fields),
-                version,
+                form,
             };
             object.serialize_entry("Hash", &fingerprint(&encode::to_text(&whole)))?;
         }
@@ -99,6 +115,29 @@ impl Serialize for ShownEntry<'_> {
         object.serialize_entry("ModifyIndex", &modified)?;
         object.end()
     }
+}
+
+/// Returns an entry with its kind and name, and its fields.
+fn whole(entry: &ConfigEntry, version: Version) -> (ConfigValue, &'static [Field]) {
+    let mut body = entry.body.clone();
+    body.set("Kind", ConfigValue::Text(entry.kind.clone()));
+    body.set("Name", ConfigValue::Text(entry.name.clone()));
+    let fields = find(&entry.kind, version).map_or(&[][..], |kind| kind.fields);
+    (body, fields)
+}
+
+/// Returns the JSON of an entry with the fields that have a value.
+#[cfg(feature = "cli")]
+pub(super) fn sent(entry: &ConfigEntry, version: Version) -> String {
+    let (body, fields) = whole(entry, version);
+    encode::to_text(&Shown {
+        value: Some(&body),
+        shape: Shape::Struct(fields),
+        form: Form {
+            version,
+            is_terse: true,
+        },
+    })
 }
 
 /// Returns the FNV-1a hash of a text. Consul's are others, and no client reads them.
@@ -112,9 +151,9 @@ fn put<M: SerializeMap>(
     object: &mut M,
     fields: &'static [Field],
     members: Option<&ConfigValue>,
-    version: Version,
+    form: Form,
 ) -> Result<(), M::Error> {
-    for field in fields.iter().filter(|field| version >= field.since) {
+    for field in fields.iter().filter(|field| form.version >= field.since) {
         let value = members.and_then(|members| members.get(field.name));
         let is_empty = match (value, field.shape) {
             (None, _) => true,
@@ -123,11 +162,11 @@ fn put<M: SerializeMap>(
             (Some(_), Shape::Ignored) => true,
             (Some(_), _) => false,
         };
-        if !is_empty || field.shows_empty(version) {
+        if !is_empty || (!form.is_terse && field.shows_empty(form.version)) {
             let shown = Shown {
                 value,
                 shape: field.shape,
-                version,
+                form,
             };
             object.serialize_entry(field.name, &shown)?;
         }
@@ -140,7 +179,7 @@ impl Shown<'_> {
         Shown {
             value: Some(value),
             shape: *shape,
-            version: self.version,
+            form: self.form,
         }
     }
 }
@@ -172,7 +211,7 @@ impl Serialize for Shown<'_> {
             }
             (Shape::Struct(fields), value) => {
                 let mut object = serializer.serialize_map(None)?;
-                put(&mut object, fields, value, self.version)?;
+                put(&mut object, fields, value, self.form)?;
                 object.end()
             }
             (Shape::Any | Shape::Kept | Shape::List(_) | Shape::Map(_) | Shape::Ignored, _) => {

@@ -321,7 +321,7 @@ pub(super) async fn read(kind: &'static Kind, given: Given) -> Outcome {
 pub(super) async fn delete(kind: &'static Kind, given: Given) -> Outcome {
     let client = given.client()?;
     let id = kind.identify(&given, &client, Verb::Delete).await?;
-    let deleted = client.delete(&kind.path(&id)).await;
+    let deleted = client.delete(&kind.path(&id), &[]).await;
     deleted.map_err(because(&format!("Error deleting {} {id:?}", kind.noun)))?;
     Ok(format!(
         "{} {id:?} deleted successfully\n",

@@ -63,6 +63,22 @@ pub(in crate::cli::commands) fn instances(answer: &str) -> Result<String, String
     Ok(list(answer.value().elements().map(instance)))
 }
 
+/// Prints a configuration entry. The client leaves out fields without a value that the server shows, except the
+/// listeners of a gateway.
+///
+/// # Errors
+/// Go's text about invalid JSON.
+pub(in crate::cli::commands) fn config_entry(answer: &str) -> Result<String, String> {
+    let answer = document(answer.as_bytes())?;
+    let is_shown = |name: &str, value: Value<'_>| {
+        name == "Listeners" || !matches!(value.text(), b"null" | b"\"\"")
+    };
+    let members = answer.value().members();
+    let members = members.filter(|(name, value)| is_shown(name, *value));
+    let entry = joined(members.map(|(name, value)| (name.into_owned(), compact(value))));
+    Ok(indented(&entry))
+}
+
 /// Prints an answer unchanged.
 ///
 /// # Errors
