@@ -279,6 +279,30 @@ behaviours! {
     ConfigLate = "config.late", [onward(1, 22, 0)], None, "V N";
     /// Intentions are sources of `service-intentions` entries; before, rows of an own table with ids (operator.md 4.5).
     IntentionEntries = "intention.entries", [onward(1, 9, 0)], None, "V I";
+    // Kinds and fields of configuration entries, a row for each release that brought some (operator.md 4.3). The releases of
+    // fields are those of what they belong to.
+
+    /// Resolvers have `LoadBalancer`.
+    ConfigLoadBalancers = "config.load_balancers", [onward(1, 9, 0)], None, "V N I";
+    /// `mesh`; transparent proxies, settings of upstreams, changes of headers, certificates of gateways' listeners.
+    ConfigTransparentProxies = "config.transparent_proxies", [onward(1, 10, 0)], None, "V N I";
+    /// `exported-services`; partitions of destinations, the versions of TLS that a gateway takes.
+    ConfigPartitions = "config.partitions", [onward(1, 11, 0)], None, "V N I";
+    /// Destinations outside of the mesh; limits and timeouts of a service's own connections.
+    ConfigDestinations = "config.destinations", [onward(1, 13, 0)], None, "V N I";
+    /// Peers as destinations; limits of gateways, balance of connections.
+    ConfigPeers = "config.peers", [onward(1, 14, 0)], None, "V N I";
+    /// `api-gateway`, its routes and certificates; extensions of Envoy, access logs, more about retries.
+    ConfigApiGateways = "config.api_gateways", [onward(1, 15, 0)], None, "V N I";
+    /// `sameness-group`; failover by locality, permissive TLS, JSON Web Tokens in intentions.
+    ConfigSamenessGroups = "config.sameness_groups", [onward(1, 16, 0)], None, "V N I";
+    /// `jwt-provider`; rate limits, hosts that a terminating gateway leaves.
+    ConfigJwtProviders = "config.jwt_providers", [onward(1, 17, 0)], None, "V N I";
+    /// `ValidateClusters` of the mesh, `CaseInsensitive` of routes.
+    ConfigValidClusters = "config.valid_clusters", [onward(1, 18, 0)], None, "V N I";
+    /// `file-system-certificate`; `Contains` and `IgnoreCase` of headers.
+    ConfigCertificateFiles = "config.certificate_files", [onward(1, 20, 0)], None, "V N I";
+
     /// An entry can be deleted by its index.
     ConfigDeleteCas = "config.delete_cas", [onward(1, 11, 0)], None, "D N";
     /// Flaws of a template are told with their place. Between 1.8.7 and 1.22, the newest known.

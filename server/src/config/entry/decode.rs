@@ -104,7 +104,7 @@ impl Decoder {
             Shape::Any => self.any(value, path, alone).map(ConfigValue::Text),
             Shape::Kept => self.any(value, path, |given| given).map(ConfigValue::Text),
             Shape::Ignored => None,
-            Shape::Struct(fields) => {
+            Shape::Struct(fields) | Shape::Pointer(fields) => {
                 let value = alone(value);
                 match value.kind() {
                     ValueKind::Object | ValueKind::Null => {
@@ -135,7 +135,7 @@ impl Decoder {
         let mut used = Vec::new();
         let mut members = ConfigMembers::new();
         let version = self.version;
-        for field in fields.iter().filter(|field| version >= field.since) {
+        for field in fields.iter().filter(|field| field.is_known(version)) {
             let exact = given.get_key_value(field.name);
             let mut folded = given.iter().filter(|(name, _)| is_named(field, name));
             let Some((name, member)) = exact.or_else(|| folded.next()) else {
@@ -368,7 +368,9 @@ fn zero(shape: &Shape) -> ConfigValue {
         Shape::Flag => ConfigValue::Flag(false),
         Shape::Int | Shape::Uint | Shape::Nanos | Shape::Weight => ConfigValue::Number(0),
         Shape::List(_) => ConfigValue::List(Vec::new()),
-        Shape::Map(_) | Shape::Struct(_) => ConfigValue::Members(ConfigMembers::new()),
+        Shape::Map(_) | Shape::Struct(_) | Shape::Pointer(_) => {
+            ConfigValue::Members(ConfigMembers::new())
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The fields of entries: their shapes, and when they are shown.
 
-use crate::version::Version;
+use crate::version::{Behaviour, Version};
 
 /// A field of an entry, or of a structure in one.
 #[derive(Clone, Copy, Debug)]
@@ -11,8 +11,8 @@ pub(crate) struct Field {
     pub(crate) shape: Shape,
     /// When it is shown without a value.
     shown: Empty,
-    /// The first release with it.
-    pub(crate) since: Version,
+    /// The releases with it; `None` for all.
+    since: Option<Behaviour>,
 }
 
 /// The shape of a value.
@@ -42,6 +42,8 @@ pub(crate) enum Shape {
     Map(&'static Shape),
     /// A structure with these fields.
     Struct(&'static [Field]),
+    /// A structure with these fields, shown as `null` if it is unset.
+    Pointer(&'static [Field]),
     /// A value of any kind, which is ignored.
     Ignored,
 }
@@ -51,7 +53,7 @@ pub(crate) enum Shape {
 enum Empty {
     Shown,
     LeftOut,
-    ShownUntil(Version),
+    ShownBefore(Behaviour),
 }
 
 /// A list of texts.
@@ -65,7 +67,7 @@ pub(super) const fn always(name: &'static str, shape: Shape) -> Field {
         name,
         shape,
         shown: Empty::Shown,
-        since: Version::new(1, 0, 0),
+        since: None,
     }
 }
 
@@ -83,20 +85,25 @@ impl Field {
         Self { name, ..self }
     }
 
-    /// Returns the field for this release and later ones.
-    pub(super) const fn since(self, minor: u16) -> Self {
+    /// Returns the field, known to the releases with this behaviour.
+    pub(super) const fn since(self, behaviour: Behaviour) -> Self {
         Self {
-            since: Version::new(1, minor, 0),
+            since: Some(behaviour),
             ..self
         }
     }
 
-    /// Returns the field, left out without a value from this release on.
-    pub(super) const fn left_out_since(self, minor: u16) -> Self {
+    /// Returns the field, left out without a value by the releases with this behaviour.
+    pub(super) const fn left_out_since(self, behaviour: Behaviour) -> Self {
         Self {
-            shown: Empty::ShownUntil(Version::new(1, minor, 0)),
+            shown: Empty::ShownBefore(behaviour),
             ..self
         }
+    }
+
+    /// Whether a release knows the field.
+    pub(super) fn is_known(&self, version: Version) -> bool {
+        self.since.is_none_or(|behaviour| version.has(behaviour))
     }
 
     /// Whether the field is shown without a value.
@@ -104,7 +111,7 @@ impl Field {
         match self.shown {
             Empty::Shown => true,
             Empty::LeftOut => false,
-            Empty::ShownUntil(until) => version < until,
+            Empty::ShownBefore(behaviour) => !version.has(behaviour),
         }
     }
 }

@@ -9,27 +9,28 @@ use super::field::{Field, LABELS, always, set};
 use super::kinds::PERMISSION;
 use crate::go::quote::Quoted;
 use crate::store::{ConfigEntry, ConfigMembers, ConfigRow, ConfigValue, Index, intention_hash};
+use crate::version::Behaviour::IntentionEntries;
 
 /// The kind of the entries that hold intentions.
 pub(crate) const ENTRIES: &str = "service-intentions";
 
 /// The fields, as earlier releases show all of them. Later ones show those that a source has.
 pub(super) const FIELDS: &[Field] = &[
-    always("ID", Text).left_out_since(9),
-    always("Description", Text).left_out_since(9),
+    always("ID", Text).left_out_since(IntentionEntries),
+    always("Description", Text).left_out_since(IntentionEntries),
     always("SourceNS", Text),
     always("SourceName", Text),
     always("DestinationNS", Text),
     always("DestinationName", Text),
     always("SourceType", Text),
-    always("Action", Text).left_out_since(9),
+    always("Action", Text).left_out_since(IntentionEntries),
     set("Permissions", List(&Struct(PERMISSION))),
-    always("DefaultAddr", Text).left_out_since(9),
-    always("DefaultPort", Int).left_out_since(9),
-    always("Meta", LABELS).left_out_since(9),
+    always("DefaultAddr", Text).left_out_since(IntentionEntries),
+    always("DefaultPort", Int).left_out_since(IntentionEntries),
+    always("Meta", LABELS).left_out_since(IntentionEntries),
     always("Precedence", Int),
-    always("CreatedAt", Text).left_out_since(9),
-    always("UpdatedAt", Text).left_out_since(9),
+    always("CreatedAt", Text).left_out_since(IntentionEntries),
+    always("UpdatedAt", Text).left_out_since(IntentionEntries),
     set("Hash", Text),
     always("CreateIndex", Int),
     always("ModifyIndex", Int),

@@ -27,7 +27,7 @@ pub(crate) fn is_known(kind: &str, version: Version) -> bool {
 
 fn find(kind: &str, version: Version) -> Option<&'static Kind> {
     let mut kinds = KINDS.iter();
-    kinds.find(|known| known.name == kind && version >= known.since)
+    kinds.find(|known| known.name == kind && known.is_known(version))
 }
 
 /// Returns the entry of a JSON text, as a configuration file has it.

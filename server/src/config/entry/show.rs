@@ -153,7 +153,7 @@ fn put<M: SerializeMap>(
     members: Option<&ConfigValue>,
     form: Form,
 ) -> Result<(), M::Error> {
-    for field in fields.iter().filter(|field| form.version >= field.since) {
+    for field in fields.iter().filter(|field| field.is_known(form.version)) {
         let value = members.and_then(|members| members.get(field.name));
         let is_empty = match (value, field.shape) {
             (None, _) => true,
@@ -209,14 +209,20 @@ impl Serialize for Shown<'_> {
                 let members = members.iter();
                 serializer.collect_map(members.map(|(name, value)| (name, self.part(value, shape))))
             }
-            (Shape::Struct(fields), value) => {
+            (Shape::Struct(fields), value) | (Shape::Pointer(fields), value @ Some(_)) => {
                 let mut object = serializer.serialize_map(None)?;
                 put(&mut object, fields, value, self.form)?;
                 object.end()
             }
-            (Shape::Any | Shape::Kept | Shape::List(_) | Shape::Map(_) | Shape::Ignored, _) => {
-                serializer.serialize_unit()
-            }
+            (
+                Shape::Any
+                | Shape::Kept
+                | Shape::List(_)
+                | Shape::Map(_)
+                | Shape::Pointer(_)
+                | Shape::Ignored,
+                _,
+            ) => serializer.serialize_unit(),
         }
     }
 }
