@@ -264,4 +264,34 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::SHOULD
     },
+    Case {
+        id: "config/intention/permissions-since-1-22",
+        claim: "An intention may have permissions in place of an action, and is shown with them",
+        source: "operator.md 4.5.r10",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let http = json!({"Kind": "service-defaults", "Name": "db", "Protocol": "http"});
+            t.api_put("/v1/config", http.to_string()).is(200, "true");
+            let permissions =
+                json!([{"Action": "allow", "HTTP": {"PathPrefix": "/", "Methods": ["GET"]}}]);
+            let exact = format!("{PATH}/exact?source=web&destination=db");
+            t.api_put(&exact, json!({"Permissions": permissions}).to_string())
+                .is(200, "true");
+            let shown = t.api_get(&exact).status_is(200).json();
+            t.same(
+                "the permissions",
+                shown["Permissions"].clone(),
+                permissions.clone(),
+            );
+            t.same("the action", shown["Action"].clone(), Value::Null);
+            let entry = t.api_get("/v1/config/service-intentions/db").json();
+            t.same(
+                "the source",
+                entry["Sources"][0]["Permissions"].clone(),
+                permissions,
+            );
+        },
+        ..Case::REAL
+    },
 ];

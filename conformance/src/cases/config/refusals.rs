@@ -492,4 +492,21 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "config/refusal/permissions-without-requests",
+        claim: "Permissions of an intention need a service whose protocol has requests",
+        source: "operator.md 4.2.r17",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let permits = json!({"Kind": "service-intentions", "Name": "foo", "Sources": [
+                {"Name": "web", "Permissions": [{"Action": "allow", "HTTP": {"PathPrefix": "/"}}]},
+            ]});
+            write(t, &permits).is(500, "service \"foo\" has protocol \"tcp\", which is incompatible with L7 intentions permissions");
+            let http = json!({"Kind": "service-defaults", "Name": "foo", "Protocol": "http"});
+            set(t, &http);
+            set(t, &permits);
+        },
+        ..Case::REAL
+    },
 ];

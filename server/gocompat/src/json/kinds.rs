@@ -192,6 +192,24 @@ impl Decode for Bytes {
     }
 }
 
+/// A field whose JSON is kept as it is, `json.RawMessage`: an empty text without a value.
+pub struct RawJson;
+
+impl Decode for RawJson {
+    type Place = String;
+
+    fn decode(place: &mut String, value: Value<'_>, _: &mut DecodeContext) {
+        *place = match value.kind() {
+            ValueKind::Null => String::new(),
+            _ => String::from_utf8_lossy(value.text()).into_owned(),
+        };
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        "json.RawMessage".into()
+    }
+}
+
 /// A field of Go's type `interface{}`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Any {

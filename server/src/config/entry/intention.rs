@@ -4,12 +4,15 @@
 use std::cmp::Reverse;
 
 use super::check::together;
+use super::decode::decode_known;
 use super::field::Shape::{Int, List, Struct, Text};
 use super::field::{Field, LABELS, always, set};
 use super::kinds::PERMISSION;
+use crate::go::json::document::document;
 use crate::go::quote::Quoted;
 use crate::store::{ConfigEntry, ConfigMembers, ConfigRow, ConfigValue, Index, intention_hash};
 use crate::version::Behaviour::IntentionEntries;
+use crate::version::Version;
 
 /// The kind of the entries that hold intentions.
 pub(crate) const ENTRIES: &str = "service-intentions";
@@ -134,6 +137,22 @@ pub(crate) fn source_of(intention: &ConfigValue) -> ConfigValue {
     ConfigValue::Members(known.collect::<ConfigMembers>())
 }
 
+/// Reads the permissions in the body of an intention: JSON, or an empty text. Unknown names in them are ignored, since
+/// what Consul says of them was not asked.
+///
+/// # Errors
+/// The text about values of wrong types.
+pub(crate) fn permissions(json: &str, version: Version) -> Result<Option<ConfigValue>, String> {
+    const BODY: &[Field] = &[set("Permissions", List(&Struct(PERMISSION)))];
+    if json.is_empty() {
+        return Ok(None);
+    }
+    let body = format!("{{\"Permissions\":{json}}}");
+    let document = document(body.as_bytes())?;
+    let (mut members, _) = decode_known(document.value(), BODY, version)?;
+    Ok(members.remove("Permissions"))
+}
+
 /// Fills in defaults.
 pub(crate) fn complete(intention: &mut ConfigValue) {
     for (name, default) in [
@@ -188,7 +207,10 @@ pub(crate) fn flaw(intention: &ConfigValue) -> Option<String> {
         flaws.push(format!("Description exceeds maximum length {LONGEST}"));
     }
     flaws.extend(flaws_of_meta(intention));
-    if !matches!(intention.text("Action"), "allow" | "deny") {
+    // Permissions stand in place of an action.
+    let action = intention.text("Action");
+    let permits = action.is_empty() && !intention.list("Permissions").is_empty();
+    if !permits && !matches!(action, "allow" | "deny") {
         flaws.push("Action must be set to 'allow' or 'deny'".to_owned());
     }
     if intention.text("SourceType") != "consul" {

@@ -3,13 +3,35 @@
 
 use std::sync::Arc;
 
-use super::{ConfigEntry, ConfigRow, ConfigValue};
+use super::chain::{ChainError, has_requests, protocol_of};
+use super::{ConfigEntry, ConfigPlace, ConfigRow, ConfigTable, ConfigValue};
 use crate::Change;
 use crate::acl::hash::{self, AclHash};
 use crate::command::Command;
 
 /// The kind of the rows. Their names are the ids.
 pub const INTENTION: &str = "intention";
+
+/// The kind of the entries in which later releases keep intentions.
+const ENTRIES: &str = "service-intentions";
+
+/// Checks the intentions at this place: permissions look at requests, so that the service's protocol must have some
+/// (operator.md 4.2.r17).
+pub(super) fn check(table: &ConfigTable, place: &ConfigPlace) -> Result<(), ChainError> {
+    let Some(row) = table.rows.get(place).filter(|_| place.0 == ENTRIES) else {
+        return Ok(());
+    };
+    let service = &row.entry.name;
+    let protocol = protocol_of(table, service);
+    let mut sources = row.entry.body.list("Sources").iter();
+    let permits = sources.any(|source| !source.list("Permissions").is_empty());
+    if !permits || service == "*" || has_requests(&protocol) {
+        return Ok(());
+    }
+    Err(ChainError(format!(
+        "service \"{service}\" has protocol \"{protocol}\", which is incompatible with L7 intentions permissions"
+    )))
+}
 
 /// Writes an intention. It must not lead from and to the same services as another, which is returned otherwise.
 #[derive(Clone, Debug)]

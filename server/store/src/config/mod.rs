@@ -268,6 +268,7 @@ impl Change<'_> {
         };
         chain::check(&table, &place, rules.config_partitions)?;
         gateway::check(&table, &place)?;
+        intention::check(&table, &place)?;
         if place.0 == INTENTION {
             table.intentions_newest = self.index;
         } else {

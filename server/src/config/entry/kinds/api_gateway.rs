@@ -1,10 +1,34 @@
 //! API gateways, their routes and certificates.
 
-use super::common::{KIND, NAME};
-use crate::entry::field::Shape::{Int, Kept, List, Struct, Text};
-use crate::entry::field::{Field, TEXTS, always, set};
+use super::common::{KIND, NAME, PROVIDERS, TOKENS};
+use crate::entry::field::Shape::{self, Flag, Int, Kept, List, Nanos, Pointer, Struct, Text, Uint};
+use crate::entry::field::{Field, LABELS, TEXTS, always, set};
+use crate::version::Behaviour::ConfigLate;
 
-const STATUS: Field = always("Status", Struct(&[set("Conditions", List(&Kept))]));
+/// What an entry names: another, or a part of it.
+const REFERENCE: &[Field] = &[
+    always("Kind", Text),
+    always("Name", Text),
+    always("SectionName", Text),
+    set("Partition", Text),
+    set("Namespace", Text),
+];
+const STATUS: Field = always(
+    "Status",
+    Struct(&[set(
+        "Conditions",
+        List(&Struct(&[
+            always("Type", Text),
+            always("Status", Text),
+            always("Reason", Text),
+            always("Message", Text),
+            always("Resource", Struct(REFERENCE)),
+            always("LastTransitionTime", Text),
+        ])),
+    )]),
+);
+const PARENTS: Field = always("Parents", List(&Struct(REFERENCE)));
+const POLICY: Shape = Struct(&[TOKENS]);
 
 pub(super) const API_GATEWAY: &[Field] = fields![
     KIND,
@@ -19,14 +43,15 @@ pub(super) const API_GATEWAY: &[Field] = fields![
             always(
                 "TLS",
                 Struct(&[
-                    always("Certificates", List(&Kept)),
+                    always("Certificates", List(&Struct(REFERENCE))),
                     set("MaxVersion", Text),
                     set("MinVersion", Text),
                     set("CipherSuites", TEXTS),
                 ])
             ),
-            set("Override", Kept),
-            set("Default", Kept),
+            set("Override", POLICY),
+            set("Default", POLICY),
+            set("MaxRequestHeadersKB", Int).since(ConfigLate),
         ]))
     ),
     STATUS,
@@ -37,19 +62,92 @@ pub(super) const BOUND_API_GATEWAY: &[Field] = fields![
     always("Listeners", List(&Kept)),
     set("Services", Kept),
 ];
+/// A condition of a route on a header or on a part of the query.
+const MATCH: &[Field] = &[
+    always("Match", Text),
+    always("Name", Text),
+    always("Value", Text),
+];
+const HEADERS: Field = always(
+    "Headers",
+    List(&Struct(&[
+        always("Add", LABELS),
+        always("Remove", TEXTS),
+        always("Set", LABELS),
+    ])),
+);
+const FILTERS: Field = always(
+    "Filters",
+    Struct(&[
+        HEADERS,
+        always("URLRewrite", Pointer(&[always("Path", Text)])),
+        always(
+            "RetryFilter",
+            Pointer(&[
+                always("NumRetries", Uint),
+                always("RetryOn", TEXTS),
+                always("RetryOnStatusCodes", List(&Uint)),
+                always("RetryOnConnectFailure", Flag),
+            ]),
+        ),
+        always(
+            "TimeoutFilter",
+            Pointer(&[
+                always("RequestTimeout", Nanos),
+                always("IdleTimeout", Nanos),
+            ]),
+        ),
+        always("JWT", Pointer(PROVIDERS)),
+    ]),
+);
+const RESPONSE_FILTERS: Field = always("ResponseFilters", Struct(&[HEADERS]));
+const RULE: &[Field] = &[
+    FILTERS,
+    RESPONSE_FILTERS,
+    always(
+        "Matches",
+        List(&Struct(&[
+            always("Headers", List(&Struct(MATCH))),
+            always("Method", Text),
+            always(
+                "Path",
+                Struct(&[always("Match", Text), always("Value", Text)]),
+            ),
+            always("Query", List(&Struct(MATCH))),
+        ])),
+    ),
+    always(
+        "Services",
+        List(&Struct(&[
+            always("Name", Text),
+            always("Weight", Int),
+            FILTERS,
+            RESPONSE_FILTERS,
+            set("Partition", Text),
+            set("Namespace", Text),
+        ])),
+    ),
+];
 pub(super) const HTTP_ROUTE: &[Field] = fields![
     KIND,
     NAME,
-    always("Parents", List(&Kept)),
-    always("Rules", List(&Kept)),
+    PARENTS,
+    always("Rules", List(&Struct(RULE))),
     always("Hostnames", TEXTS),
     STATUS,
 ];
 pub(super) const TCP_ROUTE: &[Field] = fields![
     KIND,
     NAME,
-    always("Parents", List(&Kept)),
-    always("Services", List(&Kept)),
+    PARENTS,
+    always(
+        "Services",
+        List(&Struct(&[
+            always("Name", Text),
+            set("Partition", Text),
+            set("Namespace", Text),
+        ]))
+    ),
     STATUS,
 ];
 pub(super) const INLINE_CERTIFICATE: &[Field] = fields![

@@ -4,7 +4,7 @@ use super::common::{
     HEADER_CHANGES, KIND, LIMITS, MATCHER, MESH_GATEWAY, NAME, PASSIVE_CHECK, RESPONSE_CHANGES,
 };
 use crate::entry::field::Shape::{
-    Any, Flag, Int, Kept, List, Map, Struct, Text, Time, Uint, Weight,
+    Any, Flag, Int, List, Map, Nanos, Struct, Text, Time, Uint, Weight,
 };
 use crate::entry::field::{Field, TEXTS, always, set};
 use crate::version::Behaviour::{
@@ -89,8 +89,29 @@ pub(super) const SERVICE_DEFAULTS: &[Field] = fields![
     set("LocalConnectTimeoutMs", Int).since(ConfigDestinations),
     set("LocalRequestTimeoutMs", Int).since(ConfigDestinations),
     set("BalanceInboundConnections", Text).since(ConfigPeers),
-    set("RateLimits", Kept).since(ConfigJwtProviders),
+    set(
+        "RateLimits",
+        Struct(&[always(
+            "InstanceLevel",
+            Struct(&[
+                always("RequestsPerSecond", Int),
+                always("RequestsMaxBurst", Int),
+                always(
+                    "Routes",
+                    List(&Struct(&[
+                        always("PathExact", Text),
+                        always("PathPrefix", Text),
+                        always("PathRegex", Text),
+                        always("RequestsPerSecond", Int),
+                        always("RequestsMaxBurst", Int),
+                    ]))
+                ),
+            ])
+        )])
+    )
+    .since(ConfigJwtProviders),
     EXTENSIONS,
+    set("MaxRequestHeadersKB", Int).since(ConfigLate),
 ];
 
 pub(super) const PROXY_DEFAULTS: &[Field] = fields![
@@ -213,7 +234,19 @@ pub(super) const RESOLVER: &[Field] = fields![
                 Struct(&[set("MinimumRingSize", Int), set("MaximumRingSize", Int)])
             ),
             set("LeastRequestConfig", Struct(&[set("ChoiceCount", Uint)])),
-            set("HashPolicies", List(&Kept)),
+            set(
+                "HashPolicies",
+                List(&Struct(&[
+                    set("Field", Text),
+                    set("FieldValue", Text),
+                    set(
+                        "CookieConfig",
+                        Struct(&[set("Session", Flag), set("TTL", Nanos), set("Path", Text)])
+                    ),
+                    set("SourceIP", Flag),
+                    set("Terminal", Flag),
+                ]))
+            ),
         ])
     )
     .since(ConfigLoadBalancers),

@@ -1,6 +1,6 @@
 //! Fields that several kinds have.
 
-use crate::entry::field::Shape::{Flag, Ignored, Int, Nanos, Struct, Text, Uint};
+use crate::entry::field::Shape::{Flag, Ignored, Int, List, Nanos, Struct, Text, Uint};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
 use crate::version::Behaviour::{ConfigCertificateFiles, ConfigLate, ConfigTransparentProxies};
 
@@ -50,3 +50,16 @@ pub(super) const LIMITS: Field = set(
         set("MaxConcurrentRequests", Int),
     ]),
 );
+
+/// The providers whose JSON Web Tokens a caller may show.
+pub(super) const PROVIDERS: &[Field] = &[set(
+    "Providers",
+    List(&Struct(&[
+        set("Name", Text),
+        set(
+            "VerifyClaims",
+            List(&Struct(&[set("Path", TEXTS), set("Value", Text)])),
+        ),
+    ])),
+)];
+pub(super) const TOKENS: Field = set("JWT", Struct(PROVIDERS));

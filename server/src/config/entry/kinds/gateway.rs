@@ -1,15 +1,20 @@
 //! Ingress and terminating gateways.
 
 use super::common::{HEADER_CHANGES, KIND, NAME, PASSIVE_CHECK, RESPONSE_CHANGES};
-use crate::entry::field::Shape::{Flag, Int, Kept, List, Struct, Text};
+use crate::entry::field::Shape::{Flag, Int, List, Struct, Text};
 use crate::entry::field::{Field, TEXTS, always, set};
 use crate::version::Behaviour::{
     ConfigJwtProviders, ConfigPartitions, ConfigPeers, ConfigTransparentProxies,
 };
 
+/// Certificates that a proxy fetches.
+const SDS: Field = set(
+    "SDS",
+    Struct(&[set("ClusterName", Text), set("CertResource", Text)]),
+);
 const GATEWAY_TLS: &[Field] = &[
     always("Enabled", Flag),
-    set("SDS", Kept).since(ConfigTransparentProxies),
+    SDS.since(ConfigTransparentProxies),
     set("TLSMinVersion", Text).since(ConfigPartitions),
     set("TLSMaxVersion", Text).since(ConfigPartitions),
     set("CipherSuites", TEXTS).since(ConfigPartitions),
@@ -39,12 +44,13 @@ pub(super) const INGRESS: &[Field] = fields![
                 List(&Struct(&[
                     always("Name", Text),
                     always("Hosts", TEXTS),
-                    set("TLS", Kept).since(ConfigTransparentProxies),
+                    set("TLS", Struct(&[SDS])).since(ConfigTransparentProxies),
                     HEADER_CHANGES,
                     RESPONSE_CHANGES,
                     set("MaxConnections", Int).since(ConfigPeers),
                     set("MaxPendingRequests", Int).since(ConfigPeers),
                     set("MaxConcurrentRequests", Int).since(ConfigPeers),
+                    PASSIVE_CHECK.since(ConfigPeers),
                 ]))
             ),
         ]))

@@ -1,9 +1,11 @@
 //! The mesh as a whole: who may call whom, with which tokens, and what other partitions and peers see.
 
-use super::common::{KIND, MATCHER, NAME};
-use crate::entry::field::Shape::{Flag, Ignored, Int, Kept, List, Nanos, Struct, Text};
+use super::common::{KIND, MATCHER, NAME, TOKENS};
+use crate::entry::field::Shape::{Flag, Ignored, Int, List, Nanos, Struct, Text};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
-use crate::version::Behaviour::{ConfigPeers, ConfigSamenessGroups, ConfigValidClusters};
+use crate::version::Behaviour::{
+    ConfigCertificateFiles, ConfigPeers, ConfigSamenessGroups, ConfigValidClusters,
+};
 
 pub(in super::super) const PERMISSION: &[Field] = &[
     set("Action", Text),
@@ -17,12 +19,12 @@ pub(in super::super) const PERMISSION: &[Field] = &[
             set("Methods", TEXTS),
         ]),
     ),
-    set("JWT", Kept),
+    TOKENS,
 ];
 pub(super) const INTENTIONS: &[Field] = fields![
     KIND,
     NAME,
-    set("JWT", Kept).since(ConfigSamenessGroups),
+    TOKENS.since(ConfigSamenessGroups),
     always("Sources", List(&Struct(SOURCE))),
 ];
 const SOURCE: &[Field] = &[
@@ -62,7 +64,25 @@ pub(super) const MESH: &[Field] = fields![
             set("Outgoing", Struct(TLS_VERSIONS)),
         ])
     ),
-    set("HTTP", Kept),
+    set(
+        "HTTP",
+        Struct(&[
+            always("SanitizeXForwardedClientCert", Flag),
+            set(
+                "Incoming",
+                Struct(&[set(
+                    "RequestNormalization",
+                    Struct(&[
+                        set("InsecureDisablePathNormalization", Flag),
+                        set("MergeSlashes", Flag),
+                        set("PathWithEscapedSlashesAction", Text),
+                        set("HeadersWithUnderscoresAction", Text),
+                    ])
+                )])
+            )
+            .since(ConfigCertificateFiles),
+        ])
+    ),
     set("Peering", Struct(&[set("PeerThroughMeshGateways", Flag)])).since(ConfigPeers),
     set("ValidateClusters", Flag).since(ConfigValidClusters),
 ];
@@ -90,7 +110,39 @@ pub(super) const SAMENESS_GROUP: &[Field] = fields![
     NAME,
     set("DefaultForFailover", Flag),
     set("IncludeLocal", Flag),
-    set("Members", List(&Kept)),
+    set(
+        "Members",
+        List(&Struct(&[set("Partition", Text), set("Peer", Text)]))
+    ),
+];
+const RETRY_POLICY: &[Field] = &[
+    set("NumRetries", Int),
+    set(
+        "RetryPolicyBackOff",
+        Struct(&[set("BaseInterval", Nanos), set("MaxInterval", Nanos)]),
+    ),
+];
+const CLUSTER: &[Field] = &[
+    set("DiscoveryType", Text),
+    set(
+        "TLSCertificates",
+        Struct(&[
+            set(
+                "CaCertificateProviderInstance",
+                Struct(&[set("InstanceName", Text), set("CertificateName", Text)]),
+            ),
+            set(
+                "TrustedCA",
+                Struct(&[
+                    set("Filename", Text),
+                    set("EnvironmentVariable", Text),
+                    set("InlineString", Text),
+                    set("InlineBytes", Text),
+                ]),
+            ),
+        ]),
+    ),
+    set("ConnectTimeout", Nanos),
 ];
 pub(super) const JWT_PROVIDER: &[Field] = fields![
     KIND,
@@ -107,16 +159,36 @@ pub(super) const JWT_PROVIDER: &[Field] = fields![
                     set("CacheDuration", Nanos),
                     set("FetchAsynchronously", Flag),
                     set("UseSNI", Flag),
-                    set("RetryPolicy", Kept),
-                    set("JWKSCluster", Kept),
+                    set("RetryPolicy", Struct(RETRY_POLICY)),
+                    set("JWKSCluster", Struct(CLUSTER)),
                 ])
             ),
         ])
     ),
     set("Issuer", Text),
     set("Audiences", TEXTS),
-    set("Locations", List(&Kept)),
-    set("Forwarding", Kept),
+    set(
+        "Locations",
+        List(&Struct(&[
+            set(
+                "Header",
+                Struct(&[
+                    set("Name", Text),
+                    set("ValuePrefix", Text),
+                    set("Forward", Flag),
+                ])
+            ),
+            set("QueryParam", Struct(&[set("Name", Text)])),
+            set("Cookie", Struct(&[set("Name", Text)])),
+        ]))
+    ),
+    set(
+        "Forwarding",
+        Struct(&[
+            set("HeaderName", Text),
+            set("PadForwardPayloadHeader", Flag),
+        ])
+    ),
     set("ClockSkewSeconds", Int),
     set("CacheConfig", Struct(&[always("Size", Int)])),
 ];

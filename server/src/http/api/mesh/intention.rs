@@ -13,7 +13,7 @@ use crate::entry::intention::{self, End, ServiceOf};
 use crate::entry::{self, ShownPart};
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
-use crate::go::json::kinds::Int;
+use crate::go::json::kinds::{Int, RawJson};
 use crate::http::body::time;
 use crate::http::failure::{Failure, failures, index_error, quoted};
 use crate::http::reply::Reply;
@@ -79,6 +79,7 @@ go_struct! {
             "DestinationName": String => destination,
             "SourceType": String => source_type,
             "Action": String => action,
+            "Permissions" since Behaviour::IntentionEntries: RawJson => permissions,
             "DefaultAddr": String => default_address,
             "DefaultPort": Int => default_port,
             "Meta": Option<Labels> => meta,
@@ -91,7 +92,10 @@ go_struct! {
 
 impl IntentionBody {
     /// Returns the intention with its defaults, at this time.
-    fn intention(self, now: &str) -> ConfigValue {
+    ///
+    /// # Errors
+    /// The text about values of wrong types in its permissions.
+    fn intention(self, now: &str, version: Version) -> Result<ConfigValue, String> {
         let meta = self.meta.unwrap_or_default().into_iter();
         let meta = meta.map(|(name, value)| (name, ConfigValue::Text(value)));
         let mut intention = ConfigValue::Members(ConfigMembers::new());
@@ -111,8 +115,11 @@ impl IntentionBody {
         }
         intention.set("DefaultPort", ConfigValue::Number(self.default_port));
         intention.set("Meta", ConfigValue::Members(meta.collect()));
+        if let Some(permissions) = intention::permissions(&self.permissions, version)? {
+            intention.set("Permissions", permissions);
+        }
         intention::complete(&mut intention);
-        intention
+        Ok(intention)
     }
 }
 
@@ -198,7 +205,8 @@ async fn create(mut request: Request) -> Result<Reply, Failure> {
         return Err(has_id());
     }
     request.rights()?.check(may_write(&body.destination))?;
-    let intention = body.intention(&now(&request));
+    let intention = body.intention(&now(&request), request.version());
+    let intention = intention.map_err(|words| undecodable(&words))?;
     if let Some(flaw) = intention::flaw(&intention) {
         return Err(flawed(&flaw));
     }
@@ -387,7 +395,8 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     rights.check(may_write(&body.destination))?;
     let present = of_change(&request, "modify", &id)?;
     rights.check(may_write(present.text("DestinationName")))?;
-    let mut intention = body.intention(&now(&request));
+    let intention = body.intention(&now(&request), version);
+    let mut intention = intention.map_err(|words| refused(&words))?;
     let created = present.text("CreatedAt").to_owned();
     intention.set("CreatedAt", ConfigValue::Text(created));
     if let Some(flaw) = intention::flaw(&intention) {
@@ -509,7 +518,8 @@ async fn exact(mut request: Request) -> Result<Reply, Failure> {
     if request.method == Method::PUT {
         let body = read_body(&mut request, Failure::undecodable).await?;
         request.rights()?.check(may_write(&to))?;
-        let mut intention = body.unwrap_or_default().intention("");
+        let intention = body.unwrap_or_default().intention("", request.version());
+        let mut intention = intention.map_err(|words| Failure::undecodable(&words))?;
         intention.set("SourceName", ConfigValue::Text(from.clone()));
         intention.set("DestinationName", ConfigValue::Text(to));
         intention::complete(&mut intention);

@@ -203,7 +203,8 @@ fn text_member(object: &str, name: &str) -> Option<String> {
     }
 }
 
-fn has_requests(protocol: &str) -> bool {
+/// Whether a protocol has requests, which can be looked at one by one.
+pub(crate) fn has_requests(protocol: &str) -> bool {
     matches!(protocol, "http" | "http2" | "grpc")
 }
 

@@ -1,0 +1,223 @@
+//! Configuration entries of later kinds, with all fields that the official Go client sends: each is known at any depth, in
+//! any spelling, and is read back as it was written (operator.md 4.3.r14).
+
+use proconsul::version::Version;
+use serde_json::{Value, json};
+
+use crate::support::Consul;
+
+/// The entries. Each field has a value, so that one that is lost shows.
+fn entries() -> Vec<Value> {
+    let reference = json!({"Kind": "api-gateway", "Name": "g", "SectionName": "s"});
+    let tokens =
+        json!({"Providers": [{"Name": "p", "VerifyClaims": [{"Path": ["a", "b"], "Value": "v"}]}]});
+    let headers = json!({"Headers": [{"Add": {"a": "1"}, "Remove": ["b"], "Set": {"c": "2"}}]});
+    let mut filters = headers.clone();
+    filters["URLRewrite"] = json!({"Path": "/new"});
+    filters["RetryFilter"] = json!({"NumRetries": 3, "RetryOn": ["reset"], "RetryOnStatusCodes": [500], "RetryOnConnectFailure": true});
+    filters["TimeoutFilter"] = json!({"RequestTimeout": 5_000_000_000_i64, "IdleTimeout": 7});
+    filters["JWT"] = tokens.clone();
+    let matching = json!([{"Match": "exact", "Name": "n", "Value": "v"}]);
+    vec![
+        json!({"Kind": "service-resolver", "Name": "web", "LoadBalancer": {
+            "Policy": "ring_hash",
+            "RingHashConfig": {"MinimumRingSize": 1, "MaximumRingSize": 2},
+            "HashPolicies": [
+                {"Field": "cookie", "FieldValue": "c", "CookieConfig": {"TTL": 7, "Path": "/"}},
+                {"SourceIP": true, "Terminal": true},
+            ],
+        }}),
+        json!({"Kind": "ingress-gateway", "Name": "in",
+            "TLS": {"Enabled": true, "SDS": {"ClusterName": "c", "CertResource": "r"}},
+            "Listeners": [{"Port": 1, "Protocol": "http", "Services": [{
+                "Name": "web", "Hosts": ["h"], "TLS": {"SDS": {"ClusterName": "c", "CertResource": "r"}},
+                "PassiveHealthCheck": {"Interval": 4, "MaxFailures": 5},
+            }]}],
+        }),
+        json!({"Kind": "service-intentions", "Name": "web", "JWT": tokens, "Sources": [{
+            "Name": "api",
+            "Permissions": [{"Action": "allow", "HTTP": {
+                "PathPrefix": "/", "Methods": ["GET"],
+                "Header": [{"Name": "h", "Contains": "x", "IgnoreCase": true}],
+            }, "JWT": tokens}],
+            "Precedence": 9, "Type": "consul",
+        }]}),
+        json!({"Kind": "mesh", "TransparentProxy": {"MeshDestinationsOnly": false}, "HTTP": {
+            "SanitizeXForwardedClientCert": true,
+            "Incoming": {"RequestNormalization": {
+                "InsecureDisablePathNormalization": true, "MergeSlashes": true,
+                "PathWithEscapedSlashesAction": "REJECT_REQUEST", "HeadersWithUnderscoresAction": "ALLOW",
+            }},
+        }}),
+        json!({"Kind": "api-gateway", "Name": "g", "Listeners": [{
+            "Name": "l", "Hostname": "h", "Port": 1, "Protocol": "http",
+            "TLS": {"Certificates": [reference], "MaxVersion": "TLSv1_3"},
+            "Override": {"JWT": tokens}, "Default": {"JWT": tokens}, "MaxRequestHeadersKB": 60,
+        }]}),
+        json!({"Kind": "http-route", "Name": "r", "Parents": [reference], "Hostnames": ["h"], "Rules": [{
+            "Filters": filters, "ResponseFilters": headers,
+            "Matches": [{"Headers": matching, "Method": "GET", "Path": {"Match": "prefix", "Value": "/"}, "Query": matching}],
+            "Services": [{"Name": "web", "Weight": 1, "Filters": filters, "ResponseFilters": headers}],
+        }]}),
+        json!({"Kind": "tcp-route", "Name": "t", "Parents": [reference], "Services": [{"Name": "web"}]}),
+        json!({"Kind": "jwt-provider", "Name": "p", "Issuer": "i", "Audiences": ["a"],
+            "JSONWebKeySet": {"Remote": {
+                "URI": "https://x", "RequestTimeoutMs": 1, "CacheDuration": 2, "FetchAsynchronously": true, "UseSNI": true,
+                "RetryPolicy": {"NumRetries": 3, "RetryPolicyBackOff": {"BaseInterval": 4, "MaxInterval": 5}},
+                "JWKSCluster": {"DiscoveryType": "STATIC", "ConnectTimeout": 6, "TLSCertificates": {
+                    "CaCertificateProviderInstance": {"InstanceName": "n", "CertificateName": "c"},
+                    "TrustedCA": {"Filename": "f", "EnvironmentVariable": "e", "InlineString": "s", "InlineBytes": "Yg=="},
+                }},
+            }},
+            "Locations": [{"Header": {"Name": "h", "ValuePrefix": "v", "Forward": true}},
+                {"QueryParam": {"Name": "q"}}, {"Cookie": {"Name": "c"}}],
+            "Forwarding": {"HeaderName": "h", "PadForwardPayloadHeader": true},
+            "CacheConfig": {"Size": 8},
+        }),
+    ]
+}
+
+/// Spells names as HCL files do: `MaxRequestHeadersKB` is `max_request_headers_kb`.
+fn snake_case(value: &Value) -> Value {
+    match value {
+        Value::Array(elements) => elements.iter().map(snake_case).collect(),
+        Value::Object(members) => {
+            // What is no field but a name of the user's.
+            let is_label = |name: &str| name.len() == 1;
+            let name = |name: &str| {
+                let mut snake = String::new();
+                let mut before = '_';
+                for letter in name.chars() {
+                    if letter.is_uppercase() && before.is_lowercase() && !is_label(name) {
+                        snake.push('_');
+                    }
+                    snake.extend(letter.to_lowercase());
+                    before = letter;
+                }
+                snake
+            };
+            let members = members.iter();
+            let members = members.map(|(key, value)| (name(key), snake_case(value)));
+            Value::Object(members.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The first place at which `shown` lacks what `given` has.
+fn difference(given: &Value, shown: &Value, path: &str) -> Option<String> {
+    match (given, shown) {
+        (Value::Object(given), Value::Object(_)) => given
+            .iter()
+            .find_map(|(name, value)| difference(value, &shown[name], &format!("{path}/{name}"))),
+        (Value::Array(given), Value::Array(list)) if given.len() == list.len() => given
+            .iter()
+            .zip(list)
+            .enumerate()
+            .find_map(|(at, (given, shown))| difference(given, shown, &format!("{path}/{at}"))),
+        _ => (given != shown).then(|| format!("{path}: {given}, but {shown}")),
+    }
+}
+
+fn with_http() -> Consul {
+    let consul = Consul::v1_22();
+    let http = r#"{"Kind":"proxy-defaults","Name":"global","Config":{"protocol":"http"}}"#;
+    consul.put("/v1/config", http).is(200, "true");
+    consul
+}
+
+#[test]
+fn what_the_official_client_sends_is_read_back() {
+    for spelling in [Value::clone, snake_case] {
+        let consul = with_http();
+        for entry in entries() {
+            let written = consul.put("/v1/config", spelling(&entry).to_string());
+            assert_eq!((written.code(), written.text()), (200, "true"), "{entry}");
+            let kind = entry["Kind"].as_str().expect("it has a kind");
+            let name = entry["Name"].as_str().unwrap_or(kind);
+            let shown = consul.get(&format!("/v1/config/{kind}/{name}"));
+            let shown: Value = serde_json::from_str(shown.text()).expect("it is JSON");
+            assert_eq!(difference(&entry, &shown, kind), None);
+        }
+    }
+}
+
+#[test]
+fn unknown_names_are_refused_at_any_depth() {
+    let consul = with_http();
+    let rows = [
+        (
+            r#"{"Kind":"http-route","Name":"r","Rules":[{"Bogus":1,"Services":[{"Name":"a","Zork":1}]}]}"#,
+            "2 errors occurred:\n\t* invalid config key \"Rules[0].Services[0].Zork\"\n\t* invalid config key \"Rules[0].Bogus\"\n\n",
+        ),
+        (
+            r#"{"Kind":"mesh","HTTP":{"Bogus":1}}"#,
+            "1 error occurred:\n\t* invalid config key \"HTTP.Bogus\"\n\n",
+        ),
+    ];
+    for (body, text) in rows {
+        let refused = consul.put("/v1/config", body);
+        refused.is(400, &format!("Request decoding failed: {text}"));
+    }
+}
+
+/// Structures that are unset are `null` in routes, as the official client sends them.
+#[test]
+fn what_a_route_does_not_say_is_null() {
+    let consul = with_http();
+    let route = r#"{"Kind":"http-route","Name":"r","Rules":[{"Services":[{"Name":"a"}]}]}"#;
+    consul.put("/v1/config", route).is(200, "true");
+    let shown = consul.get("/v1/config/http-route/r");
+    let filters = r#""Filters":{"Headers":null,"URLRewrite":null,"RetryFilter":null,"TimeoutFilter":null,"JWT":null},"ResponseFilters":{"Headers":null}"#;
+    let rules = format!(
+        r#""Rules":[{{{filters},"Matches":null,"Services":[{{"Name":"a","Weight":0,{filters}}}]}}]"#
+    );
+    assert!(shown.text().contains(&rules), "{}", shown.text());
+}
+
+/// A kind, a field of one, and the first release with it.
+#[test]
+fn releases_know_the_kinds_and_fields_of_their_time() {
+    let rows = [
+        (
+            9,
+            r#"{"Kind":"service-intentions","Name":"a","Sources":[]}"#,
+        ),
+        (
+            9,
+            r#"{"Kind":"service-resolver","Name":"a","LoadBalancer":{}}"#,
+        ),
+        (10, r#"{"Kind":"mesh"}"#),
+        (
+            10,
+            r#"{"Kind":"service-defaults","Name":"a","TransparentProxy":{}}"#,
+        ),
+        (11, r#"{"Kind":"exported-services","Name":"default"}"#),
+        (
+            13,
+            r#"{"Kind":"service-defaults","Name":"a","Destination":{}}"#,
+        ),
+        (
+            14,
+            r#"{"Kind":"service-resolver","Name":"a","Redirect":{"Peer":"x"}}"#,
+        ),
+        (15, r#"{"Kind":"api-gateway","Name":"a"}"#),
+        (
+            16,
+            r#"{"Kind":"service-defaults","Name":"a","MutualTLSMode":""}"#,
+        ),
+        (17, r#"{"Kind":"jwt-provider","Name":"a"}"#),
+        (18, r#"{"Kind":"mesh","ValidateClusters":true}"#),
+        (20, r#"{"Kind":"file-system-certificate","Name":"a"}"#),
+    ];
+    for (since, body) in rows {
+        for (minor, status) in [(since - 1, 400), (since, 200)] {
+            let consul = Consul::of(Version::new(1, minor, 0));
+            assert_eq!(
+                consul.put("/v1/config", body).code(),
+                status,
+                "1.{minor}: {body}"
+            );
+        }
+    }
+}
