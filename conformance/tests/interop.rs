@@ -13,7 +13,7 @@ use hosts::{MANAGEMENT, hosts, hosts_with_acls};
 use proconsul::config::Config;
 use proconsul::version::Version;
 use proconsul_conformance::report::left_out;
-use proconsul_conformance::target::consul::{self, Agent};
+use proconsul_conformance::target::consul::{self, Agent, HttpsFiles};
 use shadowed::{lines, shadowed};
 
 fn folder(language: &str) -> PathBuf {
@@ -166,27 +166,47 @@ fn the_go_client_and_programs_built_on_it_work() {
     }
 }
 
-/// Runs a language's tests over TLS on the emulator in both profiles, each with an authority of its own.
+/// Runs a language's tests over TLS on every server. Each has an authority of its own; a real Consul has certificates that
+/// the emulator made.
 fn over_https(what: &str, command: impl Fn() -> Command) {
-    let servers = [Version::V1_22_0, Version::V1_8_7].map(|version| {
+    let start = |version| {
         let config = Config {
             version,
             ..Config::dev()
         };
         let server = proconsul::Server::builder().config(config).https().start();
-        let server = server.expect("the emulator starts");
-        let authority = installed("authorities").join(format!("{what}-{version}.pem"));
-        std::fs::write(&authority, server.ca_pem()).expect("the target folder can be written");
-        (server, authority)
+        server.expect("the emulator starts")
+    };
+    let write = |name: &str, text: &str| {
+        let file = installed("authorities").join(format!("{what}-{name}.pem"));
+        std::fs::write(&file, text).expect("the target folder can be written");
+        file
+    };
+    let of_consul = start(Version::V1_8_7);
+    let emulators = [Version::V1_22_0, Version::V1_8_7].map(start);
+    let other = write("other", start(Version::V1_8_7).ca_pem());
+    let emulators = emulators
+        .iter()
+        .map(|server| (server.https_url(), server.ca_pem()));
+    let mut servers: Vec<_> = emulators.collect();
+    let binary = left_out::consul();
+    let _consul = binary.map(|binary| {
+        let files = HttpsFiles {
+            own: &write("consul-server", &of_consul.server_pem()),
+            authority: &write("consul", of_consul.ca_pem()),
+            verifies_clients: false,
+        };
+        let (agent, address) = Agent::over_https(files).expect("a port is free");
+        servers.push((format!("https://{address}"), of_consul.ca_pem()));
+        consul::start_unasked(&binary, &agent).unwrap_or_else(|error| panic!("{error}"))
     });
-    let [one, two] = &servers;
-    for ((server, authority), (_, other)) in [(one, two), (two, one)] {
+    for (url, authority) in servers {
         let mut command = command();
         command
-            .env("CONSUL_HTTP_ADDR", server.https_url())
-            .env("CONSUL_CACERT", authority)
-            .env("OTHER_CACERT", other);
-        run(&mut command, &format!("{what} over HTTPS"));
+            .env("CONSUL_HTTP_ADDR", &url)
+            .env("CONSUL_CACERT", write("own", authority))
+            .env("OTHER_CACERT", &other);
+        run(&mut command, &format!("{what} over HTTPS at {url}"));
     }
 }
 

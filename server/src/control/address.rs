@@ -133,6 +133,17 @@ impl Server {
         format!("{}{}", client.certificate, client.key)
     }
 
+    /// Returns the certificate with which this server serves HTTPS, and its key, as one PEM, for another server on this
+    /// machine that the same clients are to trust: a real Consul takes it as `cert_file` and as `key_file`.
+    ///
+    /// # Panics
+    /// As [`Server::ca_pem`].
+    #[must_use]
+    pub fn server_pem(&self) -> String {
+        let server = &self.certificates().server;
+        format!("{}{}", server.certificate, server.key)
+    }
+
     fn certificates(&self) -> &DevCertificates {
         let made = self.addresses.certificates.as_ref();
         made.expect("`Builder::https` makes an authority")

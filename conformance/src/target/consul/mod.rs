@@ -5,6 +5,7 @@ mod owner;
 mod process;
 mod release;
 
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +30,38 @@ pub struct Agent {
     pub arguments: Vec<String>,
 }
 
+/// The files with which an agent serves HTTPS.
+#[derive(Clone, Copy, Debug)]
+pub struct HttpsFiles<'a> {
+    /// The certificate of the agent and its key.
+    pub own: &'a Path,
+    /// The authority whose clients it trusts.
+    pub authority: &'a Path,
+    /// Whether clients have to show a certificate.
+    pub verifies_clients: bool,
+}
+
 impl Agent {
+    /// Returns an agent that serves HTTPS, too, and the address at which it does.
+    ///
+    /// # Errors
+    /// No port is free.
+    pub fn over_https(files: HttpsFiles<'_>) -> std::io::Result<(Self, SocketAddr)> {
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let settings = serde_json::json!({
+            "ports": {"https": address.port()},
+            "cert_file": files.own,
+            "key_file": files.own,
+            "ca_file": files.authority,
+            "verify_incoming_https": files.verifies_clients,
+        });
+        let agent = Self {
+            settings: settings.to_string(),
+            ..Self::default()
+        };
+        Ok((agent, address))
+    }
+
     /// What reports call such an agent: the binary's name and its mode.
     fn name(&self, binary: &Path) -> String {
         let file = binary.file_name().unwrap_or(binary.as_os_str());
