@@ -134,10 +134,10 @@ impl Command {
     }
 
     fn help(&self, program: &str) -> String {
+        let usage = format!("{program} {} [options] {}", self.name, self.arguments);
         format!(
-            "Usage: {program} {} [options] {}\n\n  {}\n\n{}",
-            self.name,
-            self.arguments,
+            "Usage: {}\n\n  {}\n\n{}",
+            usage.trim_end(),
             self.usage,
             go_flags::long_usage(self.flags)
         )
