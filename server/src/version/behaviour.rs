@@ -467,6 +467,12 @@ behaviours! {
     Peering = "peering.endpoints", [onward(1, 13, 0)], None, "V N D";
     /// `exported-services` exists.
     ExportedServices = "peering.exported_services", [onward(1, 18, 0)], None, "V N I";
+    /// Consul's page reads what proxies, peers and gateways do with services (operator.md 3.r18).
+    PageTopology = "internal.page_topology", [onward(1, 9, 0)], None, "V I";
+    /// The services of Consul's page have a datacenter and say what leads to them. The release is not known.
+    PageSummaries = "internal.page_summaries", [onward(1, 22, 0)], None, "V N";
+    /// `internal/service-virtual-ip` exists. The release is not known.
+    ServiceVirtualIp = "internal.service_virtual_ip", [onward(1, 22, 0)], None, "V N";
     /// The keyring is refused as all else is; before, with 500. The release is not known (acl.md 13).
     AclKeyringRefused403 = "acl.keyring_refused_403", [onward(1, 22, 0)], None, "V N";
     /// The agent deregisters services with its own token, not with theirs (acl.md 11.4). The release is not known.

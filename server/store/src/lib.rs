@@ -76,6 +76,7 @@ pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
 };
 pub use catalog::usage::{CatalogCounts, CatalogUsage};
+pub use catalog::whole::{AllInstances, WholeNode, WholeNodeNamed, WholeNodes};
 pub use catalog::{NodeInfo, NodeList, ServiceList};
 pub use command::effects::{
     Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, ProbeTls, SessionEnd, Touched,
@@ -86,7 +87,9 @@ pub use config::autopilot::{AutopilotInfo, AutopilotRow, AutopilotSettings, Auto
 pub use config::chain::{
     Chain, ChainError, ChainNode, ChainOverrides, ChainRequest, ChainSplit, ChainTarget,
 };
-pub use config::gateway::{GatewayService, GatewayServices, IngressInstances};
+pub use config::gateway::{
+    BehindGateway, GatewayInstances, GatewayService, GatewayServices, IngressInstances,
+};
 pub use config::intention::{INTENTION, IntentionWrite, intention_hash};
 pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{

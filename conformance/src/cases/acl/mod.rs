@@ -31,6 +31,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     objects::template::CASES,
     pages::rights::CASES,
     pages::catalog::CASES,
+    pages::ui::CASES,
     pages::operator::CASES,
     pages::blocked::CASES,
     pages::agent::CASES,

@@ -5,6 +5,7 @@ pub(in crate::cases) mod definitions;
 pub(in crate::cases) mod filters;
 pub(in crate::cases) mod later;
 pub(in crate::cases) mod mesh;
+pub(in crate::cases) mod page;
 pub(super) mod query;
 pub(in crate::cases) mod reads;
 pub(in crate::cases) mod shapes;
@@ -33,6 +34,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     write::ports::CASES,
     mesh::CASES,
     cached::CASES,
+    page::CASES,
 ];
 
 /// Registers a check of a node in this status, or writes it again.

@@ -34,7 +34,7 @@ fn write(t: &Trial, entry: &Value) -> Answer {
 
 /// Writes an entry, which succeeds.
 #[track_caller]
-fn set(t: &Trial, entry: &Value) {
+pub(in crate::cases) fn set(t: &Trial, entry: &Value) {
     write(t, entry).is(200, "true");
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 }
 
 /// The endpoints that the agent answers by itself.
-const LOCAL: [&str; 4] = ["/v1/agent/", "/v1/event/", "/v1/internal/", "/debug/"];
+const LOCAL: [&str; 4] = ["/v1/agent/", "/v1/event/", "/v1/internal/acl/", "/debug/"];
 
 /// Returns all that a value adds to.
 pub(super) fn of(measured: Measured, labels_requests: bool) -> Vec<Series> {

@@ -10,6 +10,7 @@ pub(crate) mod registration;
 pub(crate) mod service;
 pub(crate) mod trees;
 pub(crate) mod usage;
+pub(crate) mod whole;
 
 use std::borrow::Cow;
 use std::convert::Infallible;

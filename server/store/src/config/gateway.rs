@@ -64,6 +64,13 @@ pub struct GatewayService {
 #[derive(Clone, Debug)]
 pub struct GatewayServices(pub String);
 
+/// Reads the services behind a gateway with the health of their instances.
+#[derive(Clone, Debug)]
+pub struct GatewayInstances(pub String);
+
+/// A service behind a gateway, and its instances.
+pub type BehindGateway = (GatewayService, Vec<Instance>);
+
 /// Reads the instances of the ingress gateways before a service.
 #[derive(Clone, Debug)]
 pub struct IngressInstances(pub ServiceView, pub String);
@@ -92,6 +99,28 @@ impl Read for GatewayServices {
             store.catalog.trees.search(Tree::ServiceNames, &[]),
         ];
         Ok(Answer::new(index.unwrap_or_default(), services, reads))
+    }
+}
+
+impl Read for GatewayInstances {
+    type Rows = Vec<BehindGateway>;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        Subject::other(format!("the instances behind gateway {:?}", self.0))
+    }
+
+    fn look(&self, store: &Store) -> ReadResult<Self> {
+        let Ok(behind) = GatewayServices(self.0.clone()).look(store);
+        let mut whole = Answer::new(behind.index, Vec::new(), behind.reads);
+        for row in behind.rows {
+            let read = ServiceInstances(ServiceView::Health, row.service.clone());
+            let Ok(instances) = read.look(store);
+            whole.index = whole.index.max(instances.index);
+            whole.reads.extend(instances.reads);
+            whole.rows.push((row, instances.rows));
+        }
+        Ok(whole)
     }
 }
 

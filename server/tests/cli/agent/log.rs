@@ -139,11 +139,11 @@ fn an_endpoint_that_is_not_emulated_is_named_once() {
     let requests = [
         ("GET", "/v1/agent/connect/ca/leaf/web"),
         ("GET", "/v1/agent/connect/ca/leaf/web"),
-        ("GET", "/v1/internal/ui/services"),
+        ("GET", "/v1/internal/federation-states"),
     ];
     ask_all(&mut agent, &requests);
-    agent.wait_for("endpoint=/v1/internal/");
-    let expected = ["/v1/agent/connect/", "/v1/internal/"].map(|endpoint| {
+    agent.wait_for("endpoint=/v1/internal/federation-states");
+    let expected = ["/v1/agent/connect/", "/v1/internal/federation-states"].map(|endpoint| {
         format!(
             "[WARN] agent.http: Request for an endpoint of Consul's that is not emulated: endpoint={endpoint} status=501"
         )

@@ -6,7 +6,7 @@ use crate::support::Consul;
 fn endpoints_that_are_not_emulated_name_themselves() {
     let consul = Consul::v1_22();
     for (method, path) in [
-        ("GET", "/v1/internal/ui/services"),
+        ("GET", "/v1/internal/federation-states"),
         ("GET", "/v1/agent/connect/ca/leaf/web"),
         ("PUT", "/v1/connect/ca/configuration"),
     ] {
@@ -21,7 +21,7 @@ fn a_strict_server_does_not_know_what_is_not_emulated() {
     let unknown = "Invalid URL path: not a recognized HTTP API endpoint\n";
     for (method, path) in [
         ("GET", "/v1/agent/connect/ca/leaf/web"),
-        ("OPTIONS", "/v1/internal/ui/services"),
+        ("OPTIONS", "/v1/internal/federation-states"),
         ("PUT", "/v1/connect/ca/configuration"),
     ] {
         consul.ask(method, path).is(404, unknown);

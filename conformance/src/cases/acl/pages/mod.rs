@@ -8,3 +8,4 @@ pub(in crate::cases) mod operator;
 pub(in crate::cases) mod query;
 pub(in crate::cases) mod rights;
 pub(in crate::cases) mod txn;
+pub(in crate::cases) mod ui;

@@ -2,8 +2,10 @@
 
 pub(crate) mod bodies;
 pub(crate) mod failure;
+pub(crate) mod page;
 pub(crate) mod register;
 mod rights;
+mod summary;
 pub(crate) mod wire;
 
 use std::collections::BTreeMap;

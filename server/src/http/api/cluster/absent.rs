@@ -10,10 +10,18 @@ use crate::http::request::Request;
 use crate::http::route::routes;
 #[cfg(not(feature = "snapshots"))]
 use crate::http::route::{Handler, Route};
+use crate::version::Behaviour;
 
 routes! {
     "/v1/agent/connect/" [] => at_once(endpoint);
-    "/v1/internal/" [] => at_once(endpoint);
+    "/v1/internal/federation-state/" [] => at_once(endpoint);
+    "/v1/internal/federation-states" [] => at_once(endpoint);
+    "/v1/internal/federation-states/mesh-gateways" [] => at_once(endpoint);
+    "/v1/internal/ui/catalog-overview" [] => at_once(endpoint), since Behaviour::PageTopology;
+    "/v1/internal/ui/exported-services" [] => at_once(endpoint), since Behaviour::PageTopology;
+    "/v1/internal/ui/gateway-intentions/" [] => at_once(endpoint), since Behaviour::PageTopology;
+    "/v1/internal/ui/metrics-proxy/" [] => at_once(endpoint), since Behaviour::PageTopology;
+    "/v1/internal/ui/service-topology/" [] => at_once(endpoint), since Behaviour::PageTopology;
 }
 
 /// What a server without the feature `snapshots` does not emulate either.

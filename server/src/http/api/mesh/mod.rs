@@ -6,3 +6,4 @@ pub(crate) mod connect;
 pub(crate) mod gateway;
 pub(crate) mod intention;
 pub(crate) mod peering;
+pub(crate) mod virtual_ip;

@@ -237,7 +237,7 @@ impl Store {
             .collect()
     }
 
-    fn instance(&self, service: Arc<ServiceRow>) -> Option<Instance> {
+    pub(crate) fn instance(&self, service: Arc<ServiceRow>) -> Option<Instance> {
         let node = service.node.to_lowercase();
         // The checks of the node come first (session.md 4.5).
         let mut checks = self.catalog.checks.of_service(&node, "");
@@ -272,7 +272,8 @@ impl Store {
         }
     }
 
-    fn tables_index(&self, view: ServiceView) -> Index {
+    /// Returns the index of the tables that a read of a view looks at.
+    pub(crate) fn tables_index(&self, view: ServiceView) -> Index {
         let catalog = &self.catalog;
         let newest = catalog.nodes_newest.max(catalog.services_newest);
         match view {
