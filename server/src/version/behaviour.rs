@@ -279,6 +279,8 @@ behaviours! {
     ConfigLate = "config.late", [onward(1, 22, 0)], None, "V N";
     /// Intentions are sources of `service-intentions` entries; before, rows of an own table with ids (operator.md 4.5).
     IntentionEntries = "intention.entries", [onward(1, 9, 0)], None, "V I";
+    /// `connect/intentions/match` reads the agent's cache. The release is not known (session.md 4.5c).
+    IntentionMatchCached = "intention.match_cached", [onward(1, 22, 0)], None, "V N";
     // Kinds and fields of configuration entries, a row for each release that brought some (operator.md 4.3). The releases of
     // fields are those of what they belong to.
 

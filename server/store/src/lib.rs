@@ -93,8 +93,7 @@ pub use config::gateway::{
 pub use config::intention::{INTENTION, IntentionWrite, intention_hash};
 pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{
-    ConfigDelete, ConfigEntry, ConfigGet, ConfigImage, ConfigIndex, ConfigList, ConfigRow,
-    ConfigWrite,
+    ConfigDelete, ConfigEntry, ConfigGet, ConfigImage, ConfigList, ConfigRow, ConfigWrite,
 };
 #[cfg(feature = "serde")]
 pub use image::form;

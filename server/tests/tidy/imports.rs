@@ -23,7 +23,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("config", &["definition", "history", "store", "version"]),
     ("https", &["clock", "config", "go"]),
     ("definition", &["go", "store", "version"]),
-    ("entry", &["go", "store", "version"]),
+    ("entry", &["filter", "go", "store", "version"]),
     ("probe", &["engine", "go", "os", "store"]),
     ("history", &["named", "store", "timestamp"]),
     (

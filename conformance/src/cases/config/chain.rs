@@ -1,5 +1,7 @@
 //! Discovery chains (operator.md 5).
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{set, write};
@@ -300,5 +302,55 @@ pub(in crate::cases) const CASES: &[Case] = &[
             }
         },
         ..Case::SHOULD
+    },
+    Case {
+        id: "config/chain/cached",
+        claim: "A chain can be read from the cache, which tells names, compile-dc as it is written and overrides apart; an empty body is as GET",
+        source: "operator.md 5.r9",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            t.not_compared("the emulator's CustomizationHash is another");
+            let get = |rest: &str| t.api_get(&format!("/v1/discovery-chain/{rest}"));
+            let post = |body: &str| {
+                t.send(&Request::new("POST", "/v1/discovery-chain/web?cached").body(body))
+            };
+            let is =
+                |answer: Answer, state: &str| answer.status_is(200).header_is("X-Cache", state);
+            is(get("web?cached"), "MISS").has_no_header("Age");
+            is(get("web?cached"), "HIT").header_is("Age", "0");
+            is(get("web?cached&stale"), "HIT").header_is("X-Consul-Effective-Consistency", "stale");
+            is(get("web?cached&dc=dc1&filter=x"), "HIT");
+            is(post("{}"), "HIT");
+            for other in [
+                "Web?cached",
+                "web?cached&compile-dc=dc1",
+                "web?cached&compile-dc=dc2",
+            ] {
+                is(get(other), "MISS");
+                is(get(other), "HIT");
+            }
+            for body in [
+                r#"{"OverrideProtocol":"http"}"#,
+                r#"{"OverrideConnectTimeout":"5s"}"#,
+                r#"{"OverrideMeshGateway":{"Mode":"local"}}"#,
+            ] {
+                is(post(body), "MISS");
+                is(post(body), "HIT");
+            }
+            get("web").has_no_header("X-Cache");
+            get("web?cached&dc=nope")
+                .status_is(500)
+                .has_no_header("X-Cache");
+            set(
+                t,
+                &json!({"Kind": "service-defaults", "Name": "web", "Protocol": "http"}),
+            );
+            let changed = t.eventually("the change is shown", Duration::from_secs(5), || {
+                let answer = get("web?cached");
+                (answer.json()["Chain"]["Protocol"] == "http").then_some(answer)
+            });
+            is(changed, "HIT").header_is("Age", "0");
+        },
+        ..Case::REAL
     },
 ];

@@ -325,4 +325,41 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "config/entry/no-filter-in-1-8",
+        claim: "The list of a kind does not look at filter",
+        source: "operator.md 4.1.r6",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            set(t, &json!({"Kind": "service-defaults", "Name": "api"}));
+            read(t, "service-defaults?filter=zork").field_is("/0/Name", "api");
+            read(t, "service-defaults?filter=Name==x").field_is("/0/Name", "api");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/entry/filter-since-1-22",
+        claim: "A filter of the list of a kind names the fields of its entries",
+        source: "operator.md 4.1.r6",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            set(t, &json!({"Kind": "service-defaults", "Name": "api"}));
+            set(
+                t,
+                &json!({"Kind": "service-defaults", "Name": "web", "Protocol": "http"}),
+            );
+            let names = |filter: &str| {
+                let rows = read(t, &format!("service-defaults?filter={filter}")).list();
+                let names = rows.iter().map(|row| row["Name"].clone());
+                names.collect::<Vec<_>>()
+            };
+            t.same("the entry", names("Name==api"), vec![json!("api")]);
+            t.same("the entry", names("Protocol==http"), vec![json!("web")]);
+            read(t, "service-defaults?filter=zork")
+                .says(500, "Failed to create boolean expression evaluator");
+        },
+        ..Case::REAL
+    },
 ];

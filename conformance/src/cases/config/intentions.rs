@@ -246,6 +246,89 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "config/intention/filter",
+        claim: "A filter of the list names what intentions show, but for times, hash and indexes",
+        source: "operator.md 4.5.r3b",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            made(t, "a", "b", "allow");
+            made(t, "a", "c", "deny");
+            let mut labelled = of("*", "b", "deny");
+            labelled["Meta"] = json!({"x": "y"});
+            create(t, &labelled.to_string()).status_is(200);
+            for (filter, expected) in [
+                ("SourceName==a", vec!["a b", "a c"]),
+                ("Action==deny", vec!["a c", "* b"]),
+                ("Meta.x==y", vec!["* b"]),
+                ("%22x%22%20in%20Meta", vec!["* b"]),
+                ("Meta%20is%20empty", vec!["a b", "a c"]),
+                ("Precedence!=9", vec!["* b"]),
+                (
+                    "DefaultPort==0%20and%20not%20DestinationName==b",
+                    vec!["a c"],
+                ),
+                ("SourceName%20matches%20%22%5Ea%22", vec!["a b", "a c"]),
+                ("ID==x", vec![]),
+            ] {
+                let found = get(t, &format!("?filter={filter}"));
+                t.same(
+                    filter,
+                    ends(&found.list()),
+                    expected.into_iter().map(str::to_owned).collect(),
+                );
+            }
+            for field in [
+                "CreatedAt",
+                "UpdatedAt",
+                "Hash",
+                "CreateIndex",
+                "ModifyIndex",
+                "None",
+            ] {
+                let words = format!(
+                    "Failed to create boolean expression evaluator: Selector \"{field}\" is not valid"
+                );
+                get(t, &format!("?filter={field}==1"))
+                    .is(500, &words)
+                    .header_is("X-Consul-Knownleader", "false");
+            }
+            get(t, "?filter=zork&dc=nope").is(500, "No path to datacenter");
+            get(t, "/match?by=source&name=a&filter=zork").status_is(200);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/intention/match-uncached-in-1-8",
+        claim: "match does not look at cached",
+        source: "session.md 4.5c",
+        until: Some(Version::V1_10),
+        run: |t| {
+            for _ in 0..2 {
+                get(t, "/match?by=source&name=a&cached")
+                    .status_is(200)
+                    .has_no_header("X-Cache");
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/intention/match-cached-since-1-22",
+        claim: "match can be read from the cache, which tells sides and names apart",
+        source: "session.md 4.5c",
+        since: Version::V1_22,
+        run: |t| {
+            let name = t.node("x");
+            for query in ["by=source", "by=destination"] {
+                for state in ["MISS", "HIT"] {
+                    get(t, &format!("/match?{query}&name={name}&cached"))
+                        .status_is(200)
+                        .header_is("X-Cache", state);
+                }
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "config/intention/waiting",
         claim: "A list of intentions waits for the next one, whatever else is written",
         source: "operator.md 4.5.r3",

@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::config::set;
 use crate::wire::Request;
 
 const AUTOPILOT: &str = "/v1/operator/autopilot/configuration";
@@ -444,6 +445,24 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.api_get("/v1/exported-services")
                 .is(200, "[]")
                 .has_header("X-Consul-Index");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "operator/exported/by-entry-since-1-22",
+        claim: "exported-services lists what the entry exports, with its peers",
+        source: "operator.md 3.r5",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let services = json!([{"Name": "web", "Consumers": [{"Peer": "p"}]}]);
+            set(
+                t,
+                &json!({"Kind": "exported-services", "Name": "default", "Services": services}),
+            );
+            t.api_get("/v1/exported-services")
+                .is(200, r#"[{"Service":"web","Consumers":{"Peers":["p"]}}]"#);
+            t.api_get("/v1/imported-services").status_is(404);
         },
         ..Case::SHOULD
     },

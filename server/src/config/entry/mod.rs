@@ -6,6 +6,7 @@
 mod check;
 mod decode;
 mod field;
+mod filter;
 pub(crate) mod intention;
 mod kinds;
 mod show;
@@ -16,6 +17,7 @@ use crate::store::{ConfigEntry, ConfigValue};
 use crate::version::Version;
 
 pub(crate) use check::{EntryFlaw, check};
+pub(crate) use filter::{of_entries as filter_of_entries, of_intentions as filter_of_intentions};
 pub(crate) use show::{ShownEntry, ShownPart, fingerprint, weight};
 
 use kinds::{KINDS, Kind};

@@ -98,7 +98,7 @@ impl Serialize for ShownEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (entry, version) = (&self.row.entry, self.version);
         let form = Form::of(version);
-        let (body, fields) = whole(entry, version);
+        let (body, fields) = (whole(entry), fields(entry, version));
         let mut object = serializer.serialize_map(None)?;
         put(&mut object, fields, Some(&body), form)?;
         if version.has(Behaviour::ConfigLate) {
@@ -117,19 +117,22 @@ impl Serialize for ShownEntry<'_> {
     }
 }
 
-/// Returns an entry with its kind and name, and its fields.
-fn whole(entry: &ConfigEntry, version: Version) -> (ConfigValue, &'static [Field]) {
-    let mut body = entry.body.clone();
-    body.set("Kind", ConfigValue::Text(entry.kind.clone()));
-    body.set("Name", ConfigValue::Text(entry.name.clone()));
-    let fields = find(&entry.kind, version).map_or(&[][..], |kind| kind.fields);
-    (body, fields)
+/// Returns an entry with its kind and name.
+pub(super) fn whole(entry: &ConfigEntry) -> ConfigValue {
+    let mut whole = entry.body.clone();
+    whole.set("Kind", ConfigValue::Text(entry.kind.clone()));
+    whole.set("Name", ConfigValue::Text(entry.name.clone()));
+    whole
+}
+
+fn fields(entry: &ConfigEntry, version: Version) -> &'static [Field] {
+    find(&entry.kind, version).map_or(&[][..], |kind| kind.fields)
 }
 
 /// Returns the JSON of an entry with the fields that have a value.
 #[cfg(feature = "cli")]
 pub(super) fn sent(entry: &ConfigEntry, version: Version) -> String {
-    let (body, fields) = whole(entry, version);
+    let (body, fields) = (whole(entry), fields(entry, version));
     encode::to_text(&Shown {
         value: Some(&body),
         shape: Shape::Struct(fields),

@@ -27,7 +27,7 @@ pub(crate) enum Expression {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Match {
     /// The selector: the names that lead to the field.
-    pub(super) selector: Vec<Vec<u8>>,
+    pub(crate) selector: Vec<Vec<u8>>,
     /// The operator.
     pub(super) operator: Operator,
     /// The value; empty for operators without one.

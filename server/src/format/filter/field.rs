@@ -9,7 +9,7 @@ use crate::go::regexp::{self, Regexp};
 use crate::version::{Behaviour, Version};
 
 /// A test of a row.
-pub(super) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
+pub(crate) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
 /// A field of a row, with its name in filters.
 pub(crate) struct Field<T: 'static> {
@@ -248,11 +248,15 @@ fn of_field<T: 'static>(
 
 impl Match {
     /// For a missing map key every operator is true except `==` and `in`, even `matches` (seen on 1.8.7).
-    fn holds_of_what_is_absent(&self) -> bool {
+    pub(crate) fn holds_of_what_is_absent(&self) -> bool {
         !matches!(self.operator, Operator::Equal | Operator::In)
     }
 
-    fn of_text<T: 'static>(&self, get: fn(&T) -> &str) -> Result<Predicate<T>, String> {
+    /// Returns the test of a text.
+    pub(crate) fn of_text<T: 'static>(
+        &self,
+        get: impl Fn(&T) -> &str + Send + Sync + 'static,
+    ) -> Result<Predicate<T>, String> {
         let value = self.value.clone();
         let contains = |text: &str, value: &[u8]| {
             value.is_empty()
@@ -285,18 +289,26 @@ impl Match {
         })
     }
 
-    fn of_number<T: 'static>(&self, get: fn(&T) -> i64) -> Result<Predicate<T>, String> {
+    /// Returns the test of a number.
+    pub(crate) fn of_number<T: 'static>(
+        &self,
+        get: impl Fn(&T) -> i64 + Send + Sync + 'static,
+    ) -> Result<Predicate<T>, String> {
         self.of_scalar(get, |text| number::parse_int_of_any_base(text))
     }
 
-    fn of_flag<T: 'static>(&self, get: fn(&T) -> bool) -> Result<Predicate<T>, String> {
+    /// Returns the test of a flag.
+    pub(crate) fn of_flag<T: 'static>(
+        &self,
+        get: impl Fn(&T) -> bool + Send + Sync + 'static,
+    ) -> Result<Predicate<T>, String> {
         self.of_scalar(get, |text| number::parse_bool(text))
     }
 
     /// Returns the test of a field that supports only equality.
     fn of_scalar<T: 'static, V: PartialEq + Send + Sync + 'static>(
         &self,
-        get: fn(&T) -> V,
+        get: impl Fn(&T) -> V + Send + Sync + 'static,
         read: fn(&[u8]) -> Result<V, number::NumberError>,
     ) -> Result<Predicate<T>, String> {
         let wanted = match self.operator {
@@ -312,17 +324,28 @@ impl Match {
     }
 
     fn of_texts<T: 'static>(&self, get: fn(&T) -> &[String]) -> Result<Predicate<T>, String> {
+        self.of_list(
+            move |row, value| get(row).iter().any(|text| text.as_bytes() == value),
+            move |row| get(row).is_empty(),
+        )
+    }
+
+    /// Returns the test of a list of texts: the presence of one, or emptiness.
+    pub(crate) fn of_list<T: 'static>(
+        &self,
+        has: impl Fn(&T, &[u8]) -> bool + Send + Sync + 'static,
+        is_empty: impl Fn(&T) -> bool + Send + Sync + 'static,
+    ) -> Result<Predicate<T>, String> {
         let value = self.value.clone();
-        let contains = move |row: &T| get(row).iter().any(|text| text.as_bytes() == value);
         match self.operator {
-            Operator::In => Ok(Box::new(contains)),
-            Operator::NotIn => Ok(Box::new(move |row| !contains(row))),
-            _ => self.of_emptiness(move |row| get(row).is_empty()),
+            Operator::In => Ok(Box::new(move |row| has(row, &value))),
+            Operator::NotIn => Ok(Box::new(move |row| !has(row, &value))),
+            _ => self.of_emptiness(is_empty),
         }
     }
 
     /// Returns the test of a whole map: the presence of a key, or emptiness.
-    fn of_keys<T: 'static, U: 'static>(
+    pub(crate) fn of_keys<T: 'static, U: 'static>(
         &self,
         get: impl Fn(&T) -> Option<&BTreeMap<String, U>> + Send + Sync + 'static,
     ) -> Result<Predicate<T>, String> {
@@ -334,7 +357,8 @@ impl Match {
         }
     }
 
-    fn of_emptiness<T: 'static>(
+    /// Returns the test of a list or map without others than emptiness.
+    pub(crate) fn of_emptiness<T: 'static>(
         &self,
         is_empty: impl Fn(&T) -> bool + Send + Sync + 'static,
     ) -> Result<Predicate<T>, String> {
@@ -350,13 +374,14 @@ impl Match {
     }
 
     /// Returns the error for an unknown field in a selector.
-    fn invalid_selector(&self, names: &[Vec<u8>]) -> String {
+    pub(crate) fn invalid_selector(&self, names: &[Vec<u8>]) -> String {
         let known = self.selector.len() - names.len();
         let shown = self.selector[..=known].join(&b'.');
         format!("Selector {} is not valid", Quoted(&shown))
     }
 
-    fn invalid_operator(&self) -> String {
+    /// Returns the error for an operator that does not fit the field.
+    pub(crate) fn invalid_operator(&self) -> String {
         let (operator, selector) = (self.operator.name(), self.shown_selector());
         format!("Invalid match operator \"{operator}\" for selector {selector}")
     }

@@ -17,11 +17,13 @@ mod field;
 mod grammar;
 mod peg;
 
-pub(crate) use expression::Expression;
-pub(crate) use field::{Each, Field, Keyed, Within};
+pub(crate) use expression::{Expression, Match};
+pub(crate) use field::{Each, Field, Keyed, Predicate, Within};
 
 use crate::version::Version;
-use field::Predicate;
+
+/// Returns the test for a claim, or Consul's error for one that does not fit the rows.
+type Test<'a, T> = dyn Fn(&Match) -> Result<Predicate<T>, String> + 'a;
 
 /// A filter for rows of one type.
 pub(crate) struct Filter<T> {
@@ -38,6 +40,14 @@ impl<T: 'static> Filter<T> {
         fields: &'static [Field<T>],
         version: Version,
     ) -> Result<Self, String> {
+        Self::of(text, &|claim| field::predicate(claim, fields, version))
+    }
+
+    /// Parses a filter for rows about which `test` knows what is claimed of them. An empty one keeps every row.
+    ///
+    /// # Errors
+    /// Consul's error for an invalid expression, or that of `test`.
+    pub(crate) fn of(text: &[u8], test: &Test<'_, T>) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self {
                 keeps: Box::new(|_| true),
@@ -45,7 +55,7 @@ impl<T: 'static> Filter<T> {
         }
         let expression = Expression::parse(text)?;
         Ok(Self {
-            keeps: predicate(&expression, fields, version)?,
+            keeps: predicate(&expression, test)?,
         })
     }
 
@@ -63,12 +73,11 @@ impl<T> std::fmt::Debug for Filter<T> {
 
 fn predicate<T: 'static>(
     expression: &Expression,
-    fields: &'static [Field<T>],
-    version: Version,
+    test: &Test<'_, T>,
 ) -> Result<Predicate<T>, String> {
     let all = |parts: &[Expression]| -> Result<Vec<Predicate<T>>, String> {
         let parts = parts.iter();
-        parts.map(|part| predicate(part, fields, version)).collect()
+        parts.map(|part| predicate(part, test)).collect()
     };
     Ok(match expression {
         Expression::All(parts) => {
@@ -80,10 +89,10 @@ fn predicate<T: 'static>(
             Box::new(move |row| parts.iter().any(|part| part(row)))
         }
         Expression::Not(negated) => {
-            let negated = predicate(negated, fields, version)?;
+            let negated = predicate(negated, test)?;
             Box::new(move |row| !negated(row))
         }
-        Expression::Match(claim) => field::predicate(claim, fields, version)?,
+        Expression::Match(claim) => test(claim)?,
     })
 }
 

@@ -57,23 +57,47 @@ impl Request {
         }
     }
 
+    /// Returns what [`Request::cached`] does, for reads that `parts` tells apart.
+    pub(crate) fn cached_by<R: Read>(
+        &self,
+        parts: &impl Debug,
+        read: &R,
+        options: ReadOptions,
+    ) -> (ReadOptions, Cached) {
+        if self.wants_cache() {
+            self.entry_of(parts, read, options)
+        } else {
+            (options, Cached::off())
+        }
+    }
+
     /// Returns what [`Request::cached`] does, for an endpoint that always asks the cache.
     pub(crate) fn always_cached<R: Read<Refused = Infallible>>(
         &self,
         read: &R,
-        mut options: ReadOptions,
+        options: ReadOptions,
     ) -> (ReadOptions, Cached) {
         let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let mut tags: Vec<_> = self.query.all("tag").map(text).collect();
         tags.sort_unstable();
         let [filter, peer] = ["filter", "peer"].map(|name| text(self.query.get(name)));
-        let key = self.cache_key(&(text(&self.rest), tags, node_meta(self), filter, peer));
+        let parts = (text(&self.rest), tags, node_meta(self), filter, peer);
+        self.entry_of(&parts, read, options)
+    }
+
+    fn entry_of<R: Read>(
+        &self,
+        parts: &impl Debug,
+        read: &R,
+        mut options: ReadOptions,
+    ) -> (ReadOptions, Cached) {
+        let key = self.cache_key(parts);
         let found = self.context.cache.find(&key, self.moment());
         let waits = options.wait.as_mut().is_some_and(|wait| {
             wait.is_exact = true;
             wait.limit = self.asked_wait().ok().flatten().unwrap_or(ENDLESS);
-            let Ok(answer) = self.context.engine.read(read);
-            answer.index <= wait.min_index
+            let answer = self.context.engine.read(read);
+            answer.is_ok_and(|answer| answer.index <= wait.min_index)
         });
         let source = match found {
             // The background query follows the state.

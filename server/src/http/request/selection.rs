@@ -14,13 +14,20 @@ failures! {
         format!("Failed to create boolean expression evaluator: {error}");
 }
 
-/// Returns the filter for rows with these fields. The first `filter` of several counts.
+/// Returns the filter for rows with these fields.
 pub(crate) fn filter<T: 'static>(
     request: &Request,
     fields: &'static [Field<T>],
 ) -> Result<Filter<T>, Failure> {
-    let filter = Filter::new(request.query.get("filter"), fields, request.version());
-    filter.map_err(|error| invalid_filter(&error))
+    filter_by(request, |text| Filter::new(text, fields, request.version()))
+}
+
+/// Returns the filter that `parse` makes of the text, which is that of the first `filter` of several.
+pub(crate) fn filter_by<T>(
+    request: &Request,
+    parse: impl FnOnce(&[u8]) -> Result<Filter<T>, String>,
+) -> Result<Filter<T>, Failure> {
+    parse(request.query.get("filter")).map_err(|error| invalid_filter(&error))
 }
 
 /// Returns the required metadata of nodes, `node-meta=name:value`. The last value of a name counts.

@@ -193,10 +193,6 @@ pub struct ConfigGet {
 #[derive(Clone, Debug)]
 pub struct ConfigList(pub String);
 
-/// Reads the index of all entries.
-#[derive(Clone, Copy, Debug)]
-pub struct ConfigIndex;
-
 impl Command for ConfigWrite {
     type Reply = bool;
     type Refused = ChainError;
@@ -339,20 +335,5 @@ impl Read for ConfigList {
         } else {
             Answer::new(store.config.newest_of(&self.0), rows, vec![watch])
         })
-    }
-}
-
-impl Read for ConfigIndex {
-    type Rows = ();
-    type Refused = Infallible;
-
-    const IS_SMALL: bool = true;
-
-    fn subject(&self) -> Subject {
-        Subject::other("the index of configuration entries")
-    }
-
-    fn look(&self, store: &Store) -> ReadResult<Self> {
-        Ok(Answer::new(store.config.newest, (), vec![Watch::Config]))
     }
 }

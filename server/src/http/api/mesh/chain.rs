@@ -76,19 +76,21 @@ async fn chain(mut request: Request) -> Result<Reply, Failure> {
         b"" => own_datacenter.clone(),
         asked => String::from_utf8_lossy(asked).into_owned(),
     };
+    let asked = request.query.get("compile-dc").to_owned();
     let read = ChainRequest {
         service,
         own_datacenter,
         datacenter,
         overrides,
     };
+    let (options, cached) = request.cached_by(&(&read, asked), &read, options);
     let answer = blocking::answer(&request.context.engine, &read, options.wait).await;
     let answer = answer.map_err(|flaw| no_chain(&flaw.to_string()))?;
     let version = request.version();
     let shown = object! { "Chain" => shown_chain(&answer.rows, &read, version), };
     let reply = Reply::json(&request, &shown);
     let reply = reply.with_index(&request, answer.index);
-    Ok(reply.with_consistency(options.consistency))
+    Ok(cached.told_in(&request, reply.with_consistency(options.consistency)))
 }
 
 async fn overrides(request: &mut Request) -> Result<ChainOverrides, Failure> {

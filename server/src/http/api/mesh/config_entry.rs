@@ -12,6 +12,7 @@ use crate::go::json::value::Value;
 use crate::go::number;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
+use crate::http::request::selection::filter_by;
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{ConfigDelete, ConfigEntry, ConfigGet, ConfigList, ConfigWrite, Index};
@@ -156,6 +157,13 @@ async fn get(
 async fn list(request: &Request, kind: &str, options: ReadOptions) -> Result<Reply, Failure> {
     let version = request.version();
     let read = ConfigList(kind.to_owned());
+    let filter = match version.has(Behaviour::ConfigLate) {
+        true => filter_by(request, |text| {
+            entry::filter_of_entries(text, kind, version)
+        })
+        .map(Some)?,
+        false => None,
+    };
     let Ok(mut answer) = blocking::answer(&request.context.engine, &read, options.wait).await;
     let mut rights = request.rights()?;
     rights.retain(&mut answer.rows, |caller, row| {
@@ -163,6 +171,7 @@ async fn list(request: &Request, kind: &str, options: ReadOptions) -> Result<Rep
         question.is_none_or(|question| caller.may(question))
     });
     let rows = answer.rows.iter();
+    let rows = rows.filter(|row| filter.as_ref().is_none_or(|filter| filter.keeps(row)));
     let shown: Vec<_> = rows.map(|row| ShownEntry { row, version }).collect();
     let reply = Reply::json(request, &shown);
     Ok(rights.told_in(reply.with_index(request, answer.index)))
@@ -218,10 +227,4 @@ fn write_of<'a>(kind: &str, name: &'a str, version: Version) -> Question<'a> {
     } else {
         Question::write(Resource::Operator, "")
     }
-}
-
-/// Returns the index of all configuration entries.
-pub(crate) fn index(request: &Request) -> Index {
-    let Ok(answer) = request.context.engine.read(&crate::store::ConfigIndex);
-    answer.index
 }

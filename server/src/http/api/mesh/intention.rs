@@ -19,6 +19,8 @@ use crate::http::failure::{Failure, failures, index_error, quoted};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
+use crate::http::request::cached::Cached;
+use crate::http::request::selection::filter_by;
 use crate::http::route::routes;
 use crate::store::{
     ConfigDelete, ConfigEntry, ConfigGet, ConfigList, ConfigMembers, ConfigRow, ConfigValue,
@@ -169,6 +171,10 @@ async fn intentions(request: Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_datacenter_of_read()?;
     let mut rights = request.rights_of_read()?;
+    let filter = filter_by(&request, |text| {
+        entry::filter_of_intentions(text, request.version())
+    });
+    let filter = filter.map_err(|failure| failure.of_read(&request.context))?;
     let engine = &request.context.engine;
     let Ok(answer) = blocking::answer(engine, &table(&request), options.wait).await;
     let mut rows = in_rows(&answer.rows);
@@ -176,6 +182,7 @@ async fn intentions(request: Request) -> Result<Reply, Failure> {
         let reads = |name: &str| caller.may(may_read(name));
         reads(intention.text("SourceName")) || reads(intention.text("DestinationName"))
     });
+    rows.retain(|row| filter.keeps(row));
     let reply = Reply::json(&request, &shown(&rows, request.version()));
     Ok(rights.told_in(reply.with_index(&request, answer.index)))
 }
@@ -433,7 +440,8 @@ fn service<'a>(what: &str, text: &'a str, version: Version) -> Result<ServiceOf<
 async fn matching(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     let version = request.version();
-    let end = match only(request, "by")?.as_str() {
+    let by = only(request, "by")?;
+    let end = match by.as_str() {
         "source" => End::Source,
         "destination" => End::Destination,
         _ => return Err(unknown_end()),
@@ -451,7 +459,12 @@ async fn matching(request: &Request) -> Result<Reply, Failure> {
         rights.check(may_read(service.name))?;
     }
     let engine = &request.context.engine;
-    let Ok(answer) = blocking::answer(engine, &table(request), options.wait).await;
+    let table = table(request);
+    let (options, cached) = match request.has(Behaviour::IntentionMatchCached) {
+        true => request.cached_by(&(by, &names), &table, options),
+        false => (options, Cached::off()),
+    };
+    let Ok(answer) = blocking::answer(engine, &table, options.wait).await;
     let rows = in_rows(&answer.rows);
     let lists = names.iter().zip(&services).map(|(name, service)| {
         let found = rows.iter().filter(|row| end.is_about(row, service));
@@ -464,7 +477,7 @@ async fn matching(request: &Request) -> Result<Reply, Failure> {
         return Ok(reply);
     }
     let reply = reply.with_index(request, answer.index);
-    Ok(reply.with_consistency(options.consistency))
+    Ok(cached.told_in(request, reply.with_consistency(options.consistency)))
 }
 
 /// Tells whether a service may call another: as the most exact intention says.

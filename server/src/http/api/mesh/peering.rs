@@ -1,17 +1,20 @@
-//! `/v1/peering`, `/v1/exported-services`: a cluster without peers, which exports nothing (operator.md 3).
+//! `/v1/peering`, `/v1/exported-services`: a cluster without peers (operator.md 3).
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
 
+use crate::blocking;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::http::api::catalog::NOTHING;
 use crate::http::api::cluster::absent;
-use crate::http::api::mesh::config_entry;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
+use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::Index;
+use crate::store::{ConfigGet, Index, Instance, Labels, ServiceList};
 use crate::version::{Behaviour, Version};
 
 routes! {
@@ -19,7 +22,7 @@ routes! {
     "/v1/peering/token" [POST] asks peering => waits(token), since Behaviour::Peering;
     "/v1/peering/establish" [POST] asks peering => waits(establish), since Behaviour::Peering;
     "/v1/peering/" [GET DELETE] asks peering => at_once(peering), since Behaviour::Peering;
-    "/v1/exported-services" [GET] asks mesh => at_once(exported_services), since Behaviour::ExportedServices;
+    "/v1/exported-services" [GET] asks mesh => waits(&exported_services), since Behaviour::ExportedServices;
 }
 
 failures! {
@@ -82,9 +85,46 @@ async fn make(mut request: Request, deed: &str) -> Result<Reply, Failure> {
     absent::endpoint(&request)
 }
 
-/// Lists the services that are exported to others: there are none.
-fn exported_services(request: &Request) -> Result<Reply, Failure> {
-    request.read_options()?;
+/// Lists the services that the entry of their kind exports, by name, each with the peers that may use it. A wildcard
+/// stands for the services of the catalog that it does not name.
+async fn exported_services(request: &Request) -> Result<Reply, Failure> {
+    let options = request.read_options()?;
     request.authorize_read()?;
-    Ok(Reply::json(request, &NOTHING).with_index(request, config_entry::index(request)))
+    let engine = &request.context.engine;
+    let read = ConfigGet {
+        kind: "exported-services".to_owned(),
+        name: "default".to_owned(),
+    };
+    let Ok(answer) = blocking::answer(engine, &read, options.wait).await;
+    let Ok(all) = engine.read(&ServiceList(Labels::new()));
+    let entry = answer.rows.as_ref().map(|row| &row.entry.body);
+    let named = entry.map_or(&[][..], |body| body.list("Services"));
+    let mut exported: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for service in named {
+        let peers = service.list("Consumers").iter();
+        let peers = peers.map(|consumer| consumer.text("Peer"));
+        let peers: Vec<&str> = peers.filter(|peer| !peer.is_empty()).collect();
+        let names: Vec<&str> = match service.text("Name") {
+            "*" => all.rows.iter().filter_map(typical).collect(),
+            name => vec![name],
+        };
+        for name in names {
+            exported.entry(name).or_default().extend(&peers);
+        }
+    }
+    exported.retain(|_, peers| !peers.is_empty());
+    let shown = exported.into_iter().map(|(service, peers)| {
+        object! {
+            "Service" => service,
+            "Consumers" => object! { "Peers" => peers, },
+        }
+    });
+    let reply = Reply::json(request, &shown.collect::<Vec<_>>());
+    Ok(reply.with_index(request, answer.index))
+}
+
+/// Returns the name of the service of an instance that is neither a proxy nor Consul's own.
+fn typical(instance: &Instance) -> Option<&str> {
+    let service = &instance.service.service;
+    (service.kind.is_empty() && service.name != "consul").then_some(&*service.name)
 }
