@@ -71,6 +71,7 @@ pub use catalog::registration::{
     NewService, NodeRow, Registration, RegistrationFlaw, ServiceAddress, ServicePort, ServiceRow,
     Weights,
 };
+pub use catalog::service::gateway::GatewayService;
 pub use catalog::service::proxy::{ExposedPath, Proxy, TransparentProxy, Upstream};
 pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
@@ -87,9 +88,7 @@ pub use config::autopilot::{AutopilotInfo, AutopilotRow, AutopilotSettings, Auto
 pub use config::chain::{
     Chain, ChainError, ChainNode, ChainOverrides, ChainRequest, ChainSplit, ChainTarget,
 };
-pub use config::gateway::{
-    BehindGateway, GatewayInstances, GatewayService, GatewayServices, IngressInstances,
-};
+pub use config::gateway::{BehindGateway, GatewayInstances, GatewayServices, IngressInstances};
 pub use config::intention::{INTENTION, IntentionWrite, intention_hash};
 pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{

@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::wire::Request;
 
 fn behind(t: &Trial, gateway: &str) -> Vec<Value> {
     let answer = t.api_get(&format!("/v1/catalog/gateway-services/{gateway}"));
@@ -24,6 +25,27 @@ fn behind(t: &Trial, gateway: &str) -> Vec<Value> {
 
 fn service(t: &Trial, name: &str, kind: &str) {
     t.register(&json!({"Node": "n", "Address": "127.0.0.9", "Service": {"Service": name, "Kind": kind, "Port": 80}}));
+}
+
+/// Registers an instance of a typical service.
+fn instance(t: &Trial, id: &str, name: &str) {
+    t.register(
+        &json!({"Node": "n", "Address": "127.0.0.9", "Service": {"ID": id, "Service": name}}),
+    );
+}
+
+fn gone(t: &Trial, id: &str) {
+    let body = json!({"Node": "n", "ServiceID": id}).to_string();
+    t.api_put("/v1/catalog/deregister", body).is(200, "true");
+}
+
+fn terminating(services: Value) -> Value {
+    json!({"Kind": "terminating-gateway", "Name": "t", "Services": services})
+}
+
+/// The index of a gateway that has no services.
+fn index(t: &Trial) -> u64 {
+    t.api_get("/v1/catalog/gateway-services/none").index()
 }
 
 /// The cases of this topic.
@@ -82,7 +104,6 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "operator.md 3.r6b",
         needs: &[Feature::OwnServer],
         run: |t| {
-            t.not_compared("the emulator's index does not follow services that go");
             set(
                 t,
                 &json!({"Kind": "terminating-gateway", "Name": "t", "Services": [{"Name": "*", "CAFile": "w"}]}),
@@ -100,6 +121,219 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.same("the services", behind(t, "t").len(), 0);
         },
         ..Case::SHOULD
+    },
+    Case {
+        id: "config/gateway/index",
+        claim: "The index of all gateways moves when a row comes, changes or goes, and for nothing else",
+        source: "operator.md 3.r6c",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            set(t, &terminating(json!([])));
+            service(t, "web", "");
+            let same = |what: &str, change: &dyn Fn()| {
+                let before = index(t);
+                change();
+                t.same(what, index(t), before);
+            };
+            let moves = |what: &str, change: &dyn Fn()| {
+                let before = index(t);
+                change();
+                t.grew(what, before, index(t));
+            };
+            moves("all services", &|| {
+                set(t, &terminating(json!([{"Name": "*"}])))
+            });
+            same("the same services", &|| {
+                set(t, &terminating(json!([{"Name": "*"}])))
+            });
+            same("an instance again", &|| service(t, "web", ""));
+            same("another instance", &|| instance(t, "web-2", "web"));
+            same("a proxy", &|| service(t, "gate", "ingress-gateway"));
+            same("an instance that goes", &|| gone(t, "web-2"));
+            moves("a service that comes", &|| service(t, "api", ""));
+            moves("a service that goes", &|| gone(t, "api"));
+            same("a proxy that goes", &|| gone(t, "gate"));
+            moves("a service of a node that goes", &|| {
+                service(t, "api", "");
+                let before = index(t);
+                t.api_put("/v1/catalog/deregister", r#"{"Node":"n"}"#)
+                    .is(200, "true");
+                t.grew("the index", before, index(t));
+            });
+            moves("the entry that goes", &|| {
+                remove(t, "terminating-gateway/t").status_is(200);
+            });
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/gateway/named-and-wildcard",
+        claim: "A named service becomes one of the wildcard's when it is registered, keeps its CreateIndex, and goes with its last instance",
+        source: "operator.md 3.r6b",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            service(t, "web", "");
+            set(
+                t,
+                &terminating(
+                    json!([{"Name": "web", "SNI": "own"}, {"Name": "*", "CAFile": "w"}, {"Name": "late"}]),
+                ),
+            );
+            let row = |service: &str| json!({"Gateway": {"Name": "t"}, "Service": {"Name": service}, "GatewayKind": "terminating-gateway"});
+            let mut named = row("web");
+            named["SNI"] = json!("own");
+            let mut of_all = row("web");
+            of_all["CAFile"] = json!("w");
+            of_all["FromWildcard"] = json!(true);
+            t.same("before", behind(t, "t"), vec![row("late"), named.clone()]);
+            gone(t, "web");
+            t.same(
+                "without an instance",
+                behind(t, "t"),
+                vec![row("late"), named],
+            );
+            service(t, "web", "");
+            t.same("with one", behind(t, "t"), vec![row("late"), of_all]);
+            let shown = t.api_get("/v1/catalog/gateway-services/t").list();
+            t.same(
+                "CreateIndex",
+                &shown[1]["CreateIndex"],
+                &shown[0]["CreateIndex"],
+            );
+            t.check(
+                shown[1]["ModifyIndex"] != shown[0]["ModifyIndex"],
+                "ModifyIndex is that of the entry",
+            );
+            gone(t, "web");
+            t.same("gone", behind(t, "t"), vec![row("late")]);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/gateway/renamed-and-changed",
+        claim: "A service that takes another name leaves its row; one of which only gateways are left keeps it until the last instance goes",
+        source: "operator.md 3.r6c",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            set(t, &terminating(json!([{"Name": "*"}])));
+            let names = || {
+                let rows = behind(t, "t").into_iter();
+                let names = rows.map(|row| {
+                    row["Service"]["Name"]
+                        .as_str()
+                        .unwrap_or_default()
+                        .to_owned()
+                });
+                names.collect::<Vec<_>>()
+            };
+            instance(t, "a", "old");
+            instance(t, "a", "new");
+            t.same("renamed", names(), vec!["new".to_owned(), "old".to_owned()]);
+            gone(t, "a");
+            t.same("gone", names(), vec!["old".to_owned()]);
+            service(t, "web", "");
+            service(t, "web", "mesh-gateway");
+            t.same(
+                "a gateway",
+                names(),
+                vec!["old".to_owned(), "web".to_owned()],
+            );
+            gone(t, "web");
+            t.same("gone", names(), vec!["old".to_owned()]);
+            instance(t, "m1", "mixed");
+            t.register(&json!({"Node": "n", "Address": "127.0.0.9", "Service": {"ID": "m2", "Service": "mixed", "Kind": "mesh-gateway", "Port": 80}}));
+            gone(t, "m1");
+            let both = vec!["mixed".to_owned(), "old".to_owned()];
+            t.same("gateways alone", names(), both);
+            gone(t, "m2");
+            t.same("gone", names(), vec!["old".to_owned()]);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/gateway/ports",
+        claim: "An ingress gateway has a row for each service and port; ports are in the order of their varints",
+        source: "operator.md 3.r6c",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            set(
+                t,
+                &json!({"Kind": "proxy-defaults", "Config": {"protocol": "http"}}),
+            );
+            let listener = |port: u16, services: Value| json!({"Port": port, "Protocol": "http", "Services": services});
+            let web = json!([{"Name": "web"}]);
+            let ports = [443, 8080, 80, 9].map(|port| listener(port, web.clone()));
+            let mut listeners = ports.to_vec();
+            listeners.push(listener(
+                70,
+                json!([{"Name": "web", "Hosts": ["a.b"]}, {"Name": "*"}]),
+            ));
+            listeners.push(listener(71, json!([{"Name": "*"}])));
+            service(t, "web", "");
+            set(
+                t,
+                &json!({"Kind": "ingress-gateway", "Name": "t", "Listeners": listeners}),
+            );
+            let rows = behind(t, "t");
+            let shown: Vec<Value> = rows
+                .iter()
+                .map(|row| json!([row["Port"], row.get("FromWildcard").is_some()]))
+                .collect();
+            t.same(
+                "the rows",
+                shown,
+                vec![
+                    json!([9, false]),
+                    json!([70, false]),
+                    json!([71, true]),
+                    json!([80, false]),
+                    json!([8080, false]),
+                    json!([443, false]),
+                ],
+            );
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/gateway/waiting",
+        claim: "A read of a gateway's services waits for its own, though the index is that of all",
+        source: "operator.md 3.r6c",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let gateway = |name: &str, service: &str| {
+                set(
+                    t,
+                    &json!({"Kind": "terminating-gateway", "Name": name, "Services": [{"Name": service}]}),
+                )
+            };
+            gateway("own", "a");
+            gateway("other", "a");
+            gateway("zed", "a");
+            let waiting = |name: &str| {
+                let path = format!("/v1/catalog/gateway-services/{name}");
+                let index = t.api_get(&path).index();
+                t.start(&Request::get(&format!("{path}?index={index}&wait=60s")))
+            };
+            let read = waiting("own");
+            gateway("zed", "b");
+            set(t, &json!({"Kind": "service-defaults", "Name": "a"}));
+            service(t, "a", "");
+            t.still_blocked(&read);
+            gateway("own", "b");
+            read.answer().field_is("/0/Service/Name", "b");
+            gateway("zed", "*");
+            let [own, all] = ["own", "zed"].map(waiting);
+            service(t, "c", "");
+            t.same("the services", all.answer().list().len(), 2);
+            t.still_blocked(&own);
+            remove(t, "terminating-gateway/own").status_is(200);
+            own.answer().status_is(200);
+        },
+        ..Case::REAL
     },
     Case {
         id: "config/gateway/ingress",

@@ -25,6 +25,7 @@ use crate::catalog::registration::{
     Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow,
 };
 use crate::catalog::service::Instance;
+use crate::catalog::service::gateway::GatewayTable;
 use crate::catalog::trees::{Trees, check_entries, node_entries, service_entries};
 use crate::command::effects::{Cause, Note, Touched};
 use crate::command::entry::{self, LogEntry};
@@ -68,6 +69,7 @@ pub(crate) struct Catalog {
     /// The index at which a service last lost its last instance.
     pub(crate) service_extinct: Index,
     pub(crate) coordinates: CoordinateTable,
+    pub(crate) gateway_services: GatewayTable,
     pub(crate) trees: Trees,
 }
 
@@ -285,7 +287,8 @@ impl Change<'_> {
             .service(node, &service.id)
             .map(Arc::clone);
         let current = current.as_deref();
-        if current.is_some_and(|current| current.service == service) {
+        if let Some(current) = current.filter(|current| current.service == service) {
+            self.gateways_gain(current);
             return;
         }
         let row = ServiceRow {
@@ -306,8 +309,10 @@ impl Change<'_> {
         let instance = (name.to_lowercase(), place.0.clone(), place.1.clone());
         let before = current.map(|row| service_entries(node, row));
         let after = service_entries(node, &row);
+        let row = Arc::new(row);
         self.store.catalog.instances.insert(instance);
-        self.store.catalog.services.insert(place, Arc::new(row));
+        self.store.catalog.services.insert(place, Arc::clone(&row));
+        self.gateways_gain(&row);
         self.replace_entries(&before.unwrap_or_default(), after);
         self.service_changed(&name);
         self.service_touched(node, name);
@@ -381,6 +386,7 @@ impl Change<'_> {
         // This happens even without checks (seen on 1.8.7). Blocked reads of checks sleep through it.
         self.store.catalog.checks_newest = self.index;
         self.instance_gone(node, &row.service.name, id);
+        self.gateways_lose(&row.service.name);
         self.service_touched(node, row.service.name.clone());
     }
 

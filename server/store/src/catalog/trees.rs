@@ -10,6 +10,7 @@ use imbl::OrdMap;
 use crate::Change;
 use crate::catalog::Catalog;
 use crate::catalog::registration::{CheckRow, NodeRow, ServiceRow};
+use crate::catalog::service::gateway::GatewayPlace;
 use crate::command::effects::Touched;
 use crate::kv::key::Key;
 use crate::kv::radix;
@@ -25,7 +26,7 @@ pub(crate) const OF_NODE: &str = "";
 const OF_SERVICE: &str = "service";
 
 /// An entry of a tree.
-type Entry = (Tree, Key);
+pub(crate) type Entry = (Tree, Key);
 
 impl Trees {
     /// Builds the trees of these tables.
@@ -37,8 +38,13 @@ impl Trees {
         let checks = catalog.checks.iter();
         let checks = checks.flat_map(|((node, _), row)| check_entries(node, row));
         let coordinates = catalog.coordinates.rows.keys().map(coordinate_entry);
+        let gateways = catalog.gateway_services.0.keys().map(gateway_entry);
         let mut trees = Self::default();
-        let entries = nodes.chain(services).chain(checks).chain(coordinates);
+        let entries = nodes
+            .chain(services)
+            .chain(checks)
+            .chain(coordinates)
+            .chain(gateways);
         for (tree, key) in entries {
             trees.0[tree as usize].insert(key, ());
         }
@@ -134,6 +140,13 @@ pub(crate) fn check_entries(node: &str, row: &CheckRow) -> Vec<Entry> {
 /// Returns the entry of the coordinate of this node, in lower case, in this segment.
 pub(crate) fn coordinate_entry((node, segment): &(String, String)) -> Entry {
     (Tree::Coordinates, key_of(&[node, segment]))
+}
+
+/// Returns the entry of a service behind a gateway.
+pub(crate) fn gateway_entry((gateway, service, port): &GatewayPlace) -> Entry {
+    let mut key = key_of(&[gateway, service]).as_bytes().to_vec();
+    key.extend_from_slice(port);
+    (Tree::GatewayServices, Key::new(key))
 }
 
 /// Returns the key with these parts, each of which ends in a NUL.

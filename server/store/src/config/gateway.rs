@@ -7,12 +7,18 @@ use std::sync::Arc;
 use super::chain::{ChainError, protocol_of};
 use super::value::ConfigValue;
 use super::{ConfigPlace, ConfigRow, ConfigTable};
+use crate::catalog::Catalog;
+use crate::catalog::registration::ServiceRow;
+use crate::catalog::service::gateway::{GatewayPlace, GatewayService, GatewayTable};
 use crate::catalog::service::{Instance, ServiceInstances, ServiceView};
+use crate::catalog::trees::gateway_entry;
 use crate::read::{Answer, Read, ReadResult, Subject, Tree, Watch};
-use crate::{Index, Store};
+use crate::{Change, Index, Store};
 
 /// The kind of gateways that lead into the mesh.
 const INGRESS: &str = "ingress-gateway";
+/// The name that stands for all services.
+const EVERY: &str = "*";
 /// The kinds of gateways whose entries name services.
 pub(super) const KINDS: [&str; 2] = [INGRESS, "terminating-gateway"];
 
@@ -41,25 +47,6 @@ pub(crate) fn check(table: &ConfigTable, place: &ConfigPlace) -> Result<(), Chai
     Ok(())
 }
 
-/// A service that stands behind a gateway.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GatewayService {
-    /// The entry of the gateway.
-    pub gateway: Arc<ConfigRow>,
-    /// The service.
-    pub service: String,
-    /// What the entry says of the service.
-    pub fields: ConfigValue,
-    /// The port of the listener; 0 for a terminating gateway.
-    pub port: i64,
-    /// The protocol of the listener; empty for a terminating gateway.
-    pub protocol: String,
-    /// Whether the entry names all services.
-    pub from_wildcard: bool,
-    /// The index since which it does.
-    pub index: Index,
-}
-
 /// Reads the services behind a gateway, in the order of their names.
 #[derive(Clone, Debug)]
 pub struct GatewayServices(pub String);
@@ -69,14 +56,14 @@ pub struct GatewayServices(pub String);
 pub struct GatewayInstances(pub String);
 
 /// A service behind a gateway, and its instances.
-pub type BehindGateway = (GatewayService, Vec<Instance>);
+pub type BehindGateway = (Arc<GatewayService>, Vec<Instance>);
 
 /// Reads the instances of the ingress gateways before a service.
 #[derive(Clone, Debug)]
 pub struct IngressInstances(pub ServiceView, pub String);
 
 impl Read for GatewayServices {
-    type Rows = Vec<GatewayService>;
+    type Rows = Vec<Arc<GatewayService>>;
     type Refused = Infallible;
 
     fn subject(&self) -> Subject {
@@ -84,21 +71,12 @@ impl Read for GatewayServices {
     }
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
-        let rows = store
-            .gateway_entries()
-            .filter(|row| row.entry.name.eq_ignore_ascii_case(&self.0));
-        let mut services: Vec<_> = rows.flat_map(|row| store.behind(row)).collect();
-        services
-            .sort_by(|left, right| (&left.service, left.port).cmp(&(&right.service, right.port)));
-        // Consul keeps a table of all gateways, whose index this is.
-        let all = store.gateway_entries().flat_map(|row| store.behind(row));
-        let newest = all.map(|service| service.index).max();
-        let index = newest.max(Some(store.config.gateways_newest));
-        let reads = vec![
-            Watch::Config,
-            store.catalog.trees.search(Tree::ServiceNames, &[]),
-        ];
-        Ok(Answer::new(index.unwrap_or_default(), services, reads))
+        let catalog = &store.catalog;
+        let rows = catalog.gateway_services.of_gateway(&self.0);
+        let gateway = self.0.to_lowercase();
+        let reads = vec![catalog.trees.search(Tree::GatewayServices, &[&gateway])];
+        // The index is that of the whole table.
+        Ok(Answer::new(store.config.gateways_newest, rows, reads))
     }
 }
 
@@ -136,82 +114,183 @@ impl Read for IngressInstances {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let Self(view, service) = self;
-        let leads = |row: &&Arc<ConfigRow>| {
-            let behind = store.behind(row);
-            let mut behind = behind.iter();
-            row.entry.kind == INGRESS && behind.any(|behind| behind.service == *service)
-        };
+        let rows = store.catalog.gateway_services.of_service(service);
+        let mut gateways: Vec<_> = rows
+            .iter()
+            .filter(|row| row.gateway_kind == INGRESS)
+            .collect();
+        gateways.dedup_by(|left, right| left.gateway.eq_ignore_ascii_case(&right.gateway));
         let mut whole = Answer::new(Index::ZERO, Vec::new(), vec![Watch::Config]);
-        for gateway in store.gateway_entries().filter(leads) {
-            let read = ServiceInstances(*view, gateway.entry.name.clone());
+        for row in gateways {
+            let read = ServiceInstances(*view, row.gateway.clone());
             let Ok(answer) = read.look(store);
             let rows = answer.rows.into_iter();
             whole
                 .rows
                 .extend(rows.filter(|row| row.service.service.kind == INGRESS));
-            whole.index = whole.index.max(answer.index).max(gateway.modify_index);
+            whole.index = whole.index.max(answer.index).max(row.modify_index);
             whole.reads.extend(answer.reads);
         }
         Ok(whole)
     }
 }
 
-impl Store {
-    fn gateway_entries(&self) -> impl Iterator<Item = &Arc<ConfigRow>> {
-        KINDS.iter().flat_map(|kind| self.config.of_kind(kind))
-    }
+/// What the entry of a gateway says of one of its services.
+struct Named<'a> {
+    name: &'a str,
+    port: i64,
+    protocol: &'a str,
+    fields: &'a ConfigValue,
+}
 
-    /// Returns the services behind a gateway. One that names all services has those of the catalog that are no proxies.
-    fn behind(&self, gateway: &Arc<ConfigRow>) -> Vec<GatewayService> {
-        let body = &gateway.entry.body;
-        let of_listeners = body.list("Listeners").iter().flat_map(|listener| {
-            let services = listener.list("Services").iter();
-            services.map(|service| (listener.number("Port"), listener.text("Protocol"), service))
-        });
-        let of_gateway = body.list("Services").iter().map(|service| (0, "", service));
-        let named: Vec<_> = of_listeners.chain(of_gateway).collect();
-        let is_named = |name: &str| {
-            named
-                .iter()
-                .any(|(_, _, service)| service.text("Name") == name)
+impl Named<'_> {
+    /// Returns the row of a service, for which this stands.
+    fn row(&self, gateway: &ConfigRow, service: &str, index: Index) -> GatewayService {
+        GatewayService {
+            gateway: gateway.entry.name.clone(),
+            gateway_kind: gateway.entry.kind.clone(),
+            service: service.to_owned(),
+            fields: self.fields.clone(),
+            port: self.port,
+            protocol: self.protocol.to_owned(),
+            from_wildcard: self.name == EVERY,
+            create_index: index,
+            modify_index: index,
+        }
+    }
+}
+
+/// Returns the services that an entry of a gateway names, those for all services first.
+fn named(gateway: &ConfigRow) -> Vec<Named<'_>> {
+    let body = &gateway.entry.body;
+    let of_listeners = body.list("Listeners").iter().flat_map(|listener| {
+        let services = listener.list("Services").iter();
+        services.map(|service| (listener.number("Port"), listener.text("Protocol"), service))
+    });
+    let of_gateway = body.list("Services").iter().map(|service| (0, "", service));
+    let all = of_listeners.chain(of_gateway);
+    let mut all: Vec<_> = all
+        .map(|(port, protocol, fields)| Named {
+            name: fields.text("Name"),
+            port,
+            protocol,
+            fields,
+        })
+        .collect();
+    all.sort_by_key(|named| named.name != EVERY);
+    all
+}
+
+/// Whether a service is neither a proxy nor Consul itself.
+fn is_typical(row: &ServiceRow) -> bool {
+    row.service.kind.is_empty() && row.service.name != "consul"
+}
+
+/// Returns the rows of a gateway whose entry is written now. What it names itself comes before what it has of all.
+fn rows_of(
+    catalog: &Catalog,
+    gateway: &ConfigRow,
+    index: Index,
+) -> BTreeMap<GatewayPlace, GatewayService> {
+    let mut rows = BTreeMap::new();
+    for named in named(gateway) {
+        let typical = catalog.services.values().filter(|row| is_typical(row));
+        let names: Vec<&str> = match named.name {
+            EVERY => typical.map(|row| &*row.service.name).collect(),
+            name => vec![name],
         };
-        let mut behind = Vec::new();
-        for (port, protocol, service) in &named {
-            let row = |name: &str, from_wildcard, index| GatewayService {
-                gateway: Arc::clone(gateway),
-                service: name.to_owned(),
-                fields: (*service).clone(),
-                port: *port,
-                protocol: (*protocol).to_owned(),
-                from_wildcard,
-                index,
-            };
-            let name = service.text("Name");
-            if name != "*" {
-                behind.push(row(name, false, gateway.modify_index));
-                continue;
-            }
-            for (name, since) in self.typical_services() {
-                if !is_named(name) {
-                    behind.push(row(name, true, since.max(gateway.modify_index)));
-                }
+        for name in names {
+            let row = named.row(gateway, name, index);
+            rows.insert(row.place(), row);
+        }
+    }
+    rows
+}
+
+impl Store {
+    /// Returns the rows that the entries of all gateways and the catalog make.
+    pub(crate) fn gateway_services_anew(&self) -> GatewayTable {
+        let gateways = KINDS.iter().flat_map(|kind| self.config.of_kind(kind));
+        let rows =
+            gateways.flat_map(|gateway| rows_of(&self.catalog, gateway, gateway.modify_index));
+        GatewayTable::of(rows.map(|(_, row)| Arc::new(row)))
+    }
+}
+
+impl Change<'_> {
+    /// Follows the entry of a gateway, which is written or deleted. One that names the same services leaves them as they are.
+    pub(super) fn gateway_changed(&mut self, before: Option<&ConfigRow>, now: Option<&ConfigRow>) {
+        let of = |row: &ConfigRow| {
+            let named = ["Listeners", "Services"].map(|name| row.entry.body.get(name).cloned());
+            (row.entry.name.clone(), named)
+        };
+        if before.map(of) == now.map(of) {
+            return;
+        }
+        self.store.config.gateways_newest = self.index;
+        let rows = now.map(|row| rows_of(&self.store.catalog, row, self.index));
+        let rows = rows.unwrap_or_default();
+        if let Some(before) = before {
+            let table = &self.store.catalog.gateway_services;
+            for row in table.of_gateway(&before.entry.name) {
+                self.remove_gateway_service(&row.place());
             }
         }
-        behind
+        for row in rows.into_values() {
+            self.put_gateway_service(row);
+        }
     }
 
-    /// Returns the names of services that are neither proxies nor Consul itself, with the index of the first instance.
-    fn typical_services(&self) -> BTreeMap<&str, Index> {
-        let mut services = BTreeMap::new();
-        for row in self.catalog.services.values() {
-            let service = &row.service;
-            if service.kind.is_empty() && service.name != "consul" {
-                let first = services
-                    .entry(service.name.as_str())
-                    .or_insert(row.create_index);
-                *first = row.create_index.min(*first);
+    /// Adds a registered instance's service to the gateways for all services.
+    pub(crate) fn gateways_gain(&mut self, instance: &ServiceRow) {
+        if !is_typical(instance) {
+            return;
+        }
+        let gateways: Vec<_> = KINDS
+            .iter()
+            .flat_map(|kind| self.store.config.of_kind(kind))
+            .map(Arc::clone)
+            .collect();
+        for gateway in &gateways {
+            let named = named(gateway).into_iter();
+            for named in named.take_while(|named| named.name == EVERY) {
+                let row = named.row(gateway, &instance.service.name, self.index);
+                let known = self.store.catalog.gateway_services.0.get(&row.place());
+                if known.is_some_and(|known| known.says_the_same(&row)) {
+                    continue;
+                }
+                let create_index = known.map_or(self.index, |known| known.create_index);
+                self.put_gateway_service(GatewayService {
+                    create_index,
+                    ..row
+                });
+                self.store.config.gateways_newest = self.index;
             }
         }
-        services
+    }
+
+    /// Takes a service whose last instance has gone from the gateways for all services.
+    pub(crate) fn gateways_lose(&mut self, name: &str) {
+        let catalog = &self.store.catalog;
+        if catalog.has_instances(name) {
+            return;
+        }
+        let rows = catalog.gateway_services.of_service(name).into_iter();
+        for row in rows.filter(|row| row.from_wildcard) {
+            self.remove_gateway_service(&row.place());
+            self.store.config.gateways_newest = self.index;
+        }
+    }
+
+    fn put_gateway_service(&mut self, row: GatewayService) {
+        let place = row.place();
+        self.replace_entries(&[], vec![gateway_entry(&place)]);
+        let table = &mut self.store.catalog.gateway_services;
+        table.0.insert(place, Arc::new(row));
+    }
+
+    fn remove_gateway_service(&mut self, place: &GatewayPlace) {
+        self.replace_entries(&[gateway_entry(place)], Vec::new());
+        self.store.catalog.gateway_services.0.remove(place);
     }
 }

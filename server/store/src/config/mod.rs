@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
+use crate::catalog::service::gateway::{GatewayService, GatewayTable};
 use crate::command::Command;
 use crate::command::effects::Touched;
 use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
@@ -67,7 +68,7 @@ pub(crate) struct ConfigTable {
     pub(crate) rows: OrdMap<ConfigPlace, Arc<ConfigRow>>,
     /// The index of the last change of any but intentions.
     pub(crate) newest: Index,
-    /// The index of the last change of a gateway.
+    /// The index of the last change of the services behind gateways.
     pub(crate) gateways_newest: Index,
     /// The index of the last change of an intention with an id.
     pub(crate) intentions_newest: Index,
@@ -80,8 +81,11 @@ pub(crate) struct ConfigTable {
 pub struct ConfigImage {
     /// The index of the last change.
     pub newest: Index,
-    /// The index of the last change of a gateway.
+    /// The index of the last change of the services behind gateways.
     pub gateways_newest: Index,
+    /// The services behind gateways; `None` for what the entries and the catalog make of them.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub gateway_services: Option<Vec<Arc<GatewayService>>>,
     /// The index of the last change of an intention with an id.
     #[cfg_attr(feature = "serde", serde(default))]
     pub intentions_newest: Index,
@@ -110,8 +114,9 @@ impl ConfigTable {
     }
 
     /// Returns the table as plain data.
-    pub(crate) fn image(&self) -> ConfigImage {
+    pub(crate) fn image(&self, gateways: &GatewayTable) -> ConfigImage {
         ConfigImage {
+            gateway_services: Some(gateways.0.values().cloned().collect()),
             newest: self.newest,
             gateways_newest: self.gateways_newest,
             intentions_newest: self.intentions_newest,
@@ -258,8 +263,9 @@ impl Change<'_> {
     ) -> Result<(), ChainError> {
         let rules = self.store.rules;
         let mut table = self.store.config.clone();
-        match row {
-            Some(row) => table.rows.insert(place.clone(), Arc::new(row)),
+        let row = row.map(Arc::new);
+        let before = match &row {
+            Some(row) => table.rows.insert(place.clone(), Arc::clone(row)),
             None => table.rows.remove(&place),
         };
         chain::check(&table, &place, rules.config_partitions)?;
@@ -270,10 +276,10 @@ impl Change<'_> {
         } else {
             table.newest = self.index;
         }
-        if gateway::KINDS.contains(&place.0.as_str()) {
-            table.gateways_newest = self.index;
-        }
         self.store.config = table;
+        if gateway::KINDS.contains(&place.0.as_str()) {
+            self.gateway_changed(before.as_deref(), row.as_deref());
+        }
         let (kind, name) = place;
         self.effects
             .touched

@@ -25,6 +25,7 @@ use crate::catalog::Catalog;
 use crate::catalog::coordinate::{CoordinateImage, CoordinateTable};
 use crate::catalog::query::{PreparedQueries, PreparedQueryRow};
 use crate::catalog::registration::{CheckRow, NewNode, NodeRow, ServiceRow};
+use crate::catalog::service::gateway::GatewayTable;
 use crate::catalog::trees::Trees;
 use crate::config::autopilot::AutopilotRow;
 use crate::config::{ConfigImage, ConfigTable};
@@ -155,7 +156,7 @@ impl Store {
             acl: self.acl.image(),
             coordinates: self.catalog.coordinates.image(),
             autopilot: self.autopilot,
-            config: self.config.image(),
+            config: self.config.image(&self.catalog.gateway_services),
         }
     }
 
@@ -180,8 +181,9 @@ impl Store {
     ///
     /// # Errors
     /// The image is invalid.
-    pub fn with_image(&self, image: Image, now: Timestamp) -> Result<Store, Flaw> {
+    pub fn with_image(&self, mut image: Image, now: Timestamp) -> Result<Store, Flaw> {
         image.check()?;
+        let gateway_services = image.config.gateway_services.take();
         let indexes = &image.indexes;
         let keys = image.keys.into_iter();
         let mut store = Store {
@@ -227,6 +229,10 @@ impl Store {
             config: ConfigTable::of(image.config),
         };
         store.hold_keys();
+        store.catalog.gateway_services = match gateway_services {
+            Some(rows) => GatewayTable::of(rows),
+            None => store.gateway_services_anew(),
+        };
         store.catalog.trees = Trees::of(&store.catalog);
         store.carry(Timestamp::ZERO, now);
         Ok(store)
@@ -353,7 +359,11 @@ impl Image {
         });
         let catalog = nodes.chain(services).chain(checks);
         let rest = queries.chain(self.acl.rows());
-        let rest = rest.chain(autopilot).chain(config);
+        let gateways = self.config.gateway_services.iter().flatten().map(|row| {
+            let name = format!("{:?} behind gateway {:?}", row.service, row.gateway);
+            (name, row.create_index, row.modify_index)
+        });
+        let rest = rest.chain(autopilot).chain(config).chain(gateways);
         keys.chain(sessions).chain(catalog).chain(rest)
     }
 }

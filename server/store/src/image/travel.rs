@@ -124,6 +124,11 @@ impl Store {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);
         });
+        let gateways = &mut catalog.gateway_services.0;
+        *gateways = each_changed(gateways, |row| {
+            row.create_index = low(row.create_index);
+            row.modify_index = low(row.modify_index);
+        });
         catalog.checks.change_all(|row| {
             row.create_index = low(row.create_index);
             row.modify_index = low(row.modify_index);

@@ -69,7 +69,7 @@ impl<'a> Summaries<'a> {
     /// Adds a service that a gateway serves, with its addresses there.
     pub(super) fn reach(&mut self, behind: &'a GatewayService, datacenter: &str) {
         let addresses = &mut self.0.entry(&behind.service).or_default().addresses;
-        if behind.gateway.entry.kind != "ingress-gateway" {
+        if behind.gateway_kind != "ingress-gateway" {
             return;
         }
         let port = behind.port;

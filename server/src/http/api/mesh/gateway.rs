@@ -41,8 +41,7 @@ async fn gateway_services(request: &Request) -> Result<Reply, Failure> {
 }
 
 fn shown(row: &GatewayService, version: Version) -> impl Serialize + use<> {
-    let gateway = &row.gateway.entry;
-    let is_ingress = gateway.kind == "ingress-gateway";
+    let is_ingress = row.gateway_kind == "ingress-gateway";
     let text = |name| {
         let text = row.fields.text(name).to_owned();
         Some(text).filter(|text| !text.is_empty())
@@ -57,9 +56,9 @@ fn shown(row: &GatewayService, version: Version) -> impl Serialize + use<> {
             Some(ConfigValue::Flag(true))
         );
     object! {
-        "Gateway" => object! { "Name" => gateway.name.clone(), },
+        "Gateway" => object! { "Name" => row.gateway.clone(), },
         "Service" => object! { "Name" => row.service.clone(), },
-        "GatewayKind" => gateway.kind.clone(),
+        "GatewayKind" => row.gateway_kind.clone(),
         "Port" if row.port != 0 => row.port,
         "Protocol" if is_ingress => row.protocol.clone(),
         "Hosts" if !hosts.is_empty() => hosts,
@@ -68,8 +67,8 @@ fn shown(row: &GatewayService, version: Version) -> impl Serialize + use<> {
         "KeyFile" if key.is_some() => key,
         "SNI" if sni.is_some() => sni,
         "FromWildcard" if row.from_wildcard => true,
-        "CreateIndex" => row.index,
-        "ModifyIndex" => row.index,
+        "CreateIndex" => row.create_index,
+        "ModifyIndex" => row.modify_index,
         "AutoHostRewrite" if rewrites => true,
     }
 }

@@ -1,5 +1,6 @@
 //! Reads of one service: its instances and their health, each with an index of its own (session.md 4.5).
 
+pub(crate) mod gateway;
 pub(crate) mod proxy;
 pub(super) mod virtual_address;
 

@@ -143,11 +143,13 @@ pub enum Tree {
     CheckStatuses,
     /// Network coordinates, by node.
     Coordinates,
+    /// The services behind gateways, by gateway.
+    GatewayServices,
 }
 
 impl Tree {
     /// The number of trees.
-    pub(crate) const COUNT: usize = Self::Coordinates as usize + 1;
+    pub(crate) const COUNT: usize = Self::GatewayServices as usize + 1;
 }
 
 /// All dependencies of an answer.
