@@ -465,4 +465,16 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::MUST
     },
+    Case {
+        id: "agent/check/of-the-operating-system-since-1-22",
+        claim: "A check of a service of the operating system is not implemented but on Windows",
+        source: "session.md 4.4.r19",
+        since: Version::V1_22,
+        run: |t| {
+            let check = json!({"Name": t.agent_check("c"), "OSService": "s", "Interval": "1s"});
+            t.api_put("/v1/agent/check/register", check.to_string())
+                .is(500, "not implemented");
+        },
+        ..Case::REAL
+    },
 ];

@@ -221,7 +221,7 @@ pub(crate) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
             name notes status service_id docker_container_id grpc alias_node alias_service http method body tcp h2ping udp
             os_service tls_server_name
         ]
-        number [success_before_passing failures_before_critical output_max_size] flag [tls_skip_verify grpc_use_tls],
+        number [success_before_passing failures_before_critical output_max_size] flag [tls_skip_verify grpc_use_tls tcp_use_tls],
         h2ping_use_tls: members.get("h2ping_use_tls").map(|_| members.flag("h2ping_use_tls")),
         id: id.unwrap_or_else(|| members.text("check_id")),
         script_args: args.unwrap_or_else(|| members.texts("script_args")),

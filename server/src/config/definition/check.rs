@@ -19,7 +19,7 @@ const DEFAULT_SCRIPT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The shortest time before a critical service is deregistered.
 const SHORTEST_DEREGISTER: Duration = Duration::from_secs(60);
 const CRITICAL: &str = "critical";
-/// The output of checks that ask for a container or for the operating system's services.
+/// The output of checks that ask for a container.
 const NOT_RUN: &str =
     "proconsul does not run checks of this type: the status stays as it was registered";
 
@@ -68,7 +68,9 @@ pub struct CheckDefinition {
     pub h2ping_use_tls: Option<bool>,
     /// The address to send a datagram to.
     pub udp: String,
-    /// A service of the operating system that Consul would check. Not emulated.
+    /// Whether a TCP check speaks TLS.
+    pub tcp_use_tls: bool,
+    /// A service of the operating system. Consul checks it on Windows alone.
     pub os_service: String,
     /// Intervals and timeouts.
     pub timing: Timing,
@@ -170,6 +172,7 @@ impl CheckDefinition {
         }
         self.validate()?;
         self.check_scripts(rules)?;
+        self.check_is_implemented()?;
         Ok(self.into_spec(CheckOwner::Alone, rules))
     }
 
@@ -182,12 +185,21 @@ impl CheckDefinition {
         if !self.has_known_status() {
             return Err(DefinitionError::ServiceCheckStatus);
         }
+        self.check_is_implemented()?;
         Ok(self.into_spec(owner, rules))
     }
 
     pub(super) fn check_scripts(&self, rules: DefinitionRules) -> Result<(), DefinitionError> {
         if !self.script_args.is_empty() && !rules.scripts {
             return Err(DefinitionError::Scripts);
+        }
+        Ok(())
+    }
+
+    /// Refuses checks of the operating system's services, which Consul runs on Windows alone (session.md 4.4.r19).
+    fn check_is_implemented(&self) -> Result<(), DefinitionError> {
+        if self.kind() == "os_service" {
+            return Err(DefinitionError::NotImplemented);
         }
         Ok(())
     }
@@ -265,7 +277,10 @@ impl CheckDefinition {
                 tls_skip_verify: self.tls_skip_verify,
                 tls_server_name: self.tls_server_name.clone(),
             },
-            "tcp" => ProbeTarget::Tcp(self.tcp.clone()),
+            "tcp" => ProbeTarget::Tcp {
+                address: self.tcp.clone(),
+                tls: self.tls(self.tcp_use_tls),
+            },
             "udp" => ProbeTarget::Udp(self.udp.clone()),
             "h2ping" => ProbeTarget::H2Ping {
                 address: self.h2ping.clone(),
@@ -302,10 +317,7 @@ impl CheckDefinition {
 
     fn into_check(self, owner: CheckOwner<'_>) -> NewCheck {
         let kind = self.kind().to_owned();
-        let output = match kind.as_str() {
-            "docker" | "os_service" => NOT_RUN,
-            _ => "",
-        };
+        let output = if kind == "docker" { NOT_RUN } else { "" };
         // Unset durations are shown as 0s, except in the checks of a service's definition (1.22.md B4.4).
         let in_service = matches!(owner, CheckOwner::Service { .. });
         let shown = |nanoseconds: i64| match nanoseconds {

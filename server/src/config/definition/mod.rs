@@ -143,6 +143,8 @@ pub enum DefinitionError {
     ServiceCheckStatus,
     /// A script check while scripts are disabled.
     Scripts,
+    /// A check of a service of the operating system.
+    NotImplemented,
 }
 
 impl DefinitionError {
@@ -172,6 +174,7 @@ impl DefinitionError {
             DefinitionError::ServiceCheckStatus => {
                 "Status for checks must 'passing', 'warning', 'critical'".into()
             }
+            DefinitionError::NotImplemented => "not implemented".into(),
             DefinitionError::Scripts => "Scripts are disabled on this agent from remote calls; \
                 to enable, configure 'enable_script_checks' to true"
                 .into(),

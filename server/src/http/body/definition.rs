@@ -92,7 +92,7 @@ const COMMON_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBod
     "UDP" since Behaviour::JsonCheckUdp: String => check.definition.udp,
     "DisableRedirects" since Behaviour::JsonCheckUdp: bool,
     "OSService" since Behaviour::JsonCheckOsService: String => check.definition.os_service,
-    "TCPUseTLS" since Behaviour::JsonCheckTcpUseTls: bool,
+    "TCPUseTLS" since Behaviour::JsonCheckTcpUseTls: bool => check.definition.tcp_use_tls,
 });
 
 go_struct! {

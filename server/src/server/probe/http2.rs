@@ -5,7 +5,7 @@ use std::fmt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dial;
-use super::tcp::parts;
+use super::tcp::{parts, secure};
 use crate::store::ProbeTls;
 
 /// A connection, with TLS or without.
@@ -43,34 +43,9 @@ pub(super) async fn connect(
     let stream = dial(host, port).await.map_err(Unconnected::Dial)?;
     match tls {
         None => Ok(Box::new(stream)),
-        Some(tls) => secure(stream, host, tls)
-            .await
-            .map_err(Unconnected::Handshake),
+        Some(tls) => {
+            let stream = secure(stream, host, tls, &[b"h2"]).await;
+            Ok(Box::new(stream.map_err(Unconnected::Handshake)?))
+        }
     }
-}
-
-#[cfg(feature = "https-checks")]
-async fn secure(
-    stream: tokio::net::TcpStream,
-    host: &str,
-    tls: &ProbeTls,
-) -> Result<Box<dyn Stream>, String> {
-    let name = match tls.server_name.as_str() {
-        "" => host,
-        given => given,
-    };
-    let stream = super::tls::connect(stream, name, tls.skip_verify, &[b"h2"]).await?;
-    Ok(Box::new(stream))
-}
-
-#[cfg(not(feature = "https-checks"))]
-async fn secure(
-    _: tokio::net::TcpStream,
-    _: &str,
-    _: &ProbeTls,
-) -> Result<Box<dyn Stream>, String> {
-    Err(
-        "this build of proconsul checks nothing over TLS: its feature `https-checks` is off"
-            .to_owned(),
-    )
 }

@@ -115,7 +115,7 @@ async fn ask(engine: &Engine, run: &ProbeRun) -> Option<Outcome> {
         .clock()
         .sleep_until(engine.clock().now().plus(timeout));
     let outcome = match &run.probe.target {
-        ProbeTarget::Tcp(address) => tcp::connect(address, late).await,
+        ProbeTarget::Tcp { address, tls } => tcp::connect(address, tls.as_ref(), late).await,
         ProbeTarget::Udp(address) => return udp::send(address, late).await,
         #[cfg(feature = "http2-checks")]
         ProbeTarget::H2Ping { address, tls } => h2ping::ping(address, tls.as_ref(), late).await,

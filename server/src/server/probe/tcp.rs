@@ -1,24 +1,70 @@
-//! TCP checks: an accepted connection passes.
+//! TCP checks: an accepted connection passes, and over TLS one whose handshake succeeds.
 
 use std::future::Future;
 
+use tokio::net::TcpStream;
+
 use super::url::host_and_port;
 use super::{Outcome, dial, dial_timeout};
+use crate::store::ProbeTls;
 
 /// Connects to `address`; `late` is the timeout.
-pub(super) async fn connect(address: &str, late: impl Future<Output = ()>) -> Outcome {
+pub(super) async fn connect(
+    address: &str,
+    tls: Option<&ProbeTls>,
+    late: impl Future<Output = ()>,
+) -> Outcome {
     let (host, port) = match parts("tcp", address) {
         Ok(parts) => parts,
         Err(why) => return Outcome::critical(format!("dial tcp: address {why}")),
     };
+    let connecting = async {
+        let stream = dial(host, port).await?;
+        if let Some(tls) = tls {
+            secure(stream, host, tls, &[]).await?;
+        }
+        Ok(())
+    };
     let connected = tokio::select! {
-        connected = dial(host, port) => connected,
+        connected = connecting => connected,
         () = late => Err(dial_timeout(address)),
     };
     match connected {
-        Ok(_) => Outcome::passing(format!("TCP connect {address}: Success")),
+        Ok(()) => Outcome::passing(format!("TCP connect {address}: Success")),
         Err(error) => Outcome::critical(error),
     }
+}
+
+/// Performs the TLS handshake with a host, in which these protocols are offered.
+///
+/// # Errors
+/// Go's sentence for the failure if it has one.
+#[cfg(feature = "https-checks")]
+pub(super) async fn secure(
+    stream: TcpStream,
+    host: &str,
+    tls: &ProbeTls,
+    protocols: &[&[u8]],
+) -> Result<tokio_rustls::client::TlsStream<TcpStream>, String> {
+    let name = match tls.server_name.as_str() {
+        "" => host,
+        given => given,
+    };
+    super::tls::connect(stream, name, tls.skip_verify, protocols).await
+}
+
+/// Fails, for there is no TLS.
+#[cfg(not(feature = "https-checks"))]
+pub(super) async fn secure(
+    _: TcpStream,
+    _: &str,
+    _: &ProbeTls,
+    _: &[&[u8]],
+) -> Result<TcpStream, String> {
+    Err(
+        "this build of proconsul checks nothing over TLS: its feature `https-checks` is off"
+            .to_owned(),
+    )
 }
 
 /// Splits an address into host and port; an empty host is this machine.

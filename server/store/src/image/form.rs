@@ -224,6 +224,8 @@ pub(crate) enum Source {
     },
     Tcp {
         address: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tls: Option<ProbeTls>,
         #[serde(with = "value::text")]
         timeout: Duration,
         output_limit: usize,
@@ -283,8 +285,8 @@ written!(CheckSource as Source {
         probe: Probe { target: ProbeTarget::Http { url, method, header, body, tls_skip_verify, tls_server_name }, timeout, output_limit }, interval
     }]
     = [Source::Http { url, method, header, body, tls_skip_verify, tls_server_name, timeout, output_limit, interval }]
-    [CheckSource::Probe { probe: Probe { target: ProbeTarget::Tcp(address), timeout, output_limit }, interval }]
-    = [Source::Tcp { address, timeout, output_limit, interval }]
+    [CheckSource::Probe { probe: Probe { target: ProbeTarget::Tcp { address, tls }, timeout, output_limit }, interval }]
+    = [Source::Tcp { address, tls, timeout, output_limit, interval }]
     [CheckSource::Probe { probe: Probe { target: ProbeTarget::Udp(address), timeout, output_limit }, interval }]
     = [Source::Udp { address, timeout, output_limit, interval }]
     [CheckSource::Probe { probe: Probe { target: ProbeTarget::H2Ping { address, tls }, timeout, output_limit }, interval }]

@@ -121,22 +121,30 @@ fn newer_releases_refuse_a_check_in_other_words() {
 }
 
 #[test]
-fn checks_that_are_not_run_keep_their_status_and_say_so() {
+fn a_docker_check_keeps_its_status_and_says_so() {
     let consul = Consul::with(|config| config.enable_script_checks = true);
-    for asked in [
-        r#""DockerContainerID":"c","Args":["true"]"#,
-        r#""OSService":"s""#,
+    let body = r#"{"Name":"c","Status":"passing","DockerContainerID":"c","Args":["true"],"Interval":"1s"}"#;
+    consul.put("/v1/agent/check/register", body).is(200, "");
+    let checks = consul.get("/v1/agent/checks");
+    for part in [
+        r#""Status":"passing""#,
+        r#""Output":"proconsul does not run checks of this type"#,
     ] {
-        let body = format!(r#"{{"Name":"c","Status":"passing",{asked},"Interval":"1s"}}"#);
-        consul.put("/v1/agent/check/register", body).is(200, "");
-        let checks = consul.get("/v1/agent/checks");
-        for part in [
-            r#""Status":"passing""#,
-            r#""Output":"proconsul does not run checks of this type"#,
-        ] {
-            assert!(checks.text().contains(part), "{}", checks.text());
-        }
-        consul.put("/v1/agent/check/deregister/c", "").is(200, "");
+        assert!(checks.text().contains(part), "{}", checks.text());
+    }
+}
+
+#[test]
+fn a_check_of_the_operating_system_is_refused_as_on_linux() {
+    let consul = Consul::v1_22();
+    let check = r#""OSService":"s","Interval":"1s""#;
+    let alone = format!(r#"{{"Name":"c",{check}}}"#);
+    let of_service = format!(r#"{{"Name":"s","Check":{{{check}}}}}"#);
+    for (what, body) in [("check", alone), ("service", of_service)] {
+        consul
+            .put(&format!("/v1/agent/{what}/register"), &body)
+            .is(500, "not implemented");
+        consul.get(&format!("/v1/agent/{what}s")).is(200, "{}");
     }
 }
 

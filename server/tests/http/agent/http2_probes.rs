@@ -275,7 +275,7 @@ fn an_h2ping_check_goes_by_whether_a_ping_is_answered() {
 
 #[cfg(feature = "https-checks")]
 #[test]
-fn both_go_by_the_certificate_unless_they_say_otherwise() {
+fn all_go_by_the_certificate_unless_they_say_otherwise() {
     use std::sync::Arc;
 
     use crate::agent::probes::secure_config;
@@ -304,4 +304,8 @@ fn both_go_by_the_certificate_unless_they_say_otherwise() {
     assert_eq!(turned(Version::V1_22_0, &ping, "critical"), unknown);
     let passed = turned(Version::V1_22_0, &format!("{ping},{skipping}"), "passing");
     assert_eq!(passed, "HTTP2 ping was successful");
+    let tcp = format!(r#""TCP":"{address}","TCPUseTLS":true"#);
+    assert_eq!(turned(Version::V1_22_0, &tcp, "critical"), unknown);
+    let passed = turned(Version::V1_22_0, &format!("{tcp},{skipping}"), "passing");
+    assert_eq!(passed, format!("TCP connect {address}: Success"));
 }

@@ -56,7 +56,7 @@ pub(crate) fn unnamed_service(what: &str, version: Version) -> Failure {
 pub(crate) fn invalid_definition(error: &DefinitionError, version: Version) -> Failure {
     let is_known_as_clients = version.has(Behaviour::HttpNamespaceErrorUnprefixed);
     let status = match error {
-        DefinitionError::Scripts => 500,
+        DefinitionError::Scripts | DefinitionError::NotImplemented => 500,
         // As `Failure::late_bad_request`; the text has the prefix already.
         DefinitionError::Sidecar(_) if !is_known_as_clients => 500,
         _ => 400,

@@ -78,7 +78,10 @@ fn default_checks(of: &str, sidecar: &NewService, output_limit: usize) -> Vec<Ch
     };
     let listening = CheckSource::Probe {
         probe: Probe {
-            target: ProbeTarget::Tcp(format!("{host}:{}", sidecar.port)),
+            target: ProbeTarget::Tcp {
+                address: format!("{host}:{}", sidecar.port),
+                tls: None,
+            },
             timeout: INTERVAL,
             output_limit,
         },

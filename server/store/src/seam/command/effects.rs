@@ -213,7 +213,12 @@ pub enum ProbeTarget {
         tls_server_name: String,
     },
     /// A TCP server at `host:port`, which has to accept a connection.
-    Tcp(String),
+    Tcp {
+        /// The address.
+        address: String,
+        /// How it speaks TLS, if it does.
+        tls: Option<ProbeTls>,
+    },
     /// A UDP server at `host:port`, which has to answer.
     Udp(String),
     /// An HTTP/2 server at `host:port`, which has to answer a ping.
