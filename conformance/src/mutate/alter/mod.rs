@@ -5,11 +5,11 @@ mod indexes;
 mod json;
 mod keys;
 mod locks;
+mod pages;
 mod reply;
 mod sessions;
 mod statuses;
 mod timing;
-mod txn;
 mod wakes;
 
 use crate::mutate::Mutant;
@@ -25,5 +25,7 @@ pub(super) const TOPICS: &[&[Mutant]] = &[
     wakes::MUTANTS,
     sessions::MUTANTS,
     timing::MUTANTS,
-    txn::MUTANTS,
+    pages::txn::MUTANTS,
+    pages::mesh::MUTANTS,
+    pages::server::MUTANTS,
 ];

@@ -1,7 +1,7 @@
 //! Transactions: results, errors, and all or nothing.
 
-use super::reply::{change_text, set_status, text, with_reply};
 use crate::mutate::alter::json::text::{elements, list, replaced, values, without};
+use crate::mutate::alter::reply::{change_text, set_status, text, with_reply};
 use crate::mutate::{Alter, Mutant};
 use crate::wire::{Reply, Request};
 
@@ -15,7 +15,7 @@ fn change(reply: &mut Reply, change: impl FnOnce(&str) -> String) {
     }
 }
 
-pub(super) const MUTANTS: &[Mutant] = &[
+pub(in crate::mutate::alter) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "txn/results-backwards",
         what: "The results of a transaction come in the order from last to first",
