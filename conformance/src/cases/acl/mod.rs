@@ -32,6 +32,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     pages::rights::CASES,
     pages::catalog::CASES,
     pages::ui::CASES,
+    pages::intention::CASES,
     pages::operator::CASES,
     pages::blocked::CASES,
     pages::agent::CASES,

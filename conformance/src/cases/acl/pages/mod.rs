@@ -3,6 +3,7 @@
 pub(in crate::cases) mod agent;
 pub(in crate::cases) mod blocked;
 pub(in crate::cases) mod catalog;
+pub(in crate::cases) mod intention;
 pub(in crate::cases) mod kv;
 pub(in crate::cases) mod operator;
 pub(in crate::cases) mod query;
