@@ -88,7 +88,9 @@ pub use config::autopilot::{AutopilotInfo, AutopilotRow, AutopilotSettings, Auto
 pub use config::chain::{
     Chain, ChainError, ChainNode, ChainOverrides, ChainRequest, ChainSplit, ChainTarget,
 };
-pub use config::gateway::{BehindGateway, GatewayInstances, GatewayServices, IngressInstances};
+pub use config::gateway::{
+    BehindGateway, GatewayInstances, GatewayServices, IngressInstances, ServedByGateways,
+};
 pub use config::intention::{INTENTION, IntentionWrite, intention_hash};
 pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{

@@ -130,6 +130,40 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "page/services/ways-since-1-22",
+        claim: "ui/services leaves proxies out, and says which services have one or stand behind a gateway",
+        source: "operator.md 3.r15",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            for name in ["web", "db"] {
+                service(t, "n", &json!({"Service": name}), &[]);
+            }
+            let proxy = json!({"Service": "proxy", "Kind": "connect-proxy", "Port": 1, "Proxy": {"DestinationServiceName": "web"}});
+            service(t, "n", &proxy, &[]);
+            set(
+                t,
+                &json!({"Kind": "terminating-gateway", "Name": "t", "Services": [{"Name": "db"}]}),
+            );
+            let mut rows = ui(t, "services").list();
+            rows.retain(|row| row["Name"] != "consul");
+            let ways = |row: &Value| {
+                json!([
+                    row["Name"],
+                    row["ConnectedWithProxy"],
+                    row["ConnectedWithGateway"]
+                ])
+            };
+            let shown: Vec<Value> = rows.iter().map(ways).collect();
+            t.same(
+                "the services",
+                shown,
+                vec![json!(["db", false, true]), json!(["web", true, false])],
+            );
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "page/services/kind",
         claim: "The kind of a service is that of its last instance, by node and id",
         source: "operator.md 3.r15",

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::store::{GatewayService, Instance};
+use crate::store::{GatewayService, Instance, ServedByGateways};
 use crate::version::Behaviour;
 
 /// The metadata that says where an instance was registered from.
@@ -100,6 +100,10 @@ impl<'a> Summaries<'a> {
     fn each(self, request: &Request, is_list: bool) -> Vec<impl Serialize + use<>> {
         let is_late = request.has(Behaviour::PageSummaries);
         let has_ways = is_late && is_list;
+        let served = has_ways.then(|| {
+            let Ok(answer) = request.context.engine.read(&ServedByGateways);
+            answer.rows
+        });
         let proxied: BTreeSet<&str> = match has_ways {
             true => self
                 .0
@@ -134,7 +138,8 @@ impl<'a> Summaries<'a> {
                 "TransparentProxy" if is_late => it.is_transparent,
                 "ConnectNative" if is_late => it.is_native,
                 "ConnectedWithProxy" if has_ways => proxied.contains(name),
-                "ConnectedWithGateway" if has_ways => false,
+                "ConnectedWithGateway" if has_ways =>
+                    served.iter().any(|served| served.contains(&name.to_lowercase())),
             }
         });
         shown.collect()
