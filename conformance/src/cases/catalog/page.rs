@@ -350,7 +350,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     &|| {
                         t.register(
                             &json!({"Node": "na", "Address": "10.0.0.1", "NodeMeta": {path: "x"}}),
-                        )
+                        );
                     },
                     &|| {
                         node_check(
@@ -361,7 +361,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                             } else {
                                 "passing"
                             },
-                        )
+                        );
                     },
                     &|| service(t, "na", &json!({"Service": "web", "Address": path}), &[]),
                     &|| t.register(&json!({"Node": path, "Address": "10.0.0.1"})),
@@ -404,7 +404,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     drop(t.api_put(
                         "/v1/catalog/deregister",
                         r#"{"Node":"far","ServiceID":"web"}"#,
-                    ))
+                    ));
                 },
             ];
             for (number, change) in changes.iter().enumerate() {

@@ -39,7 +39,7 @@ fn gone(t: &Trial, id: &str) {
     t.api_put("/v1/catalog/deregister", body).is(200, "true");
 }
 
-fn terminating(services: Value) -> Value {
+fn terminating(services: &Value) -> Value {
     json!({"Kind": "terminating-gateway", "Name": "t", "Services": services})
 }
 
@@ -129,7 +129,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         until: Some(Version::V1_10),
         needs: &[Feature::OwnServer],
         run: |t| {
-            set(t, &terminating(json!([])));
+            set(t, &terminating(&json!([])));
             service(t, "web", "");
             let same = |what: &str, change: &dyn Fn()| {
                 let before = index(t);
@@ -142,10 +142,10 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 t.grew(what, before, index(t));
             };
             moves("all services", &|| {
-                set(t, &terminating(json!([{"Name": "*"}])))
+                set(t, &terminating(&json!([{"Name": "*"}])));
             });
             same("the same services", &|| {
-                set(t, &terminating(json!([{"Name": "*"}])))
+                set(t, &terminating(&json!([{"Name": "*"}])));
             });
             same("an instance again", &|| service(t, "web", ""));
             same("another instance", &|| instance(t, "web-2", "web"));
@@ -178,7 +178,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             set(
                 t,
                 &terminating(
-                    json!([{"Name": "web", "SNI": "own"}, {"Name": "*", "CAFile": "w"}, {"Name": "late"}]),
+                    &json!([{"Name": "web", "SNI": "own"}, {"Name": "*", "CAFile": "w"}, {"Name": "late"}]),
                 ),
             );
             let row = |service: &str| json!({"Gateway": {"Name": "t"}, "Service": {"Name": service}, "GatewayKind": "terminating-gateway"});
@@ -218,7 +218,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         until: Some(Version::V1_10),
         needs: &[Feature::OwnServer],
         run: |t| {
-            set(t, &terminating(json!([{"Name": "*"}])));
+            set(t, &terminating(&json!([{"Name": "*"}])));
             let names = || {
                 let rows = behind(t, "t").into_iter();
                 let names = rows.map(|row| {
@@ -308,7 +308,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 set(
                     t,
                     &json!({"Kind": "terminating-gateway", "Name": name, "Services": [{"Name": service}]}),
-                )
+                );
             };
             gateway("own", "a");
             gateway("other", "a");
