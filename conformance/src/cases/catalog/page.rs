@@ -344,18 +344,18 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "operator.md 3.r17",
         needs: &[Feature::OwnServer],
         run: |t| {
-            service(t, "na", &json!({"Service": "web"}), &["passing"]);
+            service(t, "0a", &json!({"Service": "web"}), &["passing"]);
             for path in ["services", "nodes"] {
                 let changes: [&dyn Fn(); 4] = [
                     &|| {
                         t.register(
-                            &json!({"Node": "na", "Address": "10.0.0.1", "NodeMeta": {path: "x"}}),
+                            &json!({"Node": "0a", "Address": "10.0.0.1", "NodeMeta": {path: "x"}}),
                         );
                     },
                     &|| {
                         node_check(
                             t,
-                            "na",
+                            "0a",
                             if path == "nodes" {
                                 "warning"
                             } else {
@@ -363,8 +363,8 @@ pub(in crate::cases) const CASES: &[Case] = &[
                             },
                         );
                     },
-                    &|| service(t, "na", &json!({"Service": "web", "Address": path}), &[]),
-                    &|| t.register(&json!({"Node": path, "Address": "10.0.0.1"})),
+                    &|| service(t, "0a", &json!({"Service": "web", "Address": path}), &[]),
+                    &|| t.register(&json!({"Node": format!("0{path}"), "Address": "10.0.0.1"})),
                 ];
                 for change in changes {
                     let index = ui(t, path).index();
@@ -391,7 +391,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 node_check(t, node, "passing");
             }
             let waiting = |path: &str| {
-                let index = ui(t, "nodes").index();
+                let index = ui(t, "services?filter=Service.Service==none").index();
                 t.start(&Request::get(&format!(
                     "{UI}/{path}?index={index}&wait=60s"
                 )))
