@@ -84,7 +84,10 @@ pub struct ConfigImage {
     /// The index of the last change of the services behind gateways.
     pub gateways_newest: Index,
     /// The services behind gateways; `None` for what the entries and the catalog make of them.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub gateway_services: Option<Vec<Arc<GatewayService>>>,
     /// The index of the last change of an intention with an id.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -116,7 +119,8 @@ impl ConfigTable {
     /// Returns the table as plain data.
     pub(crate) fn image(&self, gateways: &GatewayTable) -> ConfigImage {
         ConfigImage {
-            gateway_services: Some(gateways.0.values().cloned().collect()),
+            gateway_services: (!gateways.0.is_empty())
+                .then(|| gateways.0.values().cloned().collect()),
             newest: self.newest,
             gateways_newest: self.gateways_newest,
             intentions_newest: self.intentions_newest,

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use proconsul::{Builder, Server, StartError};
 
+use crate::support::{frozen, get, put};
+
 /// A file with this text below Cargo's folder for temporary files.
 fn file(name: &str, text: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -78,4 +80,29 @@ fn services_are_registered() {
         .expect("the file is sound");
     let services = server.catalog().services_of("proconsul");
     assert!(services.iter().any(|row| row.service.name == "web"));
+}
+
+/// The services behind a gateway depend on what happened, so a state has them.
+#[test]
+fn a_state_has_the_services_behind_gateways() {
+    let server = frozen();
+    let written = |path: &str, body: &str| {
+        assert_eq!(put(&server, path, body).status, 200);
+    };
+    let gateway = r#"{"Kind":"terminating-gateway","Name":"t","Services":[{"Name":"*"}]}"#;
+    written("/v1/config", gateway);
+    for name in ["old", "new"] {
+        let service =
+            format!(r#"{{"Node":"n","Address":"1","Service":{{"ID":"a","Service":"{name}"}}}}"#);
+        written("/v1/catalog/register", &service);
+    }
+    let path = "/v1/catalog/gateway-services/t";
+    let shown = get(&server, path);
+    assert!(shown.body.contains("\"old\""), "{}", shown.body);
+    let state = server.dump();
+    let other = frozen();
+    other.load(&state).expect("it is a state");
+    let loaded = get(&other, path);
+    assert_eq!((loaded.index(), &loaded.body), (shown.index(), &shown.body));
+    assert_eq!(other.dump(), state);
 }
