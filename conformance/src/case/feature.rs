@@ -35,6 +35,8 @@ pub enum Feature {
     AgentRegistration,
     /// Prepared queries can be made and read.
     PreparedQueries,
+    /// Connect is on, as in `-dev` and, since 1.14, elsewhere: root certificates and discovery chains are shown.
+    Connect,
     /// A server that is started for the case alone: it is empty, and the root of its keys may be watched or deleted.
     OwnServer,
     /// The same, with settings of the case's own ([`crate::case::Case::settings`]).
@@ -45,7 +47,7 @@ pub enum Feature {
 
 impl Feature {
     /// Every feature, in the order of reports.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::DevMode,
         Self::CompactJson,
         Self::AclsOff,
@@ -56,6 +58,7 @@ impl Feature {
         Self::Registration,
         Self::AgentRegistration,
         Self::PreparedQueries,
+        Self::Connect,
         Self::OwnServer,
         Self::OwnSettings,
         Self::MovableClock,
@@ -75,6 +78,7 @@ impl fmt::Display for Feature {
             Self::Registration => "catalog registration",
             Self::AgentRegistration => "registration with the agent",
             Self::PreparedQueries => "prepared queries",
+            Self::Connect => "Connect",
             Self::OwnServer => "a server of its own",
             Self::OwnSettings => "a server of its own with other settings",
             Self::MovableClock => "a clock that can be moved",
@@ -133,6 +137,7 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
     // A check without a name is refused with 400, and with 404 where there is no such endpoint.
     let nameless = Request::put("/v1/agent/check/register", "{}");
     let agent_registration = reply_of(address, &nameless)?.status == 400;
+    let connect = ask(address, "/v1/connect/ca/roots")?.status == 200;
     let prepared_queries = ask(address, "/v1/query")?.status == 200;
     let held = [
         (Feature::DevMode, pretty),
@@ -145,6 +150,7 @@ pub fn probe(address: &Address) -> Result<Facts, ToolError> {
         (Feature::Registration, registration),
         (Feature::AgentRegistration, agent_registration),
         (Feature::PreparedQueries, prepared_queries),
+        (Feature::Connect, connect),
     ];
     Ok(Facts {
         version,

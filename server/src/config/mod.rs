@@ -130,6 +130,9 @@ pub struct Config {
     /// Whether WAN addresses are given to other datacenters (`translate_wan_addrs`): one header says so.
     /// Default: false.
     pub translate_wan_addrs: bool,
+    /// Whether the endpoints of Connect that are emulated answer (`connect { enabled }`). Default: true; an agent of a release
+    /// before 1.14 that is not started with `-dev` has them off.
+    pub connect: bool,
     /// Whether profiles are asked for without ACLs (`enable_debug`). Default: false, and true for [`Config::dev`].
     pub enable_debug: bool,
     /// Metrics (`telemetry`). Default: none for Prometheus.
@@ -359,6 +362,7 @@ impl Default for Config {
             disable_kv_key_validation: false,
             use_streaming_backend: true,
             translate_wan_addrs: false,
+            connect: true,
             enable_debug: false,
             telemetry: TelemetryConfig::default(),
             acl: AclConfig::default(),

@@ -277,6 +277,8 @@ behaviours! {
     ConfigIndexOfStart = "config.index_of_start", [onward(1, 22, 0)], None, "V N";
     /// Entries and discovery chains have the forms, texts and checks of late 2025 (operator.md 4, 5), whose releases are unknown.
     ConfigLate = "config.late", [onward(1, 22, 0)], None, "V N";
+    /// Connect is on unless the configuration says otherwise; before, only in `-dev` (operator.md 3.r20).
+    ConnectByDefault = "connect.by_default", [onward(1, 14, 0)], None, "V I";
     /// Intentions are sources of `service-intentions` entries; before, rows of an own table with ids (operator.md 4.5).
     IntentionEntries = "intention.entries", [onward(1, 9, 0)], None, "V I";
     /// `connect/intentions/match` reads the agent's cache. The release is not known (session.md 4.5c).

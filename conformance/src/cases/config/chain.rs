@@ -51,7 +51,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         claim: "Every name has a chain of one resolver",
         source: "operator.md 5",
         until: Some(Version::V1_10),
-        needs: &[Feature::OwnServer],
+        needs: &[Feature::Connect, Feature::OwnServer],
         run: |t| {
             let answer = get(t, "a/b")
                 .status_is(200)
@@ -83,7 +83,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         claim: "Ids have a partition, and the chain says that it is the default one",
         source: "operator.md 5",
         since: Version::V1_22,
-        needs: &[Feature::OwnServer],
+        needs: &[Feature::Connect, Feature::OwnServer],
         run: |t| {
             let chain = chain(&get(t, "web"));
             t.same("Default", &chain["Default"], &json!(true));
@@ -107,7 +107,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         claim: "A chain follows redirects, default subsets and failover; ?compile-dc= moves it to another datacenter",
         source: "operator.md 5.r2 to 5.r4, 5.r7, 5.r7c",
         until: Some(Version::V1_10),
-        needs: &[Feature::OwnServer],
+        needs: &[Feature::Connect, Feature::OwnServer],
         run: |t| {
             set(
                 t,
@@ -157,7 +157,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         claim: "Splitters take over the parts of those that they lead to, and routers end in a route for the rest",
         source: "operator.md 5.r5, 5.r6, 5.r7b",
         until: Some(Version::V1_10),
-        needs: &[Feature::OwnServer],
+        needs: &[Feature::Connect, Feature::OwnServer],
         run: |t| {
             set(
                 t,
@@ -203,7 +203,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "config/chain/without-requests",
         claim: "A POST that sets a protocol without requests leaves routers and splitters out",
         source: "operator.md 5.r8b",
-        needs: &[Feature::OwnServer],
+        needs: &[Feature::Connect, Feature::OwnServer],
         run: |t| {
             t.not_compared("the emulator's hash is another");
             set(
@@ -233,7 +233,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "config/chain/overrides",
         claim: "A POST sets protocol, timeout and mesh gateways; only what changes something makes a hash",
         source: "operator.md 5.r8, 5.r8b",
-        needs: &[Feature::OwnServer],
+        needs: &[Feature::Connect, Feature::OwnServer],
         run: |t| {
             t.not_compared("the emulator's hash is another");
             let found = chain(&post(
@@ -272,7 +272,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         claim: "A service outside of the mesh has its own name for TLS, and no subsets",
         source: "operator.md 4.2.r14c, 5.r7d",
         until: Some(Version::V1_10),
-        needs: &[Feature::OwnServer],
+        needs: &[Feature::Connect, Feature::OwnServer],
         run: |t| {
             set(
                 t,
@@ -307,7 +307,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "config/chain/cached",
         claim: "A chain can be read from the cache, which tells names, compile-dc as it is written and overrides apart; an empty body is as GET",
         source: "operator.md 5.r9",
-        needs: &[Feature::OwnServer],
+        needs: &[Feature::Connect, Feature::OwnServer],
         run: |t| {
             t.not_compared("the emulator's CustomizationHash is another");
             let get = |rest: &str| t.api_get(&format!("/v1/discovery-chain/{rest}"));

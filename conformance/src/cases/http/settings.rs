@@ -161,6 +161,36 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "settings/connect/off",
+        claim: "Without Connect its certificates and discovery chains are refused, and intentions go on",
+        source: "operator.md 3.r20",
+        settings: r#"{"connect": {"enabled": false}}"#,
+        run: |t| {
+            let refused = "Connect must be enabled in order to use this endpoint";
+            let get = |path: &str| t.api_get(&format!("/v1/{path}"));
+            for of_read in [
+                "connect/ca/roots",
+                "discovery-chain/web",
+                "discovery-chain/web?dc=x",
+            ] {
+                get(of_read)
+                    .says(500, refused)
+                    .header_is("X-Consul-Index", "1")
+                    .header_is("X-Consul-Knownleader", "false");
+            }
+            for path in ["connect/ca/configuration", "agent/connect/ca/roots"] {
+                get(path).says(500, refused).has_no_header("X-Consul-Index");
+            }
+            t.api_put("/v1/connect/ca/configuration", "{}")
+                .says(500, refused);
+            get("connect/ca/roots?index=x").says(400, "Invalid index");
+            get("connect/ca/roots?dc=x").says(500, "No path to datacenter");
+            get("discovery-chain/").status_is(400);
+            get("connect/intentions").status_is(200);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "settings/kv-max-value-size/is-obeyed",
         claim: "kv_max_value_size sets the limit of values, and the text about it",
         source: "kv.md 2.2",

@@ -20,7 +20,7 @@ use crate::cli::settings::flags::called;
 use crate::config::{Config, LogLevel, Network};
 use crate::definition::{meta, node_id};
 use crate::go::duration::{self, DurationQuotes};
-use crate::version::Version;
+use crate::version::{Behaviour, Version};
 
 /// The resolved configuration of an agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,6 +120,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     warnings.extend(undiscoverable(&config.node_name));
     config.seed = settings.seed;
     config.pid_file = path(&settings.pid_file);
+    config.connect = config.dev || config.version.has(Behaviour::ConnectByDefault);
     take_values(settings, &mut config);
     https::take_tls(settings, &mut config.https)?;
     warnings.extend(https::warning(&config.https));
@@ -305,6 +306,7 @@ pub(super) fn take_values(settings: &Settings, config: &mut Config) {
         disable_http_unprintable_char_filter disable_kv_key_validation enable_debug enable_local_script_checks enable_script_checks
         kv_max_value_size log_json translate_wan_addrs txn_max_req_len ui use_cache use_streaming_backend
     }
+    take!(connect: settings.connect_enabled);
     let size = |given: Option<i64>| given.and_then(|size| usize::try_from(size).ok());
     take!(check_output_max_size: size(settings.check_output_max_size));
     take!(max_header_bytes: size(settings.max_header_bytes).filter(|bytes| *bytes > 0));

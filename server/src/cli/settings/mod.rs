@@ -165,6 +165,7 @@ settings! {
         Text check_update_interval ["check_update_interval"];
         Tree checks ["check"];
         Text client_addr ["client_addr"] Sets "client" "The addresses at which HTTP is served.";
+        Bool connect_enabled ["connect.enabled"];
         Text data_dir ["data_dir"]
             Sets "data-dir" "Where a bootstrap of ACLs looks for acl-bootstrap-reset. Nothing else is kept there.";
         Text datacenter ["datacenter"] Sets "datacenter" "The name of the datacenter.";
@@ -257,7 +258,8 @@ pub(super) const MOOT_FLAGS: &str = "
 pub(super) const IGNORED_KEYS: &str = "
     addresses.dns addresses.grpc addresses.grpc_tls advertise_addr_ipv4 advertise_addr_ipv6
     advertise_addr_wan advertise_addr_wan_ipv4 advertise_addr_wan_ipv6 alt_domain audit auto_config auto_encrypt
-    auto_reload_config autopilot cache cloud connect
+    auto_reload_config autopilot cache cloud connect.ca_config
+    connect.ca_provider connect.enable_mesh_gateway_wan_federation connect.enable_serverless_plugin connect.test_ca_leaf_root_change_spread
     default_intention_policy disable_coordinates discard_check_output dns_config domain enable_agent_tls_for_checks
     enable_central_service_config enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
     experiments limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client limits.rpc_rate
@@ -295,6 +297,7 @@ pub(super) const MOOT_KEYS: &str = "
 pub(super) const LATER_KEYS: &str = "
     acl.tokens.agent_recovery acl.tokens.config_file_service_registration acl.tokens.dns acl.tokens.initial_management
     addresses.grpc_tls advertise_addr_wan_ipv6 advertise_reconnect_timeout auto_reload_config cloud
+    connect.enable_serverless_plugin
     default_intention_policy disable_kv_key_validation experiments http_config.max_header_bytes license_path
     limits.request_limits limits.rpc_client_timeout locality partition peering ports.grpc_tls raft_logstore
     raft_prevote_disabled read_replica reporting rpc server_rejoin_age_max telemetry.disable_per_tenancy_usage_metrics

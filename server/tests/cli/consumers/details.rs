@@ -46,9 +46,9 @@ fn sdk_testutil_starts_waits_and_stops() {
     agent.signal("INT");
     assert_eq!(
         agent.errors(),
-        "proconsul: without effect here: connect disable_update_check peering performance \
+        "proconsul: without effect here: connect.ca_config disable_update_check peering performance \
          ports.dns ports.grpc ports.grpc_tls ports.proxy_max_port ports.proxy_min_port raft_protocol retry_join; \
-         not emulated, and refused by --strict: connect peering ports.dns ports.grpc ports.grpc_tls\n"
+         not emulated, and refused by --strict: connect.ca_config peering ports.dns ports.grpc ports.grpc_tls\n"
     );
 }
 

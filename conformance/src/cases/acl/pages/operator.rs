@@ -41,6 +41,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "acl/operator/reads",
         claim: "raft/configuration needs operator:read, the settings of the certificate authority operator:write, without headers of a read",
         source: "acl.md 7.r33, 7.r44",
+        needs: &[Feature::AclPolicies, Feature::Connect],
         run: |t| {
             t.not_compared("the indexes of the server's own rows move by themselves");
             ready(t);
@@ -186,6 +187,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "acl/connect/discovery-chain",
         claim: "The discovery chain of a service needs service:read on it",
         source: "acl.md 7.r42",
+        needs: &[Feature::AclPolicies, Feature::Connect],
         run: |t| {
             ready(t);
             get(t, "", "discovery-chain/web")
@@ -199,6 +201,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "acl/status/nothing-asked",
         claim: "status, datacenters and root certificates ask for nothing, and do not look at the token",
         source: "acl.md 7.r43, 2.6",
+        needs: &[Feature::AclPolicies, Feature::Connect],
         run: |t| {
             t.not_compared("every server makes its own root certificate");
             ready(t);

@@ -11,7 +11,7 @@ use crate::go::duration;
 use crate::go::json::context::{DecodeContext, UnknownFields};
 use crate::go::json::decode::Decode;
 use crate::go::json::value::{Value, ValueKind};
-use crate::http::api::mesh::connect::TRUST_DOMAIN;
+use crate::http::api::mesh::connect::{self, TRUST_DOMAIN};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
@@ -69,6 +69,7 @@ async fn chain(mut request: Request) -> Result<Reply, Failure> {
     } else {
         ChainOverrides::default()
     };
+    connect::check_is_on(&request).map_err(|failure| failure.of_read(&request.context))?;
     request.check_datacenter_of_read()?;
     request.authorize_read()?;
     let own_datacenter = request.context.config.datacenter.clone();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::blocking;
 use crate::http::api::cluster::absent;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::{ReadOptions, Request};
@@ -30,10 +30,24 @@ const ROOT_CERTIFICATE: &str = include_str!("ca_root.pem");
 /// The domain of all identities of the cluster.
 pub(crate) const TRUST_DOMAIN: &str = "11111111-2222-3333-4444-555555555555";
 
+failures! {
+    /// Connect is off.
+    disabled() => 500, "Connect must be enabled in order to use this endpoint";
+}
+
+/// Checks that Connect is on (operator.md 3.r20).
+pub(super) fn check_is_on(request: &Request) -> Result<(), Failure> {
+    if request.context.config.connect {
+        return Ok(());
+    }
+    Err(disabled())
+}
+
 /// Lists the root certificates of the cluster: one, which is active and never changes.
 async fn roots(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_datacenter_of_read()?;
+    check_is_on(request).map_err(|failure| failure.of_read(&request.context))?;
     listed(request, options).await
 }
 
@@ -41,6 +55,7 @@ async fn roots(request: &Request) -> Result<Reply, Failure> {
 async fn agent_roots(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_datacenter()?;
+    check_is_on(request)?;
     let (options, cached) = request.always_cached(&ROOTS, options);
     Ok(cached.told_in(request, listed(request, options).await?))
 }
@@ -81,6 +96,7 @@ async fn listed(request: &Request, options: ReadOptions) -> Result<Reply, Failur
 
 /// Shows the configuration of the certificate authority. It cannot be changed.
 pub(crate) fn configuration(request: &Request) -> Result<Reply, Failure> {
+    check_is_on(request)?;
     if request.method == Method::PUT {
         return absent::endpoint(request);
     }
