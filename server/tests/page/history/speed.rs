@@ -173,7 +173,9 @@ fn five_hundred_records_a_second_are_followed() {
     page.eval("window.ended = performance.now()");
     sees_record(&mut page, last);
     let behind = milliseconds(&page.eval("performance.now() - ended"));
-    println!("{made} records in {seconds} s and {pictures} pictures, the last after {behind:.0} ms");
+    println!(
+        "{made} records in {seconds} s and {pictures} pictures, the last after {behind:.0} ms"
+    );
     assert!(behind < 500.0 * PATIENCE, "{behind}");
     Kept::of(&mut page).assert_whole(last);
     page.is_clean();

@@ -1,5 +1,6 @@
 //! Records of the history and requests that wait, as answers show them.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -84,12 +85,15 @@ pub(super) struct RecordJson {
 
 impl From<&history::Record> for RecordJson {
     fn from(record: &history::Record) -> Self {
+        // Room for most of them at once.
+        let mut text = String::with_capacity(128);
+        write!(text, "{}", record.what).expect("a text takes everything");
         let mut shown = Self {
             number: record.number,
             at_ms: at_ms(record.at),
             index: record.index.0,
             kind: Name(record.what.kind()),
-            text: record.what.to_string(),
+            text,
             key: record.what.key().map(ToString::to_string),
             session: record.what.session().map(str::to_owned),
             request: None,
