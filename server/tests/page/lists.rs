@@ -88,7 +88,7 @@ fn without_control_consuls_api_is_enough_for_keys_and_sessions() {
     let Some(mut page) = Page::of(Server::builder().config(config), "") else {
         return;
     };
-    page.sees("a server that is started with --control.");
+    page.sees("a server that is started with --control, and without --control-port.");
     send(&page.server, "PUT", "/v1/kv/a/b", "one");
     page.until("row('a/')");
     page.click_row("a/");

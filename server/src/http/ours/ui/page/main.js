@@ -93,7 +93,7 @@ function drawServer() {
     texts.push(`The cluster has lost its leader (${server.leaderLost}); Consul answers “${consul}”.`);
   }
   if (server.control === false && server.status === "live") {
-    texts.push(server.why || "Locks over time, history, blocked requests, time and faults are shown by a server that is started with --control.");
+    texts.push(server.why || "Locks over time, history, blocked requests, time and faults are shown by a server that is started with --control, and without --control-port.");
   }
   banner.className = `banner ${server.status === "gone" || server.leaderLost ? "bad" : "info"}`;
   fill(show(banner, texts.length > 0), texts.map((text) => el("p", {}, text)));
