@@ -46,7 +46,18 @@ pub(crate) fn config(settings: &str, version: Version, dev: bool) -> Result<Conf
     let version = format!("-as-version={version}");
     let node = format!("-node={}", usual.node_name);
     let mode = if dev { "-dev" } else { "-server" };
-    let arguments = [&version, &node, mode, "-data-dir=unused", "-hcl", settings];
+    // Before 1.14 only -dev has Connect by itself, and cases about it run in every mode.
+    let connect = "connect { enabled = true }";
+    let arguments = [
+        &version,
+        &node,
+        mode,
+        "-data-dir=unused",
+        "-hcl",
+        connect,
+        "-hcl",
+        settings,
+    ];
     let agent = proconsul::cli::config(&arguments).map_err(ToolError)?;
     Ok(Config {
         listeners: usual.listeners,
