@@ -45,7 +45,7 @@ fn files_are_small() {
     assert_none("files to split by idea", &complaints);
 }
 
-/// Folders of code, but for those whose entries Cargo looks for by name: a package's root, and its test targets.
+/// Checks each folder that holds code. A package's root and its `tests` folder are exempt: Cargo decides what stands there.
 #[test]
 fn folders_are_small() {
     let mut folders: BTreeMap<&Path, BTreeSet<&str>> = BTreeMap::new();

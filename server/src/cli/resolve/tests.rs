@@ -112,7 +112,7 @@ fn every_honoured_key_changes_its_value() {
         log_json = true log_level = "WARN" node_id = "ADF4238A-882B-9DDC-4A9D-5B6758E4159E" node_name = " n "
         node_meta { k = "v" } pid_file = "/p"
         ports { server = 1 serf_lan = 2 serf_wan = 3 http = 4 } ui = false use_streaming_backend = false
-        enable_debug = false
+        enable_debug = false connect { enabled = false }
     "#;
     let text = str::to_owned;
     let expected = Config {
@@ -128,6 +128,7 @@ fn every_honoured_key_changes_its_value() {
         block_endpoints: vec![text("/v1/x")],
         check_output_max_size: 99,
         checks: vec![ttl_check("c", 3_600_000_000_000)],
+        connect: false,
         services: vec![service_with_a_check("s", 1)],
         check_update_interval: Duration::from_secs(7),
         enable_local_script_checks: true,
@@ -165,6 +166,26 @@ fn every_honoured_key_changes_its_value() {
         ..Config::default()
     };
     assert_eq!(dev(document).expect("the document holds").config, expected);
+}
+
+/// Seen on 1.8.7 (operator.md 3.r20).
+#[test]
+fn connect_is_off_in_plain_agents_of_earlier_releases() {
+    let connect = |release: &str, dev: bool, document: &str| {
+        let settings = Settings {
+            as_version: Some(release.to_owned()),
+            dev: Some(dev),
+            server: Some(true),
+            data_dir: Some("d".to_owned()),
+            ..Settings::default()
+        };
+        let resolved = resolved(settings, document);
+        resolved.expect("the document holds").config.connect
+    };
+    assert!(!connect("1.8.7", false, ""));
+    assert!(connect("1.8.7", true, ""));
+    assert!(connect("1.8.7", false, "connect { enabled = true }"));
+    assert!(connect("1.22.0", false, ""));
 }
 
 #[test]

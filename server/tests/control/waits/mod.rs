@@ -1,4 +1,4 @@
-//! Tests that wait for those who wait.
+//! Waiting for what happens on a server, from threads and from async code, and whom a change wakes.
 
 mod async_twins;
 mod barriers;

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
+use crate::cases::acl::pages::kv::ROOT;
 use crate::cases::acl::support::{BASE, get, put, ready, refuses, text, token, with};
 use crate::wire::Request;
 
@@ -121,8 +122,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             with(t, &secret, &own).status_is(200);
             let tokens = get(t, "tokens");
             let list = format!("/v1/acl/tokens?index={}&wait=10m", tokens.index());
-            let list =
-                Request::get(&list).header("X-Consul-Token", crate::cases::acl::pages::kv::ROOT);
+            let list = Request::get(&list).header("X-Consul-Token", ROOT);
             let list = t.start(&list);
             t.still_blocked(&list);
             t.pass(Duration::from_secs(62));

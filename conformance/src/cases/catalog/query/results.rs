@@ -350,7 +350,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 "Name": t.node("t"), "Service": {"Service": "${"},
                 "Template": {"Type": "name_prefix_match"},
             });
-            crate::cases::catalog::query::post(t, &body).is(
+            super::post(t, &body).is(
                 500,
                 "raft apply failed: failed compiling template: Bad format '${' in Service.Service: parse error at 1:3: expected expression but found end of string",
             );
@@ -371,7 +371,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 let body = json!({
                     "Name": t.node("t"), "Service": {"Service": "x", "Failover": failover},
                 });
-                crate::cases::catalog::query::post(t, &body).is(
+                super::post(t, &body).is(
                     500,
                     "Invalid prepared query: Targets cannot be populated with NearestN or Datacenters",
                 );
@@ -430,8 +430,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     "Name": t.node("t"), "Service": {"Service": service},
                     "Template": {"Type": kind, "Regexp": regexp},
                 });
-                crate::cases::catalog::query::post(t, &body)
-                    .says(500, &format!("failed compiling template: {text}"));
+                super::post(t, &body).says(500, &format!("failed compiling template: {text}"));
             }
         },
         ..Case::REAL

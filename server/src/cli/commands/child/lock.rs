@@ -8,7 +8,7 @@ use proconsul_client::{Client, Error, NewSession};
 
 use crate::cli::commands::child::Program;
 use crate::cli::commands::parts::flags::Given;
-use crate::cli::commands::{Failure, Outcome, child, go_text};
+use crate::cli::commands::{Failure, Outcome, because, child, go_text};
 use crate::cli::output;
 use crate::os::{Caught, Signals};
 
@@ -77,7 +77,7 @@ async fn lock(given: Given) -> Outcome {
     let session = NewSession::new().name(name).ttl(TTL);
     let session = Keeper::start(&client, session)
         .await
-        .map_err(crate::cli::commands::because("Lock setup failed"))?;
+        .map_err(because("Lock setup failed"))?;
     let key = if limit == 1 {
         format!("{prefix}/.lock")
     } else {
@@ -89,7 +89,7 @@ async fn lock(given: Given) -> Outcome {
         guard = acquire(&client, &session, &prefix, limit, patience(&given)) => guard,
         _ = signals.next() => {
             output::err("Shutdown triggered during lock acquisition\n");
-            session.close().await.map_err(crate::cli::commands::because("Lock release failed"))?;
+            session.close().await.map_err(because("Lock release failed"))?;
             say("Cleanup succeeded");
             return Ok(String::new());
         }
@@ -141,7 +141,7 @@ async fn acquire(
         }
     };
     tokio::select! {
-        guard = acquired => guard.map(Some).map_err(crate::cli::commands::because("Lock acquisition failed")),
+        guard = acquired => guard.map(Some).map_err(because("Lock acquisition failed")),
         () = end => Ok(None),
     }
 }

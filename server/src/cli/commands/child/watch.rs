@@ -6,7 +6,7 @@ use proconsul_client::{Client, Error, QueryOptions};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::cli::commands::parts::flags::Given;
-use crate::cli::commands::{Failure, Outcome, child, shown};
+use crate::cli::commands::{Failure, Outcome, because, child, go_text, shown};
 use crate::cli::output;
 use crate::go::json::encode::to_text;
 use crate::go::number::parse_bool;
@@ -126,7 +126,7 @@ async fn watch(given: Given) -> Outcome {
     if given.rest().is_empty() {
         let (text, _) = read(&client, &view, 0)
             .await
-            .map_err(crate::cli::commands::because("Error querying Consul agent"))?;
+            .map_err(because("Error querying Consul agent"))?;
         return Ok(text + "\n");
     }
     let mut signals = Signals::listen().map_err(|error| error.to_string())?;
@@ -156,10 +156,7 @@ async fn follow(given: &Given, client: &Client, view: &View) -> Outcome {
                 // As in Consul: 5 s times the square of the consecutive failures, up to 3 minutes.
                 failures = failures.saturating_add(1);
                 let pause = (5 * u64::from(failures) * u64::from(failures)).min(180);
-                output::err(&format!(
-                    "Error: {}, retry in {pause}s\n",
-                    crate::cli::commands::go_text(&error)
-                ));
+                output::err(&format!("Error: {}, retry in {pause}s\n", go_text(&error)));
                 index = 0;
                 crate::clock::machine_sleep(std::time::Duration::from_secs(pause)).await;
             }
