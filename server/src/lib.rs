@@ -47,6 +47,8 @@
 //! [`wait_blocked_async`](Server::wait_blocked_async), a future for any runtime. In a plain `#[tokio::test]`, whose client
 //! runs on the same thread, the first fails at once and names the second.
 //!
+//! Servers have threads of their own, as many as the machine runs at once; each server stays on one of them.
+//!
 //! The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 
 // Some of what the command line and the control plane over HTTP use nobody else does.

@@ -9,7 +9,7 @@ use proconsul_client::Client;
 
 #[tokio::test]
 async fn a_watch_sees_its_key_change() -> Result<(), Box<dyn Error>> {
-    let server = proconsul::test::server(); // a free port, its own thread; stops when dropped
+    let server = proconsul::test::server(); // on a free port; stops when dropped
     server
         .run_async(async |server| {
             let client = Client::new(&server.url())?;

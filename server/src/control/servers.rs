@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tracing::warn;
@@ -26,8 +27,10 @@ pub(crate) struct Launched {
 /// How servers are started on demand. The functions are those of `server` and `cli`, which this part does not know.
 #[derive(Debug)]
 pub(crate) struct OnDemand {
-    /// The configuration that each of them inherits: see [`Config::for_server_on_demand`].
-    pub(crate) config: Config,
+    /// The configuration of their parent: see [`Config::for_server_on_demand`].
+    pub(crate) config: Arc<Config>,
+    /// The addresses at which their parent serves HTTP.
+    pub(crate) addresses: Vec<IpAddr>,
     /// Starts a server, whose clock is frozen if the flag is set.
     pub(crate) launch: fn(Config, bool) -> Result<Launched, String>,
     /// Merges settings, JSON or HCL with Consul's keys, into a configuration; or says what is wrong with them.
@@ -148,7 +151,8 @@ impl Server {
 
     /// Returns the configuration of a new server, except its seed.
     fn config_of(&self, new: &NewServer) -> Result<Config, String> {
-        let mut config = self.on_demand.config.clone();
+        let on_demand = &self.on_demand;
+        let mut config = on_demand.config.for_server_on_demand(&on_demand.addresses);
         // First, since they decide which keys are accepted.
         config.strict = new.strict.unwrap_or(config.strict);
         if let Some(version) = &new.version {
@@ -160,7 +164,7 @@ impl Server {
             }
         }
         if let Some(settings) = &new.settings {
-            config = (self.on_demand.amend)(config, settings)?;
+            config = (on_demand.amend)(config, settings)?;
         }
         config.history_capacity = new.history_capacity.unwrap_or(config.history_capacity);
         config.control_port = new.control_port.or(config.control_port);

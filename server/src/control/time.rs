@@ -54,7 +54,7 @@ impl Server {
     /// When the calling thread runs all tasks of a tokio current-thread runtime, as the body of a plain
     /// `#[tokio::test]` does, and what was waited for did not come: a check whose target lives on that runtime, a
     /// client on it that has to read a long answer, or another advance. [`Server::advance_async`] waits for them.
-    /// Anything else works there, too, since a server has a thread of its own.
+    /// Anything else works there, too, since servers have threads of their own.
     #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {
         self.engine.travel_here(Travel::By(duration), "advance")

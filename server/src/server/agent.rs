@@ -95,8 +95,12 @@ fn register_definitions(config: &Config, engine: &Engine) {
 }
 
 /// Returns what a reload does: it reads the configuration with `reread`, if given, and registers what that defines.
-pub(super) fn reload_of(engine: &Arc<Engine>, config: &Config, reread: Option<Reread>) -> Reload {
-    let (engine, config) = (Arc::clone(engine), config.clone());
+pub(super) fn reload_of(
+    engine: &Arc<Engine>,
+    config: &Arc<Config>,
+    reread: Option<Reread>,
+) -> Reload {
+    let (engine, config) = (Arc::clone(engine), Arc::clone(config));
     Reload::new(move || {
         let read = reread.as_ref().map(|reread| reread()).transpose()?;
         let Defined {

@@ -4,8 +4,9 @@ mod acl;
 mod agent;
 mod data;
 pub(super) mod https;
-mod own_thread;
 pub(super) mod probe;
+mod running;
+mod shared_threads;
 mod sockets;
 pub mod target;
 pub mod test;
@@ -15,9 +16,9 @@ use std::future::Future;
 use std::io;
 use std::net::TcpListener as StdTcpListener;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::{Arc, mpsc};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 #[cfg(feature = "cli")]
@@ -30,16 +31,13 @@ use crate::engine::Engine;
 use crate::entropy::Entropy;
 use crate::go::syscall::error_text;
 pub(crate) use crate::http::Reload;
-use crate::http::{self, Socket};
 use crate::https::{DevCertificates, Tls};
 use crate::version::Version;
 use agent::{new_engine, reload_of};
 pub(crate) use data::StartData;
+use running::Running;
+use shared_threads::THREADS;
 use sockets::{Sockets, adopt, bind, bind_control, http_addresses, remove_socket};
-
-/// The number of I/O events that a server in a test takes from the operating system at once. The runtime allocates a
-/// slot for each of them: its default of 1024 takes 12 kB, a quarter of a server's heap.
-const EVENTS_AT_ONCE: usize = 128;
 
 /// Why a server did not start.
 #[derive(Debug)]
@@ -268,46 +266,41 @@ impl Builder {
             Clock::running()
         };
         let seed = self.config.seed.unwrap_or_else(Entropy::machine_seed);
-        let config = self.config.with_seed(seed);
+        let config = Arc::new(self.config.with_seed(seed));
         let data = StartData::read(&config)?;
         let engine = new_engine(&config, seed, clock, data);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .max_io_events_per_tick(EVENTS_AT_ONCE)
-            .build()
-            .map_err(StartError::Runtime)?;
+        let runtime = THREADS.next().map_err(StartError::Runtime)?;
         let (tls, certificates) = tls_of(&config)?;
-        let sockets = {
-            let _entered = runtime.enter();
-            let data = match self.listener {
-                Some(listener) => vec![adopt(listener)?],
-                None => bind(&config.listeners)?,
-            };
-            let control = bind_control(&config, &data)?;
-            let https = bind(&config.https.listeners)?;
-            Sockets {
-                data,
-                https,
-                control,
-            }
+        let _entered = runtime.enter();
+        let data = match self.listener {
+            Some(listener) => vec![adopt(listener)?],
+            None => bind(&config.listeners)?,
         };
-        let (stop, stopped) = oneshot::channel::<()>();
+        let control = bind_control(&config, &data)?;
+        let https = bind(&config.https.listeners)?;
+        let sockets = Sockets {
+            data,
+            https,
+            control,
+        };
+        let addresses = sockets.all_addresses();
         let server = new_handle(&engine, &config, seed, &sockets, certificates);
-        let (served, served_at) = (server.clone(), sockets.all_addresses());
         sockets.follow(&server);
         let reload = reload_of(&engine, &config, None);
-        let stopping = Arc::clone(&engine);
-        let serving = async move {
-            serve(config, served, sockets, tls, reload, stopped).await;
-            // If a client told the server to leave, this ends what still waits for it.
-            engine.close();
-        };
-        let thread = own_thread::run(runtime, serving).map_err(StartError::Runtime)?;
-        Ok(server.kept_running_by(OwnThread {
-            engine: stopping,
-            addresses: served_at,
+        let running = Running::start(config, server.clone(), sockets, tls.as_ref(), reload);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (ends, has_ended) = mpsc::channel();
+        runtime.spawn(async move {
+            // Dropped when the task is done, or if it panics.
+            let _ends = ends;
+            // Nothing is ever sent.
+            running.until(async { drop(stopped.await) }).await;
+        });
+        Ok(server.kept_running_by(Embedded {
+            engine,
+            addresses,
             stop: Some(stop),
-            thread: Some(thread),
+            has_ended: Mutex::new(has_ended),
         }))
     }
 }
@@ -329,23 +322,23 @@ impl Server {
     }
 }
 
-/// The thread that a server runs on.
-struct OwnThread {
+/// A server on one of the shared threads.
+struct Embedded {
     engine: Arc<Engine>,
     addresses: Vec<Address>,
-    /// Dropping it ends the thread.
+    /// Dropping it stops the server.
     stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    /// Receives nothing: the other end is dropped when the server has stopped.
+    has_ended: Mutex<mpsc::Receiver<()>>,
 }
 
-impl Drop for OwnThread {
+impl Drop for Embedded {
     /// Stops the server: connections are closed and the port is free when this returns.
     fn drop(&mut self) {
         self.engine.close();
         drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // That thread has printed its panic; another one here would end the whole test run.
-            let _ = thread.join();
+        if !shared_threads::is_this_one() {
+            let _ = self.has_ended.get_mut().recv();
         }
         self.addresses.iter().for_each(remove_socket);
     }
@@ -376,20 +369,15 @@ pub(crate) async fn run(
         control,
     };
     let seed = config.seed.unwrap_or_else(Entropy::machine_seed);
-    let config = config.with_seed(seed);
+    let config = Arc::new(config.with_seed(seed));
     let engine = new_engine(&config, seed, Clock::running(), start);
     let server = new_handle(&engine, &config, seed, &sockets, certificates);
     sockets.follow(&server);
     let addresses = sockets.all_addresses();
     let reload = reload_of(&engine, &config, Some(reread));
     ready(server.all_addresses(), reload.clone());
-    let (keep, stopped) = oneshot::channel::<()>();
-    tokio::select! {
-        () = serve(config, server.clone(), sockets, tls, reload, stopped) => {}
-        () = stop => drop(keep),
-    }
-    // Ends the waits of the control plane, which would keep the process running.
-    engine.close();
+    let running = Running::start(config, server.clone(), sockets, tls.as_ref(), reload);
+    running.until(stop).await;
     // Servers on demand end with the process. Stopping them one after the other would take longer.
     std::mem::forget(server);
     addresses.iter().for_each(remove_socket);
@@ -408,13 +396,14 @@ fn tls_of(config: &Config) -> Result<(Option<Tls>, Option<DevCertificates>), Sta
 /// Returns a handle of a server with these sockets.
 fn new_handle(
     engine: &Arc<Engine>,
-    config: &Config,
+    config: &Arc<Config>,
     seed: u64,
     sockets: &Sockets,
     certificates: Option<DevCertificates>,
 ) -> Server {
     let on_demand = OnDemand {
-        config: config.for_server_on_demand(&http_addresses(&sockets.data)),
+        config: Arc::clone(config),
+        addresses: http_addresses(&sockets.data),
         launch,
         #[cfg(feature = "cli")]
         amend: crate::cli::resolve::amend::amended,
@@ -453,50 +442,6 @@ fn launch(config: Config, frozen: bool) -> Result<Launched, String> {
         seed: server.seed(),
         server: Box::new(server),
     })
-}
-
-async fn serve(
-    config: Config,
-    server: Server,
-    sockets: Sockets,
-    tls: Option<Tls>,
-    reload: Reload,
-    stopped: oneshot::Receiver<()>,
-) {
-    let engine = server.shared_engine();
-    let control = config.control.then_some(server);
-    let mut tasks = tokio::task::JoinSet::new();
-    let has_own_port = !sockets.control.is_empty();
-    #[cfg(feature = "control-http")]
-    if let Some(control) = control.as_ref().filter(|_| has_own_port) {
-        let router = crate::control::http::router(control.clone(), &config.allow_hosts);
-        for (_, socket) in sockets.control {
-            if let Socket::Tcp(listener) = socket {
-                tasks.spawn(crate::control::http::serve(listener, router.clone()));
-            }
-        }
-    }
-    let context = http::Context::new(Arc::clone(&engine), config, control, reload);
-    let context = Arc::new(if has_own_port {
-        context.without_control_plane()
-    } else {
-        context
-    });
-    let data = sockets.data.into_iter().map(|(_, socket)| (socket, None));
-    let https = sockets
-        .https
-        .into_iter()
-        .map(|(_, socket)| (socket, tls.clone()));
-    for (socket, tls) in data.chain(https) {
-        tasks.spawn(http::accept(Arc::clone(&context), socket, tls));
-    }
-    tasks.spawn(probe::run_checks(Arc::clone(&engine)));
-    tasks.spawn(async move { engine.run().await });
-    tokio::select! {
-        // Nothing is ever sent: the other end is dropped when the server is to stop.
-        _ = stopped => {}
-        () = context.left.notified() => {}
-    }
 }
 
 #[cfg(test)]

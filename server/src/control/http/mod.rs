@@ -56,14 +56,19 @@ pub(crate) fn router(control: Control, allowed: &[String]) -> Router {
         .layer(map_request(decoded))
 }
 
-/// Serves the control plane at a port of its own, for ever.
-pub(crate) async fn serve(listener: TcpListener, router: Router) {
+/// Serves the control plane at a port of its own until `end` is ready; then connections close after the answer that they are at.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    end: impl Future<Output = ()> + Send + 'static,
+) {
     let listener = listener.tap_io(|stream| {
         // Latency matters more than packets. A failure does no harm.
         let _ = stream.set_nodelay(true);
     });
     // It never fails: it retries an accept that fails.
-    let _ = axum::serve(listener, router).await;
+    let serving = axum::serve(listener, router);
+    let _ = serving.with_graceful_shutdown(end).await;
 }
 
 /// Returns the paths with the handlers of their methods, from the rows of [`calls`].

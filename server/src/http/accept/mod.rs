@@ -1,6 +1,7 @@
 //! Accepts the connections of Consul's API. The crate `h1` serves HTTP/1 on them.
 
 pub(super) mod connections;
+pub(super) mod tasks;
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -21,6 +22,7 @@ use crate::https::Tls;
 use crate::os::UnixListener;
 use crate::version::Behaviour;
 use connections::Place;
+use tasks::Tasks;
 
 /// The bytes that Go allows above the configured size of a request's head.
 const HEAD_SLACK: usize = 4096;
@@ -52,16 +54,21 @@ pub(crate) enum Socket {
     Unix(UnixListener),
 }
 
-/// Accepts connections forever, and serves each in its own task, over TLS if given.
-pub(crate) async fn accept(context: Arc<Context>, mut socket: Socket, tls: Option<Tls>) {
+/// Accepts connections forever, and serves each in a task of its own, over TLS if given.
+pub(crate) async fn accept(
+    context: Arc<Context>,
+    mut socket: Socket,
+    tls: Option<Tls>,
+    tasks: Arc<Tasks>,
+) {
     let tls = tls.as_ref();
     let Some(control) = context.control.clone() else {
-        return accept_on(&context, &socket, tls).await;
+        return accept_on(&context, &socket, tls, &tasks).await;
     };
     let doors = control.doors();
     loop {
         tokio::select! {
-            () = accept_on(&context, &socket, tls) => {}
+            () = accept_on(&context, &socket, tls, &tasks) => {}
             () = doors.are(false) => {}
         }
         let Some(next) = reopened(doors, socket).await else {
@@ -104,17 +111,17 @@ fn keep_port(address: SocketAddr) -> io::Result<TcpSocket> {
     Ok(socket)
 }
 
-async fn accept_on(context: &Arc<Context>, socket: &Socket, tls: Option<&Tls>) {
+async fn accept_on(context: &Arc<Context>, socket: &Socket, tls: Option<&Tls>, tasks: &Tasks) {
     if let Socket::Tcp(listener) = socket {
         keep_alive(listener);
     }
     let mut rest = Rest::default();
     loop {
         let accepted = match socket {
-            Socket::Tcp(listener) => accept_tcp(context, listener, tls).await,
+            Socket::Tcp(listener) => accept_tcp(context, listener, tls, tasks).await,
             Socket::Unix(listener) => listener.accept().await.map(|(stream, _)| {
                 let context = Arc::clone(context);
-                tokio::spawn(Box::pin(serve(context, None, stream.into(), tls.cloned())));
+                tasks.spawn(Box::pin(serve(context, None, stream.into(), tls.cloned())));
             }),
         };
         match accepted {
@@ -139,6 +146,7 @@ async fn accept_tcp(
     context: &Arc<Context>,
     listener: &TcpListener,
     tls: Option<&Tls>,
+    tasks: &Tasks,
 ) -> io::Result<()> {
     let (stream, peer) = listener.accept().await?;
     // Latency matters more than the number of packets; Go sets this too.
@@ -149,12 +157,12 @@ async fn accept_tcp(
     match context.connections.admit(peer.ip(), limit) {
         Some(place) => {
             let place = Some((peer, place));
-            tokio::spawn(Box::pin(serve(context, place, stream.into(), tls.cloned())))
+            tasks.spawn(Box::pin(serve(context, place, stream.into(), tls.cloned())));
         }
         // Over TLS it would take a handshake to answer.
-        None if tls.is_some() => return Ok(()),
-        None => tokio::spawn(refuse(context, stream)),
-    };
+        None if tls.is_some() => {}
+        None => tasks.spawn(refuse(context, stream)),
+    }
     Ok(())
 }
 

@@ -87,7 +87,7 @@ mod tests {
         };
         let context = Context::new(
             std::sync::Arc::clone(&engine),
-            config,
+            config.into(),
             None,
             crate::http::Reload::new(|| Ok(())),
         );

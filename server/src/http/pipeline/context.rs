@@ -79,7 +79,7 @@ impl Context {
     /// left out.
     pub(crate) fn new(
         engine: Arc<Engine>,
-        config: Config,
+        config: Arc<Config>,
         control: Option<Control>,
         reload: Reload,
     ) -> Self {
@@ -98,7 +98,7 @@ impl Context {
             response_headers,
             acls: Acls::new(&config.acl).map(Arc::new),
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
-            config: Arc::new(config),
+            config,
             cache: Cache::default(),
             connections: Arc::default(),
             unknown: Mutex::default(),

@@ -20,6 +20,7 @@ mod url;
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 
 use tokio::task::{AbortHandle, JoinSet};
@@ -56,8 +57,9 @@ impl Outcome {
 const NO_HTTP2: &str =
     "this build of proconsul speaks no HTTP/2: its feature `http2-checks` is off";
 
-/// Runs due checks, for ever.
-pub(crate) async fn run_checks(engine: Arc<Engine>) {
+/// Runs due checks until `end` is ready, and then ends the runs in progress.
+pub(crate) async fn run_checks(engine: Arc<Engine>, end: impl Future<Output = ()>) {
+    let mut end = pin!(end);
     let mut running = JoinSet::new();
     let mut by_registration: HashMap<u64, AbortHandle> = HashMap::new();
     loop {
@@ -82,6 +84,7 @@ pub(crate) async fn run_checks(engine: Arc<Engine>) {
                     by_registration.remove(&registration);
                 }
             }
+            () = &mut end => return running.shutdown().await,
         }
     }
 }

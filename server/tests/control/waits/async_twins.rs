@@ -191,7 +191,7 @@ async fn an_advance_that_waits_for_itself_says_so() {
     assert!(says.ends_with("use `jump_async(..).await`"), "{says}");
 }
 
-/// The server has a thread of its own, which answers while this one is parked.
+/// Servers have threads of their own, which answer while this one is parked.
 #[tokio::test]
 async fn an_advance_that_waits_for_the_server_alone_may_park_any_thread() {
     let server = frozen();

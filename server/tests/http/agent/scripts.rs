@@ -124,6 +124,21 @@ fn a_script_of_a_check_that_goes_is_killed() {
 }
 
 #[test]
+fn a_script_is_killed_when_its_server_stops() {
+    let alive = Alive::new("stopped");
+    let consul = Consul::with(|config| config.enable_script_checks = true);
+    let words = serde_json::json!(["sh", "-c", alive.script()]);
+    let body = format!(r#"{{"ID":"s","Name":"s","Interval":"1s","Args":{words}}}"#);
+    consul.put(REGISTER, body).is(200, "");
+    // Opened for reading once the script writes to it.
+    let mut fifo = std::fs::File::open(&alive.0).expect("a fifo can be opened");
+    drop(consul);
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut fifo, &mut said).expect("a fifo can be read");
+    assert!(said.is_empty() || said == "up\n", "{said}");
+}
+
+#[test]
 fn scripts_of_clients_need_a_setting() {
     let consul = Consul::v1_8();
     let body = r#"{"Name":"s","Interval":"1s","Args":["true"]}"#;

@@ -1,0 +1,96 @@
+//! A server that runs: its sockets are served, its clock and its checks run.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::probe;
+use super::sockets::Sockets;
+use crate::config::Config;
+use crate::control::Server;
+use crate::engine::Engine;
+use crate::http::{self, Context, Reload, Socket, Tasks};
+use crate::https::Tls;
+
+/// A server that runs on the runtime in whose context it was started.
+pub(super) struct Running {
+    engine: Arc<Engine>,
+    context: Arc<Context>,
+    tasks: Arc<Tasks>,
+    checks: JoinHandle<()>,
+    /// Dropping it ends the checks and the port of the control plane.
+    ending: watch::Sender<()>,
+}
+
+impl Running {
+    /// Serves the sockets.
+    pub(super) fn start(
+        config: Arc<Config>,
+        server: Server,
+        sockets: Sockets,
+        tls: Option<&Tls>,
+        reload: Reload,
+    ) -> Self {
+        let engine = server.shared_engine();
+        let control = config.control.then_some(server);
+        let tasks = Arc::new(Tasks::new());
+        let (ending, ended) = watch::channel(());
+        let has_own_port = !sockets.control.is_empty();
+        #[cfg(feature = "control-http")]
+        if let Some(control) = control.as_ref().filter(|_| has_own_port) {
+            let router = crate::control::http::router(control.clone(), &config.allow_hosts);
+            for (_, socket) in sockets.control {
+                if let Socket::Tcp(listener) = socket {
+                    let end = dropped(ended.clone());
+                    tasks.spawn(crate::control::http::serve(listener, router.clone(), end));
+                }
+            }
+        }
+        let context = Context::new(Arc::clone(&engine), config, control, reload);
+        let context = Arc::new(if has_own_port {
+            context.without_control_plane()
+        } else {
+            context
+        });
+        let data = sockets.data.into_iter().map(|(_, socket)| (socket, None));
+        let https = sockets
+            .https
+            .into_iter()
+            .map(|(_, socket)| (socket, tls.cloned()));
+        for (socket, tls) in data.chain(https) {
+            let accepting = http::accept(Arc::clone(&context), socket, tls, Arc::clone(&tasks));
+            tasks.spawn(accepting);
+        }
+        let of_clock = Arc::clone(&engine);
+        tasks.spawn(async move { of_clock.run().await });
+        let checks = tokio::spawn(probe::run_checks(Arc::clone(&engine), dropped(ended)));
+        Self {
+            engine,
+            context,
+            tasks,
+            checks,
+            ending,
+        }
+    }
+
+    /// Runs until `stop` is ready or a client tells the server to leave. Connections are closed and scripts of checks are
+    /// killed when this returns.
+    pub(super) async fn until(self, stop: impl Future<Output = ()>) {
+        tokio::select! {
+            () = stop => {}
+            () = self.context.left.notified() => {}
+        }
+        // Ends what still waits for the server, among it calls of the control plane.
+        self.engine.close();
+        drop(self.ending);
+        let _ = self.checks.await;
+        self.tasks.end().await;
+    }
+}
+
+/// Waits until the other end is dropped.
+async fn dropped(mut end: watch::Receiver<()>) {
+    let _ = end.changed().await;
+}
