@@ -179,7 +179,7 @@ async fn next_head(
             (found, arrived.len())
         });
         if let Some(head) = found? {
-            return Ok(Head::new(&head, lines, settings.strict)?);
+            return Ok(Head::new(head, lines, settings.strict)?);
         }
         if there >= limit {
             return Err(BadHead::TooLarge.into());

@@ -2,11 +2,12 @@
 //! about the body and the connection.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::Method;
 use proconsul_gocompat::url::RequestTarget;
 
 use crate::bad_head::BadHead;
-use crate::lines::{HeaderLine, LineValue, Lines, is_token, is_value};
+use crate::headers::Headers;
+use crate::lines::{Lines, is_host, is_token, is_value};
 use crate::strictness::Strictness;
 
 /// The head of a request.
@@ -17,7 +18,7 @@ pub struct Head {
     /// The target.
     pub target: RequestTarget,
     /// The headers.
-    pub headers: HeaderMap,
+    pub headers: Headers,
     /// The protocol.
     pub protocol: Protocol,
     /// The framing of the body.
@@ -74,16 +75,13 @@ impl Head {
     /// # Errors
     /// Go's server refuses the head.
     pub(crate) fn new(
-        bytes: &Bytes,
+        bytes: Bytes,
         lines: &mut Lines,
         strict: Strictness,
     ) -> Result<Self, BadHead> {
         let request = lines.request.take().ok_or(BadHead::Malformed)?;
-        let fields = Fields {
-            bytes,
-            fields: &lines.fields,
-        };
-        let hosts = fields.named("host").count();
+        let headers = Headers::new(bytes, std::mem::take(&mut lines.fields));
+        let hosts = headers.named("host").count();
         if strict.heads && hosts > 1 {
             return Err(BadHead::HostRepeated);
         }
@@ -93,29 +91,29 @@ impl Head {
         } else {
             Protocol::Http11
         };
-        let framing = fields.framing(protocol, strict)?;
+        let framing = headers.framing(protocol, strict)?;
         // The preface of HTTP/2. Go passes it on to the handler.
         let is_preface = major == 2
             && request.method.as_str() == "PRI"
             && **request.target.as_sent() == *b"*"
-            && lines.fields.is_empty();
+            && headers.is_empty();
         if major != 1 && !is_preface {
             return Err(BadHead::UnsupportedProtocol);
         }
-        fields.check_hosts(
+        headers.check_hosts(
             hosts,
             protocol == Protocol::Http11 && !is_preface,
             &request.method,
         )?;
-        fields.check_all(strict)?;
+        headers.check_all(strict)?;
         Ok(Self {
             persistence: if is_preface {
                 Persistence::Ends
             } else {
-                fields.persistence(protocol)
+                headers.persistence(protocol)
             },
-            expectation: fields.expectation(),
-            headers: fields.map(),
+            expectation: headers.expectation(),
+            headers,
             method: request.method,
             target: request.target,
             protocol,
@@ -124,26 +122,7 @@ impl Head {
     }
 }
 
-/// The initial capacity of the header map.
-const ROOM: usize = 32;
-
-/// The headers of a head, with its bytes.
-struct Fields<'a> {
-    bytes: &'a Bytes,
-    fields: &'a [HeaderLine],
-}
-
-impl<'a> Fields<'a> {
-    /// Returns the values of a header; the name in lower case.
-    fn named(&self, name: &'static str) -> impl Iterator<Item = &'a [u8]> {
-        let bytes: &'a [u8] = self.bytes;
-        let is_it = move |field: &&HeaderLine| {
-            bytes[field.name.clone()].eq_ignore_ascii_case(name.as_bytes())
-        };
-        let found = self.fields.iter().filter(is_it);
-        found.map(move |field| field.value.of(bytes))
-    }
-
+impl Headers {
     /// Whether a header lists this token.
     fn lists(&self, name: &'static str, token: &str) -> bool {
         let is_it = |listed: &[u8]| listed.trim_ascii().eq_ignore_ascii_case(token.as_bytes());
@@ -209,9 +188,10 @@ impl<'a> Fields<'a> {
         if hosts > 1 {
             return Err(BadHead::HostRepeated);
         }
-        let is_host =
-            |byte: &u8| byte.is_ascii_alphanumeric() || b"!$%&'()*+,-.:;=[]_~".contains(byte);
-        if self.named("host").all(|host| host.iter().all(is_host)) {
+        if self
+            .named("host")
+            .all(|host| host.iter().copied().all(is_host))
+        {
             Ok(())
         } else {
             Err(BadHead::HostMalformed)
@@ -220,12 +200,12 @@ impl<'a> Fields<'a> {
 
     /// Checks that names are tokens and values are text.
     fn check_all(&self, strict: Strictness) -> Result<(), BadHead> {
-        for field in self.fields {
-            if !self.bytes[field.name.clone()].iter().copied().all(is_token) {
+        for (name, value) in self.iter() {
+            if !name.iter().copied().all(is_token) {
                 return Err(BadHead::NameInvalid);
             }
             // A header without a name is ignored. Newer Go has checked the values line by line.
-            if !strict.heads && !field.name.is_empty() && !is_value(field.value.of(self.bytes)) {
+            if !strict.heads && !name.is_empty() && !is_value(value) {
                 return Err(BadHead::ValueInvalid);
             }
         }
@@ -247,24 +227,5 @@ impl<'a> Fields<'a> {
             Some(_) if self.lists("expect", "100-continue") => Expectation::Continue,
             Some(_) => Expectation::Unknown,
         }
-    }
-
-    /// Returns the header map. Headers beyond its limit are dropped.
-    fn map(&self) -> HeaderMap {
-        let mut headers = HeaderMap::with_capacity(self.fields.len().min(ROOM));
-        for field in self.fields {
-            let value = match &field.value {
-                LineValue::Plain(range) => {
-                    HeaderValue::from_maybe_shared(self.bytes.slice(range.clone()))
-                }
-                LineValue::Folded(value) => HeaderValue::from_bytes(value),
-            };
-            let name = HeaderName::from_bytes(&self.bytes[field.name.clone()]);
-            if let (Ok(name), Ok(value)) = (name, value) {
-                // The map is full, at 24,576 headers.
-                let _ = headers.try_append(name, value);
-            }
-        }
-        headers
     }
 }

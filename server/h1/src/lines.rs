@@ -10,10 +10,7 @@ use crate::bad_head::BadHead;
 use crate::strictness::Strictness;
 use proconsul_gocompat::url::RequestTarget;
 
-/// The capacity for headers that is kept between heads.
-const FIELDS_KEPT: usize = 64;
-
-/// The parsed part of a head. It is reused for the next head, with its allocations.
+/// The parsed part of a head.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     /// The start of the current line.
@@ -82,7 +79,6 @@ impl Lines {
     pub(crate) fn clear(&mut self) {
         (self.at, self.searched, self.request) = (0, 0, None);
         self.fields.clear();
-        self.fields.shrink_to(FIELDS_KEPT);
     }
 
     /// Continues in `bytes`, which start with the head and include all bytes seen before. Returns the length
@@ -216,23 +212,31 @@ pub(crate) fn is_value(value: &[u8]) -> bool {
 
 /// Whether this byte may stand in header names and methods.
 pub(crate) fn is_token(byte: u8) -> bool {
-    TOKEN_BYTES[usize::from(byte)]
+    static BYTES: [bool; 256] = letters_digits_and(b"!#$%&'*+-.^_`|~");
+    BYTES[usize::from(byte)]
 }
 
-/// Of each byte, whether it is part of a token.
-static TOKEN_BYTES: [bool; 256] = {
+/// Whether this byte may stand in the name of a host.
+pub(crate) fn is_host(byte: u8) -> bool {
+    static BYTES: [bool; 256] = letters_digits_and(b"!$%&'()*+,-.:;=[]_~");
+    BYTES[usize::from(byte)]
+}
+
+/// Returns of each byte whether it is a letter, a digit or one of `others`.
+const fn letters_digits_and(others: &[u8]) -> [bool; 256] {
     let mut bytes = [false; 256];
     let mut byte = 0_u8;
     while byte < 128 {
-        bytes[byte as usize] = byte.is_ascii_alphanumeric()
-            || matches!(
-                byte,
-                b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~'
-            );
+        bytes[byte as usize] = byte.is_ascii_alphanumeric();
         byte += 1;
     }
+    let mut other = 0;
+    while other < others.len() {
+        bytes[others[other] as usize] = true;
+        other += 1;
+    }
     bytes
-};
+}
 
 #[cfg(test)]
 mod tests {

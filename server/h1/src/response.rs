@@ -292,15 +292,15 @@ fn reason(status: StatusCode) -> &'static str {
 
 /// Writes a header, its name in Go's canonical form: every word starts with a capital.
 fn write_header(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
+    let start = out.len();
+    out.extend_from_slice(name.as_str().as_bytes());
     let mut before = b'-';
-    out.extend(name.as_str().bytes().map(|byte| {
-        let starts_word = std::mem::replace(&mut before, byte) == b'-';
-        if starts_word {
-            byte.to_ascii_uppercase()
-        } else {
-            byte
+    for byte in &mut out[start..] {
+        if before == b'-' {
+            byte.make_ascii_uppercase();
         }
-    }));
+        before = *byte;
+    }
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use http::HeaderName;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName};
+use proconsul_h1::Headers;
 
 use super::failure;
 use super::state::Acls;
@@ -26,15 +27,15 @@ fn sent(request: &Request) -> Option<Cow<'_, str>> {
         return Some(String::from_utf8_lossy(token));
     }
     let header = |name: &HeaderName| {
-        let value = request.headers.get(name)?.as_bytes();
+        let value = request.headers.get(name)?;
         (!value.is_empty()).then(|| String::from_utf8_lossy(value))
     };
     header(&TOKEN).or_else(|| bearer(&request.headers).map(Cow::Owned))
 }
 
 /// Returns the first word behind `Bearer`.
-fn bearer(headers: &HeaderMap) -> Option<String> {
-    let value = String::from_utf8_lossy(headers.get(AUTHORIZATION)?.as_bytes());
+fn bearer(headers: &Headers) -> Option<String> {
+    let value = String::from_utf8_lossy(headers.get(AUTHORIZATION)?);
     let mut words = value.split_whitespace();
     let is_bearer = words.next()?.eq_ignore_ascii_case("bearer");
     words.next().filter(|_| is_bearer).map(str::to_owned)

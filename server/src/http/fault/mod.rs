@@ -74,7 +74,7 @@ struct Seen<'a> {
 fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
     let header = |name: &str| {
         let value = request.headers.get(name)?;
-        Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        Some(String::from_utf8_lossy(value).into_owned())
     };
     let of_session = seen.path.strip_prefix(b"/v1/session/").unwrap_or_default();
     let verbs = ["renew/", "destroy/", "info/"];

@@ -85,7 +85,7 @@ mod present {
         let mut request = Request::new(body);
         *request.uri_mut() = http::uri_of(head.target.path(), head.target.raw_query()).ok()?;
         *request.method_mut() = head.method.clone();
-        *request.headers_mut() = head.headers.clone();
+        *request.headers_mut() = head.headers.to_map();
         Some(request)
     }
 

@@ -77,7 +77,7 @@ pub(super) async fn respond(
 fn is_of_page(context: &Context, head: &Head) -> bool {
     context.control.is_some()
         && head.method == Method::GET
-        && (head.headers.contains_key(OF_PAGE)
+        && (head.headers.get(OF_PAGE).is_some()
             || context.config.ui && head.target.path().starts_with(b"/ui/"))
 }
 

@@ -9,8 +9,8 @@ pub(crate) mod table;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use proconsul_h1::{Ending, ResponseBody as _};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use proconsul_h1::{Ending, Headers, ResponseBody as _};
 use serde::Serialize;
 
 use crate::faults::Shown;
@@ -292,11 +292,11 @@ pub(crate) fn empty_content_type(request: &Request) -> Option<HeaderValue> {
     if request.method == Method::PUT && request.route == "/v1/snapshot" {
         return Some(BINARY);
     }
-    let own = request.headers.get(CONTENT_TYPE);
     if matches!(request.method, Method::GET | Method::DELETE)
-        && let Some(own) = own
+        && let Some(own) = request.headers.get(CONTENT_TYPE)
+        && let Ok(own) = HeaderValue::from_bytes(own)
     {
-        return Some(own.clone());
+        return Some(own);
     }
     Some(if request.has(Behaviour::HttpEmptyContentTypeCharset) {
         JSON_UTF_8
@@ -325,10 +325,10 @@ pub(crate) fn style(request: &Request) -> Style {
 }
 
 /// Whether the client accepts gzip, by the rules of Consul's compressing writer.
-pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_gzip(headers: &Headers) -> bool {
     headers
         .get(ACCEPT_ENCODING)
-        .is_some_and(|value| gzip::accepts_gzip(&String::from_utf8_lossy(value.as_bytes())))
+        .is_some_and(|value| gzip::accepts_gzip(&String::from_utf8_lossy(value)))
 }
 
 /// Completes an answer of a registered endpoint: compression and the headers of all answers (kv.md 0, step 4).

@@ -138,7 +138,7 @@ impl Request {
         let Some(value) = self.headers.get(CACHE_CONTROL) else {
             return Ok(None);
         };
-        let value = String::from_utf8_lossy(value.as_bytes()).to_lowercase();
+        let value = String::from_utf8_lossy(value).to_lowercase();
         let mut oldest = None;
         let mut revalidates = false;
         for directive in value.split(',').map(str::trim) {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Method};
-use proconsul_h1::{BodyFailure, Incoming, ReadBody};
+use http::{HeaderName, Method};
+use proconsul_h1::{BodyFailure, Headers, Incoming, ReadBody};
 
 use crate::blocking::Wait;
 use crate::go::json::context::{DecodeOptions, UnknownFields};
@@ -61,7 +61,7 @@ pub(crate) struct Request {
     /// The rest of the path after the route, cleaned and decoded.
     pub(crate) rest: Vec<u8>,
     pub(crate) query: Query,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Headers,
     pub(crate) body: Incoming,
 }
 

@@ -191,7 +191,7 @@ fn timestamp(unix_nanos: i128) -> String {
 
 fn wants_prometheus(request: &Request) -> bool {
     let accepts = request.headers.get(ACCEPT).is_some_and(|accept| {
-        let accept = String::from_utf8_lossy(accept.as_bytes());
+        let accept = String::from_utf8_lossy(accept);
         accept.contains("application/openmetrics-text")
     });
     accepts || request.query.get("format") == b"prometheus"
