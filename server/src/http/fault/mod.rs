@@ -98,16 +98,25 @@ fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
 }
 
 /// Handles a request, with the faults that the rules plan for it.
-pub(crate) async fn handle_with_faults(
+pub(crate) async fn handle_with_faults(handler: Handler, request: Request, path: &[u8]) -> Outcome {
+    // A request that is not observed is one of the page's own.
+    match request.context.control.clone() {
+        Some(control) if request.call.is_some() => {
+            // Boxed, because what faults may need is a third of the memory of a connection.
+            Box::pin(controlled(&control, handler, request, path)).await
+        }
+        _ => handler.answer(request).await.into(),
+    }
+}
+
+/// Handles a request of a server that tests control.
+async fn controlled(
+    control: &Control,
     handler: Handler,
     mut request: Request,
     path: &[u8],
 ) -> Outcome {
     let context = Arc::clone(&request.context);
-    // A request that is not observed is one of the page's own.
-    let Some(control) = context.control.as_ref().filter(|_| request.call.is_some()) else {
-        return handler.answer(request).await.into();
-    };
     let faults = control.fault_table();
     let seen = Seen {
         method: request.method.clone(),

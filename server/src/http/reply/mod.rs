@@ -349,11 +349,11 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Api
     headers.extend(encoding.map(|encoding| (CONTENT_ENCODING, encoding)));
     headers.extend(set_type.map(|set| (CONTENT_TYPE, set)));
     headers.push((VARY, BY_ENCODING));
-    headers.extend(reply.headers);
-    headers.extend(context.response_headers.iter().cloned());
     if context.config.version.has(Behaviour::HttpDefaultAclHeader) {
         headers.push((DEFAULT_ACL_POLICY, context.acl_policy.clone()));
     }
+    headers.extend(reply.headers);
+    headers.extend(context.response_headers.iter().cloned());
     if context.config.translate_wan_addrs {
         headers.push((TRANSLATE_ADDRESSES, TRUE));
     }
