@@ -293,13 +293,19 @@ fn reason(status: StatusCode) -> &'static str {
 /// Writes a header, its name in Go's canonical form: every word starts with a capital.
 fn write_header(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
     let start = out.len();
-    out.extend_from_slice(name.as_str().as_bytes());
-    let mut before = b'-';
-    for byte in &mut out[start..] {
-        if before == b'-' {
-            byte.make_ascii_uppercase();
+    let name = name.as_str().as_bytes();
+    out.extend_from_slice(name);
+    if let Some((first, others)) = out[start..].split_first_mut() {
+        first.make_ascii_uppercase();
+        // Without branches the compiler looks at many bytes at once.
+        for (byte, before) in others.iter_mut().zip(name) {
+            let starts_word = *before == b'-';
+            *byte = if starts_word {
+                byte.to_ascii_uppercase()
+            } else {
+                *byte
+            };
         }
-        before = *byte;
     }
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);
