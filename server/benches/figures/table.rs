@@ -1,20 +1,25 @@
-//! The table: what was wanted, what was measured, and whether that is enough.
+//! The table: what was asked of a figure, what was measured, and whether that is enough.
 
 use std::fmt;
 
-/// What an issue asks of a figure.
+use crate::servers::{Kind, Sample, Turns};
+
+/// What a limit is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// The figure divided by the bare server's, of the same turns.
+    Bare,
+    /// The figure divided by Consul's.
+    Consul,
+    /// The figure itself, in its unit.
+    Itself,
+}
+
+/// What is asked of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Target {
-    /// Proconsul's figure divided by the bare server's is at most this.
-    RatioAtMost(f64),
-    /// Proconsul's figure divided by the bare server's is at least this.
-    RatioAtLeast(f64),
-    /// Proconsul's figure is at most this, in its unit.
-    AtMost(f64),
-    /// Proconsul's figure is at least this, in its unit.
-    AtLeast(f64),
-    /// Nothing: the figure is there to be seen.
-    None,
+pub(crate) enum Asked {
+    AtMost(f64, Of),
+    AtLeast(f64, Of),
 }
 
 /// In what a figure is given.
@@ -23,9 +28,10 @@ pub(crate) enum Unit {
     PerSecond,
     Microseconds,
     Milliseconds,
+    Seconds,
     KiB,
     MiB,
-    MegabytesPerSecond,
+    Count,
     /// How many times as much as without what the figure is about.
     Times,
 }
@@ -35,96 +41,129 @@ impl Unit {
         match self {
             Unit::PerSecond => format!("{value:.0}/s"),
             Unit::Microseconds => format!("{value:.1} us"),
+            Unit::Milliseconds if value < 1.0 => format!("{value:.2} ms"),
             Unit::Milliseconds => format!("{value:.1} ms"),
+            Unit::Seconds => format!("{value:.0} s"),
             Unit::KiB => format!("{value:.1} KiB"),
-            Unit::MiB => format!("{value:.1} MiB"),
-            Unit::MegabytesPerSecond => format!("{value:.0} MB/s"),
+            Unit::MiB => format!("{value:.2} MiB"),
+            Unit::Count => format!("{value:.0}"),
             Unit::Times => format!("{value:.2} x"),
         }
     }
 }
 
-/// One figure.
-#[derive(Clone, Debug)]
-pub(crate) struct Row {
-    pub(crate) figure: String,
-    pub(crate) target: Target,
+/// One line of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figure {
+    pub(crate) name: &'static str,
     pub(crate) unit: Unit,
-    pub(crate) proconsul: f64,
-    /// None where a server that keeps nothing cannot be measured.
-    pub(crate) bare: Option<f64>,
-    /// None where there is no Consul, or where it would take too long.
-    pub(crate) consul: Option<f64>,
-    /// Proconsul's figure divided by the bare server's: the median over all rounds.
-    pub(crate) ratio: Option<f64>,
+    pub(crate) asked: Asked,
 }
 
-impl Row {
-    /// Whether the target is met; none where there is no target.
-    pub(crate) fn is_met(&self) -> Option<bool> {
-        let ratio =
-            |fits: fn(&f64, &f64) -> bool, limit| self.ratio.map(|ratio| fits(&ratio, &limit));
-        match self.target {
-            Target::RatioAtMost(limit) => ratio(f64::le, limit),
-            Target::RatioAtLeast(limit) => ratio(f64::ge, limit),
-            Target::AtMost(limit) => Some(self.proconsul <= limit),
-            Target::AtLeast(limit) => Some(self.proconsul >= limit),
-            Target::None => None,
+impl Asked {
+    fn of(self) -> Of {
+        match self {
+            Self::AtMost(_, of) | Self::AtLeast(_, of) => of,
+        }
+    }
+
+    fn show(self, unit: Unit) -> String {
+        let (sign, limit) = match self {
+            Self::AtMost(limit, _) => ("<=", limit),
+            Self::AtLeast(limit, _) => (">=", limit),
+        };
+        match self.of() {
+            Of::Bare => format!("{sign} {limit} of bare"),
+            Of::Consul => format!("{sign} {limit} of Consul"),
+            Of::Itself => format!("{sign} {}", unit.show(limit)),
+        }
+    }
+
+    /// Says whether `value` is enough, and by how much it is not.
+    fn verdict(self, value: f64) -> String {
+        let miss = match self {
+            Self::AtMost(limit, _) => value / limit - 1.0,
+            Self::AtLeast(limit, _) => 1.0 - value / limit,
+        };
+        if miss > 0.0 {
+            format!("MISSED by {:.0} %", (miss * 100.0).ceil())
+        } else {
+            "met".to_owned()
         }
     }
 }
 
-/// The line above the rows.
-pub(crate) const HEAD: &str = "\
-| figure | target | proconsul | bare hyper | Consul 1.8.7 | ratio to bare | |
-|---|---|---|---|---|---|---|";
+/// A figure with what was measured of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) figure: &'a Figure,
+    pub(crate) turns: &'a Turns,
+    /// Which number of each sample is this figure's.
+    pub(crate) column: usize,
+}
 
-impl fmt::Display for Row {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = self.unit;
-        let target = match self.target {
-            Target::RatioAtMost(limit) => format!("at most {limit} of bare"),
-            Target::RatioAtLeast(limit) => format!("at least {limit} of bare"),
-            Target::AtMost(limit) => format!("at most {}", unit.show(limit)),
-            Target::AtLeast(limit) => format!("at least {}", unit.show(limit)),
-            Target::None => String::new(),
+impl Row<'_> {
+    fn values(&self, kind: Kind) -> impl Iterator<Item = f64> {
+        let of = move |sample: &Sample| sample.get(self.column).copied().unwrap_or(f64::NAN);
+        self.turns[kind as usize].iter().map(of)
+    }
+
+    /// The median over the turns; `None` where nothing was measured.
+    fn value(&self, kind: Kind) -> Option<f64> {
+        median(self.values(kind))
+    }
+
+    /// The number that the limit is compared with.
+    fn compared(&self, kind: Kind) -> Option<f64> {
+        let base = match self.figure.asked.of() {
+            Of::Bare => Kind::Bare,
+            Of::Consul => Kind::Consul,
+            Of::Itself => return self.value(kind),
         };
-        let show = |value: Option<f64>| value.map_or_else(String::new, |value| unit.show(value));
-        let ratio = self
-            .ratio
-            .map_or_else(String::new, |ratio| format!("{ratio:.2}"));
-        let verdict = match self.is_met() {
-            Some(true) => "met",
-            Some(false) => "MISSED",
-            None => "",
-        };
-        write!(
-            formatter,
-            "| {} | {target} | {} | {} | {} | {ratio} | {verdict} |",
-            self.figure,
-            unit.show(self.proconsul),
-            show(self.bare),
-            show(self.consul),
-        )
+        median_ratio(self.values(kind).zip(self.values(base)))
     }
 }
 
-/// The middle of some values; the mean of both where two are in the middle.
-///
-/// # Panics
-/// When there are none.
-pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 {
-        values[middle]
-    } else {
-        f64::midpoint(values[middle - 1], values[middle])
+/// The lines above the rows.
+pub(crate) fn head(this: &str, other: Option<&str>) -> String {
+    let other = other.map_or_else(String::new, |other| format!(" {other}"));
+    format!(
+        "| figure | asked | this commit {this} | other commit{other} | bare hyper | Consul 1.8.7 | ratio | the other's ratio | |\n\
+         |---|---|---|---|---|---|---|---|---|"
+    )
+}
+
+impl fmt::Display for Row<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Figure { name, unit, asked } = *self.figure;
+        write!(formatter, "| {name} | {} |", asked.show(unit))?;
+        for kind in Kind::ALL {
+            let value = self.value(kind);
+            let value = value.map_or_else(|| "-".to_owned(), |value| unit.show(value));
+            write!(formatter, " {value} |")?;
+        }
+        for kind in [Kind::This, Kind::Other] {
+            let is_ratio = asked.of() != Of::Itself;
+            let ratio = self.compared(kind).filter(|_| is_ratio);
+            let ratio = ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}"));
+            write!(formatter, " {ratio} |")?;
+        }
+        let compared = self.compared(Kind::This);
+        let verdict = compared.map_or_else(String::new, |value| asked.verdict(value));
+        write!(formatter, " {verdict} |")
     }
+}
+
+/// The middle of the values that are numbers; the mean of both where two are in the middle; `None` without any.
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = values[(values.len() - 1) / 2];
+    Some(f64::midpoint(lower, upper))
 }
 
 /// The median of the ratios of values that were measured in pairs.
-pub(crate) fn median_ratio(pairs: impl IntoIterator<Item = (f64, f64)>) -> f64 {
+pub(crate) fn median_ratio(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     median(pairs.into_iter().map(|(over, under)| over / under))
 }

@@ -3,6 +3,7 @@
 //! It costs less per answer than any server here, but not nothing: where it is the limit, rates look alike, and
 //! the CPU that the servers needed tells them apart.
 
+pub(super) mod fill;
 pub(super) mod scripts;
 pub(super) mod wire;
 
@@ -33,12 +34,30 @@ pub(crate) trait Script {
 }
 
 /// What was done in a round.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Round {
     /// How many operations were answered.
     pub(crate) operations: u64,
     /// In which time.
     pub(crate) elapsed: Duration,
+    /// How long each answer took, in microseconds, in no order.
+    pub(crate) latencies: Vec<f64>,
+}
+
+impl Round {
+    /// The latency that `share` of all answers did not exceed, in microseconds.
+    pub(crate) fn percentile(&mut self, share: f64) -> f64 {
+        self.latencies.sort_by(f64::total_cmp);
+        let place = self.latencies.len() as f64 * share;
+        // A position in the list, and so a whole number that a usize holds.
+        let place = place.floor() as usize;
+        self.latencies.get(place).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Operations per second.
+    pub(crate) fn rate(&self) -> f64 {
+        self.operations as f64 / self.elapsed.as_secs_f64()
+    }
 }
 
 /// Some connections to one server. All of them stay open between rounds.
@@ -53,6 +72,7 @@ struct Connection {
     stream: TcpStream,
     script: Box<dyn Script>,
     request: Vec<u8>,
+    asked: Stopwatch,
     reader: AnswerReader,
 }
 
@@ -72,7 +92,8 @@ impl Load {
                 stream,
                 script,
                 request: Vec::new(),
-                reader: AnswerReader::new(true),
+                asked: Stopwatch::start(),
+                reader: AnswerReader::new(),
             }
         };
         Self {
@@ -86,25 +107,26 @@ impl Load {
     /// Keeps all connections busy for `duration`, and waits for the last answers.
     pub(crate) fn run(&mut self, duration: Duration) -> Round {
         let started = Stopwatch::start();
+        let mut latencies = Vec::with_capacity(1 << 16);
         self.ask_all();
-        let answers = if let [only] = &mut self.connections[..] {
-            let mut answers = 0;
+        if let [only] = &mut self.connections[..] {
             loop {
                 // A single connection is read from directly: nothing else can have news.
                 if only.is_answered(&mut self.scratch) {
-                    answers += 1;
+                    latencies.push(only.latency());
                     if started.elapsed() >= duration {
-                        break answers;
+                        break;
                     }
                     only.ask();
                 }
             }
         } else {
-            self.run_many(started, duration)
-        };
+            self.run_many(started, duration, &mut latencies);
+        }
         Round {
-            operations: answers / self.requests_per_operation,
+            operations: latencies.len() as u64 / self.requests_per_operation,
             elapsed: started.elapsed(),
+            latencies,
         }
     }
 
@@ -117,13 +139,19 @@ impl Load {
 
     /// Waits for the answers to [`Load::ask_all`].
     pub(crate) fn await_all(&mut self) {
-        self.run_many(Stopwatch::start(), Duration::ZERO);
+        self.run_many(Stopwatch::start(), Duration::ZERO, &mut Vec::new());
     }
 
-    fn run_many(&mut self, started: Stopwatch, duration: Duration) -> u64 {
+    /// Waits for the answer on one connection, and sends its next request.
+    pub(crate) fn await_one(&mut self, number: usize) {
+        let connection = &mut self.connections[number];
+        while !connection.is_answered(&mut self.scratch) {}
+        connection.ask();
+    }
+
+    fn run_many(&mut self, started: Stopwatch, duration: Duration, latencies: &mut Vec<f64>) {
         let mut events = Vec::with_capacity(self.connections.len());
         let mut asking = self.connections.len();
-        let mut answers = 0;
         while asking > 0 {
             let buffer = rustix::buffer::spare_capacity(&mut events);
             epoll::wait(&self.epoll, buffer, None).expect("epoll waits");
@@ -132,7 +160,7 @@ impl Load {
                 let number = usize::try_from(event.data.u64()).expect("it was a usize");
                 let connection = &mut self.connections[number];
                 if connection.is_answered(&mut self.scratch) {
-                    answers += 1;
+                    latencies.push(connection.latency());
                     if over {
                         asking -= 1;
                     } else {
@@ -141,7 +169,6 @@ impl Load {
                 }
             }
         }
-        answers
     }
 }
 
@@ -151,8 +178,14 @@ impl Connection {
         self.script
             .next_request(self.reader.answer(), &mut self.request);
         self.reader.next();
+        self.asked = Stopwatch::start();
         let sent = self.stream.write_all(&self.request);
         sent.expect("the server reads what it is sent");
+    }
+
+    /// The time since the last request was sent, in microseconds.
+    fn latency(&self) -> f64 {
+        self.asked.elapsed().as_secs_f64() * 1e6
     }
 
     /// Reads once; whether the answer is whole now.

@@ -3,27 +3,23 @@
 use std::net::SocketAddr;
 
 use crate::load::Script;
+use crate::load::fill::{self, set_all, value};
 use crate::load::wire::{Answer, Caller, push_request};
+use crate::servers::process::Process;
 
-/// The length of all values.
-pub(crate) const VALUE_BYTES: usize = 100;
-
-/// A value that differs from one number to the next: writing the same value again would be less work.
-pub(crate) fn value(number: u64) -> Vec<u8> {
-    let mut value = format!("{number:020}").into_bytes();
-    value.resize(VALUE_BYTES, b'v');
-    value
-}
-
-/// Which script a figure runs.
+/// What connections ask again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// GET of a key.
+    /// GET of one key.
     Get,
-    /// PUT of a key.
+    /// GET of any of this many keys, see [`fill::keys`].
+    GetAmong(u64),
+    /// PUT of a key of the connection's own.
     Put,
-    /// GET of a key, PUT with its index.
-    Cas,
+    /// PUT to any of this many keys.
+    PutAmong(u64),
+    /// PUT and DELETE of a key between those of [`fill::keys`].
+    PutDelete,
     /// PUT with acquire, PUT with release.
     Lock,
     /// A session is created and destroyed.
@@ -32,58 +28,80 @@ pub(crate) enum Operation {
     Txn,
     /// GET of 100 keys by their prefix.
     Recurse,
+    /// GET of the folders of [`fill::folders`].
+    Folders,
+    /// GET of the health of any of this many services, see [`fill::services`].
+    Health(u64),
+    /// Two updates to the check of one of this many services, by up to eight connections.
+    Check(u64),
+    /// A service is registered and deregistered.
+    Register,
 }
 
 impl Operation {
-    /// All of them.
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Get,
-        Self::Put,
-        Self::Cas,
-        Self::Lock,
-        Self::Session,
-        Self::Txn,
-        Self::Recurse,
-    ];
-
-    /// What the operation is called in the table.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Get => "GET 100 B",
-            Self::Put => "PUT 100 B",
-            Self::Cas => "CAS loop",
-            Self::Lock => "acquire + release",
-            Self::Session => "session create + destroy",
-            Self::Txn => "txn of 10 sets",
-            Self::Recurse => "recurse of 100 keys",
-        }
-    }
-
     /// The script of one connection, numbered from 0.
     pub(crate) fn script(self, address: SocketAddr, connection: usize) -> Box<dyn Script> {
+        let start = connection as u64 * 12_345;
         match self {
-            Self::Get => Box::new(Repeated("/v1/kv/get/key")),
-            Self::Recurse => Box::new(Repeated("/v1/kv/tree/?recurse")),
-            Self::Put => Box::new(Put {
-                target: format!("/v1/kv/put/{connection}"),
-                number: 0,
+            Self::Get => get(0, |_| "/v1/kv/get/key".to_owned()),
+            Self::GetAmong(keys) => get(start, move |number| {
+                format!("/v1/kv/{}", fill::key(number % keys, keys))
             }),
-            Self::Cas => Box::new(Cas {
-                target: format!("/v1/kv/cas/{connection}"),
-                number: 0,
-                read: false,
+            Self::Recurse => get(0, |_| "/v1/kv/tree/?recurse".to_owned()),
+            Self::Folders => get(0, |_| "/v1/kv/folders/?keys&separator=/".to_owned()),
+            Self::Health(services) => get(start, move |number| {
+                format!("/v1/health/service/s{}", number % services)
             }),
+            Self::Put => put(0, move |_| format!("/v1/kv/put/{connection}")),
+            Self::PutAmong(keys) => put(start, move |number| {
+                format!("/v1/kv/{}", fill::key(number % keys, keys))
+            }),
+            Self::Check(services) => Box::new(Pair::new(move |is_first, _, number, out| {
+                // Each connection has checks of its own, so that every update is a change.
+                let service = connection as u64 + 8 * ((number - 1) / 2 % (services / 8));
+                let status = if is_first { "warn" } else { "pass" };
+                let target = format!("/v1/agent/check/{status}/service:s{service}");
+                push_request(out, "PUT", &target, b"");
+            })),
+            Self::PutDelete => {
+                let target = format!("/v1/kv/many/{:07}x{connection}", start % 10);
+                Box::new(Pair::new(move |is_first, _, number, out| {
+                    let method = if is_first { "PUT" } else { "DELETE" };
+                    let body = if is_first { value(number) } else { Vec::new() };
+                    push_request(out, method, &target, &body);
+                }))
+            }
             Self::Lock => {
                 // Not a key of its place: who was there before may have stopped while it held it.
                 let session = create_session(address);
-                Box::new(Lock {
-                    target: format!("/v1/kv/lock/{session}"),
-                    session,
-                    number: 0,
-                    held: false,
-                })
+                Box::new(Pair::new(move |is_first, last, number, out| {
+                    assert!(
+                        !last.body.starts_with(b"false"),
+                        "the key is the session's own"
+                    );
+                    let verb = if is_first { "acquire" } else { "release" };
+                    let target = format!("/v1/kv/lock/{session}?{verb}={session}");
+                    push_request(out, "PUT", &target, &value(number));
+                }))
             }
-            Self::Session => Box::new(Session { created: false }),
+            Self::Session => Box::new(Pair::new(|is_first, last, _, out| {
+                let id = last.text("ID").filter(|_| !is_first);
+                let target = id.map_or_else(
+                    || "/v1/session/create".to_owned(),
+                    |id| format!("/v1/session/destroy/{id}"),
+                );
+                push_request(out, "PUT", &target, b"");
+            })),
+            Self::Register => Box::new(Pair::new(move |is_first, _, _, out| {
+                let (target, body) = if is_first {
+                    let body = format!(r#"{{"Name":"own{connection}","Port":80}}"#);
+                    ("/v1/agent/service/register".to_owned(), body)
+                } else {
+                    let target = format!("/v1/agent/service/deregister/own{connection}");
+                    (target, String::new())
+                };
+                push_request(out, "PUT", &target, body.as_bytes());
+            })),
             Self::Txn => Box::new(Txn {
                 connection,
                 number: 0,
@@ -92,15 +110,12 @@ impl Operation {
     }
 }
 
-/// Makes what the scripts read.
-pub(crate) fn prepare(address: SocketAddr) {
-    let mut caller = Caller::connect(address).expect("the server accepts connections");
+/// Makes what some of the scripts read.
+pub(crate) fn prepare(process: &Process) {
+    let mut caller = process.caller();
     caller.expect("PUT", "/v1/kv/get/key", &value(0));
     for key in 0..100 {
         caller.expect("PUT", &format!("/v1/kv/tree/{key}"), &value(key));
-    }
-    for connection in 0..64 {
-        caller.expect("PUT", &format!("/v1/kv/cas/{connection}"), &value(0));
     }
 }
 
@@ -110,94 +125,54 @@ fn create_session(address: SocketAddr) -> String {
     created.text("ID").unwrap_or("none").to_owned()
 }
 
-/// The same GET again and again.
-struct Repeated(&'static str);
-
-impl Script for Repeated {
-    fn next_request(&mut self, _: &Answer, out: &mut Vec<u8>) {
-        push_request(out, "GET", self.0, b"");
-    }
-}
-
-struct Put {
-    target: String,
+/// Requests of one method to targets that follow from a number.
+struct Numbered<Target> {
+    method: &'static str,
     number: u64,
+    target: Target,
 }
 
-impl Script for Put {
+fn get(start: u64, target: impl Fn(u64) -> String + 'static) -> Box<dyn Script> {
+    Box::new(Numbered {
+        method: "GET",
+        number: start,
+        target,
+    })
+}
+
+fn put(start: u64, target: impl Fn(u64) -> String + 'static) -> Box<dyn Script> {
+    Box::new(Numbered {
+        method: "PUT",
+        number: start,
+        target,
+    })
+}
+
+impl<Target: Fn(u64) -> String> Script for Numbered<Target> {
     fn next_request(&mut self, _: &Answer, out: &mut Vec<u8>) {
         self.number += 1;
-        push_request(out, "PUT", &self.target, &value(self.number));
+        let body = value(self.number);
+        let body = if self.method == "PUT" { &body[..] } else { b"" };
+        push_request(out, self.method, &(self.target)(self.number), body);
     }
 }
 
-struct Cas {
-    target: String,
+/// Two requests that make one operation. The function is told which of both comes, the last answer and a number.
+struct Pair<Request> {
+    request: Request,
     number: u64,
-    /// The last request was the GET.
-    read: bool,
 }
 
-impl Script for Cas {
-    fn next_request(&mut self, last: &Answer, out: &mut Vec<u8>) {
-        self.read = !self.read;
-        if self.read {
-            assert!(
-                !last.body.starts_with(b"false"),
-                "nobody else writes the key"
-            );
-            push_request(out, "GET", &self.target, b"");
-        } else {
-            self.number += 1;
-            let index = last.number("ModifyIndex").expect("an entry has an index");
-            let target = format!("{}?cas={index}", self.target);
-            push_request(out, "PUT", &target, &value(self.number));
-        }
-    }
-
-    fn requests_per_operation(&self) -> u64 {
-        2
+impl<Request: Fn(bool, &Answer, u64, &mut Vec<u8>)> Pair<Request> {
+    fn new(request: Request) -> Self {
+        Self { request, number: 0 }
     }
 }
 
-struct Lock {
-    target: String,
-    session: String,
-    number: u64,
-    held: bool,
-}
-
-impl Script for Lock {
+impl<Request: Fn(bool, &Answer, u64, &mut Vec<u8>)> Script for Pair<Request> {
     fn next_request(&mut self, last: &Answer, out: &mut Vec<u8>) {
-        assert!(
-            !last.body.starts_with(b"false"),
-            "nobody else locks the key"
-        );
         self.number += 1;
-        self.held = !self.held;
-        let verb = if self.held { "acquire" } else { "release" };
-        let target = format!("{}?{verb}={}", self.target, self.session);
-        push_request(out, "PUT", &target, &value(self.number));
-    }
-
-    fn requests_per_operation(&self) -> u64 {
-        2
-    }
-}
-
-struct Session {
-    created: bool,
-}
-
-impl Script for Session {
-    fn next_request(&mut self, last: &Answer, out: &mut Vec<u8>) {
-        self.created = !self.created;
-        if self.created {
-            push_request(out, "PUT", "/v1/session/create", b"");
-        } else {
-            let id = last.text("ID").expect("a new session has an id");
-            push_request(out, "PUT", &format!("/v1/session/destroy/{id}"), b"");
-        }
+        (self.request)(self.number % 2 == 1, last, self.number, out);
     }
 
     fn requests_per_operation(&self) -> u64 {
@@ -218,19 +193,4 @@ impl Script for Txn {
         });
         push_request(out, "PUT", "/v1/txn", &set_all(keys));
     }
-}
-
-/// The body of a transaction that sets these keys to these values.
-pub(crate) fn set_all(keys: impl Iterator<Item = (String, u64)>) -> Vec<u8> {
-    let operations = keys.map(|(key, number)| {
-        let value = base64(&value(number));
-        format!(r#"{{"KV":{{"Verb":"set","Key":"{key}","Value":"{value}"}}}}"#)
-    });
-    let operations: Vec<String> = operations.collect();
-    format!("[{}]", operations.join(",")).into_bytes()
-}
-
-fn base64(bytes: &[u8]) -> String {
-    use base64::Engine as _;
-    base64::engine::general_purpose::STANDARD.encode(bytes)
 }

@@ -25,10 +25,8 @@ pub(crate) fn push_request(out: &mut Vec<u8>, method: &str, target: &str, body: 
 pub(crate) struct Answer {
     /// Status line and headers.
     head: Vec<u8>,
-    /// The body, without the framing of chunks; empty where only its length is of interest.
+    /// The body, without the framing of chunks.
     pub(crate) body: Vec<u8>,
-    /// How many bytes the body has.
-    pub(crate) length: usize,
 }
 
 impl Answer {
@@ -45,16 +43,6 @@ impl Answer {
             let (sent, value) = line.split_once(':')?;
             sent.eq_ignore_ascii_case(name).then_some(value.trim())
         })
-    }
-
-    /// The number behind `"name":` in a JSON body.
-    pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        let digits: String = self
-            .behind(name)?
-            .chars()
-            .take_while(char::is_ascii_digit)
-            .collect();
-        digits.parse().ok()
     }
 
     /// The text behind `"name":` in a JSON body, up to its next quote.
@@ -90,17 +78,14 @@ enum Place {
 pub(crate) struct AnswerReader {
     place: Place,
     answer: Answer,
-    /// Whether bodies are gathered or only counted.
-    keeps_body: bool,
 }
 
 impl AnswerReader {
     /// A reader that stands before an answer.
-    pub(crate) fn new(keeps_body: bool) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             place: Place::Head,
             answer: Answer::default(),
-            keeps_body,
         }
     }
 
@@ -113,7 +98,6 @@ impl AnswerReader {
     pub(crate) fn next(&mut self) {
         self.answer.head.clear();
         self.answer.body.clear();
-        self.answer.length = 0;
         self.place = Place::Head;
     }
 
@@ -175,10 +159,7 @@ impl AnswerReader {
 
     fn take(&mut self, bytes: &[u8], wanted: usize) -> usize {
         let taken = bytes.len().min(wanted);
-        self.answer.length += taken;
-        if self.keeps_body {
-            self.answer.body.extend_from_slice(&bytes[..taken]);
-        }
+        self.answer.body.extend_from_slice(&bytes[..taken]);
         taken
     }
 
@@ -241,15 +222,9 @@ impl Caller {
         Ok(Self {
             stream,
             request: Vec::new(),
-            reader: AnswerReader::new(true),
+            reader: AnswerReader::new(),
             scratch: vec![0; 256 * 1024].into(),
         })
-    }
-
-    /// The same, whose answers have no body, only its length.
-    pub(crate) fn counting(mut self) -> Self {
-        self.reader = AnswerReader::new(false);
-        self
     }
 
     /// Sends a request without waiting for the answer.

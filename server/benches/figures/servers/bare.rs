@@ -76,7 +76,17 @@ struct Shared {
 }
 
 /// Serves on `port`, what standard input says, until the process is ended.
-pub(crate) async fn serve(port: u16) -> io::Result<()> {
+pub(crate) fn run(port: u16) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.expect("the system gives threads");
+    runtime
+        .block_on(serve(port))
+        .expect("the bare server serves");
+}
+
+async fn serve(port: u16) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     let shared = Arc::new(Shared {
         canned: read(io::stdin().lock())?,

@@ -1,58 +1,151 @@
 //! The servers that are compared, and turns that they take on the same machine.
 
-pub(super) mod bare;
-pub(super) mod process;
+pub(crate) mod bare;
+pub(crate) mod other;
+pub(crate) mod process;
 
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
-use crate::servers::process::{Kind, Process, consul_program};
+use bare::Canned;
+use other::Other;
+use process::Process;
+
 use crate::stopwatch::pause;
 
-/// The three servers of a comparison.
-#[derive(Debug)]
-pub(crate) struct Servers {
-    pub(crate) proconsul: Process,
-    pub(crate) bare: Process,
-    /// None where this machine has no Consul.
-    pub(crate) consul: Option<Process>,
+/// Which server a figure is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The server of this commit.
+    This,
+    /// The server of another commit.
+    Other,
+    /// Hyper with nothing behind it.
+    Bare,
+    /// A real Consul.
+    Consul,
 }
 
-impl Servers {
-    /// Starts all of them; the bare server answers everything in the same way.
-    pub(crate) fn start() -> Self {
-        Self {
-            proconsul: Process::start(Kind::Proconsul),
-            bare: Process::start(Kind::Bare),
-            consul: Self::start_consul(),
+impl Kind {
+    /// All kinds, in the order of the table's columns.
+    pub(crate) const ALL: [Self; 4] = [Self::This, Self::Other, Self::Bare, Self::Consul];
+    /// Those that keep what they are told.
+    pub(crate) const REAL: [Self; 3] = [Self::This, Self::Other, Self::Consul];
+    /// Those of this repository.
+    pub(crate) const OURS: [Self; 2] = [Self::This, Self::Other];
+}
+
+/// What one turn of one server came to: a number for each figure of the measurement, NaN where that figure is another turn's.
+pub(crate) type Sample = Vec<f64>;
+
+/// The turns of each kind; a kind that took no part has none.
+pub(crate) type Turns = [Vec<Sample>; 4];
+
+/// What is compared, and how thoroughly.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    /// The program of this commit.
+    pub(crate) this: PathBuf,
+    pub(crate) other: Option<Other>,
+    pub(crate) consul: Option<PathBuf>,
+    /// Two minutes in all.
+    pub(crate) quick: bool,
+}
+
+impl Setting {
+    /// How often each server has its turn, where `thorough` are enough for a table that is kept.
+    pub(crate) fn rounds(&self, thorough: usize) -> usize {
+        if self.quick {
+            thorough.div_ceil(4)
+        } else {
+            thorough
         }
     }
 
-    /// A real Consul, if this machine has one.
-    pub(crate) fn start_consul() -> Option<Process> {
-        consul_program().map(|_| Process::start(Kind::Consul))
+    /// How long a turn is.
+    pub(crate) fn turn(&self) -> Duration {
+        Duration::from_millis(if self.quick { 200 } else { 400 })
     }
 
-    /// Lets all servers take turns, so that whatever else the machine does disturbs all of them: `prepare` once
-    /// for each, then `turn` in `rounds` rounds. What the turns of proconsul, bare server and Consul came to.
-    pub(crate) fn interleaved<Load, Sample>(
+    /// The program of a kind, if it takes part.
+    pub(crate) fn program(&self, kind: Kind) -> Option<PathBuf> {
+        match kind {
+            Kind::This => Some(self.this.clone()),
+            Kind::Other => Some(self.other.as_ref()?.program.clone()),
+            Kind::Bare => std::env::current_exe().ok(),
+            Kind::Consul => self.consul.clone(),
+        }
+    }
+
+    /// The repository as of a commit, where it is known.
+    pub(crate) fn source(&self, kind: Kind) -> Option<PathBuf> {
+        match kind {
+            Kind::This => Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")),
+            Kind::Other => self.other.as_ref()?.source.clone(),
+            Kind::Bare | Kind::Consul => None,
+        }
+    }
+
+    /// The program that embeds servers of a commit.
+    pub(crate) fn embedder(&self, kind: Kind) -> Option<PathBuf> {
+        match kind {
+            Kind::Other => self.other.as_ref()?.embedder.clone(),
+            _ => std::env::current_exe().ok(),
+        }
+    }
+
+    /// Starts a server, and waits until it answers.
+    pub(crate) fn start(&self, kind: Kind) -> Process {
+        self.start_with(kind, &[])
+    }
+
+    /// The same with further arguments of an agent.
+    pub(crate) fn start_with(&self, kind: Kind, arguments: &[&str]) -> Process {
+        let process = self.spawn(kind, arguments);
+        process.first_put();
+        process
+    }
+
+    /// Starts a server, and waits for nothing.
+    pub(crate) fn spawn(&self, kind: Kind, arguments: &[&str]) -> Process {
+        let program = self.program(kind).expect("the kind takes part");
+        if kind == Kind::Bare {
+            return Process::spawn_bare(program.as_os_str(), Stdio::null());
+        }
+        Process::spawn_agent(program.as_os_str(), arguments)
+    }
+
+    /// Starts a bare server that sends `canned`.
+    pub(crate) fn start_bare(&self, canned: &[Canned]) -> Process {
+        let program = self.program(Kind::Bare);
+        let program = program.as_deref().map_or(OsStr::new(""), OsStr::new);
+        let mut process = Process::spawn_bare(program, Stdio::piped());
+        process.feed(canned);
+        process.first_put();
+        process
+    }
+
+    /// Lets those of `kinds` that there are take turns, so that whatever else the machine does disturbs all of them: `prepare`
+    /// once for each, then `turn` in `rounds` rounds.
+    pub(crate) fn interleaved<State>(
         &self,
+        kinds: &[Kind],
         rounds: usize,
-        prepare: impl Fn(&Process) -> Load,
-        turn: impl Fn(&Process, &mut Load) -> Sample,
-    ) -> [Vec<Sample>; 3] {
-        let processes = [
-            Some(&self.proconsul),
-            Some(&self.bare),
-            self.consul.as_ref(),
-        ];
-        let mut contenders =
-            processes.map(|process| Some((process?, prepare(process?), Vec::new())));
+        prepare: impl Fn(Kind) -> State,
+        turn: impl Fn(&mut State) -> Sample,
+    ) -> Turns {
+        let takes_part = |kind: &&Kind| self.program(**kind).is_some();
+        let kinds = kinds.iter().filter(takes_part);
+        let mut states: Vec<(Kind, State)> = kinds.map(|kind| (*kind, prepare(*kind))).collect();
+        let mut turns = Turns::default();
         for _ in 0..rounds {
-            for (process, load, samples) in contenders.iter_mut().flatten() {
-                samples.push(turn(process, load));
+            for (kind, state) in &mut states {
+                turns[*kind as usize].push(turn(state));
             }
         }
-        contenders.map(|contender| contender.map_or_else(Vec::new, |(_, _, samples)| samples))
+        turns
     }
 }
 

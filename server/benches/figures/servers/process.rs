@@ -4,29 +4,17 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Resource, Rlimit, Signal};
+use rustix::process::{Resource, Rlimit};
 
 use crate::load::wire::Caller;
 use crate::servers::bare::{self, Canned};
 use crate::stopwatch::{Stopwatch, pause};
 
-/// How long a server may take to start or to stop.
+/// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Which server a figure is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The server of this repository.
-    Proconsul,
-    /// Hyper with nothing behind it.
-    Bare,
-    /// A real Consul.
-    Consul,
-}
 
 /// A running server. It is ended when this is dropped.
 #[derive(Debug)]
@@ -39,62 +27,46 @@ pub(crate) struct Process {
 pub(crate) const SERVE_BARE: &str = "serve-bare";
 
 impl Process {
-    /// Starts a server, and waits until it answers.
-    pub(crate) fn start(kind: Kind) -> Self {
-        let process = Self::spawn(kind, &[]);
-        process.first_put();
-        process
-    }
-
-    /// Starts a server with ACLs, on which requests without a token may do everything until that is taken away.
-    pub(crate) fn start_with_acls(kind: Kind) -> Self {
-        let acls = r#"acl { enabled = true default_policy = "deny" tokens { master = "root" default = "root" } }"#;
-        let process = Self::spawn_with(kind, &[], &["-hcl", acls]);
-        process.first_put();
-        process
-    }
-
-    /// Starts a bare server that sends `canned`.
-    pub(crate) fn start_bare(canned: &[Canned]) -> Self {
-        let process = Self::spawn(Kind::Bare, canned);
-        process.first_put();
-        process
-    }
-
-    /// Starts a server, and waits for nothing.
-    ///
-    /// # Panics
-    /// When there is no such program.
-    pub(crate) fn spawn(kind: Kind, canned: &[Canned]) -> Self {
-        Self::spawn_with(kind, canned, &[])
-    }
-
-    fn spawn_with(kind: Kind, canned: &[Canned], arguments: &[&str]) -> Self {
-        let [port, more @ ..] = free_ports();
-        let mut command = match kind {
-            Kind::Proconsul => agent(env!("CARGO_BIN_EXE_proconsul"), port, more),
-            Kind::Bare => bare_server(port),
-            Kind::Consul => {
-                let program = consul_program();
-                let program = program.expect("the caller has asked whether there is a Consul");
-                agent(program, port, more)
-            }
-        };
+    /// Starts an agent, with the same arguments for all programs that can be one.
+    pub(super) fn spawn_agent(program: &OsStr, arguments: &[&str]) -> Self {
+        let [http, server, lan, wan] = free_ports();
+        let mut command = Command::new(program);
+        command.args(["agent", "-dev", "-grpc-port=-1", "-dns-port=-1"]);
+        command.args(["-log-level=err", "-disable-host-node-id"]);
+        command.args(["-hcl", "limits { http_max_conns_per_client = 0 }"]);
+        command.arg(format!("-http-port={http}"));
+        command.arg(format!("-server-port={server}"));
+        command.arg(format!("-serf-lan-port={lan}"));
+        command.arg(format!("-serf-wan-port={wan}"));
         command.args(arguments);
-        let input = if canned.is_empty() {
-            Stdio::null()
-        } else {
-            Stdio::piped()
-        };
-        let spawned = command.stdin(input).stdout(Stdio::null()).spawn();
-        let mut child = spawned.expect("the program can be started");
-        if let Some(mut input) = child.stdin.take() {
-            bare::write(canned, &mut input).expect("the bare server reads its answers");
-        }
+        Self::spawn(command.stdin(Stdio::null()).stderr(Stdio::null()), http)
+    }
+
+    /// Starts this program as the bare server.
+    pub(super) fn spawn_bare(program: &OsStr, input: Stdio) -> Self {
+        let [port, ..] = free_ports();
+        let mut command = Command::new(program);
+        command.arg(SERVE_BARE).arg(port.to_string()).stdin(input);
+        Self::spawn(&mut command, port)
+    }
+
+    fn spawn(command: &mut Command, port: u16) -> Self {
+        let spawned = command.stdout(Stdio::null()).spawn();
         Self {
-            child,
+            child: spawned.expect("the program can be started"),
             address: (Ipv4Addr::LOCALHOST, port).into(),
         }
+    }
+
+    /// Tells a bare server what it sends.
+    pub(super) fn feed(&mut self, canned: &[Canned]) {
+        let mut input = self.child.stdin.take().expect("the input is a pipe");
+        bare::write(canned, &mut input).expect("the bare server reads its answers");
+    }
+
+    /// Opens a connection for single requests.
+    pub(crate) fn caller(&self) -> Caller {
+        Caller::connect(self.address).expect("the server accepts connections")
     }
 
     /// Tries until a PUT succeeds.
@@ -129,21 +101,22 @@ impl Process {
         Duration::from_nanos(nanoseconds.sum())
     }
 
-    /// The memory of the process that is in RAM, in bytes.
-    pub(crate) fn resident(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        let status = status.expect("the process runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        let kibibytes = kibibytes.and_then(|text| text.parse::<u64>().ok());
-        1024 * kibibytes.expect("the kernel prints the resident memory in kB")
+    /// The CPU time that `work` makes the process take, in microseconds, and what `work` gives.
+    pub(crate) fn cpu_during<T>(&self, work: impl FnOnce() -> T) -> (f64, T) {
+        let before = self.cpu();
+        let done = work();
+        ((self.cpu() - before).as_secs_f64() * 1e6, done)
     }
 
-    /// Asks the process to end, and waits until it has.
-    pub(crate) fn stop(mut self) {
-        let pid = Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, Signal::TERM).expect("the process runs");
-        self.child.wait().expect("the process ends");
+    /// The memory of the process that is in RAM, in MiB.
+    pub(crate) fn resident(&self) -> f64 {
+        memory(&format!("/proc/{}/status", self.child.id()), "VmRSS:")
+    }
+
+    /// The memory that the process shares with no other and no file, in MiB.
+    pub(crate) fn private(&self) -> f64 {
+        let path = format!("/proc/{}/smaps_rollup", self.child.id());
+        memory(&path, "Private_Dirty:")
     }
 }
 
@@ -155,39 +128,13 @@ impl Drop for Process {
     }
 }
 
-fn bare_server(port: u16) -> Command {
-    let program = std::env::current_exe().expect("the system knows this program's path");
-    let mut command = Command::new(program);
-    command.arg(SERVE_BARE).arg(port.to_string());
-    command
-}
-
-/// An agent, with the same arguments for both programs that can be one.
-fn agent(program: impl AsRef<OsStr>, http: u16, [server, lan, wan]: [u16; 3]) -> Command {
-    let mut command = Command::new(program);
-    command.args(["agent", "-dev", "-grpc-port=-1", "-dns-port=-1"]);
-    command.args(["-log-level=err", "-disable-host-node-id"]);
-    command.args(["-hcl", "limits { http_max_conns_per_client = 0 }"]);
-    command.arg(format!("-http-port={http}"));
-    command.arg(format!("-server-port={server}"));
-    command.arg(format!("-serf-lan-port={lan}"));
-    command.arg(format!("-serf-wan-port={wan}"));
-    command.stderr(Stdio::null());
-    command
-}
-
-/// A real Consul 1.8.7: what `CONSUL_BIN` names, or what the repository's script has fetched. An empty
-/// `CONSUL_BIN` leaves Consul out.
-pub(crate) fn consul_program() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("CONSUL_BIN") {
-        return (!named.is_empty()).then(|| named.into());
-    }
-    let fetched = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../target/consul-1.8.7/usr/bin/consul"
-    );
-    let fetched = PathBuf::from(fetched);
-    fetched.is_file().then_some(fetched)
+/// Reads what the kernel says of a process' memory, in MiB.
+pub(crate) fn memory(path: &str, name: &str) -> f64 {
+    let text = fs::read_to_string(path).expect("the process runs");
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    let kibibytes: Option<f64> = kibibytes.and_then(|text| text.parse().ok());
+    kibibytes.expect("the kernel prints memory in kB") / 1024.0
 }
 
 /// Ports that were free a moment ago.
@@ -206,4 +153,12 @@ pub(crate) fn raise_open_file_limit() {
         maximum: limit.maximum,
     };
     rustix::process::setrlimit(Resource::Nofile, raised).expect("up to the maximum is allowed");
+}
+
+/// How many files this process may have open.
+pub(crate) fn open_files() -> usize {
+    let limit = rustix::process::getrlimit(Resource::Nofile).current;
+    limit.map_or(usize::MAX, |limit| {
+        usize::try_from(limit).unwrap_or(usize::MAX)
+    })
 }

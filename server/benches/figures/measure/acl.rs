@@ -1,55 +1,45 @@
 //! What ACLs cost: a GET with a token whose policy has ten rules, beside the same GET on a server without ACLs.
 
-use std::time::Duration;
-
 use crate::load::scripts::{Operation, prepare};
-use crate::load::wire::{Answer, Caller};
+use crate::load::wire::Answer;
 use crate::load::{Load, Script};
-use crate::servers::process::{Kind, Process, consul_program};
-use crate::table::{Row, Target, Unit, median_ratio};
+use crate::servers::process::Process;
+use crate::servers::{Kind, Setting, Turns};
 
 /// How often each server has its turn.
-const ROUNDS: usize = 15;
-/// How long a turn is.
-const TURN: Duration = Duration::from_millis(300);
+const ROUNDS: usize = 13;
 /// How many connections ask at once.
 const CONNECTIONS: usize = 8;
-const FIGURE: &str = "GET 100 B with ACLs, a policy of ten rules, against without, CPU";
 /// The token that may read what is asked for.
 const READER: &str = "aaaaaaaa-1111-4222-8333-444444444444";
 /// The name of the policy of ten rules.
 const POLICY: &str = "ten-rules";
+/// A server on which requests without a token may do everything until that is taken away.
+const ACLS: &str =
+    r#"acl { enabled = true default_policy = "deny" tokens { master = "root" default = "root" } }"#;
 
-/// The row, if its name or its group contains `filter`.
-pub(crate) fn rows(filter: &str, print: &mut dyn FnMut(Row)) {
-    if !FIGURE.contains(filter) && !"acl".contains(filter) {
-        return;
-    }
-    print(Row {
-        figure: FIGURE.to_owned(),
-        target: Target::AtMost(1.2),
-        unit: Unit::Times,
-        proconsul: with_against_without(Kind::Proconsul),
-        bare: None,
-        consul: consul_program().map(|_| with_against_without(Kind::Consul)),
-        ratio: None,
-    });
-}
-
-/// CPU per GET with ACLs divided by that without: the median over turns.
-fn with_against_without(kind: Kind) -> f64 {
-    let (plain, guarded) = (Process::start(kind), Process::start_with_acls(kind));
-    prepare(plain.address);
-    prepare(guarded.address);
-    make_reader(&guarded);
-    let (mut without, mut with) = (load(&plain, false), load(&guarded, true));
-    let turn = |process: &Process, load: &mut Load| {
-        let before = process.cpu();
-        let round = load.run(TURN);
-        (process.cpu() - before).as_secs_f64() / round.operations as f64
+/// CPU per GET with ACLs divided by that without.
+pub(crate) fn guarded(setting: &Setting) -> Turns {
+    let start = |kind| {
+        let (plain, guarded) = (
+            setting.start(kind),
+            setting.start_with(kind, &["-hcl", ACLS]),
+        );
+        prepare(&plain);
+        prepare(&guarded);
+        make_reader(&guarded);
+        let loads = [load(&plain, false), load(&guarded, true)];
+        ([plain, guarded], loads)
     };
-    let turns = (0..ROUNDS).map(|_| (turn(&guarded, &mut with), turn(&plain, &mut without)));
-    median_ratio(turns)
+    let rounds = setting.rounds(ROUNDS);
+    setting.interleaved(&Kind::REAL, rounds, start, |(processes, loads)| {
+        let [without, with] = [0, 1].map(|which: usize| {
+            let (process, load) = (&processes[which], &mut loads[which]);
+            let (cpu, round) = process.cpu_during(|| load.run(setting.turn()));
+            cpu / round.operations as f64
+        });
+        vec![with / without]
+    })
 }
 
 fn load(process: &Process, has_token: bool) -> Load {
@@ -66,7 +56,7 @@ fn load(process: &Process, has_token: bool) -> Load {
 
 /// Makes the policy and the token, and takes away the right of requests that have no token.
 fn make_reader(process: &Process) {
-    let mut caller = Caller::connect(process.address).expect("the server accepts connections");
+    let mut caller = process.caller();
     let others = ["a", "b", "get/a", "get/kez", "put/", "tree/", "session/"];
     let others =
         others.map(|prefix| format!(r#"key_prefix \"{prefix}\" {{ policy = \"write\" }} "#));

@@ -1,0 +1,92 @@
+//! What servers inside a test process cost: a thousand of them, and a lock that is lost in no time.
+//!
+//! They are measured in a process of their own, by this program as it was built with either commit's library.
+
+use std::process::Command;
+use std::time::Duration;
+
+use proconsul::Server;
+use proconsul::control::Session;
+
+use crate::load::wire::Caller;
+use crate::servers::process::memory;
+use crate::servers::{Kind, Setting, Turns};
+use crate::stopwatch::Stopwatch;
+
+/// The argument under which this program is the embedder.
+pub(crate) const EMBED: &str = "embed";
+
+const SERVERS: usize = 1000;
+const TIMES: u32 = 50;
+const ROUNDS: usize = 5;
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What [`embed`] prints, of each commit.
+pub(crate) fn measure(setting: &Setting) -> Turns {
+    let rounds = setting.rounds(ROUNDS);
+    setting.interleaved(
+        &Kind::OURS,
+        rounds,
+        |kind| setting.embedder(kind),
+        |embedder| {
+            let Some(embedder) = embedder else {
+                return Vec::new();
+            };
+            let output = Command::new(embedder).arg(EMBED).output();
+            let output = output.expect("the program can be started").stdout;
+            let words = String::from_utf8_lossy(&output);
+            let numbers = words.split_whitespace().map(|word| word.parse());
+            let numbers: Result<Vec<f64>, _> = numbers.collect();
+            numbers.expect("the embedder prints numbers")
+        },
+    )
+}
+
+/// The resident memory of 1,000 servers in MiB; the milliseconds in which all of them start, serve a lock and stop; and the
+/// milliseconds of a frozen server whose lock is lost.
+pub(crate) fn embed() -> String {
+    let (memory, thousand) = thousand();
+    let started = Stopwatch::start();
+    for _ in 0..TIMES {
+        handover();
+    }
+    let handover = started.elapsed().as_secs_f64() * 1e3 / f64::from(TIMES);
+    format!("{memory} {thousand} {handover}")
+}
+
+fn thousand() -> (f64, f64) {
+    let before = resident();
+    let started = Stopwatch::start();
+    let servers: Vec<Server> = (0..SERVERS)
+        .map(|_| {
+            let server = Server::start();
+            lock(&server, Session::default());
+            server
+        })
+        .collect();
+    let memory = resident() - before;
+    drop(servers);
+    (memory, started.elapsed().as_secs_f64() * 1e3)
+}
+
+/// A lock is lost by its session's TTL, held back by the lock-delay, and taken over.
+fn handover() {
+    let server = Server::builder().frozen().start().expect("a free port");
+    lock(&server, Session::ttl(15 * SECOND));
+    server.advance(30 * SECOND);
+    server.advance(15 * SECOND);
+    lock(&server, Session::default());
+}
+
+/// Acquires the lock over the wire for a new session.
+fn lock(server: &Server, session: Session) {
+    let session = server.sessions().create(session).expect("a node");
+    let mut caller = Caller::connect(server.addr()).expect("the server accepts connections");
+    caller.expect("PUT", &format!("/v1/kv/lock?acquire={session}"), b"x");
+    let holder = server.explain("lock").holder;
+    assert_eq!(holder, Some(session), "the lock is acquired");
+}
+
+fn resident() -> f64 {
+    memory("/proc/self/status", "VmRSS:")
+}
