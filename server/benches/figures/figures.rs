@@ -85,8 +85,11 @@ pub(crate) const MEASUREMENTS: &[Measurement] = &[
         (0, figure("5,000 waiters on one key, all answered", Unit::Milliseconds, AtMost(1.15, Bare))),
         (1, figure("memory of a waiting connection", Unit::KiB, AtMost(8.0, Itself))),
     ]),
-    quick(|setting| measure(setting, Folders, 1, |process| fill::folders(process, 100_000, 100)), &[
+    quick(|setting| measure(setting, Folders(""), 1, |process| fill::folders(process, 100_000, 100, "")), &[
         (HALF, figure("`keys?separator=/` where 100,000 keys lie in 100 folders", Unit::Microseconds, AtMost(300.0, Itself))),
+    ]),
+    quick(|setting| measure(setting, Folders("app/"), 1, |process| fill::folders(process, 100_000, 100, "app/")), &[
+        (HALF, figure("`app/?keys&separator=/` where 100,000 keys lie in 100 folders", Unit::Microseconds, AtMost(300.0, Itself))),
     ]),
     slow(scale::million, &[
         (1, figure("a GET among a million keys against one of the only key, CPU", Unit::Times, AtMost(1.1, Itself))),

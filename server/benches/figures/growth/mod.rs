@@ -48,7 +48,8 @@ const GROUPS: [Group; 4] = [
     Group {
         fill: |process, count| {
             fill::keys(process, count as u64);
-            fill::folders(process, count as u64, 10);
+            fill::folders(process, count as u64, 10, "app/");
+            fill::folders(process, count as u64, 10, "");
             scripts::prepare(process);
             None
         },
@@ -62,7 +63,11 @@ const GROUPS: [Group; 4] = [
             ),
             (
                 "keys?separator=/, N keys in 10 folders",
-                What::Ask(|_| Operation::Folders),
+                What::Ask(|_| Operation::Folders("")),
+            ),
+            (
+                "app/?keys&separator=/, N keys in 10 folders",
+                What::Ask(|_| Operation::Folders("app/")),
             ),
             (
                 "recurse of 100 keys beside N",

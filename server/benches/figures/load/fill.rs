@@ -40,10 +40,10 @@ pub(crate) fn keys(process: &Process, count: u64) {
     write(process, count, |number| key(number, count));
 }
 
-/// Writes `count` keys of 100 B in equal parts into `folders` folders.
-pub(crate) fn folders(process: &Process, count: u64, folders: u64) {
+/// Writes `count` keys of 100 B in equal parts into `folders` folders below a path.
+pub(crate) fn folders(process: &Process, count: u64, folders: u64, below: &str) {
     write(process, count, |number| {
-        format!("folders/{:03}/{:07}", number % folders, number / folders)
+        format!("{below}{:03}/{:07}", number % folders, number / folders)
     });
 }
 

@@ -28,8 +28,8 @@ pub(crate) enum Operation {
     Txn,
     /// GET of 100 keys by their prefix.
     Recurse,
-    /// GET of the folders of [`fill::folders`].
-    Folders,
+    /// GET of the folders of [`fill::folders`] below a path.
+    Folders(&'static str),
     /// GET of the health of any of this many services, see [`fill::services`].
     Health(u64),
     /// Two updates to the check of one of this many services, by up to eight connections.
@@ -48,7 +48,7 @@ impl Operation {
                 format!("/v1/kv/{}", fill::key(number % keys, keys))
             }),
             Self::Recurse => get(0, |_| "/v1/kv/tree/?recurse".to_owned()),
-            Self::Folders => get(0, |_| "/v1/kv/folders/?keys&separator=/".to_owned()),
+            Self::Folders(below) => get(0, move |_| format!("/v1/kv/{below}?keys&separator=/")),
             Self::Health(services) => get(start, move |number| {
                 format!("/v1/health/service/s{}", number % services)
             }),
