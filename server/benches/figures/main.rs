@@ -63,7 +63,7 @@ struct Options {
 impl Options {
     /// `None` where the arguments are not understood.
     fn read(words: &[&str]) -> Option<Self> {
-        let head = cargo::commit("HEAD");
+        let head = cargo::git(&["describe", "--always", "--dirty", "--exclude=*"]);
         let mut options = Self {
             setting: Setting {
                 this: env!("CARGO_BIN_EXE_proconsul").into(),
@@ -71,7 +71,7 @@ impl Options {
                 consul: consul_program(),
                 quick: false,
             },
-            this: head,
+            this: head.unwrap_or_default(),
             grows: false,
             wanted: Vec::new(),
         };
@@ -112,7 +112,12 @@ fn consul_program() -> Option<PathBuf> {
 fn run(options: &Options) {
     process::raise_open_file_limit();
     if options.grows {
-        growth::run(&options.setting, |name| options.wants(name));
+        let drawn = growth::run(&options.setting, |name| options.wants(name));
+        // A picture of some lines is not the one that the README shows.
+        if options.wanted.is_empty() {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/growth.svg");
+            std::fs::write(path, growth::plot::draw(&drawn)).expect("the sources can be written");
+        }
         return;
     }
     let other = options.setting.other.as_ref();

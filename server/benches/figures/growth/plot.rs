@@ -20,10 +20,10 @@ const DASHES: [&str; 2] = ["none", "7 4"];
 
 /// What a figure comes to at each size.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub(super) name: &'static str,
+pub(crate) struct Line {
+    pub(crate) name: &'static str,
     /// Sizes and microseconds.
-    pub(super) points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 impl Line {
@@ -56,7 +56,7 @@ fn share(value: f64, from: f64, to: f64) -> f64 {
 }
 
 /// The picture as SVG; the legend has the order of the lines' ends.
-pub(super) fn draw(lines: &[Line]) -> String {
+pub(crate) fn draw(lines: &[Line]) -> String {
     let mut lines: Vec<&Line> = lines.iter().collect();
     lines.sort_by(|left, right| right.grows().total_cmp(&left.grows()));
     let values = lines.iter().flat_map(|line| line.growth());
