@@ -65,7 +65,7 @@ const GROUPS: [Group; 4] = [
                 What::Ask(|_| Operation::Folders("")),
             ),
             (
-                "app/?keys&separator=/, N keys in 10 folders",
+                "app/?keys&separator=/, N in 10 folders",
                 What::Ask(|_| Operation::Folders("app/")),
             ),
             (

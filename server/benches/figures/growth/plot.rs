@@ -17,6 +17,7 @@ const COLOURS: [&str; 7] = [
     "#1f5fa8", "#c1440e", "#2e7d32", "#7b1fa2", "#8d6e00", "#00838f", "#ad1457",
 ];
 const DASHES: [&str; 2] = ["none", "7 4"];
+const SIZES: [&str; 5] = ["10", "100", "1,000", "10,000", "100,000"];
 
 /// What a figure comes to at each size.
 #[derive(Clone, Debug)]
@@ -63,70 +64,21 @@ pub(crate) fn draw(lines: &[Line]) -> String {
     let (low, high) = values.fold((0.5_f64, 2.0_f64), |(low, high), (_, value)| {
         (low.min(value * 0.9), high.max(value * 1.1))
     });
-    let x = |size: f64| LEFT + (RIGHT - LEFT) * share(size, 10.0, 100_000.0);
-    let y = |value: f64| BOTTOM - (BOTTOM - TOP) * share(value, low, high);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"13\" \
-         fill=\"#1a1a1a\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
+         font-size=\"13\" fill=\"#1a1a1a\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n"
     );
-    text(
+    let y = |value: f64| BOTTOM - (BOTTOM - TOP) * share(value, low, high);
+    axes(
         &mut svg,
-        (LEFT, 26.0),
-        "start",
-        "CPU of the server for one operation, as a multiple of its value at N = 10",
+        ticks().filter(|value| (low..=high).contains(value)),
+        y,
     );
-    for (size, name) in [
-        (10.0, "10"),
-        (1e2, "100"),
-        (1e3, "1,000"),
-        (1e4, "10,000"),
-        (1e5, "100,000"),
-    ] {
-        stroke(
-            &mut svg,
-            &[(x(size), TOP), (x(size), BOTTOM)],
-            "#dddddd",
-            1.0,
-            "none",
-        );
-        text(&mut svg, (x(size), BOTTOM + 20.0), "middle", name);
-    }
-    for value in ticks().filter(|value| (low..=high).contains(value)) {
-        let colour = if value == 1.0 { "#555555" } else { "#dddddd" };
-        stroke(
-            &mut svg,
-            &[(LEFT, y(value)), (RIGHT, y(value))],
-            colour,
-            1.0,
-            "none",
-        );
-        text(
-            &mut svg,
-            (LEFT - 8.0, y(value) + 4.0),
-            "end",
-            &format!("{value}"),
-        );
-    }
-    let middle = f64::midpoint(LEFT, RIGHT);
-    text(
-        &mut svg,
-        (middle, BOTTOM + 45.0),
-        "middle",
-        "N: keys, locks and sessions, services and checks, or waiters",
-    );
-    let (at, turned) = (
-        f64::midpoint(TOP, BOTTOM),
-        "middle\" transform=\"rotate(-90)",
-    );
-    text(&mut svg, (-at, 22.0), turned, "times the CPU at N = 10");
-    text(&mut svg, (LEGEND, TOP - 4.0), "start", "at the right end:");
     for (place, line) in lines.iter().enumerate() {
         let colour = COLOURS[place % COLOURS.len()];
         let dashes = DASHES[place / COLOURS.len() % DASHES.len()];
-        let points: Vec<_> = line
-            .growth()
-            .map(|(size, value)| (x(size), y(value)))
-            .collect();
+        let points = line.growth().map(|(size, value)| (x(size), y(value)));
+        let points: Vec<_> = points.collect();
         stroke(&mut svg, &points, colour, 2.0, dashes);
         for (x, y) in points {
             let _ = writeln!(
@@ -144,6 +96,61 @@ pub(crate) fn draw(lines: &[Line]) -> String {
     svg
 }
 
+fn x(size: f64) -> f64 {
+    LEFT + (RIGHT - LEFT) * share(size, 10.0, 100_000.0)
+}
+
+/// The axes with their names, a grid, and what stands above picture and legend.
+fn axes(svg: &mut String, ticks: impl Iterator<Item = f64>, y: impl Fn(f64) -> f64) {
+    for (size, name) in [10.0, 1e2, 1e3, 1e4, 1e5].into_iter().zip(SIZES) {
+        stroke(
+            svg,
+            &[(x(size), TOP), (x(size), BOTTOM)],
+            "#dddddd",
+            1.0,
+            "none",
+        );
+        text(svg, (x(size), BOTTOM + 20.0), "middle", name);
+    }
+    for value in ticks {
+        let colour = if value == 1.0 { "#555555" } else { "#dddddd" };
+        stroke(
+            svg,
+            &[(LEFT, y(value)), (RIGHT, y(value))],
+            colour,
+            1.0,
+            "none",
+        );
+        text(
+            svg,
+            (LEFT - 8.0, y(value) + 4.0),
+            "end",
+            &format!("{value}"),
+        );
+    }
+    text(
+        svg,
+        (LEFT, 26.0),
+        "start",
+        "CPU of the server for one operation, as a multiple of its value at N = 10",
+    );
+    let below = (f64::midpoint(LEFT, RIGHT), BOTTOM + 45.0);
+    text(
+        svg,
+        below,
+        "middle",
+        "N: keys, locks, sessions, services with a check, or waiters",
+    );
+    let beside = (-f64::midpoint(TOP, BOTTOM), 22.0);
+    text(
+        svg,
+        beside,
+        "middle\" transform=\"rotate(-90)",
+        "times the CPU at N = 10",
+    );
+    text(svg, (LEGEND, TOP - 4.0), "start", "at the right end:");
+}
+
 /// 1, 2 and 5 of each power of ten.
 fn ticks() -> impl Iterator<Item = f64> {
     let powers = (-2..6).map(|power| 10.0_f64.powi(power));
@@ -151,6 +158,7 @@ fn ticks() -> impl Iterator<Item = f64> {
 }
 
 fn text(svg: &mut String, (x, y): (f64, f64), anchor: &str, what: &str) {
+    let what = what.replace('&', "&amp;");
     let _ = writeln!(
         svg,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{what}</text>"
