@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-const WIDTH: f64 = 1000.0;
+const WIDTH: f64 = 1020.0;
 const HEIGHT: f64 = 560.0;
 /// Where the axes cross, and how far they go.
 const LEFT: f64 = 70.0;
@@ -16,7 +16,7 @@ const LEGEND_STEP: f64 = 26.0;
 const COLOURS: [&str; 7] = [
     "#1f5fa8", "#c1440e", "#2e7d32", "#7b1fa2", "#8d6e00", "#00838f", "#ad1457",
 ];
-const DASHES: [&str; 2] = ["none", "7 4"];
+const DASHES: [&str; 3] = ["none", "7 4", "2 3"];
 const SIZES: [&str; 5] = ["10", "100", "1,000", "10,000", "100,000"];
 
 /// What a figure comes to at each size.
