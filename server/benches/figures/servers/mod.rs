@@ -149,13 +149,18 @@ impl Setting {
     }
 }
 
-/// Waits until a server has done all that it was asked and is doing nothing; a Consul is never quite still.
+/// Waits until a server has done all that it was asked and is doing nothing; a Consul is never quite still. One quiet look is not
+/// enough: on a busy machine the server may have had no processor.
 pub(crate) fn quiet(process: &Process) {
     const LOOK: Duration = Duration::from_millis(50);
+    const LOOKS: u32 = 3;
+    let mut still = 0;
     for _ in 0..100 {
         let before = process.cpu();
         pause(LOOK);
-        if process.cpu() - before < LOOK / 50 {
+        let is_still = process.cpu() - before < LOOK / 50;
+        still = if is_still { still + 1 } else { 0 };
+        if still == LOOKS {
             return;
         }
     }
