@@ -34,7 +34,7 @@ pub(crate) fn cargo(folder: &Path, target: &Path, arguments: &[&str]) -> Command
 
 /// The short name of a commit.
 pub(crate) fn commit(revision: &str) -> String {
-    let arguments = ["rev-parse", "--short", revision];
+    let arguments = ["rev-parse", "--short=12", revision];
     git(&arguments).unwrap_or_else(|error| panic!("git does not know {revision}: {error}"))
 }
 

@@ -113,10 +113,10 @@ impl Process {
         memory(&format!("/proc/{}/status", self.child.id()), "VmRSS:")
     }
 
-    /// The memory that the process shares with no other and no file, in MiB.
+    /// The memory of the process that is no file's, in MiB. A program that was just written counts as `Private_Dirty`.
     pub(crate) fn private(&self) -> f64 {
         let path = format!("/proc/{}/smaps_rollup", self.child.id());
-        memory(&path, "Private_Dirty:")
+        memory(&path, "Anonymous:")
     }
 }
 
