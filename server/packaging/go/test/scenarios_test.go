@@ -26,7 +26,7 @@ type step struct {
 	Control, Client, Key, Value, Session, Save, Watch, TTL, Fails, Refused string
 	With, Effect                                                           json.RawMessage
 	Expect                                                                 any
-	Failure                                                                []string
+	Contains, Failure                                                      []string
 }
 
 // What a watch has seen, or why not.
@@ -92,12 +92,7 @@ func (r *run) step(s step) {
 			r.t.Fatalf("%s: %v, expected %q", s.Control, err, s.Refused)
 		}
 	case s.Failure != nil:
-		text := r.server.FailureText()
-		for _, part := range s.Failure {
-			if !strings.Contains(text, part) {
-				r.t.Fatalf("%q is not in %s", part, text)
-			}
-		}
+		r.contains(r.server.FailureText(), s.Failure)
 	default:
 		got, err := r.call(s)
 		if s.Fails == "" && err != nil || s.Fails != "" && (err == nil || !strings.Contains(err.Error(), s.Fails)) {
@@ -109,13 +104,22 @@ func (r *run) step(s step) {
 	}
 }
 
+func (r *run) contains(text string, parts []string) {
+	r.t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			r.t.Fatalf("%q is not in %s", part, text)
+		}
+	}
+}
+
 // The arguments of controls, as the description spells them.
 type arguments struct {
-	By, Timeout, Name, Prefix string
-	Count, Times              uint64
-	Effect                    map[string]any
-	Method                    string
-	KeyPrefix                 string `json:"key_prefix"`
+	By, Timeout, Name, Prefix, Key, Scenario string
+	Count, Times                             uint64
+	Effect                                   map[string]any
+	Method                                   string
+	KeyPrefix                                string `json:"key_prefix"`
 }
 
 func duration(text string) time.Duration {
@@ -132,6 +136,22 @@ func (r *run) control(c *proconsultest.Controls, s step) {
 		}
 	}
 	switch s.Control {
+	case "freeze":
+		if clock := c.Freeze(); clock.Rate != s.Expect.(map[string]any)["rate"] {
+			r.t.Fatalf("%v, expected %v", clock, s.Expect)
+		}
+	case "state":
+		for name, expected := range s.Expect.(map[string]any) {
+			if got := c.State()[name]; got != expected {
+				r.t.Fatalf("%s: %v, expected %v", name, got, expected)
+			}
+		}
+	case "timeline":
+		r.contains(c.Timeline(with.Key), s.Contains)
+	case "loseLeader":
+		c.LoseLeader(proconsultest.LoseLeaderOptions{Scenario: with.Scenario})
+	case "findLeader":
+		c.FindLeader()
 	case "server":
 		about, expected := c.Server(), s.Expect.(map[string]any)
 		if about.Version != expected["version"] || float64(about.Seed) != expected["seed"] {

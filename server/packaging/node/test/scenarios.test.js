@@ -15,6 +15,7 @@ const CONTROLS = {
   advance: ({ by }) => [by],
   checkpoint: ({ name }) => [name],
   rollback: ({ name }) => [name],
+  timeline: ({ key }) => [key],
   installFault: ({ key_prefix, ...rest }) => [{ keyPrefix: key_prefix, ...rest }],
 };
 const RENAMED = { installFault: "fault" };
@@ -26,7 +27,7 @@ class Run {
     this.saved = {};
   }
 
-  async control({ control, with: given, expect = {}, refused }) {
+  async control({ control, with: given, expect = {}, contains = [], refused }) {
     const taken = given === undefined ? [] : (CONTROLS[control] ?? ((all) => [all]))(given);
     const asked = this.server[RENAMED[control] ?? control](...taken);
     if (refused) {
@@ -35,6 +36,7 @@ class Run {
     }
     const answer = await asked;
     for (const [name, expected] of Object.entries(expect)) assert.equal(answer[name], expected);
+    for (const part of contains) assert.ok(answer.includes(part), `${part} is not in ${answer}`);
   }
 
   async client_(step) {

@@ -38,6 +38,7 @@ class Run:
         answer = method(**step.get("with", {}))
         for name, expected in step.get("expect", {}).items():
             assert answer[name] == expected
+        assert [part for part in step.get("contains", []) if part not in answer] == [], answer
 
     def value(self, pair):
         return pair["Value"].decode()

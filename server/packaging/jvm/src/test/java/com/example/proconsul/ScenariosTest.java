@@ -61,8 +61,7 @@ class ScenariosTest {
             if (step.containsKey("control")) {
                 control(step);
             } else if (step.containsKey("failure")) {
-                String text = server.failureText();
-                for (Object part : (List<?>) step.get("failure")) assertTrue(text.contains((String) part), part + " is not in " + text);
+                assertContains(step.get("failure"), server.failureText());
             } else if (step.containsKey("fails")) {
                 OperationException refused = assertThrows(OperationException.class, () -> call(step));
                 assertTrue(refused.getStatusContent().contains((String) step.get("fails")), refused.toString());
@@ -77,18 +76,33 @@ class ScenariosTest {
                 assertTrue(refused.getMessage().contains((String) step.get("refused")), refused.toString());
                 return;
             }
-            Map<?, ?> answer = controlled(step);
+            Object answer = controlled(step);
+            if (step.containsKey("contains")) assertContains(step.get("contains"), (String) answer);
             if (step.containsKey("expect")) {
-                ((Map<?, ?>) step.get("expect")).forEach((name, expected) -> assertEquals(expected, answer.get(name)));
+                ((Map<?, ?>) step.get("expect")).forEach((name, expected) -> assertEquals(number(expected), number(((Map<?, ?>) answer).get(name))));
             }
         }
 
+        /** A number of one kind for numbers of any: 0 and 0.0 are the same in JSON. */
+        private static Object number(Object value) {
+            return value instanceof Number ? ((Number) value).doubleValue() : value;
+        }
+
+        private static void assertContains(Object parts, String text) {
+            for (Object part : (List<?>) parts) assertTrue(text.contains((String) part), part + " is not in " + text);
+        }
+
         @SuppressWarnings("unchecked")
-        private Map<?, ?> controlled(Map<?, ?> step) {
+        private Object controlled(Map<?, ?> step) {
             Map<String, Object> with = new HashMap<>();
             if (step.containsKey("with")) with.putAll((Map<String, Object>) step.get("with"));
             switch ((String) step.get("control")) {
                 case "server": return server.server();
+                case "freeze": return server.freeze();
+                case "state": return server.state();
+                case "timeline": return server.timeline((String) with.get("key"));
+                case "loseLeader": server.loseLeader(with); return null;
+                case "findLeader": server.findLeader(); return null;
                 case "advance": return server.advance(java.time.Duration.parse("PT" + with.get("by")));
                 case "waitBlocked": return server.waitBlocked((Long) with.remove("count"), with);
                 case "installFault": return server.fault((Map<String, ?>) with.remove("effect"), with);
