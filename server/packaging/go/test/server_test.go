@@ -12,6 +12,7 @@ import (
 
 	"example.com/proconsul/proconsultest"
 	"github.com/hashicorp/consul/api"
+	"github.com/hashicorp/consul/sdk/testutil"
 )
 
 // A test that is expected to fail: it keeps what it is told, and ends its goroutine as a real one does.
@@ -130,14 +131,29 @@ func TestTheEnvironmentLeadsToTheServer(t *testing.T) {
 	}
 }
 
-// What sdk/testutil does: it runs `consul version`, and starts `consul agent` with a configuration file.
-func TestProgramsThatStartConsulStartThis(t *testing.T) {
+// The server of Consul's own sdk/testutil runs `consul version`, and `consul agent` with a configuration file.
+func TestTheServerOfTestutilIsThisOne(t *testing.T) {
 	proconsultest.AsConsul(t)
-	version, err := exec.Command("consul", "version").Output()
-	if err != nil || !strings.HasPrefix(string(version), "Consul v") {
-		t.Fatalf("%s %v", version, err)
-	}
 	if path, _ := exec.LookPath("consul"); !strings.HasPrefix(path, os.TempDir()) {
 		t.Fatal(path)
+	}
+	server, err := testutil.NewTestServerConfigT(t, func(c *testutil.TestServerConfig) { c.NodeName = "of-testutil" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Interrupted, it ends with 1, as a Consul does.
+	defer func() { _ = server.Stop() }()
+	server.WaitForLeader(t)
+	server.SetKVString(t, "a", "b")
+	client, err := api.NewClient(&api.Config{Address: server.HTTPAddr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, _, err := client.KV().Get("a", nil)
+	if err != nil || pair == nil || string(pair.Value) != "b" {
+		t.Fatal(pair, err)
+	}
+	if name, err := client.Agent().NodeName(); name != "of-testutil" {
+		t.Fatal(name, err)
 	}
 }

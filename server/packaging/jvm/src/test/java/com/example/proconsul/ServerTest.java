@@ -56,7 +56,8 @@ class ServerTest {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertMessage("address already in use", () -> Server.builder().port(taken.getLocalPort()).start());
         }
-        assertMessage("exit code 1", () -> Server.builder().arguments("-no-such-flag").start());
+        assertMessage("ended at its start with exit code 1\n", () -> Server.builder().arguments("-no-such-flag").start());
+        assertMessage("no-such-flag", () -> Server.builder().arguments("-no-such-flag").start());
         assertMessage("is /bin/true proconsul?", () -> Server.builder().binary("/bin/true").start());
         assertMessage("binary names \"/nowhere\"", () -> Server.builder().binary("/nowhere").start());
     }
@@ -65,6 +66,14 @@ class ServerTest {
     void aBinaryOfAnotherVersionIsRefused() {
         String other = System.getenv("OTHER_PROCONSUL");
         assertMessage("is proconsul 0.0.1, and this helper is " + Server.VERSION + ": install", () -> Server.builder().binary(other).start());
+    }
+
+    @Test
+    void anOldOneOnThePathIsRefused(@TempDir Path folder) throws IOException {
+        Path old = Files.createSymbolicLink(folder.resolve("proconsul"), Path.of(System.getenv("OTHER_PROCONSUL")));
+        String found = Binary.find("", Map.of("PATH", folder.toString())::get);
+        assertEquals(old.toString(), found);
+        assertMessage(found + " is proconsul 0.0.1", () -> Server.builder().binary(found).start());
     }
 
     @Test
