@@ -88,18 +88,30 @@ test("a program that is not proconsul is named", async () => {
 test("a binary of another version is refused", () =>
   assert.rejects(startServer({ binary: process.env.OTHER_PROCONSUL }), /is proconsul 0\.0\.1, and this package is [^]*install the binary of/));
 
-test("a platform without a package is named", () => {
+/** What a start without a package for this platform says, with a PATH that is made from a folder. */
+function startWithoutPackage(pathFrom) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "proconsul-"));
   try {
     const helper = path.dirname(fileURLToPath(import.meta.resolve("proconsul")));
     fs.cpSync(helper, path.join(folder, "node_modules", "proconsul"), { recursive: true });
     const script = 'import { startServer } from "proconsul"; await startServer().catch((error) => console.log(error.message));';
-    const options = { cwd: folder, env: { PATH: "" }, timeout: 20_000, encoding: "utf8" };
-    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], options);
-    assert.match(stdout, /there is no package @proconsul\/.*cargo install proconsul/);
+    const options = { cwd: folder, env: { PATH: pathFrom(folder) }, timeout: 20_000, encoding: "utf8" };
+    return spawnSync(process.execPath, ["--input-type=module", "-e", script], options).stdout;
   } finally {
     fs.rmSync(folder, { recursive: true });
   }
+}
+
+test("a platform without a package is named", () => {
+  assert.match(startWithoutPackage(() => ""), /there is no package @proconsul\/.*cargo install proconsul/);
+});
+
+test("an old one on the PATH is refused", () => {
+  const said = startWithoutPackage((folder) => {
+    fs.symlinkSync(process.env.OTHER_PROCONSUL, path.join(folder, "proconsul"));
+    return `${folder}${path.delimiter}${process.env.PATH}`;
+  });
+  assert.match(said, /proconsul is proconsul 0\.0\.1, and this package is .*install the binary of/);
 });
 
 test("a process ends although it has forgotten its server", () => {

@@ -1,4 +1,4 @@
-// What TypeScript makes of the types: it is compiled, not run.
+// What TypeScript makes of the types. Only `used` is run, too.
 
 import { ControlError, startServer, type Caused, type Server } from "proconsul";
 
@@ -14,6 +14,12 @@ export async function use(): Promise<string[]> {
   // @ts-expect-error There is no such kind of record.
   caused.filter((record) => record.kind === "nothing");
   return caused.filter((record) => record.kind === "acquired").map((record) => record.key ?? "");
+}
+
+/** Returns the URL of a server that is gone: `await using` has stopped it. */
+export async function used(): Promise<string> {
+  await using server = await startServer();
+  return server.url;
 }
 
 export function status(error: unknown): number | undefined {

@@ -59,6 +59,9 @@ def test_durations_are_seconds_timedeltas_or_text():
 def test_asyncio():
     async def test():
         async with proconsul.AsyncServer(frozen=True) as server:
+            assert server.environment == {"CONSUL_HTTP_ADDR": f"{server.host}:{server.port}"}
+            assert f"(seed {server.seed})" in await server.failure_text()
+            assert "the agent came up" in await server.history_text()
             before = (await server.clock())["now_ms"]
             caused = await server.advance("20s")
             assert caused["now_ms"] == before + 20_000
@@ -66,6 +69,9 @@ def test_asyncio():
                 await server.wait_blocked(1, timeout="1ms")
             assert refused.value.status == 409
             assert "what happened on" in await server.failure_text()
+
+        async with proconsul.AsyncServer(args=["-log-level=info"]) as server:
+            assert "agent running" in server.log
 
     asyncio.run(test())
 
@@ -117,6 +123,15 @@ def test_a_binary_that_is_missing_is_said(monkeypatch):
     monkeypatch.setattr("proconsul._binary._folders", list)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(proconsul.BinaryError, match="cargo install proconsul"):
+        proconsul.Server()
+
+
+def test_an_old_one_on_the_path_is_refused(monkeypatch, tmp_path):
+    (tmp_path / "proconsul").symlink_to(os.environ["OTHER_PROCONSUL"])
+    monkeypatch.delenv("PROCONSUL_BINARY", raising=False)
+    monkeypatch.setattr("proconsul._binary._folders", list)
+    monkeypatch.setenv("PATH", str(tmp_path) + os.pathsep + os.environ["PATH"])
+    with pytest.raises(proconsul.BinaryError, match=f"{tmp_path}/proconsul is proconsul 0.0.1, .* install the binary of"):
         proconsul.Server()
 
 

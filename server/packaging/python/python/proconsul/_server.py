@@ -243,9 +243,38 @@ class AsyncServer(AsyncControls):
         return self.sync.url
 
     @property
+    def host(self) -> str:
+        """The IP address of Consul's API."""
+        return self.sync.host
+
+    @property
+    def port(self) -> int:
+        """The port of Consul's API."""
+        return self.sync.port
+
+    @property
     def address(self) -> str:
         """Host and port, as CONSUL_HTTP_ADDR takes them."""
         return self.sync.address
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which clients of Consul find this server."""
+        return self.sync.environment
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run, which `AsyncServer(seed=...)` repeats."""
+        return self.sync.seed
+
+    @property
+    def log(self) -> str:
+        """The last lines of the server's log."""
+        return self.sync.log
+
+    async def history_text(self) -> str:
+        """As `Server.history_text`."""
+        return await asyncio.to_thread(self.sync.history_text)
 
     async def failure_text(self) -> str:
         """As `Server.failure_text`."""
