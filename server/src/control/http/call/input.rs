@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::Uri;
+use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -45,11 +46,13 @@ pub(in crate::control::http) struct Number(pub(in crate::control::http) u64);
 #[serde(deny_unknown_fields)]
 struct Empty {}
 
-/// Reads the body of a request, which must have no parameters.
-async fn whole_body(request: Request, control: &Control) -> Result<Bytes, Refused> {
-    let Empty {} = query::read(request.uri().query().unwrap_or_default().as_bytes())?;
-    let bytes = Bytes::from_request(request, control).await;
-    bytes.map_err(|_| Refused::input("the body cannot be read"))
+/// Reads the body of a request, which must have no parameters. Boxed, so that it is in the binary once.
+fn whole_body(request: Request, control: &Control) -> BoxFuture<'_, Result<Bytes, Refused>> {
+    Box::pin(async move {
+        let Empty {} = query::read(request.uri().query().unwrap_or_default().as_bytes())?;
+        let bytes = Bytes::from_request(request, control).await;
+        bytes.map_err(|_| Refused::input("the body cannot be read"))
+    })
 }
 
 fn parsed<T: DeserializeOwned>(uri: &Uri, body: &[u8]) -> Result<T, Refused> {

@@ -9,10 +9,13 @@ mod schemas;
 mod span;
 
 use std::future::Future;
+use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::Method;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use crate::control::Control;
@@ -82,14 +85,22 @@ impl Call {
         R: Fn(Control, I) -> W + Clone + Send + Sync + 'static,
         W: Future<Output = Result<O, Refused>> + Send + 'static,
     {
-        let filter = MethodFilter::try_from(method.clone()).expect("calls have ordinary methods");
-        let handler = async move |State(control): State<Control>, input: I| {
-            run(control, input).await.map(Output::into_answer)
+        let run = Arc::new(run);
+        let answered = move |control: Control, request: Request| -> BoxFuture<'static, Response> {
+            let run = Arc::clone(&run);
+            Box::pin(async move {
+                let input = I::from_request(request, &control).await;
+                let answer = match input {
+                    Ok(input) => run(control, input).await.map(Output::into_answer),
+                    Err(refused) => Err(refused),
+                };
+                answer.into_response()
+            })
         };
         Self {
+            route: route(&method, Arc::new(answered)),
             method,
             path,
-            route: on(filter, handler),
             name,
             summary,
             example: None,
@@ -134,6 +145,17 @@ impl Call {
         operation.insert("responses".into(), responses);
         Value::Object(operation)
     }
+}
+
+/// What carries out a call. It is boxed, so that what axum makes of a handler is in the binary once, and not for each call.
+type Answered = dyn Fn(Control, Request) -> BoxFuture<'static, Response> + Send + Sync;
+
+fn route(method: &Method, answered: Arc<Answered>) -> MethodRouter<Control> {
+    let filter = MethodFilter::try_from(method.clone()).expect("calls have ordinary methods");
+    on(
+        filter,
+        async move |State(control): State<Control>, request| answered(control, request).await,
+    )
 }
 
 /// `advanceToNext` for `advance_to_next`.

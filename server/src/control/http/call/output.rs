@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 
-use axum::Json;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -10,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::schemas::Schemas;
+use super::{Refused, Schemas};
 
 /// The answer of a call. A serializable type is answered as JSON.
 pub(in crate::control::http) trait Output {
@@ -35,12 +34,23 @@ pub(in crate::control::http) enum JsonOrText<T> {
 
 impl<T: Serialize + JsonSchema> Output for T {
     fn into_answer(self) -> Response {
-        Json(self).into_response()
+        written(serde_json::to_vec(&self))
     }
 
     fn contents(schemas: &mut Schemas) -> Value {
         json!({ "application/json": { "schema": schemas.given::<T>() } })
     }
+}
+
+fn written(json: serde_json::Result<Vec<u8>>) -> Response {
+    let json = json.map(|json| {
+        (
+            [(CONTENT_TYPE, HeaderValue::from_static("application/json"))],
+            json,
+        )
+    });
+    json.map_err(|error| Refused::failed(format!("the answer cannot be written: {error}")))
+        .into_response()
 }
 
 impl Output for PlainText {
@@ -62,8 +72,7 @@ impl<T> Written<T> {
 
 impl<T: JsonSchema> Output for Written<T> {
     fn into_answer(self) -> Response {
-        let json = HeaderValue::from_static("application/json");
-        ([(CONTENT_TYPE, json)], self.0).into_response()
+        written(Ok(self.0.into_bytes()))
     }
 
     fn contents(schemas: &mut Schemas) -> Value {
