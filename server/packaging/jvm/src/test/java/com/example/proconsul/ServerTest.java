@@ -105,7 +105,7 @@ class ServerTest {
         System.setErr(new PrintStream(shown, true));
         try {
             EngineTestKit.engine("junit-jupiter").selectors(selectClass(Example.class)).execute()
-                .testEvents().assertStatistics(statistics -> statistics.succeeded(2).failed(1));
+                .testEvents().assertStatistics(statistics -> statistics.succeeded(3).failed(1));
         } finally {
             System.setErr(errors);
         }
@@ -132,6 +132,13 @@ class ServerTest {
         @Test
         void another(Server server) {
             isNew(server);
+        }
+
+        @Test
+        @Proconsul(files = "src/test/resources/node.hcl", arguments = {"-datacenter", "dc9"})
+        void withFilesAndArguments(Server server) {
+            Map<String, Object> about = server.server();
+            assertEquals(List.of("of-a-file", "dc9"), List.of(about.get("node"), about.get("datacenter")));
         }
 
         private static void isNew(Server server) {

@@ -1,0 +1,1 @@
+node_name = "of-a-file"
