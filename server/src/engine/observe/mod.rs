@@ -44,6 +44,17 @@ impl OpenCall {
     }
 }
 
+/// What [`Engine::read_on`] finds.
+#[derive(Debug)]
+pub(crate) struct ReadOn {
+    /// How many records the reader does not get: those that were left out, and those that the history has dropped,
+    /// wanted or not.
+    pub(crate) missed: u64,
+    pub(crate) records: Vec<Record>,
+    /// The number of the last record that was looked at.
+    pub(crate) passed: u64,
+}
+
 /// A request that is held. Dropping it lets the request go on.
 #[derive(Debug)]
 #[must_use = "dropping it lets the request go on"]
@@ -156,21 +167,33 @@ impl Engine {
         }
     }
 
-    /// Returns the oldest records after the one with the number `after`, at most `limit`.
-    pub(crate) fn some_after(&self, after: u64, limit: usize) -> Vec<Record> {
+    /// Reads on in the history: the oldest records after the one with the number `after` that `filter` means, at most
+    /// `limit`. Where more than `behind` are there, the older ones of them are left out.
+    pub(crate) fn read_on(&self, after: u64, filter: &Filter, behind: u64, limit: usize) -> ReadOn {
         let state = self.lock();
-        let records = state.history.after(after).take(limit);
-        records.cloned().collect()
+        let (first, last) = state.history.numbers();
+        let gone = (first - 1).saturating_sub(after);
+        let after = after + gone;
+        let wanted = || state.history.after(after).filter(|one| filter.matches(one));
+        // Where even all of them are few enough, they need not be counted.
+        let left_out = if last.saturating_sub(after) <= behind {
+            0
+        } else {
+            wanted().count().saturating_sub(usize_of(behind))
+        };
+        let records: Vec<Record> = wanted().skip(left_out).take(limit).cloned().collect();
+        let full = records.last().filter(|_| records.len() == limit);
+        ReadOn {
+            missed: gone + left_out as u64,
+            passed: full.map_or(last.max(after), |record| record.number),
+            records,
+        }
     }
 
     /// Returns the numbers of the first and the last record that the history has; the first is one more than the last
     /// in an empty history.
     pub(crate) fn record_numbers(&self) -> (u64, u64) {
-        self.with_state(|state, _| {
-            let last = state.history.last();
-            let first = state.history.after(0).next();
-            (first.map_or(last + 1, |record| record.number), last)
-        })
+        self.with_state(|state, _| state.history.numbers())
     }
 
     /// Returns the number of old records that the history has dropped because it was full.
@@ -212,7 +235,20 @@ impl Engine {
     }
 }
 
+fn usize_of(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
 impl History {
+    /// The numbers of the first and the last record; the first is one more than the last where there are none.
+    fn numbers(&self) -> (u64, u64) {
+        let first = self.after(0).next();
+        (
+            first.map_or(self.last() + 1, |record| record.number),
+            self.last(),
+        )
+    }
+
     fn matching(&self, filter: &Filter) -> Vec<Record> {
         let records = self.after(filter.is_after());
         records

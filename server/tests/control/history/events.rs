@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use proconsul::Server;
 use proconsul::control::Session;
 use proconsul::faults::{LeaderLoss, Phase};
+use proconsul::history::{Filter, Kind};
 use serde_json::{Value, json};
 
 use crate::over_http::guarded::{both, control_address};
@@ -73,8 +74,19 @@ impl Stream {
         Self(BufReader::new(connection))
     }
 
-    /// Reads on to the next event of this name.
+    /// Reads on to the next event of this name. Returns its data.
     fn next(&mut self, name: &str) -> Value {
+        let data = self.field(name, "data: ");
+        serde_json::from_str(&data).expect("JSON")
+    }
+
+    /// Reads on to the next event of this name. Returns its id.
+    fn passed(&mut self, name: &str) -> u64 {
+        let id = self.field(name, "id: ");
+        id.trim_end().parse().expect("a number")
+    }
+
+    fn field(&mut self, name: &str, field: &str) -> String {
         let wanted = format!("event: {name}");
         let mut is_meant = false;
         loop {
@@ -82,8 +94,8 @@ impl Stream {
             let length = self.0.read_line(&mut line).expect("it goes on");
             assert!(length > 0, "the stream has ended");
             is_meant |= line.trim_end() == wanted;
-            if let (true, Some(data)) = (is_meant, line.strip_prefix("data: ")) {
-                return serde_json::from_str(data).expect("JSON");
+            if let (true, Some(value)) = (is_meant, line.strip_prefix(field)) {
+                return value.to_owned();
             }
         }
     }
@@ -170,6 +182,98 @@ fn a_slow_reader_is_told_what_it_missed() {
     assert_eq!(numbers(&told(&server, "&after=0", &[])), all);
 }
 
+/// Only what is wanted is sent, and what is passed over counts as seen.
+#[test]
+fn a_reader_gets_the_kinds_that_it_wants() {
+    for server in both() {
+        let session = server.sessions().create(Session::ttl(10 * SECOND));
+        let session = session.expect("it is created");
+        for key in ["a", "b"] {
+            put(&server, &format!("/v1/kv/{key}"), "x");
+        }
+        server
+            .kv()
+            .acquire("job", "x", &session)
+            .expect("it is free");
+        server.kv().delete("b");
+        let last = server.last_record();
+        let kinds = |query: &str, headers: &[&str]| -> Vec<String> {
+            let events = told(&server, query, headers);
+            let seen = events.last().expect("there is a beginning").id.clone();
+            assert_eq!(seen, Some(last.to_string()), "{events:?}");
+            let records = events.iter().filter(|event| event.name == "record");
+            let kind = |event: &Event| event.data["kind"].as_str().expect("a kind").to_owned();
+            records.map(kind).collect()
+        };
+        let both_kinds = "&kind=acquired&kind=key-deleted";
+        assert_eq!(
+            kinds(&format!("{both_kinds}&after=0"), &[]),
+            ["acquired", "key-deleted"]
+        );
+        assert_eq!(kinds(&format!("{both_kinds}&last=1"), &[]), ["key-deleted"]);
+        assert_eq!(kinds("&kind=control&after=0", &[]), [""; 0]);
+        let header = format!("Last-Event-ID: {}", last - 1);
+        assert_eq!(
+            kinds(&format!("{both_kinds}&after=0"), &[&header]),
+            ["key-deleted"]
+        );
+    }
+}
+
+/// A stream that goes on passes over what is not wanted, and says up to where.
+#[test]
+fn a_stream_of_some_kinds_goes_on() {
+    for server in both() {
+        let mut stream = Stream::open(control_address(&server), "?kind=key-deleted");
+        stream.next("begin");
+        for key in ["a", "b", "c"] {
+            put(&server, &format!("/v1/kv/{key}"), "x");
+        }
+        // Nothing is wanted, so that it comes with the next heartbeat.
+        let mut passed = 0;
+        while passed < server.last_record() {
+            passed = stream.passed("clock");
+        }
+        server.kv().delete("b");
+        let record = stream.next("record");
+        assert_eq!(
+            (&record["kind"], &record["number"]),
+            (&json!("key-deleted"), &json!(server.last_record()))
+        );
+    }
+}
+
+/// What a reader of some kinds missed is counted in these kinds, as far as the history still has them.
+#[test]
+fn what_is_missed_is_what_was_wanted() {
+    let server = crate::support::frozen();
+    for number in 0..30 {
+        server.kv().put(format!("key-{number}"), "x");
+        server.kv().delete(format!("key-{number}"));
+    }
+    let last = server.last_record();
+    let events = told(&server, "&kind=key-deleted&after=0&behind=3", &[]);
+    let missed = events.iter().find(|event| event.name == "missed");
+    assert_eq!(
+        missed.map(|event| &event.data),
+        Some(&json!({ "records": 27, "next": last - 4 }))
+    );
+    assert_eq!(numbers(&events), [last - 4, last - 2, last]);
+    let all = told(&server, "&kind=key-deleted&after=0&behind=30", &[]);
+    assert_eq!(numbers(&all).len(), 30);
+    assert!(all.iter().all(|event| event.name != "missed"), "{all:?}");
+    // More wanted ones than are sent at once, between others.
+    for number in 0..3000 {
+        server.kv().put(format!("key-{number}"), "x");
+        server.kv().delete(format!("key-{number}"));
+    }
+    let all = told(&server, "&kind=key-deleted&after=0", &[]);
+    let wanted = server.history(&Filter::of(Kind::KeyDeleted));
+    let wanted: Vec<u64> = wanted.iter().map(|record| record.number).collect();
+    assert_eq!(wanted.len(), 3030);
+    assert!(numbers(&all) == wanted, "not the records that are wanted");
+}
+
 #[test]
 fn wrong_parameters_are_refused_with_a_sentence() {
     let server = Server::start();
@@ -179,6 +283,10 @@ fn wrong_parameters_are_refused_with_a_sentence() {
         ("?follow=maybe", "expected true or false, not \"maybe\""),
         ("?after=1&last=1", "expected at most one of after and last"),
         ("?more=1", "more"),
+        (
+            "?kind=acquired&kind=lost",
+            "unknown kind \"lost\"; there are request, answer, blocked",
+        ),
     ] {
         let answer = get(&server, &format!("/proconsul/v1/events{query}"));
         assert_eq!(answer.status, 400, "{query}");

@@ -21,43 +21,51 @@ use serde_json::{Map, Value, json};
 
 use super::clock::Clock;
 use super::history::RecordNumber;
-use super::records::RecordJson;
+use super::records::{RecordJson, of_kinds};
 use crate::clock::Patience;
 use crate::control::Control;
-use crate::control::http::call::{Input, Output, Parameters, Refused, Schemas, calls};
+use crate::control::http::call::{Input, Name, Output, Parameters, Refused, Schemas, calls};
+use crate::history::{Filter, Kind};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The media type of server-sent events.
 const EVENTS: &str = "text/event-stream";
 /// The most records that are sent at once.
-const BATCH: usize = 512;
-/// How long a stream rests after it has sent something, in the machine's time: what happens meanwhile is sent at once,
-/// and a busy server is not slowed down. To wake up costs as much as some fifty records do, and a reader who looks on
-/// sees no difference.
+const BATCH: usize = 1024;
+/// How long a stream rests after it has looked for records, in the machine's time: what happens meanwhile is sent at once,
+/// and a busy server is not slowed down. A reader who looks on sees no difference.
 const REST: Duration = Duration::from_millis(100);
+/// How long it rests after it has sent many records: to wake up costs as much as some fifty of them do.
+const LONG_REST: Duration = Duration::from_millis(250);
+/// How many records are many: a person does not follow these.
+const MANY: usize = 20;
 /// How long it rests after it has left records out: more come than its reader wants, and to send many of them would slow
 /// down the server for nothing.
-const LONG_REST: Duration = Duration::from_millis(500);
-/// How often a quiet stream tells the time, in the machine's time.
+const LONGEST_REST: Duration = Duration::from_millis(500);
+/// How often a stream tells the time when it has nothing else to tell, in the machine's time.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 calls! {
-    /// The history as server-sent events, while it is written: `begin` first, then a `record` for each record, whose id
-    /// is the record's number; `missed` where records are gone that the reader has not got; `clock` after records and
-    /// every second. A client that comes back with `Last-Event-ID` goes on behind that record.
+    /// The history as server-sent events, while it is written: `begin` first, then a `record` for each record that is
+    /// wanted; `missed` where such are gone that the reader has not got; `clock` after records and every second. The id
+    /// of an event is the number of the last record that the stream has passed, wanted or not: a client that comes back
+    /// with it as `Last-Event-ID` goes on behind that record.
     GET "/events" events;
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
+    /// Only records of this kind. May be repeated. What is left out costs the server next to nothing.
+    #[serde(default)]
+    kind: Vec<Name<Kind>>,
     /// Begins after the record with this number; with what happens from now on if it is left out.
     after: Option<RecordNumber>,
-    /// Begins with the last so many records. At most one of `after` and `last` is given.
+    /// Begins behind all but the last so many records, of any kind. At most one of `after` and `last` is given.
     last: Option<Count>,
-    /// How many records the reader may be behind: when there are more, the older ones are left out, and `missed` says
-    /// how many. All that the history keeps if it is left out.
+    /// How many wanted records the reader may be behind: when there are more, the older ones are left out, and `missed`
+    /// says how many. All that the history keeps if it is left out.
     behind: Option<Count>,
     /// Whether the stream goes on when all records have been sent: `true`, which is the default, or `false`.
     follow: Option<Flag>,
@@ -127,7 +135,7 @@ impl Input for Place {
             "name": "Last-Event-ID",
             "in": "header",
             "required": false,
-            "description": "The number of the last record that the client has got. It counts before `after` and `last`.",
+            "description": "The id of the last event that the client has got. It counts before `after` and `last`.",
             "schema": { "type": "integer", "minimum": 0 },
         });
         if let Some(Value::Array(parameters)) = operation.get_mut("parameters") {
@@ -169,16 +177,17 @@ struct Begin {
 #[derive(JsonSchema, Serialize)]
 #[schemars(deny_unknown_fields)]
 struct Missed {
-    /// How many.
+    /// How many: the wanted ones that were left out, and all that the history has dropped, since nothing is known of
+    /// their kinds any more.
     records: u64,
-    /// The number of the next record that the reader gets.
+    /// The number from which on the reader gets all that it wants.
     next: u64,
 }
 
 impl Sent {
     /// Appends it as an event, whose data is one line: JSON escapes line breaks. All events of a batch share a buffer.
     /// Those of axum's `Sse` allocate some ten times each, which made the records of a write dearer than the write.
-    fn write(&self, to: &mut Vec<u8>) {
+    fn write(&self, passed: u64, to: &mut Vec<u8>) {
         let name: &[u8] = match self {
             Self::Begin(_) => b"begin",
             Self::Missed(_) => b"missed",
@@ -187,10 +196,8 @@ impl Sent {
         };
         to.extend_from_slice(b"event: ");
         to.extend_from_slice(name);
-        if let Self::Record(record) = self {
-            to.extend_from_slice(b"\nid: ");
-            to.extend_from_slice(record.number.to_string().as_bytes());
-        }
+        to.extend_from_slice(b"\nid: ");
+        to.extend_from_slice(itoa::Buffer::new().format(passed).as_bytes());
         to.extend_from_slice(b"\ndata: ");
         serde_json::to_writer(&mut *to, self).expect("an event can be written");
         to.extend_from_slice(b"\n\n");
@@ -200,13 +207,16 @@ impl Sent {
 /// A stream, before it is sent.
 struct Stream {
     control: Control,
-    /// The number of the last record that was sent or missed.
-    sent: u64,
+    filter: Filter,
+    /// The number of the last record that was sent, missed, or not wanted.
+    passed: u64,
     behind: u64,
     follows: bool,
     /// Events that are to be sent.
     ready: Vec<u8>,
     rest: Patience,
+    /// How long it is until the time is told again.
+    beat: Patience,
     is_over: bool,
 }
 
@@ -229,14 +239,16 @@ impl Stream {
             after,
         };
         let mut ready = Vec::new();
-        Sent::Begin(begin).write(&mut ready);
-        Sent::Clock(Clock::of(&control)).write(&mut ready);
+        Sent::Begin(begin).write(after, &mut ready);
+        Sent::Clock(Clock::of(&control)).write(after, &mut ready);
         Self {
-            sent: after,
+            filter: of_kinds(&wanted.kind),
+            passed: after,
             behind: wanted.behind.map_or(u64::MAX, |count| count.0),
             follows: wanted.follow.is_none_or(|flag| flag.0),
             ready,
             rest: Patience::of(Duration::ZERO),
+            beat: Patience::of(HEARTBEAT),
             is_over: false,
             control,
         }
@@ -251,42 +263,40 @@ impl Stream {
         (!ready.is_empty()).then_some(ready)
     }
 
-    /// Waits for records or for the next heartbeat.
+    /// Waits for records or for the next heartbeat. What it finds may be nothing that is wanted.
     async fn fill(&mut self) {
         self.rest.over().await;
         let engine = self.control.engine();
         // A timer that nothing waits for would wake its thread for nothing.
-        if self.follows && engine.last_record() <= self.sent {
-            let heartbeat = Patience::of(HEARTBEAT);
-            let recorded = pin!(engine.recorded_after(self.sent));
-            let beat = pin!(heartbeat.over());
+        if self.follows && engine.last_record() <= self.passed {
+            let recorded = pin!(engine.recorded_after(self.passed));
+            let beat = pin!(self.beat.over());
             if let Either::Left(_) = select(recorded, beat).await {
                 self.is_over = engine.is_closed();
             }
         }
-        let (first, last) = engine.record_numbers();
-        let kept = first.max(last.saturating_sub(self.behind) + 1);
-        let is_behind = kept > self.sent + 1;
-        if is_behind {
-            let records = kept - 1 - self.sent;
-            let missed = Sent::Missed(Missed {
-                records,
-                next: kept,
-            });
-            missed.write(&mut self.ready);
-            self.sent = kept - 1;
+        let found = engine.read_on(self.passed, &self.filter, self.behind, BATCH);
+        if found.missed > 0 {
+            let first = found.records.first();
+            let next = first.map_or(found.passed + 1, |record| record.number);
+            let records = found.missed;
+            Sent::Missed(Missed { records, next }).write(next - 1, &mut self.ready);
         }
-        for record in engine.some_after(self.sent, BATCH) {
-            self.sent = record.number;
-            let record = Sent::Record(Box::new(RecordJson::from(&record)));
-            record.write(&mut self.ready);
+        for record in &found.records {
+            let sent = Sent::Record(Box::new(RecordJson::from(record)));
+            sent.write(record.number, &mut self.ready);
         }
-        self.is_over |= !self.follows && self.sent >= last;
-        Sent::Clock(Clock::of(&self.control)).write(&mut self.ready);
-        self.rest = Patience::of(match (self.follows, is_behind) {
-            (true, false) => REST,
-            (true, true) => LONG_REST,
-            (false, _) => Duration::ZERO,
+        self.passed = found.passed;
+        self.is_over |= !self.follows && found.records.len() < BATCH;
+        if !self.ready.is_empty() || self.is_over || self.beat.left().is_zero() {
+            self.beat = Patience::of(HEARTBEAT);
+            Sent::Clock(Clock::of(&self.control)).write(self.passed, &mut self.ready);
+        }
+        self.rest = Patience::of(match found {
+            _ if !self.follows => Duration::ZERO,
+            found if found.missed > 0 => LONGEST_REST,
+            found if found.records.len() >= MANY => LONG_REST,
+            _ => REST,
         });
     }
 }

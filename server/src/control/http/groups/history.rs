@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::records::{BlockedJson, Done, RecordJson, about, at, at_ms, millis, records};
+use super::records::{BlockedJson, Done, RecordJson, about, at, at_ms, millis, of_kinds, records};
 use crate::control::Control;
 use crate::control::http::aside;
 use crate::control::http::call::{
     JsonBody, JsonOrText, Name, Nothing, Parameters, PlainText, Refused, calls,
 };
 use crate::engine;
-use crate::history::{Filter, Interval, Kind};
+use crate::history::{Interval, Kind};
 
 calls! {
     /// What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more
@@ -214,9 +214,7 @@ async fn history(
     control: Control,
     Parameters(wanted): Parameters<Wanted>,
 ) -> Result<JsonOrText<History>, Refused> {
-    let kinds = wanted.kind.iter().map(|kind| kind.0);
-    let filter = kinds.fold(Filter::all(), Filter::or);
-    let filter = about(filter, wanted.key, wanted.session);
+    let filter = about(of_kinds(&wanted.kind), wanted.key, wanted.session);
     let filter = filter.after(wanted.after.map_or(0, |number| number.0));
     aside(move || {
         let found = control.history(&filter);

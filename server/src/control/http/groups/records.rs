@@ -220,6 +220,12 @@ pub(super) fn records(list: &[history::Record]) -> Vec<RecordJson> {
     list.iter().map(RecordJson::from).collect()
 }
 
+/// The records of these kinds; all records where no kind is given.
+pub(super) fn of_kinds(kinds: &[Name<Kind>]) -> Filter {
+    let kinds = kinds.iter().map(|kind| kind.0);
+    kinds.fold(Filter::all(), Filter::or)
+}
+
 /// Only records about this key and this session, where they are given.
 pub(super) fn about(filter: Filter, key: Option<String>, session: Option<String>) -> Filter {
     let filter = match key {
