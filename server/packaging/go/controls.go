@@ -47,6 +47,10 @@ type Blocked struct {
 	Read string `json:"read"`
 	// The index that it waits to be passed.
 	MinIndex uint64 `json:"min_index"`
+	// When it arrived, in milliseconds of the server's clock.
+	SinceMs uint64 `json:"since_ms"`
+	// The number of the record of its arrival.
+	Record uint64 `json:"record"`
 	// When its wait ends, in milliseconds of the server's clock.
 	UntilMs uint64 `json:"until_ms"`
 }

@@ -43,6 +43,10 @@ export interface Blocked {
   read: string;
   /** The index that it waits to be passed. */
   min_index: number;
+  /** When it arrived, in milliseconds of the server's clock. */
+  since_ms: number;
+  /** The number of the record of its arrival. */
+  record: number;
   /** When its wait ends, in milliseconds of the server's clock. */
   until_ms: number;
 }

@@ -115,6 +115,8 @@ pub(crate) struct Tab {
     target: String,
     /// What the browser has reported as an error.
     pub(crate) errors: Vec<String>,
+    /// What streams have brought since [`Tab::listen`]: the kinds of records, and the names of other events.
+    pub(crate) heard: Vec<String>,
     browser: Arc<Browser>,
 }
 
@@ -151,6 +153,7 @@ impl Tab {
             last_call: 0,
             target,
             errors: Vec::new(),
+            heard: Vec::new(),
             browser,
         };
         for domain in ["Page", "Runtime", "Log", "DOM"] {
@@ -189,6 +192,13 @@ impl Tab {
     /// with 404 is none: it is how Consul says that there is no such key.
     fn note(&mut self, said: &Value) {
         let parameters = &said["params"];
+        if said["method"] == "Network.eventSourceMessageReceived" {
+            let data = parameters["data"].as_str().unwrap_or_default();
+            let data: Value = serde_json::from_str(data).expect("events are JSON");
+            let name = data["kind"].as_str().or(parameters["eventName"].as_str());
+            self.heard
+                .push(name.expect("an event has a name").to_owned());
+        }
         let is_error = match said["method"].as_str() {
             Some("Runtime.exceptionThrown") => true,
             Some("Runtime.consoleAPICalled") => parameters["type"] == "error",
@@ -201,6 +211,24 @@ impl Tab {
         if is_error {
             self.errors.push(parameters.to_string());
         }
+    }
+
+    /// Notes what server-sent events bring from now on.
+    pub(crate) fn listen(&mut self) {
+        self.call("Network.enable", json!({}));
+        self.heard.clear();
+    }
+
+    /// Waits until a stream has brought something.
+    #[track_caller]
+    pub(crate) fn until_heard(&mut self, name: &str) {
+        for _ in 0..1000 {
+            if self.heard.iter().any(|one| one == name) {
+                return;
+            }
+            self.eval("new Promise((done) => setTimeout(done, 20))");
+        }
+        panic!("{name} never came: {:?}", self.heard);
     }
 
     pub(crate) fn size(&mut self, width: u32, height: u32) {

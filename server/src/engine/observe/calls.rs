@@ -83,6 +83,10 @@ pub struct Blocked {
     pub read: Subject,
     /// The index that the read has to pass.
     pub min_index: Index,
+    /// When it arrived.
+    pub since: Timestamp,
+    /// The number of the record of its arrival.
+    pub record: u64,
     /// When the wait times out.
     pub until: Timestamp,
 }
@@ -114,6 +118,9 @@ enum CallState {
 struct Call {
     client: Option<IpAddr>,
     target: String,
+    since: Timestamp,
+    /// The number of the record of its arrival.
+    record: u64,
     state: CallState,
     /// The fault that has hit it.
     fault: Option<String>,
@@ -144,12 +151,21 @@ pub(in crate::engine) struct Calls {
 }
 
 impl Calls {
-    pub(in crate::engine) fn begin(&mut self, client: Option<IpAddr>, target: &str) -> CallId {
+    /// Opens a request that arrives at `since`, which is the record with the number `record`.
+    pub(in crate::engine) fn begin(
+        &mut self,
+        client: Option<IpAddr>,
+        target: &str,
+        since: Timestamp,
+        record: u64,
+    ) -> CallId {
         self.last += 1;
         let id = CallId(self.last);
         let call = Call {
             client,
             target: target.to_owned(),
+            since,
+            record,
             state: CallState::Running,
             fault: None,
             is_to_change: false,
@@ -223,6 +239,8 @@ impl Calls {
             target: self.open[&call].target.clone(),
             read: parked.read.clone(),
             min_index: parked.min_index,
+            since: self.open[&call].since,
+            record: self.open[&call].record,
             until: parked.until,
         })
     }

@@ -100,7 +100,8 @@ impl Engine {
             return None;
         }
         let id = self.with_state(|state, now| {
-            let id = state.calls.begin(client, target);
+            let record = state.history.last() + 1;
+            let id = state.calls.begin(client, target, now, record);
             let what = Happened::Request {
                 call: id,
                 client,

@@ -2,6 +2,7 @@
 
 use proconsul::config::Config;
 use proconsul::control::Session;
+use proconsul::history::{Filter, Kind};
 use proconsul::{Builder, Server};
 use serde_json::{Map, Value, json};
 
@@ -358,6 +359,10 @@ fn a_lock_is_lost_and_explained_from_any_language() {
     let wait = r#"{"prefix":"job","count":1,"timeout":"20s"}"#;
     let blocked = parsed(&call(&server, "POST", "/wait/blocked", wait));
     assert_eq!(blocked["blocked"][0]["min_index"], json!(index.0));
+    assert_eq!(blocked["blocked"][0]["since_ms"], 0);
+    let arrived = server.history(&Filter::of(Kind::Request));
+    let record = arrived.last().map(|record| record.number);
+    assert_eq!(blocked["blocked"][0]["record"], json!(record));
     let advanced = parsed(&call(&server, "POST", "/clock/advance", r#"{"by":"20s"}"#));
     assert_eq!(advanced["caused"][0]["kind"], "session-ended");
     assert_eq!(advanced["caused"][0]["cause"], "its TTL ran out");

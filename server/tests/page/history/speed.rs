@@ -114,7 +114,8 @@ impl Kept {
     }
 }
 
-fn sees_record(page: &mut Page, number: u64) {
+/// Waits until a record is in sight.
+pub(super) fn sees_record(page: &mut Page, number: u64) {
     page.until(&format!(
         "[...document.querySelectorAll('.rows > .row .cell:first-child')].some((one) => one.textContent === '{number}')"
     ));

@@ -60,6 +60,10 @@ class Blocked(TypedDict, total=False):
     """What it reads, in words."""
     min_index: int
     """The index that it waits to be passed."""
+    since_ms: int
+    """When it arrived, in milliseconds of the server's clock."""
+    record: int
+    """The number of the record of its arrival."""
     until_ms: int
     """When its wait ends, in milliseconds of the server's clock."""
 

@@ -258,6 +258,10 @@ pub(super) struct BlockedJson {
     read: String,
     /// The index that it waits to be passed.
     min_index: u64,
+    /// When it arrived, in milliseconds of the server's clock.
+    since_ms: u64,
+    /// The number of the record of its arrival.
+    record: u64,
     /// When its wait ends, in milliseconds of the server's clock.
     until_ms: u64,
 }
@@ -270,6 +274,8 @@ impl From<&engine::Blocked> for BlockedJson {
             target: blocked.target.clone(),
             read: blocked.read.to_string(),
             min_index: blocked.min_index.0,
+            since_ms: at_ms(blocked.since),
+            record: blocked.record,
             until_ms: at_ms(blocked.until),
         }
     }

@@ -53,6 +53,7 @@ mod present {
         "data/resources.js"
         "data/semaphores.js"
         "data/server.js"
+        "data/wanted.js"
         "icon.svg"
         "main.js"
         "style/base.css"
@@ -104,6 +105,8 @@ mod present {
         use std::path::Path;
 
         use super::*;
+        use crate::history::Kind;
+        use crate::named::Named;
 
         /// The files below a folder, by their paths from `page/`.
         fn below(folder: &Path, prefix: &str, found: &mut Vec<String>) {
@@ -130,6 +133,16 @@ mod present {
             assert_eq!(there, served);
             let bytes: usize = FILES.iter().map(|(_, bytes)| bytes.len()).sum();
             assert!(bytes + DOCUMENT.bytes.len() <= 150 * 1024, "{bytes} bytes");
+        }
+
+        /// A kind that the page does not know would reach no view but the history.
+        #[test]
+        fn the_page_knows_all_kinds_of_records() {
+            let script = include_str!("page/data/wanted.js");
+            let list = script.split('`').nth(1).expect("there is a list");
+            let known: Vec<_> = list.split_whitespace().collect();
+            let kinds: Vec<_> = Kind::ALL.iter().map(Named::name).collect();
+            assert_eq!(known, kinds);
         }
 
         #[test]

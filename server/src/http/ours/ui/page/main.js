@@ -38,6 +38,7 @@ const VIEWS = {
   state: ["State", state, true],
 };
 
+const NO_CONTROL = "Locks over time, history, blocked requests, time, faults and states are shown by a server that is started with --control, and without --control-port.";
 const status = el("span", { class: "status", role: "status" });
 const about = el("span", { class: "about" });
 const watch = el("a", { class: "watch", href: "#" });
@@ -47,12 +48,6 @@ const told = el("div", { class: "notices", "aria-live": "polite" });
 const main = el("main", { tabindex: "-1", id: "main" });
 let leave = () => {};
 let drawn = "";
-
-function needsControl() {
-  return el("p", { class: "needs-control" },
-    server.why || "This view needs the control plane: start the server with ", !server.why && el("code", {}, "--control"),
-    !server.why && " (and without --control-port, which moves it away from this page).");
-}
 
 function drawView() {
   const [title, view, needs] = VIEWS[place.view];
@@ -64,7 +59,7 @@ function drawView() {
     main.className = `view-${place.view}`;
     fill(main);
     if (server.control === null) main.append(el("p", { class: "nothing" }, "Looking for the server …"));
-    else if (needs && !server.control) main.append(needsControl());
+    else if (needs && !server.control) main.append(el("p", { class: "nothing" }, server.why || NO_CONTROL));
     else leave = view.mount(main, place.view) ?? (() => {});
   }
   document.title = `${title} · proconsul`;
@@ -93,7 +88,7 @@ function drawServer() {
     texts.push(`The cluster has lost its leader (${server.leaderLost}); Consul answers “${consul}”.`);
   }
   if (server.control === false && server.status === "live") {
-    texts.push(server.why || "Locks over time, history, blocked requests, time and faults are shown by a server that is started with --control, and without --control-port.");
+    texts.push(server.why || NO_CONTROL);
   }
   banner.className = `banner ${server.status === "gone" || server.leaderLost ? "bad" : "info"}`;
   fill(show(banner, texts.length > 0), texts.map((text) => el("p", {}, text)));

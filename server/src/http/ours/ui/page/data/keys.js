@@ -3,6 +3,7 @@
 import { follow, list } from "./api.js";
 import { server } from "./server.js";
 import { changes, on, refresher } from "../core/signal.js";
+import { want } from "./wanted.js";
 
 const PATH = "/v1/kv/?keys";
 
@@ -105,10 +106,12 @@ export function refreshKeys() {
 export function useKeys(tell) {
   users += 1;
   const off = on("keys", tell);
+  const unwant = want(/^key-/);
   if (users === 1) refreshKeys();
   if (keys.isLoaded) changes("keys");
   return () => {
     off();
+    unwant();
     users -= 1;
     if (!users) {
       stop?.abort();

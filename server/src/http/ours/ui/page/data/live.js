@@ -1,4 +1,5 @@
-// Following the server: its events, whether it is there, and whether it is still the same one.
+// Following the server: its events, whether it is there, and whether it is still the same one. Records are sent of the
+// kinds only that the view in sight needs; all of them, and those of before, while the history is shown.
 
 import { control, eventsAt, read } from "./api.js";
 import { clock, setClock } from "../core/clock.js";
@@ -8,8 +9,9 @@ import { addRecord, forgetRecords, records } from "./records.js";
 import { poke, refreshAll } from "./resources.js";
 import { semaphores, noteSemaphore } from "./semaphores.js";
 import { server, setServer, tell } from "./server.js";
-import { changes, refresher } from "../core/signal.js";
+import { changes, on, refresher } from "../core/signal.js";
 import { place } from "../core/router.js";
+import { want, wanted } from "./wanted.js";
 
 /** How many records are read when the page is opened, and how many it may be behind. */
 const BEGIN = 5000;
@@ -18,7 +20,14 @@ const BEHIND = 5000;
 const HIDDEN_MS = 5000;
 
 let events = null;
+/** The kinds that the stream has, as parameters: an empty text for all. */
+let kinds = "";
+/** The number of the last record that what is shown takes account of. */
+let passed = 0;
 let seed = null;
+/** Whether nothing of this server is shown yet, and whether something may have been lost on the way. */
+let isFresh = true;
+let isTorn = false;
 let hideTimer = 0;
 
 const resync = refresher(async () => {
@@ -27,25 +36,29 @@ const resync = refresher(async () => {
 });
 
 function begin(data) {
-  const isAnother = seed !== null && (data.seed !== seed || data.last < records.last);
+  const isAnother = seed !== null && (data.seed !== seed || data.last < passed);
+  seed = data.seed;
+  setServer({ status: "live" });
   if (isAnother) {
     tell("The server was restarted: what you see is the new one.", "info");
     forgetRecords();
     clock.known = false;
-  }
-  const isNew = seed === null || isAnother;
-  seed = data.seed;
-  setServer({ status: "live" });
-  if (isAnother && data.after > 0) {
+    isFresh = true;
+    passed = 0;
     connect();
     return;
   }
-  if (isNew) {
+  const isBehind = isFresh || data.after > passed;
+  if (isBehind) {
+    // What is read now is not older than this.
+    passed = data.last;
     semaphores.clear();
     loadLocks().then((records) => records.forEach(noteSemaphore)).catch((error) => tell(error.message, "bad"));
     describe();
   }
-  resync.poke();
+  if (isBehind || isTorn) resync.poke();
+  isFresh = false;
+  isTorn = false;
 }
 
 async function describe() {
@@ -55,8 +68,8 @@ async function describe() {
 }
 
 function take(record) {
-  if (record.number <= records.last) return;
-  addRecord(record);
+  if (!kinds && record.number > records.last) addRecord(record);
+  if (record.number <= passed) return;
   addLockRecord(record);
   noteSemaphore(record);
   const { kind, key } = record;
@@ -69,24 +82,33 @@ function take(record) {
   poke(kind);
 }
 
-/** Opens the stream of events, or opens it again. */
+/** Opens the stream of events behind what is known, or opens it again. */
 function connect() {
   events?.close();
-  const query = records.last > 0 ? `after=${records.last}` : `last=${BEGIN}`;
-  events = eventsAt(`${query}&behind=${BEHIND}`);
-  const hear = (name, act) => events.addEventListener(name, (event) => act(JSON.parse(event.data)));
+  kinds = wanted();
+  // The history goes on where it was left, unless that is too far back.
+  if (!kinds && passed - records.last > BEGIN) forgetRecords();
+  const after = kinds ? passed : records.last;
+  const from = after > 0 ? `&after=${after}` : kinds ? "" : `&last=${BEGIN}`;
+  const stream = eventsAt(`behind=${BEHIND}${from}${kinds}`);
+  events = stream;
+  const hear = (name, act) => stream.addEventListener(name, (event) => {
+    act(JSON.parse(event.data));
+    if (events === stream) passed = Math.max(passed, event.lastEventId);
+  });
   hear("begin", begin);
   hear("record", take);
   hear("missed", ({ records: count }) => {
-    records.missed += count;
+    if (!kinds) records.missed += count;
     changes("records");
     resync.poke();
   });
   hear("clock", setClock);
-  events.addEventListener("error", () => {
+  stream.addEventListener("error", () => {
+    isTorn = true;
     if (server.status === "live") setServer({ status: "gone" });
     // A browser gives up for good where something else answers, or nothing for long.
-    if (events.readyState === EventSource.CLOSED) setTimeout(start, 1000);
+    if (stream.readyState === EventSource.CLOSED) setTimeout(start, 1000);
   });
 }
 
@@ -129,3 +151,5 @@ document.addEventListener("visibilitychange", () => {
     hideTimer = setTimeout(() => { events?.close(); events = null; }, HIDDEN_MS);
   } else if (!events) connect();
 });
+want(/^(acquire|release|lock-delay|session-(created|ended)|control)/);
+on("wanted", () => { if (events && kinds !== wanted()) connect(); });

@@ -4,6 +4,7 @@
 import { control, follow, list } from "./api.js";
 import { server, setServer } from "./server.js";
 import { changes, on, refresher } from "../core/signal.js";
+import { want } from "./wanted.js";
 
 const all = [];
 
@@ -50,7 +51,7 @@ export const due = resource("due", /^session-|^lock-delay|^catalog|^control|^key
   const { due: what } = await control("GET", "/clock/due");
   return what;
 });
-export const blocked = resource("blocked", /^blocked|^woken|^answer|^control/, async () => {
+export const blocked = resource("blocked", /^blocked|^woken|^control/, async () => {
   const found = await control("GET", "/blocked");
   return found.blocked;
 });
@@ -68,10 +69,12 @@ export const checkpoints = resource("checkpoints", /^control/, async () => {
 export function use(one, tell) {
   one.users += 1;
   const off = on(one.topic, tell);
+  const unwant = want(one.pokedBy);
   if (one.users === 1) one.start();
   if (one.value !== null) changes(one.topic);
   return () => {
     off();
+    unwant();
     one.users -= 1;
     if (!one.users) one.stop?.abort();
   };

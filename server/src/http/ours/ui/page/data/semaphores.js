@@ -3,11 +3,13 @@
 import { fromBase64, textOf } from "../core/format.js";
 import { getKey } from "./kv.js";
 import { changes } from "../core/signal.js";
+import { want } from "./wanted.js";
 
 const SUFFIX = "/.lock";
 
 /** By prefix: how many may hold it, and a bar for each that does or did. */
 export const semaphores = new Map();
+let isSeen = false;
 
 /** The prefix of a semaphore whose part a key may be. */
 function prefixOf(key, session = "") {
@@ -55,5 +57,8 @@ async function readSemaphore(prefix, at, number) {
 export function noteSemaphore({ key = "", session, kind, at_ms: at, number }) {
   if (!/^(key-|acquired|released)/.test(kind)) return;
   const prefix = prefixOf(key, session);
-  if (prefix !== null) readSemaphore(prefix, at, number);
+  if (prefix === null) return;
+  // Where one may be, its holders are followed whatever is shown.
+  isSeen ||= Boolean(want(/^key-/));
+  readSemaphore(prefix, at, number);
 }

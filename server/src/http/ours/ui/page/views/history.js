@@ -9,6 +9,7 @@ import { go, href, place } from "../core/router.js";
 import { scope } from "../core/scope.js";
 import { attempt } from "../data/server.js";
 import { on } from "../core/signal.js";
+import { want } from "../data/wanted.js";
 import { ask } from "../widgets/dialog.js";
 import { keyLink, readable, recordLink, sessionLink } from "../widgets/links.js";
 import { table } from "../widgets/table.js";
@@ -152,7 +153,7 @@ export function mount(root) {
     el("section", { class: "side", "aria-label": "All records" },
       el("div", { class: "bar filters" }, group, key, session, text, following, button("Clear", clear, { class: "small" }), total), list.node),
     detail));
-  life.add(on("records", () => {
+  life.add(want(/./), on("records", () => {
     // A link may lead to a record that the page has not got yet.
     const at = place.query.get("at");
     if (at !== null && !isFound && recordAt(Number(at))) drawPlace();

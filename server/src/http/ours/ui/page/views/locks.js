@@ -9,6 +9,7 @@ import { go, href, place } from "../core/router.js";
 import { scope } from "../core/scope.js";
 import { semaphores } from "../data/semaphores.js";
 import { on } from "../core/signal.js";
+import { want } from "../data/wanted.js";
 import { keyLink, nameOf } from "../widgets/links.js";
 import { table } from "../widgets/table.js";
 import { moveByPointer, timeWindow } from "../widgets/timeline.js";
@@ -165,7 +166,7 @@ export function mount(root) {
   const holder = root.querySelector(".timeline");
   view.attach(holder);
   moveByPointer(holder, view, drawWindow);
-  life.add(on("locks", draw), on("clock", () => { if (!isFitted) draw(); }), use(sessions, () => { names += 1; draw(); }), use(held, () => {
+  life.add(want(/^key-/), on("locks", draw), on("clock", () => { if (!isFitted) draw(); }), use(sessions, () => { names += 1; draw(); }), use(held, () => {
     addHeld(held.value ?? [], now(), held.asked);
     draw();
   }), on("names", held.refresher.poke));

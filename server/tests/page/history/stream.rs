@@ -1,0 +1,95 @@
+//! What the page asks for: the records that the view in sight needs, and all of them while the history is shown.
+
+use std::time::Duration;
+
+use super::speed::sees_record;
+use crate::support::{Page, js, send};
+
+/// Goes to another view as a reader does, and waits until the page follows what that view needs.
+#[track_caller]
+fn turn_to(page: &mut Page, view: &str) {
+    page.tab.listen();
+    let view = js(view);
+    page.eval(&format!("named('nav a', {view}).click()"));
+    page.tab.until_heard("begin");
+    page.tab.heard.clear();
+}
+
+/// Writes a key and reads it, which makes five records.
+fn use_key(page: &Page, key: &str) {
+    send(&page.server, "PUT", &format!("/v1/kv/{key}"), key);
+    send(&page.server, "GET", &format!("/v1/kv/{key}"), "");
+}
+
+/// Fails unless the page has every record of the server once.
+#[track_caller]
+fn has_all_records(page: &mut Page) {
+    let last = page.server.last_record();
+    sees_record(page, last);
+    let numbers = page.eval(
+        "import('/ui/assets/data/records.js').then(({ records: { all } }) => all.map((one) => one.number))",
+    );
+    let all: Vec<u64> = (1..=last).collect();
+    assert_eq!(numbers, serde_json::json!(all));
+}
+
+#[test]
+fn a_view_gets_the_records_that_it_needs() {
+    let Some(mut page) = Page::frozen("dc1/services") else {
+        return;
+    };
+    turn_to(&mut page, "Keys");
+    use_key(&page, "one");
+    use_key(&page, "two");
+    page.until("row('one') && row('two')");
+    assert!(page.tab.heard.iter().any(|one| one == "key-written"));
+    let others = ["request", "answer"];
+    let is_other = |one: &String| others.contains(&one.as_str());
+    assert!(!page.tab.heard.iter().any(is_other), "{:?}", page.tab.heard);
+
+    // What happened before is there when the history is opened, and what happens then.
+    turn_to(&mut page, "History");
+    has_all_records(&mut page);
+    use_key(&page, "three");
+    has_all_records(&mut page);
+    assert!(page.tab.heard.iter().any(is_other));
+
+    // And less again when it is left, without a gap in what it shows later.
+    turn_to(&mut page, "Keys");
+    page.until("row('three')");
+    use_key(&page, "four");
+    page.until("row('four')");
+    assert!(!page.tab.heard.iter().any(is_other), "{:?}", page.tab.heard);
+    turn_to(&mut page, "History");
+    has_all_records(&mut page);
+    page.is_clean();
+}
+
+/// What happens between two views is in neither's first answer, and is not lost.
+#[test]
+fn nothing_is_lost_between_views() {
+    let Some(mut page) = Page::frozen("dc1/kv") else {
+        return;
+    };
+    for round in 0..5 {
+        for (view, path) in [("Services", "services"), ("Locks", "locks"), ("Keys", "kv")] {
+            page.eval(&format!("named('nav a', {}).click()", js(view)));
+            let key = format!("{path}-{round}");
+            let id = page.session(&key);
+            page.acquire(&key, &id);
+            page.until(&format!("location.pathname.endsWith('/{path}')"));
+        }
+    }
+    for round in 0..5 {
+        for path in ["services", "locks", "kv"] {
+            page.until(&format!(
+                "row('{path}-{round}')?.textContent.includes('held')"
+            ));
+        }
+    }
+    page.eval("named('nav a', 'Locks').click()");
+    page.until("document.querySelectorAll('.lock-bar.open').length === 15");
+    page.server.advance(Duration::from_secs(20));
+    page.until("document.querySelectorAll('.lock-bar').length === 15 && !document.querySelector('.lock-bar.open')");
+    page.is_clean();
+}
