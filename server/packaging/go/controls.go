@@ -303,6 +303,8 @@ type Record struct {
 	Text string `json:"text"`
 	// Why: of a wake, a refusal, a release, or the end of a session.
 	Cause string `json:"cause"`
+	// The number of the record that it follows from: of a request, of the end of a session, of a control. It is left out where the clock, or the test's own program, did it.
+	CausedBy uint64 `json:"caused_by"`
 	// The address that a request came from; null for one through a Unix socket.
 	Client string `json:"client"`
 	// The fault that hit a request, in words; null when none did.

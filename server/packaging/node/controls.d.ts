@@ -215,6 +215,8 @@ export interface Record {
   text: string;
   /** Why: of a wake, a refusal, a release, or the end of a session. */
   cause?: string | null;
+  /** The number of the record that it follows from: of a request, of the end of a session, of a control. It is left out where the clock, or the test's own program, did it. */
+  caused_by?: number | null;
   /** The address that a request came from; null for one through a Unix socket. */
   client?: string | null;
   /** The fault that hit a request, in words; null when none did. */

@@ -122,7 +122,13 @@ impl Engine {
     /// # Errors
     /// The command is refused as a whole. It has changed nothing but the index of the last entry.
     pub fn apply<C: Command>(&self, command: C) -> Result<C::Reply, C::Refused> {
-        self.mutate(|mutation| mutation.apply(command))
+        let call = self.current_call();
+        self.mutate(|mutation| {
+            if let Some(call) = call {
+                mutation.is_caused_by(call);
+            }
+            mutation.apply(command)
+        })
     }
 
     /// Answers a read now.

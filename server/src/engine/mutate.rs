@@ -10,7 +10,7 @@ use super::runs::RunOrder;
 use super::{Engine, between_steps};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
-use crate::history::{Happened, History, WokenBy};
+use crate::history::{CallId, Happened, History, WokenBy};
 use crate::metrics::{Measured, Metrics};
 use crate::store::{Command, Effects, LogEntry, Store};
 use crate::timestamp::Timestamp;
@@ -57,6 +57,8 @@ pub(super) struct Mutation<'a> {
     clock: &'a Clock,
     metrics: &'a Metrics,
     now: Timestamp,
+    /// The number of the record that the change follows from.
+    cause: Option<u64>,
     /// The waiters to wake after the lock is dropped.
     woken: Vec<Arc<Told>>,
     /// Whether a wake was delayed, which makes a new deadline.
@@ -72,6 +74,7 @@ impl Engine {
             let deadline = state.store.next_deadline();
             let mut mutation = Mutation {
                 now: self.clock.now(),
+                cause: None,
                 clock: &self.clock,
                 metrics: &self.metrics,
                 state: &mut state,
@@ -164,24 +167,31 @@ impl Mutation<'_> {
     /// # Errors
     /// The command is refused as a whole.
     pub(super) fn apply<C: Command>(&mut self, command: C) -> Result<C::Reply, C::Refused> {
-        self.apply_at(self.now, command)
+        self.apply_at(self.now, self.cause, command)
+    }
+
+    /// Lets what is done from now on follow from a request.
+    pub(super) fn is_caused_by(&mut self, call: CallId) {
+        self.cause = self.state.calls.record_of(call);
     }
 
     /// Records something that is not a command.
     pub(super) fn record(&mut self, what: Happened) {
-        self.state.record(self.now, what);
+        self.state.record(self.now, None, what);
     }
 
-    /// Records what a test does, before it is done.
+    /// Records what a test does, before it is done. What is done from now on follows from it.
     pub(super) fn note(&mut self, action: impl Into<String>) {
         let action = action.into();
         self.record(Happened::Control { action });
+        self.cause = self.state.last_record();
     }
 
     /// Changes the store as no command can. Blocked requests are answered with the new state, whose index may be lower
     /// than the client's.
     pub(super) fn replace(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
         change(&mut self.state.store, self.now);
+        self.state.history.forget_delays();
         self.state.era.0 += 1;
         self.state.store.run_checks_again(self.now);
         self.apply_due();
@@ -203,7 +213,8 @@ impl Mutation<'_> {
             told.mark_pending();
             told.mark_at_once();
             if let Some(call) = told.call {
-                self.state.wake_call(self.now, call, WokenBy::Control);
+                self.state
+                    .wake_call(self.now, self.cause, call, WokenBy::Control);
             }
             self.woken.push(told);
         }
@@ -235,7 +246,7 @@ impl Mutation<'_> {
         self.now = self.clock.now();
         self.note(action);
         while let Some((_, due)) = self.state.store.due(self.now) {
-            let Ok(()) = self.apply_at(self.now, due);
+            let Ok(()) = self.apply_at(self.now, self.cause, due);
         }
         self.expire(self.now);
     }
@@ -249,25 +260,34 @@ impl Mutation<'_> {
                 self.woken.push(told);
                 WokenBy::Change
             };
-            self.state.record(at, Happened::Woken { call, by });
+            self.state.record(at, None, Happened::Woken { call, by });
         }
     }
 
     fn apply_due(&mut self) {
         while let Some((at, due)) = self.state.store.due(self.now) {
-            let Ok(()) = self.apply_at(at, due);
+            let Ok(()) = self.apply_at(at, None, due);
         }
     }
 
-    fn apply_at<C: Command>(&mut self, at: Timestamp, command: C) -> Result<C::Reply, C::Refused> {
+    /// Applies a command that follows from the record with the number `cause`.
+    fn apply_at<C: Command>(
+        &mut self,
+        at: Timestamp,
+        cause: Option<u64>,
+        command: C,
+    ) -> Result<C::Reply, C::Refused> {
         let state = &mut *self.state;
         let (entry, before) = (command.entry(), state.store.applied());
         let applied = state.store.apply(at, command);
-        state.history.note(at, &applied.effects, &state.store);
+        let noted = state.history.last();
+        state
+            .history
+            .note(at, cause, &applied.effects, &state.store);
         if let Some(index) = applied.effects.index {
             self.count_entries(entry, index.0 - before.0);
         }
-        self.find_woken(at, &applied.effects);
+        self.find_woken(at, noted, &applied.effects);
         self.state.take_runs(&applied.effects);
         applied.result
     }
@@ -282,10 +302,11 @@ impl Mutation<'_> {
         }
     }
 
-    fn find_woken(&mut self, at: Timestamp, effects: &Effects) {
+    /// Wakes the waiters whose reads a command has touched. Its records are those after the one with the number `noted`.
+    fn find_woken(&mut self, at: Timestamp, noted: u64, effects: &Effects) {
         for told in self.state.waiters.concerned(&effects.touched) {
             told.mark_pending();
-            if self.state.may_wake(at, &told, WokenBy::Change) {
+            if self.state.may_wake(at, noted, &told) {
                 self.woken.push(told);
             } else {
                 self.has_put_off = true;

@@ -141,7 +141,7 @@ impl Waiter<'_> {
     fn time_is_up(&self) {
         if let Some((call, _, _)) = &self.shown {
             self.engine
-                .with_state(|state, now| state.wake_call(now, *call, WokenBy::Timeout));
+                .with_state(|state, now| state.wake_call(now, None, *call, WokenBy::Timeout));
         }
     }
 }

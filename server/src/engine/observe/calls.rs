@@ -174,6 +174,19 @@ impl Calls {
         id
     }
 
+    /// The number of the record of a request's arrival, while the request is open.
+    pub(in crate::engine) fn record_of(&self, id: CallId) -> Option<u64> {
+        self.open.get(&id).map(|call| call.record)
+    }
+
+    /// What a blocked request reads.
+    pub(in crate::engine) fn read_of(&self, id: CallId) -> Option<&Subject> {
+        match &self.open.get(&id)?.state {
+            CallState::Blocked(parked) => Some(&parked.read),
+            _ => None,
+        }
+    }
+
     pub(in crate::engine) fn end(&mut self, id: CallId) {
         self.open.remove(&id);
     }

@@ -11,13 +11,18 @@ use std::time::Duration;
 use super::Engine;
 use super::mutate::State;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
-use crate::store::Key;
+use crate::store::{Key, Subject};
 use crate::timestamp::Timestamp;
 use calls::{Parked, Told, WakeDelay};
 
 pub use barrier::{BlockedOn, Unmet, WhyUnmet};
 pub use calls::Blocked;
 pub use scene::Explanation;
+
+tokio::task_local! {
+    /// The request that is being answered. It reaches the history past handlers and commands, which know nothing of it.
+    static CALL: Option<CallId>;
+}
 
 /// An open request. Dropping it says that its answer has been written, or never will be.
 #[derive(Debug)]
@@ -108,7 +113,7 @@ impl Engine {
                 method: method.to_owned(),
                 target: target.to_owned(),
             };
-            state.record(now, what);
+            state.record(now, None, what);
             id
         });
         Some(OpenCall {
@@ -139,6 +144,17 @@ impl Engine {
     /// Notes which fault has hit a request, for the record of its answer.
     pub(crate) fn fault_hit(&self, call: CallId, fault: &str) {
         self.lock().calls.note_fault(call, fault);
+    }
+
+    /// Runs a part of a request: what it changes follows from the request.
+    pub(crate) async fn of_call<T>(call: Option<CallId>, part: impl Future<Output = T>) -> T {
+        CALL.scope(call, part).await
+    }
+
+    /// Returns the request of which this is a part, if the engine is observed.
+    pub(super) fn current_call(&self) -> Option<CallId> {
+        let call = || CALL.try_with(|call| *call).ok().flatten();
+        self.observed.then(call).flatten()
     }
 
     /// Records something that is not a command.
@@ -264,9 +280,16 @@ impl History {
 }
 
 impl State {
-    pub(in crate::engine) fn record(&mut self, at: Timestamp, what: Happened) {
+    /// Records what happened. What happens to a request follows from its arrival, if from nothing else.
+    pub(in crate::engine) fn record(&mut self, at: Timestamp, cause: Option<u64>, what: Happened) {
         let index = self.store().applied();
-        self.history.push(at, index, what);
+        let arrival = || self.calls.record_of(what.call()?);
+        self.history.push(at, index, cause.or_else(arrival), what);
+    }
+
+    /// The number of the last record; `None` where nothing is recorded.
+    pub(in crate::engine) fn last_record(&self) -> Option<u64> {
+        self.history.is_on().then(|| self.history.last())
     }
 
     fn answer_call(&mut self, now: Timestamp, call: CallId, status: Option<u16>) {
@@ -276,7 +299,7 @@ impl State {
             status,
             fault,
         };
-        self.record(now, what);
+        self.record(now, None, what);
     }
 
     pub(in crate::engine) fn block(&mut self, now: Timestamp, call: CallId, parked: Parked) {
@@ -286,18 +309,25 @@ impl State {
             min_index: parked.min_index,
         };
         self.calls.park(call, parked);
-        self.record(now, what);
+        self.record(now, None, what);
     }
 
     /// Marks a request as able to go on, if it was blocked or held.
-    pub(in crate::engine) fn wake_call(&mut self, now: Timestamp, call: CallId, by: WokenBy) {
+    pub(in crate::engine) fn wake_call(
+        &mut self,
+        now: Timestamp,
+        cause: Option<u64>,
+        call: CallId,
+        by: WokenBy,
+    ) {
         if self.calls.wake(call) {
-            self.record(now, Happened::Woken { call, by });
+            self.record(now, cause, Happened::Woken { call, by });
         }
     }
 
-    /// Returns whether a waiter whose read was touched is woken now; otherwise its wake is delayed.
-    pub(in crate::engine) fn may_wake(&mut self, now: Timestamp, told: &Told, by: WokenBy) -> bool {
+    /// Returns whether a waiter whose read was touched is woken now; otherwise its wake is delayed. What touched it are
+    /// the records after the one with the number `noted`.
+    pub(in crate::engine) fn may_wake(&mut self, now: Timestamp, noted: u64, told: &Told) -> bool {
         let Some(call) = told.call else { return true };
         if self.calls.is_delayed(call) {
             return false;
@@ -307,8 +337,26 @@ impl State {
         {
             return false;
         }
-        self.wake_call(now, call, by);
+        let cause = self.change_for(call, noted);
+        self.wake_call(now, cause, call, WokenBy::Change);
         true
+    }
+
+    /// The number of the record of the change, after `noted`, that a blocked request waits for: of its key, if it reads
+    /// one and the change is among the first of many.
+    fn change_for(&self, call: CallId, noted: u64) -> Option<u64> {
+        const LOOKED_AT: usize = 64;
+        let changes = || self.history.after(noted);
+        let read = self.calls.read_of(call)?;
+        let is_read = |change: &&Record| match (read, change.what.key()) {
+            (Subject::Key(read), Some(key)) => key == read,
+            (Subject::Prefix(read), Some(key)) => key.as_bytes().starts_with(read.as_bytes()),
+            _ => false,
+        };
+        let found = changes().take(LOOKED_AT).find(is_read);
+        found
+            .or_else(|| changes().next())
+            .map(|record| record.number)
     }
 
     fn delay_of(&mut self, call: CallId) -> Option<Duration> {

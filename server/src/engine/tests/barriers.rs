@@ -127,7 +127,12 @@ fn a_wait_looks_at_each_record_once() {
     let mut history = History::keeping(3);
     let note = |history: &mut History| {
         let action = "something".to_owned();
-        history.push(Timestamp::ZERO, Index(1), Happened::Control { action });
+        history.push(
+            Timestamp::ZERO,
+            Index(1),
+            None,
+            Happened::Control { action },
+        );
     };
     let mut unseen = Unseen::after(1);
     let mut numbers = |history: &History| {

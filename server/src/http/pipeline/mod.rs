@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use http::{HeaderName, Method, StatusCode};
 use proconsul_h1::{Ending, Head, Incoming};
 
-use crate::engine::OpenCall;
+use crate::engine::{Engine, OpenCall};
 use crate::go::mux::Mux;
 use crate::go::url::RequestTarget;
 use crate::go::url::path;
@@ -60,7 +60,8 @@ pub(super) async fn respond(
     };
     drop(target);
     let id = call.as_ref().map(OpenCall::id);
-    let mut answer = match steps(context, peer, id, head, body).await {
+    let answered = Engine::of_call(id, steps(context, peer, id, head, body));
+    let mut answer = match answered.await {
         Ok(answer) => answer,
         Err(Early(answer)) => *answer,
     };

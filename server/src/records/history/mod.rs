@@ -9,7 +9,7 @@ mod note;
 mod safety;
 mod text;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -39,6 +39,9 @@ pub struct Record {
     pub at: Timestamp,
     /// The index of the last entry that the store had applied.
     pub index: Index,
+    /// The number of the record that it follows from: of a request, of the end of a session, of a control. `None` where
+    /// the clock, or a program in this process, did it.
+    pub cause: Option<u64>,
     /// What it was.
     pub what: Happened,
 }
@@ -224,6 +227,21 @@ pub enum Happened {
     },
 }
 
+impl Happened {
+    /// Returns the request that this is about, of what happens to a request after its arrival.
+    pub(crate) fn call(&self) -> Option<CallId> {
+        match self {
+            Self::Answer { call, .. }
+            | Self::Blocked { call, .. }
+            | Self::Woken { call, .. }
+            | Self::AccessDenied { call, .. }
+            | Self::TokenUnknown { call }
+            | Self::RowsRemoved { call, .. } => Some(*call),
+            _ => None,
+        }
+    }
+}
+
 /// A token, by what is no secret of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -291,6 +309,8 @@ pub struct History {
     /// The number of dropped records.
     lost: u64,
     records: VecDeque<Record>,
+    /// The records of the lock-delays that have not ended.
+    delays: BTreeMap<Key, u64>,
 }
 
 impl History {
@@ -308,6 +328,7 @@ impl History {
             last: 0,
             lost: 0,
             records: VecDeque::new(),
+            delays: BTreeMap::new(),
         }
     }
 
@@ -323,8 +344,8 @@ impl History {
         self.last
     }
 
-    /// Records what happened.
-    pub(crate) fn push(&mut self, at: Timestamp, index: Index, what: Happened) {
+    /// Records what happened, and the number of the record that it follows from.
+    pub(crate) fn push(&mut self, at: Timestamp, index: Index, cause: Option<u64>, what: Happened) {
         if self.capacity == 0 {
             return;
         }
@@ -337,8 +358,14 @@ impl History {
             number: self.last,
             at,
             index,
+            cause,
             what,
         });
+    }
+
+    /// Forgets which lock-delays run: the state is replaced by another one.
+    pub(crate) fn forget_delays(&mut self) {
+        self.delays.clear();
     }
 
     /// Returns the records after the one with this number, oldest first.
@@ -359,6 +386,7 @@ impl History {
     /// Forgets all records. Numbers go on.
     pub fn clear(&mut self) {
         self.records.clear();
+        self.delays.clear();
         self.lost = 0;
     }
 }

@@ -1,45 +1,69 @@
 //! Makes records of the effects of a command.
 
+use std::collections::BTreeMap;
+
 use super::{Happened, History, RefusedBecause, ReleasedBy};
 use crate::store::{
-    AcquireRefused, Effects, HolderChange, Note, Refusal, SessionId, Store, Touched,
+    AcquireRefused, Effects, HolderChange, Key, Note, Refusal, SessionId, Store, Touched,
 };
 use crate::timestamp::Timestamp;
 
 impl History {
-    /// Records what a command did at `now`. `store` is as the command left it.
-    pub(crate) fn note(&mut self, now: Timestamp, effects: &Effects, store: &Store) {
+    /// Records what a command did at `now`, which follows from the record with the number `cause`. `store` is as the
+    /// command left it.
+    pub(crate) fn note(
+        &mut self,
+        now: Timestamp,
+        cause: Option<u64>,
+        effects: &Effects,
+        store: &Store,
+    ) {
         if !self.is_on() {
             return;
         }
         let index = store.applied();
-        let mut push = |what| self.push(now, index, what);
+        let mut ends = BTreeMap::new();
         for end in &effects.ended {
-            push(Happened::SessionEnded {
+            let what = Happened::SessionEnded {
                 session: end.session.to_string(),
                 cause: end.cause.clone(),
-            });
+            };
+            self.push(now, index, cause, what);
+            let lost = end.released.iter().chain(&end.deleted);
+            ends.extend(lost.map(|key| (key, self.last())));
         }
+        // What happens to the keys of a session that ended follows from its end.
+        let mut push = |what: Happened| {
+            let ended = what.key().and_then(|key| ends.get(key).copied());
+            self.push(now, index, ended.or(cause), what);
+        };
         for touched in &effects.touched {
             note_key(touched, store, &mut push);
         }
         for change in &effects.holders {
             note_holder(change, effects, store, &mut push);
         }
-        for end in &effects.ended {
-            for key in end.released.iter().chain(&end.deleted) {
-                let lasts = store.lock_delay_left(now, key);
-                if let Some(lasts) = lasts {
-                    let key = key.clone();
-                    push(Happened::LockDelayBegan { key, lasts });
-                }
+        for (key, end) in &ends {
+            if let Some(lasts) = store.lock_delay_left(now, key) {
+                let key = Key::clone(key);
+                self.delays.insert(key.clone(), self.last() + 1);
+                self.push(
+                    now,
+                    index,
+                    Some(*end),
+                    Happened::LockDelayBegan { key, lasts },
+                );
             }
         }
         for touched in &effects.touched {
-            note_created(touched, store, &mut push);
+            note_created(touched, store, |what| self.push(now, index, cause, what));
         }
         for note in &effects.notes {
-            push(Happened::from(note));
+            let began = match note {
+                Note::LockDelayEnded(key) => self.delays.remove(key),
+                _ => None,
+            };
+            self.push(now, index, began.or(cause), Happened::from(note));
         }
     }
 }
@@ -55,7 +79,7 @@ fn note_key(touched: &Touched, store: &Store, push: &mut impl FnMut(Happened)) {
 }
 
 /// A touched session that exists has been created: nothing else touches its row.
-fn note_created(touched: &Touched, store: &Store, push: &mut impl FnMut(Happened)) {
+fn note_created(touched: &Touched, store: &Store, push: impl FnOnce(Happened)) {
     let Touched::Session { id, .. } = touched else {
         return;
     };

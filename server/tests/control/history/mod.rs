@@ -1,5 +1,6 @@
 //! The history: what happened, in order, and why.
 
+mod causes;
 mod determinism;
 mod events;
 mod safety;

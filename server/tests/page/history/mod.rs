@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use proconsul::control::Session;
 use proconsul::engine::BlockedOn;
+use proconsul::history::{Filter, Kind};
 use serde_json::json;
 
 use crate::support::{Page, send};
@@ -57,8 +58,16 @@ fn a_record_leads_to_its_cause_and_to_what_it_caused() {
     page.eval("[...document.querySelectorAll('.pane a')].find((one) => one.textContent.startsWith('#')).click()");
     page.until("document.querySelector('.pane h2')?.textContent.includes('session-ended')");
     page.until("[...document.querySelectorAll('.pane li .badge')].some((one) => one.textContent === 'lock-delay-began')");
+    page.until("document.querySelector('.pane').innerText.includes('The clock, or the test’s own program.')");
+    // Of two requests with the same target, the one that did it.
     send(&page.server, "PUT", "/v1/kv/other", "x");
+    send(&page.server, "PUT", "/v1/kv/other", "x");
+    let requests = page.server.history(&Filter::of(Kind::Request));
     page.click_row("\"other\" written");
+    let cause = requests[0].number;
+    page.until(&format!(
+        "document.querySelector('.pane li')?.innerText.startsWith('#{cause} ')"
+    ));
     page.until("document.querySelector('.pane')?.innerText.includes('PUT /v1/kv/other')");
     page.is_clean();
 }

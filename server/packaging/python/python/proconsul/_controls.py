@@ -241,6 +241,8 @@ class Record(TypedDict, total=False):
     """All of it in one line."""
     cause: str | None
     """Why: of a wake, a refusal, a release, or the end of a session."""
+    caused_by: int | None
+    """The number of the record that it follows from: of a request, of the end of a session, of a control. It is left out where the clock, or the test's own program, did it."""
     client: str | None
     """The address that a request came from; null for one through a Unix socket."""
     fault: str | None

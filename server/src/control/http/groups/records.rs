@@ -26,6 +26,10 @@ pub(super) struct RecordJson {
     kind: Name<Kind>,
     /// All of it in one line.
     text: String,
+    /// The number of the record that it follows from: of a request, of the end of a session, of a control. It is left out
+    /// where the clock, or the test's own program, did it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caused_by: Option<u64>,
     /// The key that the record is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
@@ -94,6 +98,7 @@ impl From<&history::Record> for RecordJson {
             index: record.index.0,
             kind: Name(record.what.kind()),
             text,
+            caused_by: record.cause,
             key: record.what.key().map(ToString::to_string),
             session: record.what.session().map(str::to_owned),
             request: None,

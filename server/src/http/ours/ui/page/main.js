@@ -59,7 +59,7 @@ function drawView() {
     main.className = `view-${place.view}`;
     fill(main);
     if (server.control === null) main.append(el("p", { class: "nothing" }, "Looking for the server …"));
-    else if (needs && !server.control) main.append(el("p", { class: "nothing" }, server.why || NO_CONTROL));
+    else if (needs && !server.control) main.append(el("p", { class: "nothing" }, "This view needs the control plane."));
     else leave = view.mount(main, place.view) ?? (() => {});
   }
   document.title = `${title} · proconsul`;

@@ -4,7 +4,7 @@ import { control } from "../data/api.js";
 import { badge, button, el, facts, fill, link } from "../core/dom.js";
 import { count, moment } from "../core/format.js";
 import { locks } from "../data/locklog.js";
-import { causedBy, causeOf, recordAt, records } from "../data/records.js";
+import { causedBy, recordAt, records } from "../data/records.js";
 import { go, href, place } from "../core/router.js";
 import { scope } from "../core/scope.js";
 import { attempt } from "../data/server.js";
@@ -37,10 +37,10 @@ function pane(root, record, wanted) {
   if (!record) {
     return fill(root, el("p", { class: "nothing" }, wanted ? `Record #${wanted} is not among those that this page has.` : "Choose a record to see its cause and what it caused."));
   }
-  const cause = causeOf(record);
+  const cause = record.caused_by && (recordAt(record.caused_by) ?? { number: record.caused_by, kind: "gone", text: "" });
   const caused = causedBy(record);
   const line = (one) => el("li", {}, recordLink(one.number), " ", badge(one.kind, tone(one.kind)), ` ${readable(one.text)}`);
-  const shown = new Set(["number", "at_ms", "index", "kind", "text", "key", "session", "cause"]);
+  const shown = new Set(["number", "at_ms", "index", "kind", "text", "key", "session", "cause", "caused_by"]);
   const rest = Object.entries(record).filter(([name]) => !shown.has(name)).map(([name, value]) => [name.replaceAll("_", " "), value === null ? "none" : String(value)]);
   return fill(root,
     el("div", { class: "bar" }, button("‹ History", () => back(), { class: "small back" }),
@@ -52,8 +52,8 @@ function pane(root, record, wanted) {
       ["Why", record.cause], ...rest]),
     record.key !== undefined && el("div", { class: "actions" },
       link("The lock over time", href("locks", { key: record.key, at: Math.round(record.at_ms) }), { class: "button" })),
-    el("h3", {}, "Cause"), cause ? el("ul", { class: "plain-list" }, line(cause)) : el("p", { class: "quiet" }, "Nothing that this page knows of."),
-    el("h3", {}, "Caused"), caused.length ? el("ul", { class: "plain-list" }, caused.map(line)) : el("p", { class: "quiet" }, "Nothing that this page knows of."));
+    el("h3", {}, "Cause"), cause ? el("ul", { class: "plain-list" }, line(cause)) : el("p", { class: "quiet" }, record.kind === "request" ? "A client sent it." : "The clock, or the test’s own program."),
+    el("h3", {}, "Caused"), caused.length ? el("ul", { class: "plain-list" }, caused.slice(0, 100).map(line), caused.length > 100 && el("li", {}, count(caused.length, "record"))) : el("p", { class: "quiet" }, "Nothing so far."));
 }
 
 function back() {
