@@ -79,6 +79,28 @@ fn a_token_shows_what_it_may_see_and_is_kept_in_the_tab_alone() {
     page.is_clean();
 }
 
+/// How the page says what a reader has to do to see the rest.
+const HOW_TO_CONTROL: &str = "start the server with --control, and leave out --control-port.";
+
+/// A control plane on a port of its own is of another origin than the page, and does not serve Consul's API.
+#[test]
+fn with_a_control_port_the_page_says_what_to_do() {
+    let config = Config {
+        control: true,
+        control_port: Some(0),
+        ..Config::default()
+    };
+    let Some(mut page) = Page::of(Server::builder().config(config), "") else {
+        return;
+    };
+    page.sees(HOW_TO_CONTROL);
+    page.server.kv().put("job", "x");
+    page.until("row('job')");
+    page.open("dc1/history");
+    page.sees("This view needs the control plane");
+    page.is_clean();
+}
+
 #[test]
 fn without_control_consuls_api_is_enough_for_keys_and_sessions() {
     let config = Config {
@@ -88,7 +110,7 @@ fn without_control_consuls_api_is_enough_for_keys_and_sessions() {
     let Some(mut page) = Page::of(Server::builder().config(config), "") else {
         return;
     };
-    page.sees("a server that is started with --control, and without --control-port.");
+    page.sees(HOW_TO_CONTROL);
     send(&page.server, "PUT", "/v1/kv/a/b", "one");
     page.until("row('a/')");
     page.click_row("a/");

@@ -221,7 +221,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "GET",
         "/history?who=me",
         "",
-        "unknown parameter \"who\", expected kind, key, session, after, format",
+        "unknown parameter \"who\", expected kind, key, session, after, limit, format",
     ),
     (
         "GET",
@@ -372,6 +372,10 @@ fn a_lock_is_lost_and_explained_from_any_language() {
     assert_eq!(explained["lock_delay_left_ms"], 15_000);
     let released = parsed(&call(&server, "GET", "/history?kind=released&key=job", ""));
     assert_eq!(released["records"][0]["session"], session);
+    let some = parsed(&call(&server, "GET", "/history?after=1&limit=2", ""));
+    let some = some["records"].as_array().expect("a list");
+    let numbers: Vec<_> = some.iter().map(|one| one["number"].clone()).collect();
+    assert_eq!(numbers, [json!(2), json!(3)]);
     let timeline = call(&server, "GET", "/timeline?key=job", "");
     assert_eq!(timeline.body, server.timeline("job"));
 }

@@ -65,6 +65,28 @@ fn a_view_gets_the_records_that_it_needs() {
     page.is_clean();
 }
 
+/// A link to a record of long ago leads there, although the page has only the last ones.
+#[test]
+fn an_old_record_is_read_when_a_link_leads_to_it() {
+    let Some(mut page) = Page::frozen("dc1/kv") else {
+        return;
+    };
+    page.server.kv().put("old", "x");
+    let old = page.server.last_record();
+    for number in 0..8000 {
+        page.server.kv().put("new", number.to_string());
+    }
+    page.open(&format!("dc1/history?at={old}"));
+    page.until("document.querySelector('.pane').innerText.includes('\"old\" written')");
+    page.until("row('\"old\" written')?.getAttribute('aria-selected') === 'true'");
+    // The list goes on from there, and behind a gap.
+    let last = page.server.last_record();
+    page.until(&format!(
+        "(document.querySelector('.table').scrollTop = 1e9) && row('{last}')"
+    ));
+    page.is_clean();
+}
+
 /// What happens between two views is in neither's first answer, and is not lost.
 #[test]
 fn nothing_is_lost_between_views() {

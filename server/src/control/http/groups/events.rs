@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use super::clock::Clock;
 use super::history::RecordNumber;
-use super::records::{RecordJson, of_kinds};
+use super::records::{Count, RecordJson, of_kinds};
 use crate::clock::Patience;
 use crate::control::Control;
 use crate::control::http::call::{Input, Name, Output, Parameters, Refused, Schemas, calls};
@@ -36,10 +36,10 @@ const BATCH: usize = 1024;
 /// How long a stream rests after it has looked for records, in the machine's time: what happens meanwhile is sent at once,
 /// and a busy server is not slowed down. A reader who looks on sees no difference.
 const REST: Duration = Duration::from_millis(100);
-/// How long it rests after it has sent many records: to wake up costs as much as some fifty of them do.
+/// How long it rests after it has passed many records, wanted or not: to wake up costs as much as to send some fifty.
 const LONG_REST: Duration = Duration::from_millis(250);
 /// How many records are many: a person does not follow these.
-const MANY: usize = 20;
+const MANY: u64 = 20;
 /// How long it rests after it has left records out: more come than its reader wants, and to send many of them would slow
 /// down the server for nothing.
 const LONGEST_REST: Duration = Duration::from_millis(500);
@@ -69,18 +69,6 @@ struct Wanted {
     behind: Option<Count>,
     /// Whether the stream goes on when all records have been sent: `true`, which is the default, or `false`.
     follow: Option<Flag>,
-}
-
-/// A number of records.
-#[derive(JsonSchema)]
-struct Count(u64);
-
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let error = |_| D::Error::custom(format!("expected a number of records, not {text:?}"));
-        text.parse().map(Self).map_err(error)
-    }
 }
 
 /// Yes or no.
@@ -286,17 +274,21 @@ impl Stream {
             let sent = Sent::Record(Box::new(RecordJson::from(record)));
             sent.write(record.number, &mut self.ready);
         }
+        let has_passed_many = found.passed - self.passed >= MANY;
         self.passed = found.passed;
         self.is_over |= !self.follows && found.records.len() < BATCH;
         if !self.ready.is_empty() || self.is_over || self.beat.left().is_zero() {
             self.beat = Patience::of(HEARTBEAT);
             Sent::Clock(Clock::of(&self.control)).write(self.passed, &mut self.ready);
         }
-        self.rest = Patience::of(match found {
-            _ if !self.follows => Duration::ZERO,
-            found if found.missed > 0 => LONGEST_REST,
-            found if found.records.len() >= MANY => LONG_REST,
-            _ => REST,
+        self.rest = Patience::of(if !self.follows {
+            Duration::ZERO
+        } else if found.missed > 0 {
+            LONGEST_REST
+        } else if has_passed_many {
+            LONG_REST
+        } else {
+            REST
         });
     }
 }

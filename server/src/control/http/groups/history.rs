@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::records::{BlockedJson, Done, RecordJson, about, at, at_ms, millis, of_kinds, records};
+use super::records::{
+    BlockedJson, Count, Done, RecordJson, about, at, at_ms, millis, of_kinds, records,
+};
 use crate::control::Control;
 use crate::control::http::aside;
 use crate::control::http::call::{
@@ -41,6 +43,8 @@ struct Wanted {
     session: Option<String>,
     /// Only records after the one with this number.
     after: Option<RecordNumber>,
+    /// Only the first so many of them.
+    limit: Option<Count>,
     /// In which form: `json`, which is the default, or `text`.
     #[serde(default)]
     format: Format,
@@ -217,7 +221,10 @@ async fn history(
     let filter = about(of_kinds(&wanted.kind), wanted.key, wanted.session);
     let filter = filter.after(wanted.after.map_or(0, |number| number.0));
     aside(move || {
-        let found = control.history(&filter);
+        let mut found = control.history(&filter);
+        if let Some(Count(limit)) = wanted.limit {
+            found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
         match wanted.format {
             Format::Json => JsonOrText::Json(History {
                 records: records(&found),

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::control::Control;
 use crate::control::http::call::{Name, Nouns};
@@ -217,6 +218,18 @@ impl RecordJson {
         self.request = Some(call.0);
         self.token = Some(token.accessor.clone());
         self.token_description = Some(token.description.clone());
+    }
+}
+
+/// A number of records.
+#[derive(JsonSchema)]
+pub(super) struct Count(pub(super) u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let error = |_| D::Error::custom(format!("expected a number of records, not {text:?}"));
+        text.parse().map(Self).map_err(error)
     }
 }
 

@@ -38,7 +38,7 @@ const VIEWS = {
   state: ["State", state, true],
 };
 
-const NO_CONTROL = "Locks over time, history, blocked requests, time, faults and states are shown by a server that is started with --control, and without --control-port.";
+const NO_CONTROL = "To see locks over time, history, blocked requests, time, faults and states here, start the server with --control, and leave out --control-port.";
 const status = el("span", { class: "status", role: "status" });
 const about = el("span", { class: "about" });
 const watch = el("a", { class: "watch", href: "#" });

@@ -1,9 +1,12 @@
 // The last records of the history. Each names the one that it follows from.
 
+import { control } from "./api.js";
 import { changes } from "../core/signal.js";
 
 /** How many records the page keeps. The server keeps more. */
 const KEPT = 20000;
+/** How many records are read before and after one that a link leads to. */
+const AROUND = 500;
 
 export const records = { all: [], last: 0, missed: 0 };
 
@@ -12,6 +15,17 @@ export function addRecord(record) {
   records.last = record.number;
   if (records.all.length > KEPT * 1.25) records.all.splice(0, records.all.length - KEPT);
   changes("records");
+}
+
+/** Reads the records around one that happened before those that the page has. */
+export async function readAround(number) {
+  const [first] = records.all;
+  if (!first || number >= first.number) return false;
+  const { records: older } = await control("GET", `/history?after=${Math.max(0, number - AROUND)}&limit=${2 * AROUND}`);
+  // More may have come, and some have gone.
+  const [next] = records.all;
+  records.all.unshift(...older.filter((one) => one.number < next.number));
+  return Boolean(recordAt(number));
 }
 
 export function forgetRecords() {

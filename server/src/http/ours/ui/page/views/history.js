@@ -4,7 +4,7 @@ import { control } from "../data/api.js";
 import { badge, button, el, facts, fill, link } from "../core/dom.js";
 import { count, moment } from "../core/format.js";
 import { locks } from "../data/locklog.js";
-import { causedBy, recordAt, records } from "../data/records.js";
+import { causedBy, readAround, recordAt, records } from "../data/records.js";
 import { go, href, place } from "../core/router.js";
 import { scope } from "../core/scope.js";
 import { attempt } from "../data/server.js";
@@ -66,6 +66,7 @@ export function mount(root) {
   const life = scope();
   let follows = place.query.get("at") === null;
   let isFound = false;
+  let asked = null;
   let seen = { last: 0, key: "", found: [] };
   const total = el("span", { class: "quiet", role: "status" });
   const detail = el("section", { class: "pane", "aria-label": "Record" });
@@ -118,6 +119,15 @@ export function mount(root) {
     if (follows) requestAnimationFrame(() => list.scrollToEnd());
   }
 
+  /** Reads a record that a link leads to, and that is older than those that the page has. */
+  async function reach(at) {
+    if (asked === at || !records.all.length) return;
+    asked = at;
+    if (!await readAround(Number(at)).catch(() => false)) return;
+    seen = { last: 0, key: "", found: [] };
+    drawPlace();
+  }
+
   function drawPlace() {
     if (place.view !== "history") return;
     for (const one of [key, session, text]) one.value = place.query.get(one.name) ?? "";
@@ -132,6 +142,7 @@ export function mount(root) {
     }
     const record = at === null ? null : recordAt(Number(at));
     isFound = record !== null;
+    if (at !== null && !isFound) reach(at);
     pane(detail, record, at);
     list.select(at === null ? null : Number(at));
     draw();
@@ -156,7 +167,7 @@ export function mount(root) {
   life.add(want(/./), on("records", () => {
     // A link may lead to a record that the page has not got yet.
     const at = place.query.get("at");
-    if (at !== null && !isFound && recordAt(Number(at))) drawPlace();
+    if (at !== null && !isFound && (recordAt(Number(at)) || asked !== at)) drawPlace();
     else draw();
   }), on("place", drawPlace), on("names", drawPlace));
   drawPlace();

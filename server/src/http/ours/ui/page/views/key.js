@@ -5,7 +5,7 @@ import { countdown } from "../core/clock.js";
 import { badge, button, el, facts, fill, link } from "../core/dom.js";
 import { fromBase64, moment } from "../core/format.js";
 import { deleteKey, getKey } from "../data/kv.js";
-import { deadlines, sessions, use } from "../data/resources.js";
+import { blocked, deadlines, sessions, use } from "../data/resources.js";
 import { go, href } from "../core/router.js";
 import { scope } from "../core/scope.js";
 import { attempt, server, tell } from "../data/server.js";
@@ -111,7 +111,8 @@ export function keyPane(root, key) {
   root.append(head, el("div", { class: "key-facts" }, lock, el("section", { class: "card", "aria-label": "Indexes" }, indexes)), place);
   draw(true);
   load.poke();
-  life.add(on(`key ${key}`, load.poke), on("blocked", load.poke), use(sessions, drawLock));
+  life.add(on(`key ${key}`, load.poke), use(sessions, drawLock));
+  if (server.control) life.add(use(blocked, load.poke));
   // Without the control plane any change of any key may be one of this.
   if (!server.control) life.add(on("keys", load.poke));
   return { key, redraw: () => drawLock(), stop: () => life.stop() };
