@@ -31,6 +31,7 @@ const TIME_FILES: &[&str] = &[
     "client/src/clock.rs",
     "conformance/src/target/time.rs",
     "server/benches/figures/stopwatch.rs",
+    "server/benches/page.rs",
     "conformance/interop/rust/benches/clients/stopwatch.rs",
     "server/tests/tidy/sources.rs",
 ];
