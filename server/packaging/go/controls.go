@@ -675,6 +675,8 @@ type HistoryOptions struct {
 	Key string
 	// Only records of this kind. May be repeated.
 	Kind []string
+	// Only the first so many of them.
+	Limit uint64
 	// Only records about this session.
 	Session string
 }
@@ -686,6 +688,7 @@ func (c *Controls) History(options HistoryOptions) History {
 	query.set("after", options.After, false)
 	query.set("key", options.Key, false)
 	query.set("kind", options.Kind, false)
+	query.set("limit", options.Limit, false)
 	query.set("session", options.Session, false)
 	var answer History
 	c.call("GET", "/history", query, nil, &answer)

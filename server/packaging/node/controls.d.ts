@@ -414,6 +414,8 @@ export class Controls {
     key?: string;
     /** Only records of this kind. May be repeated. */
     kind?: string[];
+    /** Only the first so many of them. */
+    limit?: number;
     /** Only records about this session. */
     session?: string;
   }): Promise<History>;

@@ -104,7 +104,7 @@ export class Controls {
   }
 
   history(options = {}) {
-    return this.call("GET", "/history", { query: { after: options.after, key: options.key, kind: options.kind, session: options.session } });
+    return this.call("GET", "/history", { query: { after: options.after, key: options.key, kind: options.kind, limit: options.limit, session: options.session } });
   }
 
   importKv(keys) {

@@ -499,15 +499,16 @@ class Controls:
         """Stops the clock: nothing happens by itself."""
         return self._call("POST", "/clock/freeze")
 
-    def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[str] | None = None, session: str | None = None) -> History:
+    def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[str] | None = None, limit: int | None = None, session: str | None = None) -> History:
         """What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
 
         after: Only records after the one with this number.
         key: Only records about this key.
         kind: Only records of this kind. May be repeated.
+        limit: Only the first so many of them.
         session: Only records about this session.
         """
-        return self._call("GET", "/history", query={"after": after, "key": key, "kind": kind, "session": session})
+        return self._call("GET", "/history", query={"after": after, "key": key, "kind": kind, "limit": limit, "session": session})
 
     def import_kv(self, keys: Sequence[Mapping[str, Any]]) -> Imported:
         """Writes the keys of an export.
@@ -810,9 +811,9 @@ class AsyncControls:
         """As `Controls.freeze`."""
         return await asyncio.to_thread(self.sync.freeze)
 
-    async def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[str] | None = None, session: str | None = None) -> History:
+    async def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[str] | None = None, limit: int | None = None, session: str | None = None) -> History:
         """As `Controls.history`."""
-        return await asyncio.to_thread(self.sync.history, after=after, key=key, kind=kind, session=session)
+        return await asyncio.to_thread(self.sync.history, after=after, key=key, kind=kind, limit=limit, session=session)
 
     async def import_kv(self, keys: Sequence[Mapping[str, Any]]) -> Imported:
         """As `Controls.import_kv`."""

@@ -295,11 +295,11 @@ public abstract class Controls {
 
     /**
      * What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
-     * @param options any of these: after: Only records after the one with this number.; key: Only records about this key.; kind: Only records of this kind. May be repeated.; session: Only records about this session.
+     * @param options any of these: after: Only records after the one with this number.; key: Only records about this key.; kind: Only records of this kind. May be repeated.; limit: Only the first so many of them.; session: Only records about this session.
      */
     @SuppressWarnings("unchecked")
     public Map<String, Object> history(Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "after", "key", "kind", "session");
+        Map<String, Object> given = chosen(options, "after", "key", "kind", "limit", "session");
         return (Map<String, Object>) call("GET", "/history", given, null);
     }
 
