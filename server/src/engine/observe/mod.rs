@@ -21,7 +21,7 @@ pub use scene::Explanation;
 
 tokio::task_local! {
     /// The request that is being answered. It reaches the history past handlers and commands, which know nothing of it.
-    static CALL: Option<CallId>;
+    static CALL: CallId;
 }
 
 /// An open request. Dropping it says that its answer has been written, or never will be.
@@ -146,14 +146,17 @@ impl Engine {
         self.lock().calls.note_fault(call, fault);
     }
 
-    /// Runs a part of a request: what it changes follows from the request.
-    pub(crate) async fn of_call<T>(call: Option<CallId>, part: impl Future<Output = T>) -> T {
-        CALL.scope(call, part).await
+    /// Runs a part of a request: what it changes follows from the request. A request that is not observed pays nothing.
+    pub(crate) fn of_call<T>(call: Option<CallId>, part: impl FnOnce() -> T) -> T {
+        match call {
+            Some(call) => CALL.sync_scope(call, part),
+            None => part(),
+        }
     }
 
     /// Returns the request of which this is a part, if the engine is observed.
     pub(super) fn current_call(&self) -> Option<CallId> {
-        let call = || CALL.try_with(|call| *call).ok().flatten();
+        let call = || CALL.try_with(|call| *call).ok();
         self.observed.then(call).flatten()
     }
 

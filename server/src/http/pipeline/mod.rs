@@ -5,7 +5,9 @@ mod log;
 mod pages;
 
 use std::borrow::Cow;
+use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::{Arc, LazyLock};
 
 use http::{HeaderName, Method, StatusCode};
@@ -60,7 +62,9 @@ pub(super) async fn respond(
     };
     drop(target);
     let id = call.as_ref().map(OpenCall::id);
-    let answered = Engine::of_call(id, steps(context, peer, id, head, body));
+    // Polled where it is: to move it, as a future around it would, costs more than all else that is done for the history.
+    let mut steps = pin!(steps(context, peer, id, head, body));
+    let answered = poll_fn(|task| Engine::of_call(id, || steps.as_mut().poll(task)));
     let mut answer = match answered.await {
         Ok(answer) => answer,
         Err(Early(answer)) => *answer,
