@@ -166,11 +166,9 @@ fn what_is_neither_tls_nor_http_is_not_answered() {
     for bytes in ["DELETE / HTTP/1.1\r\n\r\n", "rubbish and more", "x"] {
         let mut client = plain(&server);
         client.write_all(bytes.as_bytes()).expect("it is read");
-        client
-            .shutdown(Shutdown::Write)
-            .expect("the connection is open");
         let mut answer = Vec::new();
-        // Bytes that were not read end the connection with a reset.
+        // Bytes that were not read end the connection with a reset, which may have come already.
+        let _ = client.shutdown(Shutdown::Write);
         let _ = client.read_to_end(&mut answer);
         assert_eq!(answer, b"", "{bytes}");
     }
