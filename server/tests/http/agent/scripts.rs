@@ -108,34 +108,34 @@ fn a_script_that_takes_too_long_is_killed_with_all_that_it_started() {
     assert!(checks.text().contains(late), "{}", checks.text());
 }
 
-#[test]
-fn a_script_of_a_check_that_goes_is_killed() {
-    let alive = Alive::new("gone");
+/// That the running script of a check is killed by `end`.
+fn is_killed(name: &str, end: impl FnOnce(Consul)) {
+    let alive = Alive::new(name);
     let consul = Consul::with(|config| config.enable_script_checks = true);
     let words = serde_json::json!(["sh", "-c", alive.script()]);
     let body = format!(r#"{{"ID":"s","Name":"s","Interval":"1s","Args":{words}}}"#);
     consul.put(REGISTER, body).is(200, "");
     // Opened for reading once the script writes to it.
     let mut fifo = std::fs::File::open(&alive.0).expect("a fifo can be opened");
-    consul.put("/v1/agent/check/deregister/s", "").is(200, "");
+    end(consul);
     let mut said = String::new();
     std::io::Read::read_to_string(&mut fifo, &mut said).expect("a fifo can be read");
     assert!(said.is_empty() || said == "up\n", "{said}");
 }
 
 #[test]
+fn a_script_of_a_check_that_goes_is_killed() {
+    // The server is kept, so that its end kills nothing.
+    let mut kept = None;
+    is_killed("gone", |consul| {
+        consul.put("/v1/agent/check/deregister/s", "").is(200, "");
+        kept = Some(consul);
+    });
+}
+
+#[test]
 fn a_script_is_killed_when_its_server_stops() {
-    let alive = Alive::new("stopped");
-    let consul = Consul::with(|config| config.enable_script_checks = true);
-    let words = serde_json::json!(["sh", "-c", alive.script()]);
-    let body = format!(r#"{{"ID":"s","Name":"s","Interval":"1s","Args":{words}}}"#);
-    consul.put(REGISTER, body).is(200, "");
-    // Opened for reading once the script writes to it.
-    let mut fifo = std::fs::File::open(&alive.0).expect("a fifo can be opened");
-    drop(consul);
-    let mut said = String::new();
-    std::io::Read::read_to_string(&mut fifo, &mut said).expect("a fifo can be read");
-    assert!(said.is_empty() || said == "up\n", "{said}");
+    is_killed("stopped", drop);
 }
 
 #[test]
