@@ -32,3 +32,44 @@ impl Tasks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::Tasks;
+    use crate::clock::within;
+
+    /// A look-up that never ends stands for `getaddrinfo` of a host whose name server does not answer.
+    #[tokio::test]
+    async fn a_look_up_that_hangs_does_not_keep_a_server_from_stopping() {
+        let tasks = Tasks::new();
+        let (answer, never) = mpsc::channel::<()>();
+        let (began, has_begun) = tokio::sync::oneshot::channel();
+        tasks.spawn(async {
+            let look_up = tokio::task::spawn_blocking(move || {
+                began.send(()).expect("the test waits for it");
+                let _ = never.recv();
+            });
+            let _ = look_up.await;
+        });
+        has_begun.await.expect("the look-up begins");
+        let ended = within(Duration::from_secs(20), tasks.end()).await;
+        assert!(ended.is_some(), "the task ends while the look-up goes on");
+        drop(answer);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_has_ended_begins_no_tasks() {
+        let tasks = Tasks::new();
+        tasks.end().await;
+        let (held, is_dropped) = tokio::sync::oneshot::channel::<()>();
+        tasks.spawn(async move {
+            let _held = held;
+            std::future::pending().await
+        });
+        let dropped = within(Duration::from_secs(20), is_dropped).await;
+        assert!(dropped.is_some_and(|sent| sent.is_err()));
+    }
+}
