@@ -245,7 +245,10 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
         for (name, value) in &self.headers {
             write_header(out, name, value.as_bytes());
         }
-        write_header(out, &DATE, (terms.date)().as_bytes());
+        let has = |sought| self.headers.iter().any(|(name, _)| name == sought);
+        if !has(DATE) {
+            write_header(out, &DATE, (terms.date)().as_bytes());
+        }
         if let Framing::Length(length) = framing {
             let mut digits = itoa::Buffer::new();
             write_header(out, &CONTENT_LENGTH, digits.format(length).as_bytes());
@@ -255,7 +258,7 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
         }
         let says = |value: &'static str| Some(value.as_bytes());
         let connection = match (fate, terms.protocol, terms.persistence) {
-            _ if self.headers.iter().any(|(name, _)| name == CONNECTION) => None,
+            _ if has(CONNECTION) => None,
             (Fate::EndsAloud, ..) | (Fate::Ends, Protocol::Http11, _) => says("close"),
             (Fate::Kept, _, Persistence::KeptIfSized) => says("keep-alive"),
             (Fate::Ends | Fate::Kept, ..) => None,

@@ -12,6 +12,9 @@ use crate::wire::{Outcome, Request};
 const READ_ONLY: &str = r#"{"http_config": {"allow_write_http_from": ["192.0.2.0/24"]}}"#;
 const BLOCKED: &str = r#"{"http_config": {"block_endpoints": ["/v1/kv/blocked", "/v1/txn"]}}"#;
 const HEADERS: &str = r#"{"http_config": {"response_headers": {"X-Conformance": "yes"}}}"#;
+/// Headers that answers have by themselves, in the order in which they are sent.
+const OWN_HEADERS: &str = r#"{"http_config": {"response_headers":
+    {"Content-Type": "my/type", "Date": "today", "Vary": "mine", "X-Consul-Index": "mine"}}}"#;
 /// The most that a value may have, in bytes; not a power of two.
 const LARGER: usize = 2_000_000;
 
@@ -129,6 +132,56 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.api_get("/v1/nowhere")
                 .status_is(404)
                 .header_is("X-Conformance", "yes");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/response-headers/replaced-by-the-answers-own",
+        claim: "A header that an answer has itself replaces that of response_headers, which replaces Vary and Date; each is there once",
+        source: "kv.md 0.4",
+        settings: OWN_HEADERS,
+        run: |t| {
+            t.put("k", "", "v").is(200, "true");
+            let answer = t
+                .get("k", "")
+                .status_is(200)
+                .header_is("Content-Type", "application/json")
+                .header_is("Date", "today")
+                .header_is("Vary", "mine");
+            t.check(
+                answer.header("X-Consul-Index") != Some("mine"),
+                "the index is the answer's",
+            );
+            for name in ["Content-Type", "Date", "Vary", "X-Consul-Index"] {
+                let names = answer.header_names();
+                let times = names.iter().filter(|found| **found == name).count();
+                t.check(
+                    times == 1,
+                    format!("{name} is there once, not {times} times"),
+                );
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/response-headers/replace-a-guessed-type",
+        claim: "Where an answer sets no type, that of response_headers stands, and none is guessed from the body",
+        source: "kv.md 0.4",
+        until: Some(Version::V1_9),
+        settings: OWN_HEADERS,
+        run: |t| {
+            for (status, query) in [(404, ""), (400, "index=x")] {
+                let names = ["Content-Type", "Date", "Vary", "X-Consul-Index"];
+                let answer = t
+                    .get("missing", query)
+                    .status_is(status)
+                    .header_is("Content-Type", "my/type");
+                let ours = answer
+                    .header_names()
+                    .into_iter()
+                    .filter(|name| names.contains(name));
+                t.check(ours.eq(names), "each is there once, in its place");
+            }
         },
         ..Case::REAL
     },

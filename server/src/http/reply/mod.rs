@@ -335,11 +335,15 @@ pub(crate) fn accepts_gzip(headers: &Headers) -> bool {
 pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> ApiAnswer {
     let is_exact = matches!(reply.content, ReplyContent::Exact(_));
     let (body, encoding) = encode_body(context, accepts_gzip, reply.content);
+    let is_configured = |name| {
+        let mut configured = context.response_headers.iter();
+        configured.any(|(configured, _)| *configured == name)
+    };
     // The compressing writer guesses the type itself, before the server can (1.22.md A1.2).
-    let (set_type, guessed_type) = if reply.type_was_guessed && !accepts_gzip {
-        (None, reply.content_type)
-    } else {
-        (reply.content_type, None)
+    let (set_type, guessed_type) = match reply.content_type {
+        Some(_) if reply.type_was_guessed && is_configured(CONTENT_TYPE) => (None, None),
+        guessed if reply.type_was_guessed && !accepts_gzip => (None, guessed),
+        set => (set, None),
     };
     // The headers are nearly sorted here, which keeps the sort cheap.
     let mut headers = Vec::with_capacity(HEADERS);
@@ -348,14 +352,21 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Api
     }
     headers.extend(encoding.map(|encoding| (CONTENT_ENCODING, encoding)));
     headers.extend(set_type.map(|set| (CONTENT_TYPE, set)));
-    headers.push((VARY, BY_ENCODING));
+    if !is_configured(VARY) {
+        headers.push((VARY, BY_ENCODING));
+    }
     if context.config.version.has(Behaviour::HttpDefaultAclHeader) {
         headers.push((DEFAULT_ACL_POLICY, context.acl_policy.clone()));
     }
     headers.extend(reply.headers);
-    headers.extend(context.response_headers.iter().cloned());
     if context.config.translate_wan_addrs {
         headers.push((TRANSLATE_ADDRESSES, TRUE));
+    }
+    // What the answer has itself replaces what is configured (kv.md 0.4).
+    for (name, value) in &context.response_headers {
+        if headers.iter().all(|(own, _)| own != name) {
+            headers.push((name.clone(), value.clone()));
+        }
     }
     headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
     ApiAnswer {
