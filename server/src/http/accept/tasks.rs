@@ -67,7 +67,7 @@ mod tests {
         let (held, is_dropped) = tokio::sync::oneshot::channel::<()>();
         tasks.spawn(async move {
             let _held = held;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         });
         let dropped = within(Duration::from_secs(20), is_dropped).await;
         assert!(dropped.is_some_and(|sent| sent.is_err()));
