@@ -131,7 +131,7 @@ const MAX_STRUCTS: usize = 32;
 pub struct DecodeContext {
     unknown_fields: UnknownFields,
     release: Release,
-    /// The struct of the current field, without its package; empty for an unnamed one.
+    /// The type of the struct of the current field.
     go_struct: &'static str,
     /// The number of structs around the current field.
     structs: usize,
@@ -151,6 +151,15 @@ pub(super) struct Outer {
     in_own_decoder: bool,
     error: Option<DecodeError>,
     ended: bool,
+}
+
+/// Returns the name of a struct without its package; empty for an unnamed one.
+fn struct_name(go_type: &'static str) -> &'static str {
+    match go_type.rsplit_once('.') {
+        _ if go_type.starts_with("struct {") => "",
+        Some((_, name)) => name,
+        None => go_type,
+    }
 }
 
 impl DecodeContext {
@@ -231,7 +240,7 @@ impl DecodeContext {
     fn type_error(&mut self, value: Value<'_>, found: String, go_type: Cow<'static, str>) {
         let field = match self.path.is_empty() {
             true => String::new(),
-            false => format!("{}.{}", self.go_struct, self.path.join(".")),
+            false => format!("{}.{}", struct_name(self.go_struct), self.path.join(".")),
         };
         let go_type = value.go_type.map_or(go_type, Cow::Borrowed);
         self.fail(DecodeError::Type {
@@ -267,11 +276,7 @@ impl DecodeContext {
     pub(super) fn enter_struct(&mut self, go_type: &'static str) -> &'static str {
         let outer = self.go_struct;
         if !self.in_own_decoder {
-            self.go_struct = match go_type.rsplit_once('.') {
-                _ if go_type.starts_with("struct {") => "",
-                Some((_, name)) => name,
-                None => go_type,
-            };
+            self.go_struct = go_type;
         }
         outer
     }

@@ -22,6 +22,11 @@ pub(super) const fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(ONES * limit as u64) & !word & HIGHEST_BITS
 }
 
+/// Marks the bytes that are not ASCII.
+pub(super) const fn beyond_ascii(word: u64) -> u64 {
+    word & HIGHEST_BITS
+}
+
 /// Returns the place of the first byte that is marked. No search is for the letter `a`.
 pub(super) fn find(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
     let first = |word: [u8; 8]| match marks(u64::from_le_bytes(word)) {
@@ -34,9 +39,16 @@ pub(super) fn find(bytes: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
             return Some(8 * number + within);
         }
     }
+    if rest.is_empty() {
+        return None;
+    }
+    if let Some(last) = bytes.last_chunk() {
+        // Nothing is marked in what has been searched before.
+        return first(*last).map(|within| bytes.len() - 8 + within);
+    }
     let mut last = [b'a'; 8];
     last[..rest.len()].copy_from_slice(rest);
-    first(last).map(|within| 8 * words.len() + within)
+    first(last)
 }
 
 #[cfg(test)]

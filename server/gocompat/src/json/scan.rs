@@ -72,7 +72,7 @@ struct Open {
     bracket: Bracket,
     /// Its place in the body.
     start: usize,
-    /// The place of its container in [`Scanner::extents`].
+    /// The place of its extent in [`Scanner::extents`].
     extent: usize,
 }
 
@@ -85,7 +85,7 @@ enum Bracket {
 struct Scanner<'a> {
     body: &'a [u8],
     at: usize,
-    /// The containers, in the order in which they open.
+    /// The strings and containers, in the order in which they begin.
     extents: Vec<Extent>,
 }
 
@@ -115,7 +115,8 @@ impl Scanner<'_> {
     fn close(&mut self, open: Open) {
         self.extents[open.extent] = Extent {
             bytes: self.at - open.start,
-            containers: self.extents.len() - open.extent,
+            extents: self.extents.len() - open.extent,
+            is_escaped: false,
         };
     }
 
@@ -207,20 +208,31 @@ impl Scanner<'_> {
 
     /// Scans a string behind its opening quote.
     fn string(&mut self) -> Result<(), SyntaxError> {
+        let start = self.at - 1;
+        let mut is_escaped = false;
         loop {
             let plain = find(&self.body[self.at..], |word| {
                 equal(word, b'"') | equal(word, b'\\') | below(word, b' ')
             });
             self.at = plain.map_or(self.body.len(), |plain| self.at + plain);
             match self.next()? {
-                b'"' => return Ok(()),
-                b'\\' => self.escape()?,
+                b'"' => break,
+                b'\\' => {
+                    is_escaped = true;
+                    self.escape()?;
+                }
                 byte => {
                     let place = "in string literal";
                     return Err(SyntaxError::Unexpected { byte, place });
                 }
             }
         }
+        self.extents.push(Extent {
+            bytes: self.at - start,
+            extents: 1,
+            is_escaped,
+        });
+        Ok(())
     }
 
     fn escape(&mut self) -> Result<(), SyntaxError> {

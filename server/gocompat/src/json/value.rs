@@ -8,30 +8,40 @@ use super::find::{equal, find};
 #[derive(Debug)]
 pub struct Document<'a> {
     text: &'a [u8],
+    /// The same text; `None` if it is not UTF-8.
+    utf8: Option<&'a str>,
     extents: Vec<Extent>,
 }
 
-/// The size of an array or object. The scanner records it to make skipping cheap: a search for the end would
-/// take quadratic time in nested bodies.
+/// The size of a string, array or object. The scanner records it, so that nothing is searched for its end again: that
+/// would take quadratic time in nested bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// Its length, brackets included.
+    /// Its length, quotes or brackets included.
     pub(super) bytes: usize,
-    /// The number of containers in it, itself included.
-    pub(super) containers: usize,
+    /// The number of extents in it, its own included.
+    pub(super) extents: usize,
+    /// Whether it is a string with escapes.
+    pub(super) is_escaped: bool,
 }
 
 impl<'a> Document<'a> {
-    /// Creates a document with the extents of its containers, in the order in which they open.
+    /// Creates a document with the extents of its strings and containers, in the order in which they begin.
     pub(super) fn new(text: &'a [u8], extents: Vec<Extent>) -> Self {
-        Self { text, extents }
+        Self {
+            text,
+            utf8: str::from_utf8(text).ok(),
+            extents,
+        }
     }
 
     /// Returns the value.
     pub fn value(&self) -> Value<'_> {
         Value {
-            text: self.text,
-            extents: &self.extents,
+            document: self,
+            start: 0,
+            end: self.text.len(),
+            extent: 0,
             go_type: None,
         }
     }
@@ -40,9 +50,11 @@ impl<'a> Document<'a> {
 /// A value: its text, without surrounding space.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
-    text: &'a [u8],
-    /// The extents of the containers in it, its own first.
-    extents: &'a [Extent],
+    document: &'a Document<'a>,
+    start: usize,
+    end: usize,
+    /// The place of its extent, or of the next one where it has none.
+    extent: usize,
     /// Go's name of the destination type, if it is a named one.
     pub(super) go_type: Option<&'static str>,
 }
@@ -75,27 +87,40 @@ impl<'a> Value<'a> {
 
     /// Returns the kind. Strings are decoded at each call.
     pub fn kind(self) -> ValueKind<'a> {
-        match self.text[0] {
+        match self.first() {
             b'n' => ValueKind::Null,
             b't' => ValueKind::Bool(true),
             b'f' => ValueKind::Bool(false),
-            b'"' => ValueKind::String(decode_string(&self.text[1..self.text.len() - 1])),
+            b'"' => ValueKind::String(self.string()),
             b'[' => ValueKind::Array,
             b'{' => ValueKind::Object,
             _ => ValueKind::Number(
-                str::from_utf8(self.text).expect("a number that was scanned is ASCII"),
+                str::from_utf8(self.text()).expect("a number that was scanned is ASCII"),
             ),
         }
     }
 
+    /// Returns the contents of a string, decoded.
+    fn string(self) -> Cow<'a, str> {
+        let inside = self.start + 1..self.end - 1;
+        match self.document.utf8 {
+            Some(text) if !self.document.extents[self.extent].is_escaped => text[inside].into(),
+            _ => decode_escapes(&self.document.text[inside]).into(),
+        }
+    }
+
+    fn first(self) -> u8 {
+        self.document.text[self.start]
+    }
+
     /// Whether it is `null`.
     pub(super) fn is_null(self) -> bool {
-        self.text[0] == b'n'
+        self.first() == b'n'
     }
 
     /// Returns the value as written.
     pub fn text(self) -> &'a [u8] {
-        self.text
+        &self.document.text[self.start..self.end]
     }
 
     /// Returns the elements of an array; empty for other kinds.
@@ -129,9 +154,7 @@ impl<'a> Iterator for Members<'a> {
     type Item = (Cow<'a, str>, Value<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let ValueKind::String(name) = self.0.next_value()?.kind() else {
-            unreachable!("the scanner lets only strings be names");
-        };
+        let name = self.0.next_value()?.string();
         Some((name, self.0.next_value()?))
     }
 }
@@ -139,52 +162,49 @@ impl<'a> Iterator for Members<'a> {
 /// Steps from value to value in a container.
 #[derive(Debug)]
 struct Walk<'a> {
-    rest: &'a [u8],
-    extents: &'a [Extent],
+    document: &'a Document<'a>,
+    at: usize,
+    /// Where the container's contents end.
+    end: usize,
+    /// The place of the next extent.
+    extent: usize,
 }
 
 impl<'a> Walk<'a> {
+    /// Begins a walk through a container; its end, for another kind than the one with this bracket.
     fn into_container(value: Value<'a>, bracket: u8) -> Walk<'a> {
-        match (value.text, value.extents) {
-            ([first, rest @ .., _], [_, extents @ ..]) if *first == bracket => {
-                Walk { rest, extents }
-            }
-            _ => Walk {
-                rest: b"",
-                extents: &[],
-            },
+        let end = value.end - 1;
+        let is_container = value.first() == bracket;
+        Walk {
+            document: value.document,
+            at: if is_container { value.start + 1 } else { end },
+            end,
+            extent: value.extent + 1,
         }
     }
 
     fn next_value(&mut self) -> Option<Value<'a>> {
-        let separators = self
-            .rest
-            .iter()
-            .take_while(|byte| b" \t\r\n,:".contains(byte))
-            .count();
-        let rest = &self.rest[separators..];
-        let extent = match rest.first()? {
-            b'[' | b'{' => self.extents[0],
-            b'"' => Extent::of_scalar(string_length(rest)),
-            _ => Extent::of_scalar(word_length(rest)),
+        let rest = &self.document.text[self.at..self.end];
+        let is_separator = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b':');
+        let start = self.at + rest.iter().take_while(is_separator).count();
+        let rest = &self.document.text[start..self.end];
+        let (bytes, extents) = match rest.first()? {
+            b'[' | b'{' | b'"' => {
+                let extent = self.document.extents[self.extent];
+                (extent.bytes, extent.extents)
+            }
+            _ => (word_length(rest), 0),
         };
-        let (text, rest) = rest.split_at(extent.bytes);
-        let (inside, behind) = self.extents.split_at(extent.containers);
-        (self.rest, self.extents) = (rest, behind);
-        Some(Value {
-            text,
-            extents: inside,
+        let value = Value {
+            document: self.document,
+            start,
+            end: start + bytes,
+            extent: self.extent,
             go_type: None,
-        })
-    }
-}
-
-impl Extent {
-    fn of_scalar(bytes: usize) -> Self {
-        Self {
-            bytes,
-            containers: 0,
-        }
+        };
+        self.at = value.end;
+        self.extent += extents;
+        Some(value)
     }
 }
 
@@ -323,7 +343,11 @@ mod tests {
     /// Or else reading a nested body would be quadratic.
     #[test]
     fn a_container_is_stepped_over_unread() {
-        let extents = [(9, 2), (5, 1)].map(|(bytes, containers)| Extent { bytes, containers });
+        let extents = [(9, 2), (5, 1)].map(|(bytes, extents)| Extent {
+            bytes,
+            extents,
+            is_escaped: false,
+        });
         let document = Document::new(b"[{???},1]", extents.into());
         let kinds: Vec<_> = document.value().elements().map(Value::kind).collect();
         assert_eq!(kinds, [ValueKind::Object, ValueKind::Number("1")]);

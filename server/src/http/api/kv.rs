@@ -19,7 +19,7 @@ use crate::http::acl::authorize;
 use crate::http::acl::rights::Rights;
 use crate::http::body::kv::KvEntry;
 use crate::http::failure::{Failure, failures};
-use crate::http::reply::body::JsonList;
+use crate::http::reply::list::JsonList;
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::routes;

@@ -15,6 +15,7 @@ use crate::go::url::query::Semicolons;
 use crate::http::accept::connections::OpenConnections;
 use crate::http::acl::state::Acls;
 use crate::http::ours::control_plane::ControlPlane;
+use crate::http::reply::list::LastLists;
 use crate::http::request::cache::Cache;
 use crate::version::Behaviour;
 
@@ -35,6 +36,8 @@ pub(crate) struct Context {
     pub(in crate::http) acl_policy: HeaderValue,
     /// The agent's cache.
     pub(in crate::http) cache: Cache,
+    /// The lists of keys that were rendered last.
+    pub(in crate::http) last_lists: LastLists,
     /// The number of connections of each client.
     pub(in crate::http) connections: Arc<OpenConnections>,
     /// The unknown paths that the log has named, up to a limit.
@@ -100,6 +103,7 @@ impl Context {
             acl_policy: policy.unwrap_or(HeaderValue::from_static("allow")),
             config,
             cache: Cache::default(),
+            last_lists: LastLists::default(),
             connections: Arc::default(),
             unknown: Mutex::default(),
             absent: Mutex::default(),
@@ -119,6 +123,7 @@ impl Context {
             acls: self.acls.clone(),
             acl_policy: self.acl_policy.clone(),
             cache: Cache::default(),
+            last_lists: LastLists::default(),
             connections: Arc::clone(&self.connections),
             unknown: Mutex::default(),
             absent: Mutex::default(),

@@ -1,4 +1,4 @@
-//! Bodies of answers: bytes, or a long list that is rendered piece by piece while it is sent.
+//! Bodies of answers: bytes, or what is made piece by piece while it is sent.
 
 use std::fmt;
 use std::io::Write;
@@ -9,17 +9,12 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::engine::{Engine, OpenCall};
-use crate::go::json::encode::{ListWriter, Style};
-use crate::http::body::kv::KvEntry;
+use crate::http::reply::list::JsonList;
 use crate::listeners::Listener;
-use crate::store::Entry;
 use crate::timestamp::Timestamp;
 
 /// An answer of Consul's API. Its call ends when it has been sent.
 pub(crate) type ApiAnswer = proconsul_h1::HttpResponse<ReplyBody, Option<OpenCall>>;
-
-/// The least size of a rendered piece of a list.
-const PIECE_BYTES: usize = 64 * 1024;
 
 /// The body of an answer.
 #[derive(Debug)]
@@ -169,97 +164,5 @@ impl LogBody {
             .and_then(|()| encoder.flush())
             .expect("memory takes every body");
         std::mem::take(encoder.get_mut()).into()
-    }
-}
-
-/// A JSON array of the entries of a recursive read, which may be too large to render in memory.
-pub(crate) struct JsonList {
-    entries: std::vec::IntoIter<Entry>,
-    /// `None` once the end of the array is written.
-    writer: Option<ListWriter>,
-    /// The rendered bytes that are not sent yet.
-    ready: Bytes,
-    /// `None` without compression, and once the end of the compressed stream is written.
-    encoder: Option<GzEncoder<Vec<u8>>>,
-}
-
-impl fmt::Debug for JsonList {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let left = self.entries.len();
-        write!(formatter, "a list with {left} entries left")
-    }
-}
-
-impl JsonList {
-    /// Returns the list of these entries.
-    pub(crate) fn new(entries: Vec<Entry>, style: Style) -> Self {
-        Self {
-            entries: entries.into_iter(),
-            writer: Some(ListWriter::new(style)),
-            ready: Bytes::new(),
-            encoder: None,
-        }
-    }
-
-    /// Renders the whole list if it fits into one piece.
-    ///
-    /// # Errors
-    /// The list itself if it is longer.
-    pub(crate) fn whole_if_short(mut self: Box<Self>) -> Result<Bytes, Box<Self>> {
-        self.ready = self.render();
-        if self.writer.is_none() {
-            return Ok(self.ready);
-        }
-        Err(self)
-    }
-
-    /// Returns the list with compression.
-    pub(crate) fn compressed(mut self: Box<Self>) -> Box<Self> {
-        self.encoder = Some(GzEncoder::new(Vec::new(), Compression::fast()));
-        self
-    }
-
-    fn is_over(&self) -> bool {
-        self.ready.is_empty() && self.writer.is_none() && self.encoder.is_none()
-    }
-
-    /// Returns the next bytes; empty at the end.
-    fn next_piece(&mut self) -> Bytes {
-        loop {
-            let plain = if self.ready.is_empty() {
-                self.render()
-            } else {
-                std::mem::take(&mut self.ready)
-            };
-            let Some(mut encoder) = self.encoder.take() else {
-                return plain;
-            };
-            if plain.is_empty() {
-                let rest = encoder.finish();
-                return rest.expect("memory takes every body").into();
-            }
-            encoder.write_all(&plain).expect("memory takes every body");
-            let piece = std::mem::take(encoder.get_mut());
-            self.encoder = Some(encoder);
-            if !piece.is_empty() {
-                return piece.into();
-            }
-        }
-    }
-
-    /// Renders the next entries; empty at the end.
-    fn render(&mut self) -> Bytes {
-        let Some(mut writer) = self.writer.take() else {
-            return Bytes::new();
-        };
-        while writer.rendered().len() < PIECE_BYTES {
-            let Some((key, row)) = self.entries.next() else {
-                return writer.finish().into();
-            };
-            writer.push(&KvEntry::new(&key, &row, true));
-        }
-        let piece = std::mem::take(writer.rendered());
-        self.writer = Some(writer);
-        piece.into()
     }
 }

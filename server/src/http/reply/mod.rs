@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod header;
+pub(crate) mod list;
 pub(crate) mod object;
 #[cfg(feature = "control-http")]
 pub(crate) mod stream;
@@ -18,8 +19,9 @@ use crate::go::gzip;
 use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::Context;
 use crate::http::failure::{Failure, FailureKind};
-use crate::http::reply::body::{ApiAnswer, JsonList, LogBody, MetricsBody, ReplyBody};
+use crate::http::reply::body::{ApiAnswer, LogBody, MetricsBody, ReplyBody};
 use crate::http::reply::header::{BINARY, JSON, JSON_UTF_8, TEXT, guessed_type, number};
+use crate::http::reply::list::JsonList;
 use crate::http::request::{Consistency, Request};
 use crate::store::Index;
 use crate::version::{Behaviour, Version};
@@ -412,7 +414,7 @@ fn encode_body(
         ReplyContent::Log(log) if accepts_gzip => (ReplyBody::Log(log.compressed()), gzip),
         ReplyContent::Log(log) => (ReplyBody::Log(log), None),
         ReplyContent::Metrics(metrics) => (ReplyBody::Metrics(metrics), None),
-        ReplyContent::List(list) => match list.whole_if_short() {
+        ReplyContent::List(list) => match context.last_lists.whole_if_short(list) {
             Ok(bytes) => encode_body(context, accepts_gzip, ReplyContent::Whole(bytes)),
             Err(list) if accepts_gzip => (ReplyBody::List(list.compressed()), gzip),
             Err(list) => (ReplyBody::List(list), None),

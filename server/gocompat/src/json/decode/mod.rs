@@ -375,17 +375,17 @@ fn find<P>(
     name: &str,
     context: &DecodeContext,
 ) -> Option<(&'static str, Option<&'static str>, &'static BodyField<P>)> {
-    let mut known = fields.iter().flat_map(|group| {
+    let mut all = fields.iter().flat_map(|group| {
         let fields = group.fields.iter();
-        fields
-            .filter(|field| context.has(field.since))
-            .map(|field| (group.embedded_in, field))
+        fields.map(|field| (group.embedded_in, field))
     });
-    if let Some((embedded_in, field)) = known.clone().find(|(_, field)| field.name == name) {
+    let is_known = |field: &BodyField<P>| context.has(field.since);
+    let is_this = |(_, field): &(_, &BodyField<P>)| field.name == name && is_known(field);
+    if let Some((embedded_in, field)) = all.clone().find(is_this) {
         return Some((field.name, embedded_in, field));
     }
-    known.find_map(|(embedded_in, field)| {
-        Some(match field.called(name)? {
+    all.find_map(|(embedded_in, field)| {
+        Some(match field.called(name).filter(|_| is_known(field))? {
             Called::Name => (field.name, embedded_in, field),
             Called::OtherName(other) => (other, None, field),
         })

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::json::find::{below, equal, find};
+use crate::json::find::{below, beyond_ascii, equal, find};
 
 /// How control characters are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,14 +62,21 @@ pub(super) fn push_string(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes
     out.push(b'"');
 }
 
+/// Marks the bytes that may be escaped.
+fn suspects(word: u64) -> u64 {
+    let escaped = [b'"', b'\\', b'&', b'<', b'>', 0xe2];
+    escaped
+        .iter()
+        .fold(below(word, b' '), |found, byte| found | equal(word, *byte))
+}
+
+/// Whether a text is ASCII in which nothing is escaped, as most are.
+pub(super) fn is_plain(text: &[u8]) -> bool {
+    find(text, |word| suspects(word) | beyond_ascii(word)).is_none()
+}
+
 /// Prints a string without its quotes.
 pub(super) fn push_unquoted(out: &mut Vec<u8>, text: &str, escapes: ControlEscapes) {
-    let suspects = |word| {
-        let escaped = [b'"', b'\\', b'&', b'<', b'>', 0xe2];
-        escaped
-            .iter()
-            .fold(below(word, b' '), |found, byte| found | equal(word, *byte))
-    };
     let mut rest = text.as_bytes();
     while let Some(at) = find(rest, suspects) {
         let (plain, suspect) = rest.split_at(at);

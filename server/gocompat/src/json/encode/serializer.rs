@@ -10,7 +10,7 @@ use serde::ser::{
 };
 
 use super::layout::{
-    ControlEscapes, Style, break_line, break_line_after_comma, push_string, push_unquoted,
+    ControlEscapes, Style, break_line, break_line_after_comma, is_plain, push_string, push_unquoted,
 };
 use super::reprint;
 use crate::base64;
@@ -106,8 +106,10 @@ impl Container<'_> {
     }
 
     fn colon(&mut self) {
-        let colon: &[u8] = if self.style.pretty { b": " } else { b":" };
-        self.out.extend_from_slice(colon);
+        self.out.push(b':');
+        if self.style.pretty {
+            self.out.push(b' ');
+        }
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), SerializeError> {
@@ -124,8 +126,10 @@ impl Container<'_> {
 
 /// Prints text that need not be UTF-8.
 fn push_text(out: &mut Vec<u8>, text: &[u8], escapes: ControlEscapes) {
-    if let Ok(text) = str::from_utf8(text) {
-        return push_string(out, text, escapes);
+    if is_plain(text) {
+        out.push(b'"');
+        out.extend_from_slice(text);
+        return out.push(b'"');
     }
     out.push(b'"');
     for chunk in text.utf8_chunks() {
