@@ -117,14 +117,17 @@ where
         let expectation = head.expectation;
         let body = wire.body(&head, settings.strict);
         if expectation == Expectation::Unknown {
-            fail_expectation(wire, write, terms, head.framing, settings).await;
+            // Boxed, because it is rare and large.
+            Box::pin(fail_expectation(wire, write, terms, head.framing, settings)).await;
             return Close::Said;
         }
-        let answering = pin!(respond(head, body));
-        let answer = tokio::select! {
-            biased;
-            answer = answering => answer,
-            () = gone_while_waiting(wire, write, settings) => return Close::Said,
+        let answer = {
+            let answering = pin!(respond(head, body));
+            tokio::select! {
+                biased;
+                answer = answering => answer,
+                () = gone_while_waiting(wire, write, settings) => return Close::Said,
+            }
         };
         match answer.ending {
             Ending::Silence => return Close::Said,

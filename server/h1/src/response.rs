@@ -12,8 +12,9 @@ use crate::stream::{HangingUp, WriteSide};
 
 /// The longest body that Go's server buffers, and so sends with a `Content-Length`.
 const BUFFERED_BODY: usize = 2048;
-/// The longest head and body that are copied into one buffer.
-const COPIED_BODY: usize = 4096;
+/// The longest head and body that are copied into one buffer. Larger buffers take the allocator much longer than a write
+/// of several pieces takes the kernel.
+const COPIED_BODY: usize = 1024;
 /// The initial capacity for a head.
 const HEAD_ROOM: usize = 512;
 
@@ -191,7 +192,7 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
     ) -> io::Result<()> {
         let framing = self.framing(terms);
         let mut out =
-            Vec::with_capacity(HEAD_ROOM + self.body.length().unwrap_or(0).min(COPIED_BODY));
+            Vec::with_capacity(COPIED_BODY.min(HEAD_ROOM + self.body.length().unwrap_or(0)));
         self.write_head(&mut out, terms, framing, fate);
         let mut left = match self.ending {
             Ending::CutOff(length) => length,
@@ -293,26 +294,37 @@ fn reason(status: StatusCode) -> &'static str {
     }
 }
 
-/// Writes a header, its name in Go's canonical form: every word starts with a capital.
+/// Writes a header, its name in Go's canonical form.
 fn write_header(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
-    let start = out.len();
-    let name = name.as_str().as_bytes();
-    out.extend_from_slice(name);
-    if let Some((first, others)) = out[start..].split_first_mut() {
-        first.make_ascii_uppercase();
-        // Without branches the compiler looks at many bytes at once.
-        for (byte, before) in others.iter_mut().zip(name) {
-            let starts_word = *before == b'-';
-            *byte = if starts_word {
-                byte.to_ascii_uppercase()
-            } else {
-                *byte
-            };
-        }
-    }
+    push_canonical(out, name.as_str().as_bytes());
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
+}
+
+/// The length of the longest name of most answers.
+const NAME_PART: usize = 32;
+
+/// Writes a name whose words start with capitals.
+fn push_canonical(out: &mut Vec<u8>, name: &[u8]) {
+    let mut before = b'-';
+    // Parts of one length, and no branches: the compiler looks at many bytes at once.
+    for part in name.chunks(NAME_PART) {
+        let mut padded = [before; NAME_PART + 1];
+        padded[1..=part.len()].copy_from_slice(part);
+        let mut canonical = [0; NAME_PART];
+        for (at, byte) in canonical.iter_mut().enumerate() {
+            let own = padded[at + 1];
+            let starts_word = padded[at] == b'-';
+            *byte = if starts_word {
+                own.to_ascii_uppercase()
+            } else {
+                own
+            };
+        }
+        out.extend_from_slice(&canonical[..part.len()]);
+        before = part[part.len() - 1];
+    }
 }
 
 /// Sends the contents of `out`, a piece and its end in one write. If they are short, keeps them in `out`.
@@ -331,4 +343,33 @@ async fn send_behind(
     to.write_all_buf(&mut all).await?;
     out.clear();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NAME_PART, push_canonical};
+
+    #[test]
+    fn words_of_names_start_with_capitals() {
+        let canonical = |name: &str| {
+            let mut out = Vec::new();
+            push_canonical(&mut out, name.as_bytes());
+            String::from_utf8(out).expect("names are text")
+        };
+        for (name, expected) in [
+            ("", ""),
+            ("date", "Date"),
+            ("x-consul-knownleader", "X-Consul-Knownleader"),
+            ("-a--b-", "-A--B-"),
+            ("x1-2b", "X1-2b"),
+        ] {
+            assert_eq!(canonical(name), expected);
+        }
+        // Whatever lies around the border of two parts.
+        for start in NAME_PART - 3..NAME_PART + 3 {
+            let name = format!("{}-b-cd", "a".repeat(start));
+            let expected = format!("A{}-B-Cd", "a".repeat(start - 1));
+            assert_eq!(canonical(&name), expected);
+        }
+    }
 }

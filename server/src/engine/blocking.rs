@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::engine::{Engine, Wakened};
+use crate::engine::{Engine, Era, Wakened};
 use crate::history::CallId;
 use crate::store::{Answer, Index, News, Read, ReadResult};
 
@@ -84,10 +84,23 @@ pub async fn answer_when<R: Read>(
         return engine.read(read);
     };
     let since = engine.era();
-    let mut latest = engine.read(read)?;
-    if is_over(&latest) {
-        return Ok(latest);
+    let first = engine.read(read)?;
+    if is_over(&first) {
+        return Ok(first);
     }
+    // Boxed: most requests do not wait, and would have to carry it.
+    Box::pin(wait_for_news(engine, read, wait, since, first, is_over)).await
+}
+
+/// Reads again until an answer ends the wait. `since` is the era from before the first read.
+async fn wait_for_news<R: Read>(
+    engine: &Engine,
+    read: &R,
+    wait: Wait,
+    since: Era,
+    mut latest: Answer<R::Rows>,
+    mut is_over: impl FnMut(&Answer<R::Rows>) -> bool,
+) -> ReadResult<R> {
     let jitter = match wait.is_exact {
         true => Duration::ZERO,
         false => engine.jitter(wait.limit / JITTER_DIVISOR),

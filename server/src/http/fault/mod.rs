@@ -5,6 +5,7 @@ pub(crate) mod leader;
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{self, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -21,7 +22,7 @@ use crate::http::fault::leader::LeaderPatience;
 use crate::http::reply::body::{ApiAnswer, ReplyBody};
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{Consistency, Request};
-use crate::http::route::Handler;
+use crate::http::route::{Answering, Handler};
 
 /// The outcome of a request.
 pub(crate) struct Outcome {
@@ -97,30 +98,55 @@ fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
     faults.ask(&asked, request.context.engine.clock().now())
 }
 
+/// A request that is being handled.
+pub(crate) enum Handling {
+    Plain(Answering),
+    Controlled(Pin<Box<dyn Future<Output = Outcome> + Send>>),
+}
+
+impl Handling {
+    /// Returns a request that is answered already.
+    pub(crate) fn of(answer: Result<Reply, Failure>) -> Self {
+        Self::Plain(Answering::Done(Some(answer)))
+    }
+}
+
+impl Future for Handling {
+    type Output = Outcome;
+
+    fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<Outcome> {
+        match self.get_mut() {
+            Self::Plain(answering) => Pin::new(answering).poll(task).map(Outcome::from),
+            Self::Controlled(handling) => handling.as_mut().poll(task),
+        }
+    }
+}
+
 /// Handles a request, with the faults that the rules plan for it.
-pub(crate) async fn handle_with_faults(handler: Handler, request: Request, path: &[u8]) -> Outcome {
+pub(crate) fn handle_with_faults(handler: Handler, request: Request, path: &[u8]) -> Handling {
     // A request that is not observed is one of the page's own.
     match request.context.control.clone() {
         Some(control) if request.call.is_some() => {
             // Boxed, because what faults may need is a third of the memory of a connection.
-            Box::pin(controlled(&control, handler, request, path)).await
+            Handling::Controlled(Box::pin(controlled(control, handler, request, path.into())))
         }
-        _ => handler.answer(request).await.into(),
+        _ => Handling::Plain(handler.answer(request)),
     }
 }
 
 /// Handles a request of a server that tests control.
 async fn controlled(
-    control: &Control,
+    control: Control,
     handler: Handler,
     mut request: Request,
-    path: &[u8],
+    path: Box<[u8]>,
 ) -> Outcome {
+    let control = &control;
     let context = Arc::clone(&request.context);
     let faults = control.fault_table();
     let seen = Seen {
         method: request.method.clone(),
-        path,
+        path: &path,
         is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
         call: request.call,
     };

@@ -7,8 +7,9 @@ mod pages;
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
+use std::task::{self, Poll, ready};
 
 use http::{HeaderName, Method, StatusCode};
 use proconsul_h1::{Ending, Head, Incoming};
@@ -22,7 +23,7 @@ use crate::go::url::query::Query;
 use crate::history::CallId;
 use crate::http::api;
 use crate::http::failure::{Failure, FailureKind};
-use crate::http::fault;
+use crate::http::fault::{self, Handling, Outcome};
 use crate::http::pipeline::context::Context;
 use crate::http::reply::body::ApiAnswer;
 use crate::http::reply::{self, Reply, ReplyContent};
@@ -36,45 +37,51 @@ static ROUTES: LazyLock<Table> = LazyLock::new(|| Table::of(api::PAGES));
 /// The header by which the inspection page marks its reads.
 const OF_PAGE: HeaderName = HeaderName::from_static("x-proconsul-page");
 
-/// Answers one request.
-pub(super) async fn respond(
+/// Answers one request. Whatever can be done at once is done before the future is made: it lies in the memory of the
+/// connection, and thousands of requests may wait.
+pub(super) fn respond(
     context: Arc<Context>,
     peer: Option<SocketAddr>,
     head: Head,
     body: Incoming,
-) -> ApiAnswer {
-    // Before the request is counted: a control that waits for open calls must not wait for itself.
+) -> impl Future<Output = ApiAnswer> + Send {
     let plane = context.control_plane.as_ref();
-    if let Some(plane) = plane.filter(|plane| plane.is_meant(&head)) {
-        return plane.answer(&head, body, peer.is_none()).await;
+    // Before the request is counted: a control that waits for open calls must not wait for itself.
+    let (mut call, mut way) = if plane.is_some_and(|plane| plane.is_meant(&head)) {
+        (None, Way::to_plane(context, peer, head, body))
+    } else {
+        let call = begin_call(&context, peer, &head);
+        let id = call.as_ref().map(OpenCall::id);
+        let endpoint = Engine::of_call(id, || to_endpoint(&context, peer, id, head, body));
+        let way = endpoint.unwrap_or_else(|Early(answer)| Way::Early(Some(answer)));
+        (call, way)
+    };
+    async move {
+        let id = call.as_ref().map(OpenCall::id);
+        let answered = poll_fn(|task| Engine::of_call(id, || Pin::new(&mut way).poll(task)));
+        let mut answer = answered.await;
+        let is_answered = matches!(answer.ending, Ending::Whole | Ending::CutOff(_));
+        if let Some(call) = call.as_mut().filter(|_| is_answered) {
+            call.answered(Some(answer.status.as_u16()));
+        }
+        answer.held = call;
+        answer
+    }
+}
+
+/// Counts a request, if tests may ask for it.
+fn begin_call(context: &Context, peer: Option<SocketAddr>, head: &Head) -> Option<OpenCall> {
+    if !context.engine.is_observed() || is_of_page(context, head) {
+        return None;
     }
     let target = String::from_utf8_lossy(head.target.as_sent());
     let target = match context.acls {
         Some(_) => without_tokens(target),
         None => target,
     };
-    let mut call = if is_of_page(&context, &head) {
-        None
-    } else {
-        let client = peer.map(|peer| peer.ip());
-        let engine = &context.engine;
-        engine.begin_call(client, head.method.as_str(), &target)
-    };
-    drop(target);
-    let id = call.as_ref().map(OpenCall::id);
-    // Polled where it is: to move it, as a future around it would, costs more than all else that is done for the history.
-    let mut steps = pin!(steps(context, peer, id, head, body));
-    let answered = poll_fn(|task| Engine::of_call(id, || steps.as_mut().poll(task)));
-    let mut answer = match answered.await {
-        Ok(answer) => answer,
-        Err(Early(answer)) => *answer,
-    };
-    let is_answered = matches!(answer.ending, Ending::Whole | Ending::CutOff(_));
-    if let Some(call) = call.as_mut().filter(|_| is_answered) {
-        call.answered(Some(answer.status.as_u16()));
-    }
-    answer.held = call;
-    answer
+    let client = peer.map(|peer| peer.ip());
+    let engine = &context.engine;
+    engine.begin_call(client, head.method.as_str(), &target)
 }
 
 /// Whether a request is a read of the inspection page: it is not observed, so that looking at a test changes nothing in
@@ -105,6 +112,27 @@ fn without_tokens(target: Cow<'_, str>) -> Cow<'_, str> {
     format!("{path}?{}", pairs.collect::<String>()).into()
 }
 
+/// The way of a request from where it may have to wait.
+enum Way {
+    /// The control plane answers.
+    Plane(Pin<Box<dyn Future<Output = ApiAnswer> + Send>>),
+    /// The answer of a step before the endpoint, until it is taken.
+    Early(Option<Box<ApiAnswer>>),
+    /// An endpoint of Consul's API answers.
+    Endpoint(Endpoint),
+}
+
+/// A request at its endpoint.
+struct Endpoint {
+    context: Arc<Context>,
+    route: &'static Route,
+    target: RequestTarget,
+    accepts_gzip: bool,
+    /// Measures the request, and logs its end when it is dropped.
+    log: RequestLog,
+    handling: Handling,
+}
+
 /// An answer of a step before the endpoint.
 struct Early(Box<ApiAnswer>);
 
@@ -114,34 +142,68 @@ impl From<ApiAnswer> for Early {
     }
 }
 
-/// Runs the steps of kv.md 0.
+impl Way {
+    fn to_plane(
+        context: Arc<Context>,
+        peer: Option<SocketAddr>,
+        head: Head,
+        body: Incoming,
+    ) -> Self {
+        Self::Plane(Box::pin(async move {
+            match &context.control_plane {
+                Some(plane) => plane.answer(&head, body, peer.is_none()).await,
+                None => pages::unknown_path(&context, head.target.path()),
+            }
+        }))
+    }
+}
+
+impl Future for Way {
+    type Output = ApiAnswer;
+
+    fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<ApiAnswer> {
+        let way = self.get_mut();
+        let outcome = match way {
+            Self::Plane(answering) => return answering.as_mut().poll(task),
+            Self::Early(answer) => {
+                return Poll::Ready(*answer.take().expect("an answer is taken once"));
+            }
+            Self::Endpoint(endpoint) => ready!(Pin::new(&mut endpoint.handling).poll(task)),
+        };
+        match std::mem::replace(way, Self::Early(None)) {
+            Self::Endpoint(endpoint) => Poll::Ready(endpoint.finish(outcome)),
+            Self::Plane(_) | Self::Early(_) => unreachable!("only an endpoint has an outcome"),
+        }
+    }
+}
+
+/// Runs the steps of kv.md 0 up to the endpoint.
 ///
 /// # Errors
 /// The answer of a step before the endpoint.
-async fn steps(
-    context: Arc<Context>,
+fn to_endpoint(
+    context: &Arc<Context>,
     peer: Option<SocketAddr>,
     call: Option<CallId>,
     head: Head,
     body: Incoming,
-) -> Result<ApiAnswer, Early> {
-    if let Some(answer) = pages::without_path(&context, &head) {
-        return Ok(answer);
+) -> Result<Way, Early> {
+    if let Some(answer) = pages::without_path(context, &head) {
+        return Err(answer.into());
     }
-    check_printable(&context, &head.target)?;
-    if let Some(page) = pages::page(&context, &head.method, &head.target) {
-        return Ok(page);
+    check_printable(context, &head.target)?;
+    if let Some(page) = pages::page(context, &head.method, &head.target) {
+        return Err(page.into());
     }
-    let (route, rest) = find_route(&context, &head.method, &head.target)?;
-    // Measures the request, and logs its end when it is dropped.
-    let logged = RequestLog::new(&head, &context, peer);
+    let (route, rest) = find_route(context, &head.method, &head.target)?;
+    let log = RequestLog::new(&head, context, peer);
     let accepts_gzip = reply::accepts_gzip(&head.headers);
     let target = head.target;
     let Ok(query) = Query::parse(target.raw_query(), context.semicolons()) else {
-        return Err(pages::bad_query(&context).into());
+        return Err(pages::bad_query(context).into());
     };
     let request = Request {
-        context: Arc::clone(&context),
+        context: Arc::clone(context),
         peer: peer.map(|peer| peer.ip()),
         call,
         method: head.method,
@@ -152,41 +214,50 @@ async fn steps(
         headers: head.headers,
         body,
     };
-    let reply = match early(&request, route, target.path()) {
-        Some(reply) => reply,
-        None => {
-            let outcome = fault::handle_with_faults(route.handler, request, target.path()).await;
-            if let Some(foreign) = outcome.foreign {
-                return Ok(foreign);
-            }
-            let reply = match outcome.reply {
-                Ok(reply) => reply,
-                Err(failure) if failure.kind == FailureKind::Dropped => {
-                    return Ok(ApiAnswer::silence());
-                }
-                Err(failure)
-                    if context.config.strict && failure.kind == FailureKind::NotEmulated =>
-                {
-                    return Ok(pages::unknown_path(&context, target.path()));
-                }
-                Err(failure) => {
-                    if failure.kind == FailureKind::NotEmulated {
-                        context.note_absent(route.path);
-                    }
-                    Reply::failure(&failure, context.config.version)
-                }
-            };
-            Reply {
-                ending: outcome.cut.map_or(Ending::Whole, Ending::from),
-                ..reply
-            }
-        }
+    let handling = match early(&request, route, target.path()) {
+        Some(reply) => Handling::of(Ok(reply)),
+        None => fault::handle_with_faults(route.handler, request, target.path()),
     };
-    logged.measure(&context, route, reply.status);
-    if let (true, ReplyContent::Whole(text)) = (reply.is_error, &reply.content) {
-        logged.error(&String::from_utf8_lossy(text));
+    Ok(Way::Endpoint(Endpoint {
+        context: Arc::clone(context),
+        route,
+        target,
+        accepts_gzip,
+        log,
+        handling,
+    }))
+}
+
+impl Endpoint {
+    /// Runs the steps behind the endpoint.
+    fn finish(self, outcome: Outcome) -> ApiAnswer {
+        let context = &self.context;
+        if let Some(foreign) = outcome.foreign {
+            return foreign;
+        }
+        let reply = match outcome.reply {
+            Ok(reply) => reply,
+            Err(failure) if failure.kind == FailureKind::Dropped => return ApiAnswer::silence(),
+            Err(failure) if context.config.strict && failure.kind == FailureKind::NotEmulated => {
+                return pages::unknown_path(context, self.target.path());
+            }
+            Err(failure) => {
+                if failure.kind == FailureKind::NotEmulated {
+                    context.note_absent(self.route.path);
+                }
+                Reply::failure(&failure, context.config.version)
+            }
+        };
+        let reply = Reply {
+            ending: outcome.cut.map_or(Ending::Whole, Ending::from),
+            ..reply
+        };
+        self.log.measure(context, self.route, reply.status);
+        if let (true, ReplyContent::Whole(text)) = (reply.is_error, &reply.content) {
+            self.log.error(&String::from_utf8_lossy(text));
+        }
+        reply::finish(context, self.accepts_gzip, reply)
     }
-    Ok(reply::finish(&context, accepts_gzip, reply))
 }
 
 fn check_printable(context: &Context, target: &RequestTarget) -> Result<(), Early> {

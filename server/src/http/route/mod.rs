@@ -1,6 +1,7 @@
 //! Routes, and Go's rules of matching. Each page declares its own table of routes.
 
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use http::Method;
 
@@ -16,7 +17,7 @@ pub(crate) enum Handler {
     /// Answers without waiting: it needs neither the body nor a blocking query.
     AtOnce(fn(&Request) -> Result<Reply, Failure>),
     /// May wait for the body or for a change of the state.
-    Waits(fn(Request) -> Answering),
+    Waits(fn(Request) -> Waiting),
 }
 
 /// Returns the name of a method that HTTP knows.
@@ -36,15 +37,34 @@ pub(crate) fn name_of(method: &Method) -> Option<&'static str> {
     known.map(|(_, name)| *name)
 }
 
-/// The future of a handler.
-pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
+/// The future of a handler that may wait.
+pub(crate) type Waiting = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
+
+/// The answer of a handler, or its future. It is small, since thousands of requests may wait.
+pub(crate) enum Answering {
+    /// The answer, until it is taken.
+    Done(Option<Result<Reply, Failure>>),
+    /// The future of a handler that may wait.
+    Waits(Waiting),
+}
 
 impl Handler {
-    /// Answers a request.
-    pub(crate) async fn answer(self, request: Request) -> Result<Reply, Failure> {
+    /// Begins to answer a request.
+    pub(crate) fn answer(self, request: Request) -> Answering {
         match self {
-            Self::AtOnce(handler) => handler(&request),
-            Self::Waits(handler) => handler(request).await,
+            Self::AtOnce(handler) => Answering::Done(Some(handler(&request))),
+            Self::Waits(handler) => Answering::Waits(handler(request)),
+        }
+    }
+}
+
+impl Future for Answering {
+    type Output = Result<Reply, Failure>;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.get_mut() {
+            Self::Done(answer) => Poll::Ready(answer.take().expect("an answer is taken once")),
+            Self::Waits(waiting) => waiting.as_mut().poll(task),
         }
     }
 }
