@@ -61,19 +61,30 @@ fn of_fields(
     let field = field.ok_or_else(|| unknown(names))?;
     let name = field.name;
     match (field.shape, rest) {
-        (Shape::Text, []) => claim.of_text(move |value: &ConfigValue| value.text(name)),
-        (Shape::Flag, []) => claim.of_flag(move |value: &ConfigValue| value.flag(name)),
-        (Shape::Int | Shape::Uint | Shape::Time | Shape::Nanos, []) => {
-            claim.of_number(move |value: &ConfigValue| value.number(name))
+        (Shape::Text, []) => {
+            let holds = claim.of_text()?;
+            Ok(Box::new(move |value| holds(value.text(name))))
         }
-        (Shape::List(Shape::Text), []) => claim.of_list(
-            move |value: &ConfigValue, wanted| {
-                value.texts(name).any(|text| text.as_bytes() == wanted)
-            },
-            move |value| value.list(name).is_empty(),
-        ),
+        (Shape::Flag, []) => {
+            let holds = claim.of_flag()?;
+            Ok(Box::new(move |value| holds(value.flag(name))))
+        }
+        (Shape::Int | Shape::Uint | Shape::Time | Shape::Nanos, []) => {
+            let holds = claim.of_number()?;
+            Ok(Box::new(move |value| holds(value.number(name))))
+        }
+        (Shape::List(Shape::Text), []) => {
+            let presence = claim.of_presence()?;
+            Ok(Box::new(move |value| {
+                let has = |wanted: &[u8]| value.texts(name).any(|text| text.as_bytes() == wanted);
+                presence.holds(has, || value.list(name).is_empty())
+            }))
+        }
         (Shape::List(_), []) => {
-            claim.of_emptiness(move |value: &ConfigValue| value.list(name).is_empty())
+            let wanted = claim.of_emptiness()?;
+            Ok(Box::new(move |value| {
+                value.list(name).is_empty() == wanted
+            }))
         }
         (Shape::List(Shape::Struct(fields)), rest) => {
             let inner = of_fields(claim, rest, fields, version)?;
@@ -86,14 +97,17 @@ fn of_fields(
                 inner(value.get(name).unwrap_or(&UNSET))
             }))
         }
-        (Shape::Map(_), []) => claim.of_keys(move |value: &ConfigValue| labels(value, name)),
+        (Shape::Map(_), []) => {
+            let holds = claim.of_keys()?;
+            Ok(Box::new(move |value| holds(labels(value, name))))
+        }
         (Shape::Map(Shape::Text), [key]) => {
             let key = String::from_utf8(key.clone()).map_err(|_| unknown(rest))?;
-            let inner = claim.of_text(text)?;
+            let inner = claim.of_text()?;
             let absent = claim.holds_of_what_is_absent();
             Ok(Box::new(move |value| {
                 let found = labels(value, name).and_then(|labels| labels.get(&key));
-                found.map_or(absent, &inner)
+                found.map_or(absent, |found| inner(text(found)))
             }))
         }
         _ => Err(unknown(rest)),

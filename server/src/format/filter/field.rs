@@ -1,15 +1,11 @@
-//! The fields of rows that filters may select, and the operators of each kind of field.
+//! The fields of rows that filters may select. What is generic is compiled for each type of row, so it only gets the values
+//! that tests of [`value`](super::value) are about.
 
 use std::collections::BTreeMap;
 
-use super::expression::{Match, Operator};
-use crate::go::number;
-use crate::go::quote::Quoted;
-use crate::go::regexp::{self, Regexp};
+use super::expression::Match;
+use super::value::{MapTest, Predicate};
 use crate::version::{Behaviour, Version};
-
-/// A test of a row.
-pub(crate) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
 /// A field of a row, with its name in filters.
 pub(crate) struct Field<T: 'static> {
@@ -154,7 +150,8 @@ impl<T, U> Rows<T> for Each<T, U> {
     ) -> Result<Predicate<T>, String> {
         let get = self.get;
         if names.is_empty() {
-            return claim.of_emptiness(move |row| get(row).is_empty());
+            let wanted = claim.of_emptiness()?;
+            return Ok(Box::new(move |row| get(row).is_empty() == wanted));
         }
         let inner = of_field(claim, names, self.fields, version)?;
         Ok(Box::new(move |row| get(row).into_iter().any(&inner)))
@@ -170,23 +167,16 @@ impl<T, U> Rows<T> for Keyed<T, U> {
     ) -> Result<Predicate<T>, String> {
         let get = self.get;
         let Some((name, names)) = names.split_first() else {
-            return claim.of_keys(get);
+            let holds = claim.of_keys()?;
+            return Ok(Box::new(move |row| holds(get(row))));
         };
         if names.is_empty() {
             return Err(claim.invalid_operator());
         }
         let inner = of_field(claim, names, self.fields, version)?;
-        let found = found_by(name);
-        let absent = claim.holds_of_what_is_absent();
-        Ok(Box::new(move |row| found(get(row)).map_or(absent, &inner)))
+        let holds = claim.of_member(name, inner);
+        Ok(Box::new(move |row| holds(get(row))))
     }
-}
-
-/// Returns a lookup of a key in a map.
-fn found_by<U>(name: &[u8]) -> impl Fn(Option<&BTreeMap<String, U>>) -> Option<&U> + use<U> {
-    // A key that is not UTF-8 is in no map.
-    let name = String::from_utf8(name.to_vec()).ok();
-    move |map| map?.get(name.as_ref()?)
 }
 
 /// Returns the test for a claim.
@@ -210,179 +200,57 @@ fn of_field<T: 'static>(
 ) -> Result<Predicate<T>, String> {
     let unknown = |names: &[Vec<u8>]| claim.invalid_selector(names);
     let (first, rest) = names.split_first().ok_or_else(|| unknown(names))?;
-    let known = |field: &&Field<T>| field.since.is_none_or(|behaviour| version.has(behaviour));
-    let mut known = fields.iter().filter(known);
-    let field = known.find(|field| field.name.as_bytes() == first);
+    let mut known = fields.iter();
+    let field = known.find(|field| {
+        field.name.as_bytes() == first
+            && field.since.is_none_or(|behaviour| version.has(behaviour))
+    });
     let field = field.ok_or_else(|| unknown(names))?;
-    match (&field.kind, rest) {
-        (Kind::Rows(rows), rest) => rows.predicate(claim, rest, version),
-        (Kind::Text(get), []) => claim.of_text(*get),
-        (Kind::Number(get), []) => claim.of_number(*get),
-        (Kind::Flag(get), []) => claim.of_flag(*get),
-        (Kind::Texts(get), []) => claim.of_texts(*get),
-        (Kind::Labels(get), []) => claim.of_keys(*get),
-        (Kind::Labels(get), [name]) => {
-            let get = *get;
-            let inner = claim.of_text(|text: &String| text.as_str())?;
-            let found = found_by(name);
-            let absent = claim.holds_of_what_is_absent();
-            Ok(Box::new(move |row| found(get(row)).map_or(absent, &inner)))
+    Ok(match (&field.kind, rest) {
+        (Kind::Rows(rows), rest) => rows.predicate(claim, rest, version)?,
+        (Kind::Text(get), []) => by(*get, claim.of_text()?),
+        (Kind::Texts(get), []) => by(*get, claim.of_texts()?),
+        (Kind::Number(get), []) => {
+            let (get, holds) = (*get, claim.of_number()?);
+            Box::new(move |row| holds(get(row)))
         }
-        (Kind::Lists(get), []) => {
-            let get = *get;
-            claim.of_keys(move |row| Some(get(row)))
+        (Kind::Flag(get), []) => {
+            let (get, holds) = (*get, claim.of_flag()?);
+            Box::new(move |row| holds(get(row)))
         }
-        (Kind::Lists(get), [name]) => {
-            let get = *get;
-            let inner = claim.of_texts(|list: &Vec<String>| list.as_slice())?;
-            let found = found_by(name);
-            let absent = claim.holds_of_what_is_absent();
-            Ok(Box::new(move |row| {
-                found(Some(get(row))).map_or(absent, &inner)
-            }))
+        (Kind::Labels(get), [] | [_]) => {
+            let (get, holds) = (*get, of_labels(claim, rest)?);
+            Box::new(move |row| holds(get(row)))
         }
-        (Kind::Labels(_) | Kind::Lists(_), [_, behind @ ..]) => Err(unknown(behind)),
-        (Kind::Text(_) | Kind::Number(_) | Kind::Flag(_) | Kind::Texts(_), _) => Err(unknown(rest)),
-    }
+        (Kind::Lists(get), [] | [_]) => {
+            let (get, holds) = (*get, of_lists(claim, rest)?);
+            Box::new(move |row| holds(Some(get(row))))
+        }
+        (Kind::Labels(_) | Kind::Lists(_), [_, behind @ ..]) => return Err(unknown(behind)),
+        (Kind::Text(_) | Kind::Number(_) | Kind::Flag(_) | Kind::Texts(_), _) => {
+            return Err(unknown(rest));
+        }
+    })
 }
 
-impl Match {
-    /// For a missing map key every operator is true except `==` and `in`, even `matches` (seen on 1.8.7).
-    pub(crate) fn holds_of_what_is_absent(&self) -> bool {
-        !matches!(self.operator, Operator::Equal | Operator::In)
-    }
+fn by<T: 'static, V: ?Sized + 'static>(get: fn(&T) -> &V, holds: Predicate<V>) -> Predicate<T> {
+    Box::new(move |row| holds(get(row)))
+}
 
-    /// Returns the test of a text.
-    pub(crate) fn of_text<T: 'static>(
-        &self,
-        get: impl Fn(&T) -> &str + Send + Sync + 'static,
-    ) -> Result<Predicate<T>, String> {
-        let value = self.value.clone();
-        let contains = |text: &str, value: &[u8]| {
-            value.is_empty()
-                || text
-                    .as_bytes()
-                    .windows(value.len())
-                    .any(|part| part == value)
-        };
-        Ok(match self.operator {
-            Operator::Equal => Box::new(move |row| get(row).as_bytes() == value),
-            Operator::NotEqual => Box::new(move |row| get(row).as_bytes() != value),
-            Operator::In => Box::new(move |row| contains(get(row), &value)),
-            Operator::NotIn => Box::new(move |row| !contains(get(row), &value)),
-            Operator::Matches => {
-                let regexp = self.regexp()?;
-                Box::new(move |row| regexp.matches(get(row)))
-            }
-            Operator::NotMatches => {
-                let regexp = self.regexp()?;
-                Box::new(move |row| !regexp.matches(get(row)))
-            }
-            Operator::IsEmpty | Operator::IsNotEmpty => return Err(self.invalid_operator()),
-        })
-    }
+/// The test of a map of texts, or of the one that is named.
+fn of_labels(claim: &Match, name: &[Vec<u8>]) -> Result<MapTest<String>, String> {
+    let Some(name) = name.first() else {
+        return claim.of_keys();
+    };
+    let inner = claim.of_text()?;
+    Ok(claim.of_member(name, Box::new(move |text: &String| inner(text))))
+}
 
-    fn regexp(&self) -> Result<Regexp, String> {
-        Regexp::new(&self.value).map_err(|error: regexp::Error| {
-            let pattern = Quoted(&self.value);
-            format!("Failed to compile regular expression {pattern}: {error}")
-        })
-    }
-
-    /// Returns the test of a number.
-    pub(crate) fn of_number<T: 'static>(
-        &self,
-        get: impl Fn(&T) -> i64 + Send + Sync + 'static,
-    ) -> Result<Predicate<T>, String> {
-        self.of_scalar(get, |text| number::parse_int_of_any_base(text))
-    }
-
-    /// Returns the test of a flag.
-    pub(crate) fn of_flag<T: 'static>(
-        &self,
-        get: impl Fn(&T) -> bool + Send + Sync + 'static,
-    ) -> Result<Predicate<T>, String> {
-        self.of_scalar(get, |text| number::parse_bool(text))
-    }
-
-    /// Returns the test of a field that supports only equality.
-    fn of_scalar<T: 'static, V: PartialEq + Send + Sync + 'static>(
-        &self,
-        get: impl Fn(&T) -> V + Send + Sync + 'static,
-        read: fn(&[u8]) -> Result<V, number::NumberError>,
-    ) -> Result<Predicate<T>, String> {
-        let wanted = match self.operator {
-            Operator::Equal => true,
-            Operator::NotEqual => false,
-            _ => return Err(self.invalid_operator()),
-        };
-        let value = read(&self.value).map_err(|error| {
-            let (value, selector) = (Quoted(&self.value), self.shown_selector());
-            format!("Failed to coerce value {value} for selector {selector}: {error}")
-        })?;
-        Ok(Box::new(move |row| (get(row) == value) == wanted))
-    }
-
-    fn of_texts<T: 'static>(&self, get: fn(&T) -> &[String]) -> Result<Predicate<T>, String> {
-        self.of_list(
-            move |row, value| get(row).iter().any(|text| text.as_bytes() == value),
-            move |row| get(row).is_empty(),
-        )
-    }
-
-    /// Returns the test of a list of texts: the presence of one, or emptiness.
-    pub(crate) fn of_list<T: 'static>(
-        &self,
-        has: impl Fn(&T, &[u8]) -> bool + Send + Sync + 'static,
-        is_empty: impl Fn(&T) -> bool + Send + Sync + 'static,
-    ) -> Result<Predicate<T>, String> {
-        let value = self.value.clone();
-        match self.operator {
-            Operator::In => Ok(Box::new(move |row| has(row, &value))),
-            Operator::NotIn => Ok(Box::new(move |row| !has(row, &value))),
-            _ => self.of_emptiness(is_empty),
-        }
-    }
-
-    /// Returns the test of a whole map: the presence of a key, or emptiness.
-    pub(crate) fn of_keys<T: 'static, U: 'static>(
-        &self,
-        get: impl Fn(&T) -> Option<&BTreeMap<String, U>> + Send + Sync + 'static,
-    ) -> Result<Predicate<T>, String> {
-        let found = found_by(&self.value);
-        match self.operator {
-            Operator::In => Ok(Box::new(move |row| found(get(row)).is_some())),
-            Operator::NotIn => Ok(Box::new(move |row| found(get(row)).is_none())),
-            _ => self.of_emptiness(move |row| get(row).is_none_or(BTreeMap::is_empty)),
-        }
-    }
-
-    /// Returns the test of a list or map without others than emptiness.
-    pub(crate) fn of_emptiness<T: 'static>(
-        &self,
-        is_empty: impl Fn(&T) -> bool + Send + Sync + 'static,
-    ) -> Result<Predicate<T>, String> {
-        match self.operator {
-            Operator::IsEmpty => Ok(Box::new(is_empty)),
-            Operator::IsNotEmpty => Ok(Box::new(move |row| !is_empty(row))),
-            _ => Err(self.invalid_operator()),
-        }
-    }
-
-    fn shown_selector(&self) -> String {
-        Quoted(&self.selector.join(&b'.')).to_string()
-    }
-
-    /// Returns the error for an unknown field in a selector.
-    pub(crate) fn invalid_selector(&self, names: &[Vec<u8>]) -> String {
-        let known = self.selector.len() - names.len();
-        let shown = self.selector[..=known].join(&b'.');
-        format!("Selector {} is not valid", Quoted(&shown))
-    }
-
-    /// Returns the error for an operator that does not fit the field.
-    pub(crate) fn invalid_operator(&self) -> String {
-        let (operator, selector) = (self.operator.name(), self.shown_selector());
-        format!("Invalid match operator \"{operator}\" for selector {selector}")
-    }
+/// The test of a map of lists, or of the one that is named.
+fn of_lists(claim: &Match, name: &[Vec<u8>]) -> Result<MapTest<Vec<String>>, String> {
+    let Some(name) = name.first() else {
+        return claim.of_keys();
+    };
+    let inner = claim.of_texts()?;
+    Ok(claim.of_member(name, Box::new(move |list: &Vec<String>| inner(list))))
 }

@@ -16,9 +16,11 @@ mod expression;
 mod field;
 mod grammar;
 mod peg;
+mod value;
 
 pub(crate) use expression::{Expression, Match};
-pub(crate) use field::{Each, Field, Keyed, Predicate, Within};
+pub(crate) use field::{Each, Field, Keyed, Within};
+pub(crate) use value::Predicate;
 
 use crate::version::Version;
 
