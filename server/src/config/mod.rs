@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::definition::{CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
+use crate::go::maps;
 use crate::history::DEFAULT_CAPACITY;
 use crate::store::ConfigEntry;
 use crate::version::{Behaviour, Version};
@@ -203,9 +204,7 @@ impl Config {
             ["lan_ipv6", "wan_ipv6"]
         };
         let names = ["lan", "wan"].into_iter().chain(family);
-        names
-            .map(|name| (name.to_owned(), address.clone()))
-            .collect()
+        maps::collect(names.map(|name| (name.to_owned(), address.clone())))
     }
 
     /// What holds for all definitions of services and checks.

@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::definition::Defined;
 use crate::engine::Engine;
 use crate::entropy::Entropy;
+use crate::go::maps;
 use crate::history::History;
 use crate::http::Reload;
 use crate::metrics::MetricsSettings;
@@ -202,7 +203,7 @@ fn service_meta(config: &Config) -> Labels {
 
 fn labels(pairs: &[(&str, &str)]) -> Labels {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    pairs.iter().map(owned).collect()
+    maps::collect(pairs.iter().map(owned))
 }
 
 /// Returns the store's rules in a version.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Claims, Settings};
 use crate::filter::{Field, Filter};
+use crate::go::maps;
 use crate::store::{NewBindingRule, is_identity};
 use crate::version::Version;
 
@@ -30,7 +31,7 @@ pub(crate) fn is_chosen(rule: &NewBindingRule, claims: &Claims, version: Version
 /// Returns what is wrong with the name that a rule makes, whatever the claims of logins are.
 pub(crate) fn flaw_of_bind_name(rule: &NewBindingRule, settings: &Settings) -> Option<String> {
     let names = settings.values.values();
-    let example = names.map(|name| (name.as_str(), "fake")).collect();
+    let example = maps::collect(names.map(|name| (name.as_str(), "fake")));
     match interpolated(&rule.bind_name, &example) {
         Err(words) => Some(format!("invalid BindName: {words}")),
         Ok(name) if !is_name(&rule.bind_type, &name) => Some("invalid BindName".to_owned()),
@@ -49,7 +50,7 @@ pub(crate) fn bound_name(
 ) -> Result<String, String> {
     let names = settings.values.values();
     let value = |name: &String| claims.values.get(name).map_or("", String::as_str);
-    let values = names.map(|name| (name.as_str(), value(name))).collect();
+    let values = maps::collect(names.map(|name| (name.as_str(), value(name))));
     let kind = &rule.bind_type;
     let mut name = interpolated(&rule.bind_name, &values)?;
     if matches!(kind.as_str(), "service" | "node") {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::signature;
-use crate::go::{duration, number};
+use crate::go::{duration, maps, number};
 use crate::version::{Behaviour, Version};
 
 /// The settings that Consul knows. Their names count in any case.
@@ -84,9 +84,7 @@ impl Loose<'_> {
     fn labels(&self, name: &str) -> BTreeMap<String, String> {
         let object = self.get(name).and_then(Value::as_object);
         let members = object.into_iter().flatten();
-        members
-            .map(|(name, value)| (name.clone(), text(value)))
-            .collect()
+        maps::collect(members.map(|(name, value)| (name.clone(), text(value))))
     }
 
     /// Returns a leeway: the default for 0, and 0 for a negative one.

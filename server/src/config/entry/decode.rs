@@ -1,12 +1,10 @@
 //! Reads JSON as Go's `mapstructure` does where it is lenient: numbers for texts, texts for numbers, one value for a list
 //! of it. Unknown names are refused, all of them at once.
 
-use std::collections::BTreeMap;
-
 use super::field::{Field, Shape, is_named};
 use crate::go::json::object::object_text;
 use crate::go::json::value::{Value, ValueKind};
-use crate::go::{duration, number};
+use crate::go::{duration, maps, number};
 use crate::store::{ConfigMembers, ConfigValue};
 use crate::version::{Behaviour, Version};
 
@@ -131,7 +129,7 @@ impl Decoder {
         path: &str,
     ) -> ConfigMembers {
         // The last of several members with the same name counts.
-        let given: BTreeMap<_, _> = value.members().collect();
+        let given = maps::collect(value.members());
         let mut used = Vec::new();
         let mut members = ConfigMembers::new();
         let version = self.version;
@@ -199,7 +197,7 @@ impl Decoder {
             other => return self.no_map(&other, path),
         };
         let members = parts.into_iter().flat_map(Value::members);
-        let members: BTreeMap<_, _> = members.collect();
+        let members = maps::collect(members);
         let members = members.into_iter().map(|(name, member)| {
             let name = serde_json::Value::from(name.into_owned());
             let member = String::from_utf8_lossy(of(member).text()).into_owned();

@@ -82,9 +82,7 @@ fn of_fields(
         }
         (Shape::List(_), []) => {
             let wanted = claim.of_emptiness()?;
-            Ok(Box::new(move |value| {
-                value.list(name).is_empty() == wanted
-            }))
+            Ok(Box::new(move |value| value.list(name).is_empty() == wanted))
         }
         (Shape::List(Shape::Struct(fields)), rest) => {
             let inner = of_fields(claim, rest, fields, version)?;

@@ -9,8 +9,9 @@ use super::field::Shape::{Int, List, Struct, Text};
 use super::field::{Field, LABELS, always, set};
 use super::kinds::PERMISSION;
 use crate::go::json::document::document;
+use crate::go::maps;
 use crate::go::quote::Quoted;
-use crate::store::{ConfigEntry, ConfigMembers, ConfigRow, ConfigValue, Index, intention_hash};
+use crate::store::{ConfigEntry, ConfigRow, ConfigValue, Index, intention_hash};
 use crate::version::Behaviour::IntentionEntries;
 use crate::version::Version;
 
@@ -110,7 +111,7 @@ fn of_entry(row: &ConfigRow) -> Vec<ConfigValue> {
             let value = source.get(own)?.clone();
             Some(((*name).to_owned(), value))
         });
-        let mut intention = ConfigValue::Members(known.collect());
+        let mut intention = ConfigValue::Members(maps::collect(known));
         for (name, text) in [
             ("SourceNS", NAMESPACE),
             ("DestinationNS", NAMESPACE),
@@ -134,7 +135,7 @@ pub(crate) fn source_of(intention: &ConfigValue) -> ConfigValue {
         };
         (!is_empty).then(|| ((*own).to_owned(), value))
     });
-    ConfigValue::Members(known.collect::<ConfigMembers>())
+    ConfigValue::Members(maps::collect(known))
 }
 
 /// Reads the permissions in the body of an intention: JSON, or an empty text. Unknown names in them are ignored, since

@@ -202,8 +202,7 @@ fn of_field<T: 'static>(
     let (first, rest) = names.split_first().ok_or_else(|| unknown(names))?;
     let mut known = fields.iter();
     let field = known.find(|field| {
-        field.name.as_bytes() == first
-            && field.since.is_none_or(|behaviour| version.has(behaviour))
+        field.name.as_bytes() == first && field.since.is_none_or(|behaviour| version.has(behaviour))
     });
     let field = field.ok_or_else(|| unknown(names))?;
     Ok(match (&field.kind, rest) {

@@ -1,6 +1,7 @@
 //! Selection and order of the rows of a read: `filter`, `node-meta`, `near` (session.md 4.5).
 
 use crate::filter::{Field, Filter};
+use crate::go::maps;
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
 use crate::store::Labels;
@@ -37,16 +38,24 @@ pub(crate) fn node_meta(request: &Request) -> Labels {
         let (name, value) = text.split_once(':').unwrap_or((&text, ""));
         (name.to_owned(), value.to_owned())
     };
-    request.query.all("node-meta").map(pair).collect()
+    maps::collect(request.query.all("node-meta").map(pair))
 }
 
 /// Moves the rows of the agent's node to the front if `near` names it. The distances of other nodes are unknown, as
 /// they are to a Consul with a single agent.
-pub(crate) fn sort_nearest<T>(request: &Request, rows: &mut [T], node: impl Fn(&T) -> &str) {
-    let own = &request.context.config.node_name;
+pub(crate) fn sort_nearest<T>(request: &Request, rows: &mut Vec<T>, node: impl Fn(&T) -> &str) {
     if is_near_agent(request, request.query.get("near")) {
-        rows.sort_by_key(|row| !node(row).eq_ignore_ascii_case(own));
+        move_nearest(request, rows, node);
     }
+}
+
+/// Moves the rows of the agent's node to the front.
+pub(crate) fn move_nearest<T>(request: &Request, rows: &mut Vec<T>, node: impl Fn(&T) -> &str) {
+    let own = &request.context.config.node_name;
+    let is_near = |row: &T| node(row).eq_ignore_ascii_case(own);
+    let (near, far): (Vec<T>, Vec<T>) = std::mem::take(rows).into_iter().partition(is_near);
+    *rows = near;
+    rows.extend(far);
 }
 
 /// Whether a value of `near` names the agent's node.

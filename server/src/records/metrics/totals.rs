@@ -58,7 +58,7 @@ impl Total {
     /// Returns the value below which this part of the recent values lies; `None` without any.
     pub(crate) fn quantile(&self, part: f64) -> Option<f32> {
         let mut values: Vec<f32> = self.recent.iter().map(|(_, value)| *value).collect();
-        values.sort_by(f32::total_cmp);
+        values.sort_unstable_by(f32::total_cmp);
         #[expect(
             clippy::cast_precision_loss,
             clippy::cast_possible_truncation,

@@ -29,7 +29,7 @@ pub(super) fn check(name: &str, body: &mut ConfigValue) -> Checked {
         let precedence = std::cmp::Reverse(source.number("Precedence"));
         (precedence, source.text("Name").to_owned())
     };
-    sources.sort_by_key(place);
+    sources.sort_by_cached_key(place);
     if sources
         .windows(2)
         .any(|pair| pair[0].text("Name") == pair[1].text("Name"))

@@ -1,12 +1,11 @@
 //! `/v1/agent/services`, `service/<id>` and `checks`: the agent's services and checks (session.md 4.4).
 
-use std::collections::BTreeMap;
-
 use http::{HeaderName, HeaderValue};
 
 use crate::acl::{Question, Resource};
 use crate::blocking::{self, Wait};
 use crate::go::json::encode::{self, ControlEscapes, Style};
+use crate::go::maps;
 use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
 use crate::http::api::agent::{content_hash, failure};
 use crate::http::body::wire::Check;
@@ -25,11 +24,11 @@ pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
     let filter = filter(request, AgentService::FILTER)?;
     let store = request.context.engine.snapshot();
     let services = store.agent().services();
-    let services: BTreeMap<&str, AgentService<'_>> = services
+    let services = services
         .filter(|local| rights.sees(Question::read(Resource::Service, &local.service.name)))
         .filter(|local| filter.keeps(&local.service))
-        .map(|local| (local.service.id.as_str(), wire(request, &local.service)))
-        .collect();
+        .map(|local| (&local.service.id, wire(request, &local.service)));
+    let services = maps::collect(services);
     Ok(rights.told_in(Reply::json(request, &services)))
 }
 
@@ -52,11 +51,9 @@ pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
         })
         .map(|local| as_row(local, &config.node_name))
         .collect();
-    let checks: BTreeMap<&str, Check<'_>> = rows
-        .iter()
-        .filter(|row| filter.keeps(row))
-        .map(|row| (row.check.check_id.as_str(), Check::new(row, config.version)))
-        .collect();
+    let checks = rows.iter().filter(|row| filter.keeps(row));
+    let checks = checks.map(|row| (&row.check.check_id, Check::new(row, config.version)));
+    let checks = maps::collect(checks);
     Ok(rights.told_in(Reply::json(request, &checks)))
 }
 

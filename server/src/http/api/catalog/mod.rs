@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::acl::{Question, Resource};
 use crate::blocking::{self, Looks};
 use crate::filter::{Field, Filter};
+use crate::go::maps;
 use crate::http::acl::rights::Rights;
 use crate::http::acl::state::Caller;
 use crate::http::api::catalog::wire::{CatalogService, NodeServiceList, NodeWithServices};
@@ -123,10 +124,11 @@ pub(crate) async fn node(request: &Request) -> Result<Reply, Failure> {
     let version = request.context.config.version;
     let node = seen.rows.as_ref().map(|(node, services)| NodeWithServices {
         node: Node::new(node, version),
-        services: services
-            .iter()
-            .map(|row| (row.service.id.as_str(), NodeService::new(row, version)))
-            .collect(),
+        services: maps::collect(
+            services
+                .iter()
+                .map(|row| (row.service.id.as_str(), NodeService::new(row, version))),
+        ),
     });
     Ok(seen.reply(request, &node))
 }

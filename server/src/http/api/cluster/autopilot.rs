@@ -4,7 +4,7 @@ use http::Method;
 
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
-use crate::go::{duration, number};
+use crate::go::{duration, maps, number};
 use crate::http::api::cluster::status;
 use crate::http::body::durations::ReadableDuration;
 use crate::http::body::time;
@@ -183,7 +183,7 @@ fn state(request: &Request) -> Result<Reply, Failure> {
         "Healthy" => true,
         "FailureTolerance" => 0,
         "OptimisticFailureTolerance" => 0,
-        "Servers" => std::collections::BTreeMap::from([(&id, server)]),
+        "Servers" => maps::collect([(&id, server)]),
         "Leader" => &id,
         "Voters" => [&id],
     };

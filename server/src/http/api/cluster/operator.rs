@@ -1,6 +1,7 @@
 //! `/v1/operator/`: the raft cluster, which is this server, and what is in use (operator.md 2).
 
 use crate::blocking;
+use crate::go::maps;
 use crate::http::api::cluster::status;
 use crate::http::body::query_meta::query_meta;
 use crate::http::failure::{Failure, failures, quoted};
@@ -100,7 +101,7 @@ async fn usage(request: &Request) -> Result<Reply, Failure> {
     let engine = &request.context.engine;
     let Ok(answer) = blocking::answer(engine, &CatalogUsage, options.wait).await;
     let usage = object! {
-        "Usage" => std::collections::BTreeMap::from([(
+        "Usage" => maps::collect([(
             &request.context.config.datacenter,
             counts(&answer.rows, request.version()),
         )]),

@@ -14,6 +14,7 @@ use crate::entry::{self, ShownPart};
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Int, RawJson};
+use crate::go::maps;
 use crate::http::body::time;
 use crate::http::failure::{Failure, failures, index_error, quoted};
 use crate::http::reply::Reply;
@@ -116,7 +117,7 @@ impl IntentionBody {
             intention.set(name, ConfigValue::Text(text));
         }
         intention.set("DefaultPort", ConfigValue::Number(self.default_port));
-        intention.set("Meta", ConfigValue::Members(meta.collect()));
+        intention.set("Meta", ConfigValue::Members(maps::collect(meta)));
         if let Some(permissions) = intention::permissions(&self.permissions, version)? {
             intention.set("Permissions", permissions);
         }
@@ -471,7 +472,7 @@ async fn matching(request: &Request) -> Result<Reply, Failure> {
         let found = shown(found, version);
         (name.as_ref(), (!found.is_empty()).then_some(found))
     });
-    let lists: std::collections::BTreeMap<_, _> = lists.collect();
+    let lists = maps::collect(lists);
     let reply = Reply::json(request, &lists);
     if !request.has(Behaviour::IntentionEntries) {
         return Ok(reply);

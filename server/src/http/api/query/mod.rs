@@ -26,7 +26,7 @@ use crate::http::reply::object::{JsonMembers, JsonObject, object};
 use crate::http::reply::table::Look;
 use crate::http::reply::{self, Reply};
 use crate::http::request::cached::Cached;
-use crate::http::request::selection::is_near_agent;
+use crate::http::request::selection::{is_near_agent, move_nearest};
 use crate::http::request::{Consistency, ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
@@ -300,8 +300,7 @@ async fn run(
         near => near,
     };
     if is_near_agent(request, near) {
-        let own = &context.config.node_name;
-        instances.sort_by_key(|row| !row.service.node.eq_ignore_ascii_case(own));
+        move_nearest(request, &mut instances, |row| &row.service.node);
     }
     if let Some(limit) = limit {
         instances.truncate(limit);

@@ -23,7 +23,7 @@ pub(in crate::http::api::acl) async fn list(request: &Request) -> Result<Reply, 
     let answer = objects::read(request, &AclList::<PolicyRow>::default(), options).await?;
     let mut rows = answer.rows;
     if request.has(Behaviour::AclListsByName) {
-        rows.sort_by_key(|shown| shown.row.policy.name.to_lowercase());
+        rows.sort_by_cached_key(|shown| shown.row.policy.name.to_lowercase());
     }
     let rows = rows.iter();
     let stubs: Vec<_> = rows

@@ -28,7 +28,7 @@ pub(in crate::http::api::acl) async fn list(request: &Request) -> Result<Reply, 
         rows.retain(|shown| policy.is_some_and(|id| shown.row.grants.policies.contains(&id)));
     }
     if request.has(Behaviour::AclListsByName) {
-        rows.sort_by_key(|shown| shown.row.name.to_lowercase());
+        rows.sort_by_cached_key(|shown| shown.row.name.to_lowercase());
     }
     let roles = rows.iter().map(|shown| Role::new(shown, request.version()));
     let roles: Vec<_> = roles.collect();

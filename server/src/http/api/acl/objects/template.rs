@@ -1,10 +1,9 @@
 //! Templated policies, of later releases (acl.md 8.3). The texts of schemas, templates and descriptions are our own: the
 //! contract knows only what they mean.
 
-use std::collections::BTreeMap;
-
 use crate::acl::identity::Template;
 use crate::go::json::context::UnknownFields;
+use crate::go::maps;
 use crate::http::api::acl::body::{RoleBody, TemplatedPolicyBody, TokenBody, VariablesBody};
 use crate::http::api::acl::wire::Policy;
 use crate::http::failure::{Failure, failures, quoted};
@@ -38,9 +37,7 @@ pub(in crate::http::api::acl) fn list(request: &Request) -> Result<Reply, Failur
     request.check_tenancy()?;
     request.authorize()?;
     let all = Template::ALL.into_iter();
-    let all: BTreeMap<_, _> = all
-        .map(|template| (template.name(), shown(template)))
-        .collect();
+    let all = maps::collect(all.map(|template| (template.name(), shown(template))));
     Ok(Reply::json(request, &all))
 }
 

@@ -1,6 +1,5 @@
 //! `DebugConfig` of `/v1/agent/self`: the settings of the running agent (operator.md 8).
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::config::{Config, Listener, TelemetryConfig};
-use crate::go::duration;
+use crate::go::{duration, maps};
 use crate::http::pipeline::context::Context;
 use crate::version::{BUILD_DATE, Behaviour};
 
@@ -132,7 +131,7 @@ fn settings(config: &Config) -> Value {
         "HTTPBlockEndpoints": config.block_endpoints,
         "HTTPMaxConnsPerClient": config.http_max_conns_per_client,
         "HTTPSHandshakeTimeout": text(config.https.handshake_timeout),
-        "HTTPResponseHeaders": config.response_headers.iter().cloned().collect::<BTreeMap<_, _>>(),
+        "HTTPResponseHeaders": maps::collect(config.response_headers.iter().cloned()),
         "HTTPUseCache": config.use_cache,
         "KVMaxValueSize": config.kv_max_value_size,
         "Logging": {

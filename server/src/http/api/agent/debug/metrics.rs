@@ -9,6 +9,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use crate::go::json::encode;
+use crate::go::maps;
 use crate::http::Context;
 use crate::http::api::agent::failure;
 use crate::http::api::catalog::NOTHING;
@@ -121,7 +122,7 @@ fn listed(
             "Max" => values.max,
             "Mean" => values.mean(),
             "Stddev" => values.deviation(),
-            "Labels" => labels.iter().cloned().collect::<BTreeMap<_, _>>(),
+            "Labels" => maps::collect(labels.iter().cloned()),
         }
     });
     all.collect()
@@ -177,7 +178,7 @@ fn gauges(context: &Context) -> BTreeMap<String, f64> {
         };
         (name, value)
     });
-    named.filter(|(name, _)| telemetry.shows(name)).collect()
+    maps::collect(named.filter(|(name, _)| telemetry.shows(name)))
 }
 
 /// Returns the time in the form of Go's `Time.String`, in whole seconds.
