@@ -9,7 +9,6 @@ use std::io::Write;
 use std::time::Duration;
 
 use flate2::{Compression, GzBuilder};
-use sha2::{Digest, Sha256};
 
 use self::gunzip::Gunzip;
 use self::tar::TarFile;
@@ -159,7 +158,7 @@ fn entry(line: &str) -> Result<(&str, &str), &'static str> {
 }
 
 fn sum(content: &[u8]) -> String {
-    let digest = Sha256::digest(content);
+    let digest = cryptoxide::hashing::sha256(content);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,7 +1,6 @@
 //! The hash that every policy, role and token shows: BLAKE2b-256 of its texts, one after the other (acl.md 4, 5, 8.1).
 
-use blake2::digest::consts::U32;
-use blake2::{Blake2b, Digest as _};
+use cryptoxide::hashing::blake2b::{Blake2b, Context};
 
 use super::grants::Grants;
 use super::policy::PolicyRow;
@@ -11,12 +10,17 @@ use super::token::TokenRow;
 /// The hash of an object.
 pub type AclHash = [u8; 32];
 
-#[derive(Default)]
-struct Hasher(Blake2b<U32>);
+struct Hasher(Context<256>);
+
+impl Default for Hasher {
+    fn default() -> Self {
+        Self(Blake2b::new())
+    }
+}
 
 impl Hasher {
     fn text(mut self, text: &str) -> Self {
-        self.0.update(text);
+        self.0.update_mut(text.as_bytes());
         self
     }
 
@@ -44,7 +48,7 @@ impl Hasher {
     }
 
     fn done(self) -> AclHash {
-        self.0.finalize().into()
+        self.0.finalize()
     }
 }
 

@@ -1,16 +1,14 @@
 //! `/v1/discovery-chain/`: where the entries lead requests for a service (operator.md 5).
 
-use std::collections::BTreeMap;
-
 use http::Method;
 use serde::Serialize;
 
 use crate::blocking;
 use crate::entry::{self, ShownPart};
-use crate::go::duration;
 use crate::go::json::context::{DecodeContext, UnknownFields};
 use crate::go::json::decode::Decode;
 use crate::go::json::value::{Value, ValueKind};
+use crate::go::{duration, maps};
 use crate::http::api::mesh::connect::{self, TRUST_DOMAIN};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
@@ -119,13 +117,10 @@ async fn overrides(request: &mut Request) -> Result<ChainOverrides, Failure> {
 fn shown_chain(chain: &Chain, read: &ChainRequest, version: Version) -> impl Serialize + use<> {
     let is_late = version.has(Behaviour::ConfigLate);
     let nodes = chain.nodes.iter();
-    let nodes: BTreeMap<_, _> = nodes
-        .map(|(id, node)| (id.clone(), shown_node(node, version)))
-        .collect();
+    let nodes = maps::collect(nodes.map(|(id, node)| (id.clone(), shown_node(node, version))));
     let targets = chain.targets.iter();
-    let targets: BTreeMap<_, _> = targets
-        .map(|(id, target)| (id.clone(), shown_target(id, target, version)))
-        .collect();
+    let targets = targets.map(|(id, target)| (id.clone(), shown_target(id, target, version)));
+    let targets = maps::collect(targets);
     let applied = &chain.applied;
     object! {
         "ServiceName" => read.service.clone(),

@@ -13,6 +13,7 @@ use crate::go::maps;
 use crate::http::Context;
 use crate::http::api::agent::failure;
 use crate::http::api::catalog::NOTHING;
+use crate::http::body::time;
 use crate::http::failure::Failure;
 use crate::http::reply::body::MetricsBody;
 use crate::http::reply::header::JSON_UTF_8;
@@ -183,9 +184,7 @@ fn gauges(context: &Context) -> BTreeMap<String, f64> {
 
 /// Returns the time in the form of Go's `Time.String`, in whole seconds.
 fn timestamp(unix_nanos: i128) -> String {
-    let since = u64::try_from(unix_nanos).unwrap_or_default();
-    let time = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(since);
-    let text = humantime::format_rfc3339_seconds(time).to_string();
+    let text = time::format(unix_nanos - unix_nanos.rem_euclid(1_000_000_000));
     let text = text.trim_end_matches('Z').replace('T', " ");
     format!("{text} +0000 UTC")
 }
