@@ -264,34 +264,34 @@ pub struct Fields<P: 'static> {
 
 /// One field of an [`Object`].
 pub struct BodyField<P> {
-    name: &'static str,
+    label: Label,
     take: fn(&mut P, Value<'_>, &mut DecodeContext),
     go_type: Option<&'static str>,
-    other_name: Option<&'static str>,
-    since: Option<ReleaseChange>,
 }
 
 impl<P> BodyField<P> {
     /// Creates a field with its JSON name and its decoder.
     pub const fn new(name: &'static str, take: fn(&mut P, Value<'_>, &mut DecodeContext)) -> Self {
         Self {
-            name,
+            label: Label {
+                name,
+                other_name: None,
+                since: None,
+            },
             take,
             go_type: None,
-            other_name: None,
-            since: None,
         }
     }
 
     /// Adds a second name, which Consul reads if the first is missing.
     pub const fn or_named(mut self, name: &'static str) -> Self {
-        self.other_name = Some(name);
+        self.label.other_name = Some(name);
         self
     }
 
     /// Makes the field unknown before this change.
     pub const fn since(mut self, change: ReleaseChange) -> Self {
-        self.since = Some(change);
+        self.label.since = Some(change);
         self
     }
 
@@ -300,14 +300,31 @@ impl<P> BodyField<P> {
         self.go_type = Some(go_type);
         self
     }
+}
 
-    /// Returns which of its names matches a name in the body, in any case.
-    fn called(&self, name: &str) -> Option<Called> {
-        if matches_folded(self.name, name) {
-            return Some(Called::Name);
-        }
-        let other = self.other_name?;
-        matches_folded(other, name).then_some(Called::OtherName(other))
+/// How a field is called, and since when.
+struct Label {
+    name: &'static str,
+    other_name: Option<&'static str>,
+    since: Option<ReleaseChange>,
+}
+
+impl Label {
+    /// Returns which of its names matches a name in the body: the first only if exactly, or else each in any case. The field
+    /// must be known.
+    fn called(&self, name: &str, exactly: bool, context: &DecodeContext) -> Option<Called> {
+        let is_first = if exactly {
+            self.name == name
+        } else {
+            matches_folded(self.name, name)
+        };
+        let called = if is_first {
+            Called::Name
+        } else {
+            let other = self.other_name.filter(|_| !exactly)?;
+            matches_folded(other, name).then_some(Called::OtherName(other))?
+        };
+        context.has(self.since).then_some(called)
     }
 }
 
@@ -369,27 +386,26 @@ fn decode_object<T: Object>(place: &mut T::Place, value: Value<'_>, context: &mu
 }
 
 /// Returns the field for a name in the body, the name that matches, and the field's embedded struct. Second
-/// names belong to the outer struct.
+/// names belong to the outer struct. It is compiled for each struct, and so leaves what it can to [`Label`].
 fn find<P>(
     fields: &'static [Fields<P>],
     name: &str,
     context: &DecodeContext,
 ) -> Option<(&'static str, Option<&'static str>, &'static BodyField<P>)> {
-    let mut all = fields.iter().flat_map(|group| {
-        let fields = group.fields.iter();
-        fields.map(|field| (group.embedded_in, field))
-    });
-    let is_known = |field: &BodyField<P>| context.has(field.since);
-    let is_this = |(_, field): &(_, &BodyField<P>)| field.name == name && is_known(field);
-    if let Some((embedded_in, field)) = all.clone().find(is_this) {
-        return Some((field.name, embedded_in, field));
+    for exactly in [true, false] {
+        for group in fields {
+            for field in group.fields {
+                match field.label.called(name, exactly, context) {
+                    Some(Called::Name) => {
+                        return Some((field.label.name, group.embedded_in, field));
+                    }
+                    Some(Called::OtherName(other)) => return Some((other, None, field)),
+                    None => {}
+                }
+            }
+        }
     }
-    all.find_map(|(embedded_in, field)| {
-        Some(match field.called(name).filter(|_| is_known(field))? {
-            Called::Name => (field.name, embedded_in, field),
-            Called::OtherName(other) => (other, None, field),
-        })
-    })
+    None
 }
 
 /// Whether the ASCII name of a field matches in any case. Two letters match beyond ASCII: the Kelvin sign is a
