@@ -204,7 +204,7 @@ mod tests {
             pretty: true,
             ..STYLE
         };
-        assert!(text(&lists, &[a.clone(), b], pretty).len() > both.len());
+        assert!(text(&lists, &[a, b], pretty).len() > both.len());
         let again = text(&lists, &[entry("a")], STYLE);
         assert_eq!(again, only_a);
         assert_ne!(again.as_ptr(), only_a.as_ptr());
