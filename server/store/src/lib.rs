@@ -11,21 +11,19 @@
 
 mod acl;
 mod agent;
+mod basis;
 mod catalog;
 mod config;
 mod image;
 mod kv;
 mod seam;
 mod session;
-pub mod timestamp;
 mod txn;
 
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-
-use imbl::OrdMap;
 
 pub use acl::grants::{
     Grants, NewAclLink, NewGrants, NodeIdentity, ServiceIdentity, TemplatedPolicy, is_identity,
@@ -54,6 +52,8 @@ pub use agent::{
     Agent, AgentCommand, AgentImage, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow,
     LocalCheck, LocalService, ServiceSpec, Sidecar, Start, Thresholds,
 };
+pub(crate) use basis::ordered;
+pub use basis::timestamp;
 pub use catalog::check::{ChecksInState, NodeChecks};
 pub use catalog::coordinate::{
     Coordinate, CoordinateImage, CoordinateList, CoordinateRow, CoordinateUpdate, Finite,
@@ -100,6 +100,7 @@ pub use config::{
 pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
 pub use kv::key::Key;
+pub use kv::tree::DeletedKeys;
 pub use kv::{Content, Entry, KvGet, KvList, KvNames, KvRow, KvVerb, KvWrite};
 pub use read::{Answer, News, Read, ReadResult, ReadSet, Subject, Tree, Watch, watch};
 pub(crate) use seam::{command, read};
@@ -113,6 +114,7 @@ pub use txn::{
     TxnRefusal, TxnResult, TxnVerb,
 };
 
+use crate::ordered::{OrderedMap, Summary};
 use crate::timestamp::Timestamp;
 
 /// The whole state of one Consul: keys, sessions, catalog and agent, with their deadlines.
@@ -483,10 +485,10 @@ impl Command for Deadline {
 }
 
 /// Returns rows of which each has been changed.
-pub(crate) fn each_changed<K: Ord + Clone, R: Clone>(
-    rows: &OrdMap<K, Arc<R>>,
+pub(crate) fn each_changed<K: Ord + Clone, R: Clone, S: Summary<Arc<R>>>(
+    rows: &OrderedMap<K, Arc<R>, S>,
     change: impl Fn(&mut R),
-) -> OrdMap<K, Arc<R>> {
+) -> OrderedMap<K, Arc<R>, S> {
     let changed = rows.iter().map(|(key, row)| {
         let mut row = R::clone(row);
         change(&mut row);

@@ -183,7 +183,6 @@ const CRATES: &[(&str, &[&str])] = &[
             "base64",
             "blake2",
             "bytes",
-            "imbl",
             "proconsul-gocompat",
             "serde",
             "uuid",

@@ -69,13 +69,19 @@ impl History {
 }
 
 fn note_key(touched: &Touched, store: &Store, push: &mut impl FnMut(Happened)) {
-    let Touched::Key(key) = touched else { return };
-    let key = key.clone();
-    push(if store.row(&key).is_some() {
-        Happened::KeyWritten { key }
-    } else {
-        Happened::KeyDeleted { key }
-    });
+    let mut note = |key: &Key| {
+        let key = key.clone();
+        push(if store.row(&key).is_some() {
+            Happened::KeyWritten { key }
+        } else {
+            Happened::KeyDeleted { key }
+        });
+    };
+    match touched {
+        Touched::Key(key) => note(key),
+        Touched::Keys(keys) => keys.iter().for_each(note),
+        _ => {}
+    }
 }
 
 /// A touched session that exists has been created: nothing else touches its row.

@@ -18,9 +18,8 @@ pub(crate) mod token;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use imbl::{OrdMap, OrdSet};
-
 use crate::Index;
+use crate::ordered::{OrderedMap, OrderedSet};
 use crate::session::id::SessionId;
 use crate::timestamp::Timestamp;
 use method::{AuthMethodRow, BindingRuleRow};
@@ -59,11 +58,11 @@ pub struct AclTables {
     pub(crate) methods: Table<String, AuthMethodRow>,
     pub(crate) binding_rules: Table<AclId, BindingRuleRow>,
     /// The tokens by their secrets.
-    pub(crate) by_secret: OrdMap<String, AclId>,
+    pub(crate) by_secret: OrderedMap<String, AclId>,
     /// When tokens expire.
-    pub(crate) expiring: OrdSet<(Timestamp, AclId)>,
+    pub(crate) expiring: OrderedSet<(Timestamp, AclId)>,
     /// When expired tokens are removed, and whether the local ones are.
-    pub(crate) reaps: OrdSet<(Timestamp, bool)>,
+    pub(crate) reaps: OrderedSet<(Timestamp, bool)>,
     /// The index of the first token with every right: ACLs were bootstrapped.
     pub(crate) bootstrapped: Option<Index>,
 }
@@ -71,7 +70,7 @@ pub struct AclTables {
 /// Rows of a kind.
 #[derive(Clone, Debug)]
 pub struct Table<K: Ord, R> {
-    pub(crate) rows: OrdMap<K, Arc<R>>,
+    pub(crate) rows: OrderedMap<K, Arc<R>>,
     /// The index of the last change of any.
     pub(crate) newest: Index,
 }
@@ -79,7 +78,7 @@ pub struct Table<K: Ord, R> {
 impl<K: Ord, R> Default for Table<K, R> {
     fn default() -> Self {
         Self {
-            rows: OrdMap::new(),
+            rows: OrderedMap::default(),
             newest: Index::ZERO,
         }
     }

@@ -49,6 +49,7 @@ impl Change<'_> {
                 *node == own.node
             }
             Touched::Key(_)
+            | Touched::Keys(_)
             | Touched::MergedKeys(_)
             | Touched::Session { .. }
             | Touched::NodeOfService(_)
@@ -95,7 +96,7 @@ impl Change<'_> {
         let deadlines = &mut self.store.agent.deadlines;
         // After a stopped clock another task may be first.
         if let Some(first) = deadlines
-            .get_min()
+            .first()
             .filter(|(_, first)| *first == due)
             .cloned()
         {

@@ -1,9 +1,8 @@
 //! User events. The agent keeps the last of them, in order (session.md 4.6).
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
-
-use imbl::Vector;
 
 use crate::Index;
 use crate::command::Command;
@@ -56,7 +55,7 @@ impl EventRow {
 /// The kept events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
-    pub(crate) rows: Vector<Arc<EventRow>>,
+    pub(crate) rows: Arc<VecDeque<Arc<EventRow>>>,
     /// The number of events fired.
     pub(crate) fired: u64,
 }
@@ -104,9 +103,10 @@ impl Command for NewEvent {
             event: self,
             logical_time: events.fired + 1,
         };
-        events.rows.push_back(Arc::new(row));
-        if events.rows.len() > KEPT {
-            events.rows.pop_front();
+        let rows = Arc::make_mut(&mut events.rows);
+        rows.push_back(Arc::new(row));
+        if rows.len() > KEPT {
+            rows.pop_front();
         }
         change.effects.touched.push(Touched::Event);
         Ok(())

@@ -19,8 +19,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use imbl::{OrdMap, OrdSet};
-
 pub(super) use check::alias::Stirred;
 pub use command::{AgentCommand, Due, Start};
 pub use image::AgentImage;
@@ -33,6 +31,7 @@ use crate::catalog::registration::Registration;
 use crate::command::effects::Note;
 use crate::command::entry::{self, LogEntry};
 use crate::command::{Command, Refusal};
+use crate::ordered::{OrderedMap, OrderedSet};
 use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::timestamp::Timestamp;
 use crate::{Change, Store};
@@ -49,12 +48,12 @@ pub struct Agent {
     /// The agent's registration; `None` before its start.
     own: Option<Arc<Own>>,
     chance: Chance,
-    services: OrdMap<String, Arc<LocalService>>,
+    services: OrderedMap<String, Arc<LocalService>>,
     checks: check::table::Checks,
     /// The tasks, with their times.
-    deadlines: OrdSet<(Timestamp, Due)>,
+    deadlines: OrderedSet<(Timestamp, Due)>,
     /// The services that stay in the catalog though the agent has deregistered them: it lacks the right.
-    staying: OrdSet<String>,
+    staying: OrderedSet<String>,
     /// The ids from the configuration.
     configured: Arc<reload::Configured>,
     /// The number of check registrations so far.
@@ -119,7 +118,7 @@ impl Agent {
 
     /// Returns the next task, with its time.
     pub(super) fn next_due(&self) -> Option<&(Timestamp, Due)> {
-        self.deadlines.get_min()
+        self.deadlines.first()
     }
 
     /// Returns all tasks with their times, the next one first.

@@ -5,11 +5,10 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
 use crate::catalog::trees::coordinate_entry;
 use crate::command::Command;
 use crate::command::entry::LogEntry;
+use crate::ordered::OrderedMap;
 use crate::read::{Answer, Read, ReadResult, Subject, Tree};
 use crate::{Change, Index, Store};
 
@@ -68,7 +67,7 @@ pub struct NodeCoordinates(pub String);
 /// The coordinates, by node in lower case and by segment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoordinateTable {
-    pub(crate) rows: OrdMap<(String, String), Arc<CoordinateRow>>,
+    pub(crate) rows: OrderedMap<(String, String), Arc<CoordinateRow>>,
     /// The index of the last change of any.
     newest: Index,
 }

@@ -16,8 +16,6 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use imbl::{OrdMap, OrdSet};
-
 use crate::Index;
 use crate::catalog::check::table::CheckTable;
 use crate::catalog::coordinate::CoordinateTable;
@@ -30,6 +28,7 @@ use crate::catalog::trees::{Trees, check_entries, node_entries, service_entries}
 use crate::command::effects::{Cause, Note, Touched};
 use crate::command::entry::{self, LogEntry};
 use crate::command::{Command, Refusal};
+use crate::ordered::{OrderedMap, OrderedSet};
 use crate::read::{Answer, Read, ReadResult, Subject, Tree, Watch};
 use crate::{Change, Store};
 
@@ -48,24 +47,24 @@ pub struct ServiceList(pub Labels);
 /// The catalog's tables. Node names are keys in lower case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
-    pub(crate) nodes: OrdMap<String, Arc<NodeRow>>,
+    pub(crate) nodes: OrderedMap<String, Arc<NodeRow>>,
     /// Node names by node id, both in lower case.
-    pub(crate) node_ids: OrdMap<String, String>,
+    pub(crate) node_ids: OrderedMap<String, String>,
     /// By node and service id, both in lower case.
-    pub(crate) services: OrdMap<(String, String), Arc<ServiceRow>>,
+    pub(crate) services: OrderedMap<(String, String), Arc<ServiceRow>>,
     pub(crate) checks: CheckTable,
     pub(crate) nodes_newest: Index,
     /// The index of the last change of each node or of a service on it.
-    pub(crate) newest_by_node: OrdMap<String, Index>,
+    pub(crate) newest_by_node: OrderedMap<String, Index>,
     /// The index of the last deletion of any node.
     pub(crate) node_deleted: Index,
     pub(crate) services_newest: Index,
     pub(crate) checks_newest: Index,
     /// (name, node, id) of every service instance, all in lower case.
-    pub(crate) instances: OrdSet<(String, String, String)>,
+    pub(crate) instances: OrderedSet<(String, String, String)>,
     /// The index of the last change that reads of a service show. It goes with the service's last instance, but stays
     /// when that takes another name. By name in lower case.
-    pub(crate) newest_by_service: OrdMap<String, Index>,
+    pub(crate) newest_by_service: OrderedMap<String, Index>,
     /// The index at which a service last lost its last instance.
     pub(crate) service_extinct: Index,
     pub(crate) coordinates: CoordinateTable,

@@ -3,13 +3,12 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use imbl::{OrdMap, OrdSet};
-
 use crate::Index;
 use crate::catalog::registration::Labels;
 use crate::command::effects::Touched;
 use crate::command::entry::LogEntry;
 use crate::command::{Command, Refusal};
+use crate::ordered::{OrderedMap, OrderedSet};
 use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::session::id::{IdError, SessionId};
 use crate::{Change, Store};
@@ -170,11 +169,11 @@ pub struct PreparedQueryFor(pub String);
 /// The prepared queries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PreparedQueries {
-    pub(crate) rows: OrdMap<PreparedQueryId, Arc<PreparedQueryRow>>,
+    pub(crate) rows: OrderedMap<PreparedQueryId, Arc<PreparedQueryRow>>,
     /// By name in lower case; of queries without a name, only templates.
-    pub(crate) by_name: OrdMap<String, PreparedQueryId>,
+    pub(crate) by_name: OrderedMap<String, PreparedQueryId>,
     /// (session, query).
-    pub(crate) by_session: OrdSet<(SessionId, PreparedQueryId)>,
+    pub(crate) by_session: OrderedSet<(SessionId, PreparedQueryId)>,
     /// The index of the last change of any.
     pub(crate) newest: Index,
 }

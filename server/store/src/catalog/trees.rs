@@ -5,8 +5,6 @@
 //! neighbours in the tree, and sleeps through writes that only raise its index. All of this was held against 1.8.7
 //! with random writes. The trees here hold the keys alone; the rows are in the tables.
 
-use imbl::OrdMap;
-
 use crate::Change;
 use crate::catalog::Catalog;
 use crate::catalog::registration::{CheckRow, NodeRow, ServiceRow};
@@ -14,11 +12,12 @@ use crate::catalog::service::gateway::GatewayPlace;
 use crate::command::effects::Touched;
 use crate::kv::key::Key;
 use crate::kv::radix;
+use crate::ordered::OrderedMap;
 use crate::read::{Tree, Watch};
 
 /// The keys of all trees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trees([OrdMap<Key, ()>; Tree::COUNT]);
+pub(crate) struct Trees([OrderedMap<Key, ()>; Tree::COUNT]);
 
 /// What [`Tree::CheckKinds`] calls the checks of nodes.
 pub(crate) const OF_NODE: &str = "";

@@ -10,11 +10,10 @@ pub(crate) mod value;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
 use crate::catalog::service::gateway::{GatewayService, GatewayTable};
 use crate::command::Command;
 use crate::command::effects::Touched;
+use crate::ordered::OrderedMap;
 use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
 use crate::{Change, Index, Store};
 
@@ -65,7 +64,7 @@ fn place(kind: &str, name: &str) -> ConfigPlace {
 /// All entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConfigTable {
-    pub(crate) rows: OrdMap<ConfigPlace, Arc<ConfigRow>>,
+    pub(crate) rows: OrderedMap<ConfigPlace, Arc<ConfigRow>>,
     /// The index of the last change of any but intentions.
     pub(crate) newest: Index,
     /// The index of the last change of the services behind gateways.

@@ -14,8 +14,6 @@ pub(crate) mod value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
 use crate::Index;
 use crate::acl::AclTables;
 use crate::acl::image::AclImage;
@@ -33,6 +31,7 @@ use crate::kv::key::Key;
 use crate::kv::lock_delay::LockDelays;
 use crate::kv::tombstone::Tombstones;
 use crate::kv::{KvRow, KvTable};
+use crate::ordered::OrderedMap;
 use crate::session::id::SessionId;
 use crate::session::{SessionRow, SessionTable};
 use crate::timestamp::Timestamp;
@@ -194,8 +193,8 @@ impl Store {
                 rows: keys.map(|(key, row)| (key, Arc::new(row))).collect(),
             },
             tombstones: Tombstones {
-                by_key: OrdMap::from(image.tombstones),
-                reaps: OrdMap::from(image.reaps),
+                by_key: image.tombstones.into_iter().collect(),
+                reaps: image.reaps.into_iter().collect(),
                 newest: indexes.tombstones,
                 counted_from: image.reaps_counted_from,
             },
@@ -221,7 +220,7 @@ impl Store {
             agent: Agent::of(image.agent, &self.agent),
             prepared_queries: prepared_queries(image.prepared_queries, indexes),
             events: Events {
-                rows: image.events.into_iter().map(Arc::new).collect(),
+                rows: Arc::new(image.events.into_iter().map(Arc::new).collect()),
                 fired: image.events_fired,
             },
             acl: AclTables::of(image.acl),
@@ -249,14 +248,14 @@ impl Store {
     }
 }
 
-fn owned<K: Ord + Clone, V: Clone>(map: &OrdMap<K, V>) -> Vec<(K, V)> {
+fn owned<K: Ord + Clone, V: Clone, S>(map: &OrderedMap<K, V, S>) -> Vec<(K, V)> {
     let pairs = map.iter();
     pairs
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
 }
 
-fn by_name<K: Ord + Clone, R>(rows: Vec<Arc<R>>, name: impl Fn(&R) -> K) -> OrdMap<K, Arc<R>> {
+fn by_name<K: Ord + Clone, R>(rows: Vec<Arc<R>>, name: impl Fn(&R) -> K) -> OrderedMap<K, Arc<R>> {
     let rows = rows.into_iter();
     rows.map(|row| (name(&row), row)).collect()
 }
@@ -290,7 +289,7 @@ fn sessions(image: Vec<(SessionRow, Option<Timestamp>)>) -> SessionTable {
 }
 
 /// Returns node names by node id, both in lower case.
-fn node_ids(rows: &[Arc<NodeRow>]) -> OrdMap<String, String> {
+fn node_ids(rows: &[Arc<NodeRow>]) -> OrderedMap<String, String> {
     let ids = rows.iter().map(|row| {
         let NewNode { id, node, .. } = &row.node;
         (id.to_lowercase(), node.to_lowercase())

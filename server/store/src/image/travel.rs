@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use imbl::{OrdMap, OrdSet};
-
 use crate::Index;
 use crate::kv::lock_delay::LockDelays;
+use crate::ordered::{OrderedMap, OrderedSet};
 use crate::timestamp::Timestamp;
 use crate::{Store, each_changed};
 
@@ -65,10 +64,10 @@ impl Store {
     /// Removes every deadline.
     pub fn drop_deadlines(&mut self) {
         let sessions = &mut self.sessions;
-        sessions.lapses = OrdMap::new();
-        sessions.by_lapse = OrdSet::new();
+        sessions.lapses = OrderedMap::new();
+        sessions.by_lapse = OrderedSet::new();
         self.lock_delays = LockDelays::default();
-        self.tombstones.reaps = OrdMap::new();
+        self.tombstones.reaps = OrderedMap::new();
         self.agent.drop_deadlines();
         self.acl.drop_deadlines();
     }
@@ -92,7 +91,7 @@ impl Store {
         sessions.rows = each_changed(&sessions.rows, |row| {
             row.create_index = low(row.create_index);
         });
-        let by_lapse: OrdSet<_> = sessions
+        let by_lapse: OrderedSet<_> = sessions
             .by_lapse
             .iter()
             .map(|(at, index, id)| (*at, low(*index), *id))

@@ -3,9 +3,8 @@
 
 use std::time::Duration;
 
-use imbl::{OrdMap, OrdSet};
-
 use crate::kv::key::Key;
+use crate::ordered::{OrderedMap, OrderedSet};
 use crate::timestamp::Timestamp;
 
 /// The longest lock-delay in effect. A longer one is stored and shown as given (session.md 1.2).
@@ -14,8 +13,8 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 /// The keys under a lock-delay, with its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LockDelays {
-    pub(crate) by_key: OrdMap<Key, Timestamp>,
-    pub(crate) by_end: OrdSet<(Timestamp, Key)>,
+    pub(crate) by_key: OrderedMap<Key, Timestamp>,
+    pub(crate) by_end: OrderedSet<(Timestamp, Key)>,
 }
 
 impl LockDelays {
@@ -42,7 +41,7 @@ impl LockDelays {
 
     /// Returns the next lock-delay to end.
     pub(crate) fn next_end(&self) -> Option<&(Timestamp, Key)> {
-        self.by_end.get_min()
+        self.by_end.first()
     }
 
     /// Ends the lock-delay of `key`.

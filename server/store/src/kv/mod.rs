@@ -4,20 +4,20 @@ pub(crate) mod key;
 pub(crate) mod lock_delay;
 pub(crate) mod radix;
 pub(crate) mod tombstone;
+pub(crate) mod tree;
 
 use std::convert::Infallible;
-use std::iter;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use imbl::OrdMap;
 
 use crate::Index;
 use crate::command::effects::{Note, Touched};
 use crate::command::entry::LogEntry;
 use crate::command::{AcquireRefused, Command, KvRefused, Refusal};
 use crate::kv::key::{Key, after_prefix, prefix_bounds};
+use crate::ordered::{OrderedMap, Summary};
 use crate::read::{Answer, News, Read, ReadResult, ReadSet, Subject, Watch};
 use crate::timestamp::Timestamp;
 use crate::{Change, Store};
@@ -32,7 +32,7 @@ const RAFT_ENTRY_OVERHEAD: usize = 128;
 const COPIED_VALUE: usize = 64 * 1024;
 
 /// The row of a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KvRow {
     /// The value; an empty one is shown as `null`.
     pub value: Bytes,
@@ -112,7 +112,7 @@ pub struct KvGet(pub Key);
 pub struct KvList(pub Key);
 
 /// Reads the names of all keys with a prefix, in byte order, each up to the first separator behind the prefix and once
-/// (kv.md 1.4). Without a prefix it takes the time of the names, however many keys they stand for.
+/// (kv.md 1.4). It takes the time of the names, however many keys they stand for.
 #[derive(Clone, Debug)]
 pub struct KvNames {
     /// What the keys start with; empty for the whole store.
@@ -131,10 +131,17 @@ impl KvRow {
     }
 }
 
+impl Summary<Arc<KvRow>> for Index {
+    fn of(row: &Arc<KvRow>) -> Self {
+        row.modify_index
+    }
+}
+
 /// The KV table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KvTable {
-    pub(crate) rows: OrdMap<Key, Arc<KvRow>>,
+    /// With the newest modify index of each branch.
+    pub(crate) rows: OrderedMap<Key, Arc<KvRow>, Index>,
     /// The index of the last change of any row (`kvs.max` in kv.md 4.2).
     pub(crate) newest: Index,
 }
@@ -156,24 +163,11 @@ impl KvTable {
             .collect()
     }
 
-    /// Removes the rows with a prefix, and returns them in byte order.
-    fn take_under(&mut self, prefix: &[u8]) -> Vec<Entry> {
-        let taken = self.under(prefix);
-        if taken.len() <= self.rows.len() / 2 {
-            for (key, _) in &taken {
-                self.rows.remove(key.as_bytes());
-            }
-            return taken;
-        }
-        // Fewer rows stay than go.
+    /// Returns the newest modify index of the rows with a prefix.
+    fn newest_under(&self, prefix: &[u8]) -> Option<Index> {
         let end = after_prefix(prefix);
-        let before = (Bound::Unbounded, Bound::Excluded(prefix));
-        let after = end.as_deref();
-        let after = after.map(|end| (Bound::Included(end), Bound::Unbounded));
-        let sides = iter::once(before).chain(after);
-        let rows = sides.flat_map(|side| self.rows.range::<_, [u8]>(side));
-        self.rows = rows.map(owned).collect();
-        taken
+        self.rows
+            .summary::<_, [u8]>(prefix_bounds(prefix, end.as_deref()))
     }
 
     /// Returns the names of [`KvNames`].
@@ -239,7 +233,7 @@ impl Read for KvList {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let entries = store.kv.under(self.0.as_bytes());
-        let index = store.prefix_index(&self.0, entries.iter().map(|(_, row)| &**row));
+        let index = store.prefix_index(&self.0);
         let reads = store.prefix_reads(&self.0, entries.is_empty());
         Ok(Answer::new(index, entries, reads))
     }
@@ -256,10 +250,7 @@ impl Read for KvNames {
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let prefix = self.prefix.as_bytes();
         let names = store.kv.names(prefix, &self.separator);
-        let end = after_prefix(prefix);
-        let bounds = prefix_bounds(prefix, end.as_deref());
-        let rows = store.kv.rows.range::<_, [u8]>(bounds);
-        let index = store.prefix_index(&self.prefix, rows.map(|(_, row)| &**row));
+        let index = store.prefix_index(&self.prefix);
         let reads = store.prefix_reads(&self.prefix, names.is_empty());
         Ok(Answer::new(index, names, reads))
     }
@@ -301,14 +292,15 @@ impl Store {
         })
     }
 
-    /// Returns the index of a list of these rows, which are all that have the prefix.
-    fn prefix_index<'a>(&self, prefix: &Key, rows: impl Iterator<Item = &'a KvRow>) -> Index {
+    /// Returns the index of a list of the keys with a prefix.
+    fn prefix_index(&self, prefix: &Key) -> Index {
         if prefix.is_empty() {
             return self.kv_newest();
         }
-        let newest_row = rows.map(|row| row.modify_index).max();
-        newest_row
-            .max(self.tombstones.newest_under(prefix.as_bytes()))
+        let prefix = prefix.as_bytes();
+        let newest = self.kv.newest_under(prefix);
+        newest
+            .max(self.tombstones.newest_under(prefix))
             .unwrap_or_else(|| self.kv_newest())
     }
 
@@ -461,22 +453,6 @@ impl Change<'_> {
         }
     }
 
-    /// Deletes every key that starts with `prefix`.
-    fn kv_delete_tree(&mut self, prefix: &Key) {
-        let taken = self.store.kv.take_under(prefix.as_bytes());
-        let Some((last, _)) = taken.last() else {
-            return;
-        };
-        for (key, row) in &taken {
-            self.removed(key, row);
-        }
-        self.kv_merged(last);
-        // A tree gets a single tombstone, the whole store gets none (kv.md 3, 4.3).
-        if !prefix.is_empty() {
-            self.bury(prefix.clone());
-        }
-    }
-
     /// Wakes the reads that wait at the tree node that is merged when `key` goes; `key` is the last key of a removal.
     fn kv_merged(&mut self, key: &Key) {
         let path = [key.as_bytes(), &[0]].concat();
@@ -521,14 +497,9 @@ impl Change<'_> {
         let Some(row) = self.store.kv.rows.remove(key.as_bytes()) else {
             return false;
         };
-        self.removed(key, &row);
-        true
-    }
-
-    /// Takes note of a removed row.
-    fn removed(&mut self, key: &Key, row: &KvRow) {
         self.holder_changed(key, row.session.as_deref(), None);
         self.kv_touched(key.clone());
+        true
     }
 
     /// Sets the tombstone of a deleted key or tree.

@@ -7,15 +7,14 @@
 
 use std::ops::Bound;
 
-use imbl::OrdMap;
-
 use crate::kv::key::{Key, after_prefix, prefix_bounds};
+use crate::ordered::OrderedMap;
 
 /// Returns the prefix of the keys whose writes end a wait at `path`, with which keys may start.
 ///
 /// The result is `Q` of kv.md 5.4: the path through the first byte of the last edge that matches. Without such an edge
 /// it is empty, and every write ends the wait.
-pub(crate) fn watched_node<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Key {
+pub(crate) fn watched_node<V, S>(rows: &OrderedMap<Key, V, S>, path: &[u8]) -> Key {
     let walked = walked(rows, path);
     if walked == 0 {
         return Key::new([]);
@@ -35,7 +34,7 @@ pub(crate) fn watched_node<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Key 
 
 /// Returns the node that the removal of `path` has merged with its parent, by the path through the first byte of its
 /// edge. Reads that wait at this node are woken, too (kv.md 5.4). `rows` are those that are left.
-pub(crate) fn merged<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Option<Key> {
+pub(crate) fn merged<V, S>(rows: &OrderedMap<Key, V, S>, path: &[u8]) -> Option<Key> {
     let parent = walked(rows, path);
     if parent == 0 {
         // The root has no parent, and stays with a single child.
@@ -57,7 +56,7 @@ pub(crate) fn merged<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> Option<Key
 }
 
 /// Returns the number of bytes of `path` that a key starts with, too.
-fn walked<V: Clone>(rows: &OrdMap<Key, V>, path: &[u8]) -> usize {
+fn walked<V, S>(rows: &OrderedMap<Key, V, S>, path: &[u8]) -> usize {
     let before = rows
         .range::<_, [u8]>((Bound::Unbounded, Bound::Excluded(path)))
         .next_back();

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use imbl::OrdMap;
-
 use crate::Index;
 use crate::kv::key::{Key, after_prefix, prefix_bounds};
+use crate::ordered::{OrderedMap, Summary};
 use crate::timestamp::Timestamp;
 
 /// The shortest life of a tombstone (kv.md 4.3). Consul has no option for it.
@@ -13,13 +12,19 @@ const LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// Tombstones are reaped at multiples of this, so they may live this much longer.
 const GRANULARITY: Duration = Duration::from_secs(30);
 
+impl Summary<Index> for Index {
+    fn of(index: &Index) -> Self {
+        *index
+    }
+}
+
 /// The tombstones, with the times of their reaping.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tombstones {
     /// The index of the delete, by key or prefix.
-    pub(crate) by_key: OrdMap<Key, Index>,
+    pub(crate) by_key: OrderedMap<Key, Index, Index>,
     /// The newest index to reap, by time.
-    pub(crate) reaps: OrdMap<Timestamp, Index>,
+    pub(crate) reaps: OrderedMap<Timestamp, Index>,
     /// The index of the last tombstone set. Reaping does not lower it.
     pub(crate) newest: Index,
     /// The origin of the multiples: the clock's epoch, or another time in a loaded state.
@@ -38,9 +43,7 @@ impl Tombstones {
     pub(crate) fn newest_under(&self, prefix: &[u8]) -> Option<Index> {
         let end = after_prefix(prefix);
         self.by_key
-            .range::<_, [u8]>(prefix_bounds(prefix, end.as_deref()))
-            .map(|(_, index)| *index)
-            .max()
+            .summary::<_, [u8]>(prefix_bounds(prefix, end.as_deref()))
     }
 
     /// Returns the index of the last tombstone set.
@@ -50,7 +53,8 @@ impl Tombstones {
 
     /// Returns the time and the index of the next reaping.
     pub(crate) fn next_reap(&self) -> Option<(Timestamp, Index)> {
-        self.reaps.get_min().copied()
+        let (at, index) = self.reaps.first_key_value()?;
+        Some((*at, *index))
     }
 
     /// Replaces every index by `low` of it.
@@ -66,13 +70,15 @@ impl Tombstones {
 
     /// Removes the tombstones up to `up_to`. This wakes no waiter (kv.md 4.3).
     pub(crate) fn reap(&mut self, up_to: Index) {
-        self.by_key = std::mem::take(&mut self.by_key)
-            .into_iter()
-            .filter(|(_, index)| *index > up_to)
+        let by_key = self.by_key.iter();
+        self.by_key = by_key
+            .filter(|(_, index)| **index > up_to)
+            .map(|(key, index)| (key.clone(), *index))
             .collect();
-        self.reaps = std::mem::take(&mut self.reaps)
-            .into_iter()
-            .filter(|(_, index)| *index > up_to)
+        let reaps = self.reaps.iter();
+        self.reaps = reaps
+            .filter(|(_, index)| **index > up_to)
+            .map(|(at, index)| (*at, *index))
             .collect();
     }
 

@@ -7,13 +7,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use imbl::{OrdMap, OrdSet};
-
 use crate::Index;
 use crate::command::effects::{Cause, HolderChange, Note, Touched};
 use crate::command::entry::LogEntry;
 use crate::command::{Command, Refusal};
 use crate::kv::key::Key;
+use crate::ordered::{OrderedMap, OrderedSet};
 use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
 use crate::session::id::SessionId;
 use crate::timestamp::Timestamp;
@@ -112,17 +111,17 @@ impl NewSession {
 /// The sessions table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionTable {
-    pub(crate) rows: OrdMap<SessionId, Arc<SessionRow>>,
+    pub(crate) rows: OrderedMap<SessionId, Arc<SessionRow>>,
     /// (node, session), the node in lower case.
-    pub(crate) by_node: OrdSet<(String, SessionId)>,
+    pub(crate) by_node: OrderedSet<(String, SessionId)>,
     /// (node, check, session), node and check in lower case.
-    pub(crate) by_check: OrdSet<(String, String, SessionId)>,
+    pub(crate) by_check: OrderedSet<(String, String, SessionId)>,
     /// (session, held key).
-    pub(crate) held: OrdSet<(SessionId, Key)>,
+    pub(crate) held: OrderedSet<(SessionId, Key)>,
     /// When each session with a TTL lapses.
-    pub(crate) lapses: OrdMap<SessionId, Timestamp>,
+    pub(crate) lapses: OrderedMap<SessionId, Timestamp>,
     /// The lapses in order of time, then of creation.
-    pub(crate) by_lapse: OrdSet<(Timestamp, Index, SessionId)>,
+    pub(crate) by_lapse: OrderedSet<(Timestamp, Index, SessionId)>,
     /// The index of the last creation or end of any session.
     pub(crate) newest: Index,
 }
@@ -150,7 +149,7 @@ impl SessionTable {
 
     /// Returns the next session to lapse.
     pub(crate) fn next_lapse(&self) -> Option<(Timestamp, SessionId)> {
-        let (at, _, session) = self.by_lapse.get_min()?;
+        let (at, _, session) = self.by_lapse.first()?;
         Some((*at, *session))
     }
 }

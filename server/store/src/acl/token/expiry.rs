@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::acl::object::AclObject;
 use crate::acl::token::TokenRow;
 use crate::acl::{AclId, AclTables};
+use crate::ordered::OrderedSet;
 use crate::timestamp::Timestamp;
 use crate::{Change, Deadline};
 
@@ -15,20 +16,20 @@ impl AclTables {
     /// Returns the next end of a token, and the next removal of expired ones.
     pub(crate) fn next_of_each(&self) -> [Option<Timestamp>; 2] {
         [
-            self.expiring.get_min().map(|(at, _)| *at),
-            self.reaps.get_min().map(|(at, _)| *at),
+            self.expiring.first().map(|(at, _)| *at),
+            self.reaps.first().map(|(at, _)| *at),
         ]
     }
 
     /// Returns the next token that expires, as a deadline.
     pub(crate) fn next_expiry(&self) -> Option<Deadline> {
-        let (_, token) = self.expiring.get_min()?;
+        let (_, token) = self.expiring.first()?;
         Some(Deadline::ExpireToken(*token))
     }
 
     /// Returns the next removal of expired tokens, as a deadline.
     pub(crate) fn next_reap(&self) -> Option<Deadline> {
-        let (at, local) = *self.reaps.get_min()?;
+        let (at, local) = *self.reaps.first()?;
         Some(Deadline::ReapTokens { at, local })
     }
 
@@ -63,8 +64,8 @@ impl AclTables {
 
     /// Removes all deadlines.
     pub(crate) fn drop_deadlines(&mut self) {
-        self.expiring.clear();
-        self.reaps.clear();
+        self.expiring = OrderedSet::new();
+        self.reaps = OrderedSet::new();
     }
 
     /// Writes a token of an image, whose time is [`Timestamp::ZERO`]. It may have expired.

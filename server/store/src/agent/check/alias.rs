@@ -66,6 +66,7 @@ impl Change<'_> {
                 Some(node.clone())
             }
             Touched::Key(_)
+            | Touched::Keys(_)
             | Touched::MergedKeys(_)
             | Touched::Session { .. }
             | Touched::NodeOfService(_)

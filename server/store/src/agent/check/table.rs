@@ -2,22 +2,21 @@
 
 use std::sync::Arc;
 
-use imbl::{OrdMap, OrdSet};
-
 use crate::agent::local::{Alias, CheckSource, LocalCheck};
 use crate::catalog::looks::looked_at;
 use crate::each_changed;
+use crate::ordered::{OrderedMap, OrderedSet};
 
 /// The agent's checks by their ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct Checks {
-    rows: OrdMap<String, Arc<LocalCheck>>,
+    rows: OrderedMap<String, Arc<LocalCheck>>,
     /// (service, check); the service is empty for checks of the node.
-    by_service: OrdSet<(String, String)>,
+    by_service: OrderedSet<(String, String)>,
     /// (service, check) of the aliases of services of this agent.
-    aliases_by_service: OrdSet<(String, String)>,
+    aliases_by_service: OrderedSet<(String, String)>,
     /// (node, check) of the aliases of nodes of the catalog, the node in lower case.
-    aliases_by_node: OrdSet<(String, String)>,
+    aliases_by_node: OrderedSet<(String, String)>,
 }
 
 impl Checks {
@@ -49,7 +48,7 @@ impl Checks {
         &mut self,
         alias: &Alias,
         id: &str,
-    ) -> (&mut OrdSet<(String, String)>, (String, String)) {
+    ) -> (&mut OrderedSet<(String, String)>, (String, String)) {
         let id = id.to_owned();
         if alias.node.is_empty() {
             (&mut self.aliases_by_service, (alias.service.clone(), id))
@@ -115,7 +114,7 @@ impl Checks {
 
 /// Returns the second parts of the pairs that begin with `first`, in order.
 fn second_of<'a>(
-    pairs: &'a OrdSet<(String, String)>,
+    pairs: &'a OrderedSet<(String, String)>,
     first: &str,
 ) -> impl Iterator<Item = &'a str> {
     let from = (first.to_owned(), String::new());

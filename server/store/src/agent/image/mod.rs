@@ -121,8 +121,9 @@ impl Agent {
             (Due::Reconcile, image.looks_for_agent),
             (Due::FullSync, image.syncs),
         ] {
-            let deadlines = times.into_iter().map(|at| (at, due.clone()));
-            agent.deadlines.extend(deadlines);
+            for at in times {
+                agent.deadlines.insert((at, due.clone()));
+            }
         }
         for service in image.services {
             let id = service.id.clone();

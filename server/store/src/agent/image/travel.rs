@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use imbl::OrdSet;
-
 use crate::agent::{Agent, CheckSource, Due, Own};
+use crate::ordered::OrderedSet;
 use crate::timestamp::Timestamp;
 
 impl Agent {
@@ -35,7 +34,7 @@ impl Agent {
 
     /// Removes all deadlines of the agent.
     pub(crate) fn drop_deadlines(&mut self) {
-        self.deadlines = OrdSet::new();
+        self.deadlines = OrderedSet::new();
         self.next_reap = None;
     }
 

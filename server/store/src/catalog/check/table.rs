@@ -2,22 +2,21 @@
 
 use std::sync::Arc;
 
-use imbl::{OrdMap, OrdSet};
-
 use crate::catalog::check::SESSION;
 use crate::catalog::looks::looked_at;
 use crate::catalog::registration::CheckRow;
 use crate::each_changed;
+use crate::ordered::{OrderedMap, OrderedSet};
 
 /// The checks of the catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CheckTable {
     /// By node and check id, both in lower case.
-    pub(crate) rows: OrdMap<(String, String), Arc<CheckRow>>,
+    pub(crate) rows: OrderedMap<(String, String), Arc<CheckRow>>,
     /// (node, service id, check), all in lower case; the service id is empty for checks of the node.
-    by_service: OrdSet<(String, String, String)>,
+    by_service: OrderedSet<(String, String, String)>,
     /// (node, session name, check) of the checks of type `session`; the name may be empty.
-    by_session: OrdSet<(String, String, String)>,
+    by_session: OrderedSet<(String, String, String)>,
 }
 
 impl CheckTable {
@@ -85,7 +84,7 @@ impl CheckTable {
 
     fn third_of(
         &self,
-        index: &OrdSet<(String, String, String)>,
+        index: &OrderedSet<(String, String, String)>,
         node: &str,
         second: &str,
     ) -> Vec<Arc<CheckRow>> {

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
 use crate::Index;
 use crate::config::value::ConfigValue;
+use crate::ordered::OrderedMap;
 
 /// A service that stands behind a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub(crate) type GatewayPlace = (String, String, Vec<u8>);
 
 /// The rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GatewayTable(pub(crate) OrdMap<GatewayPlace, Arc<GatewayService>>);
+pub(crate) struct GatewayTable(pub(crate) OrderedMap<GatewayPlace, Arc<GatewayService>>);
 
 impl GatewayService {
     /// Returns the place of the row.

@@ -129,7 +129,7 @@ mod tests {
 
     /// The address of an instance with its port, and when it was last written.
     fn shown(store: &Store, id: &str) -> (Option<String>, u64) {
-        let row = &store.catalog.services[&("n".to_owned(), id.to_owned())];
+        let row = store.catalog.service("n", id).expect("it was registered");
         let addresses = row.service.tagged_addresses.as_ref();
         let address = addresses.and_then(|all| all.get(TAG));
         let address = address.map(|own| format!("{}:{}", own.address, own.port));

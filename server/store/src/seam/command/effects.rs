@@ -8,6 +8,7 @@ use crate::Index;
 use crate::acl::{AclId, AclKind};
 use crate::command::{AcquireRefused, Refusal};
 use crate::kv::key::Key;
+use crate::kv::tree::DeletedKeys;
 use crate::read::Tree;
 use crate::session::id::SessionId;
 
@@ -35,6 +36,8 @@ pub struct Effects {
 pub enum Touched {
     /// A key was written or deleted.
     Key(Key),
+    /// A tree of keys was deleted.
+    Keys(DeletedKeys),
     /// The deletion of a key changed the node at the end of this path.
     MergedKeys(Key),
     /// A session was created or ended.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::{Key, Touched, Tree, Watch};
+use crate::{DeletedKeys, Key, Touched, Tree, Watch};
 
 /// A waiter's number. Later waiters have higher numbers and are woken later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -151,16 +151,34 @@ impl<H: Clone> Registry<H> {
             && prefixes.all(|prefixes| prefixes.waiters.is_empty())
     }
 
+    fn waiters_on<'a>(&'a self, key: &'a Key) -> impl Iterator<Item = &'a Waiters<H>> {
+        let alone = self.keys.get(key).into_iter();
+        alone.chain(self.prefixes.concerned(key))
+    }
+
+    /// Returns the waiters on keys of a deleted tree. It goes through those of which there are fewer, places or keys.
+    fn waiters_on_any<'a>(
+        &'a self,
+        deleted: &'a DeletedKeys,
+    ) -> Box<dyn Iterator<Item = &'a Waiters<H>> + 'a> {
+        let prefixes = &self.prefixes.waiters;
+        if deleted.len() < self.keys.len() + prefixes.len() {
+            return Box::new(deleted.iter().flat_map(|key| self.waiters_on(key)));
+        }
+        let keys = self.keys.iter().filter(|(key, _)| deleted.contains(key));
+        let prefixes = prefixes.iter();
+        let prefixes = prefixes.filter(|(prefix, _)| deleted.any_under(prefix.as_bytes()));
+        Box::new(keys.chain(prefixes).map(|(_, waiters)| waiters))
+    }
+
     fn collect(&self, row: &Touched, found: &mut Waiters<H>) {
         let mut add = |waiters: Option<&Waiters<H>>| {
             let waiters = waiters.into_iter().flatten();
             found.extend(waiters.map(|(waiter, handle)| (*waiter, handle.clone())));
         };
         match row {
-            Touched::Key(key) => {
-                add(self.keys.get(key));
-                self.prefixes.concerned(key).for_each(|it| add(Some(it)));
-            }
+            Touched::Key(key) => self.waiters_on(key).for_each(|it| add(Some(it))),
+            Touched::Keys(keys) => self.waiters_on_any(keys).for_each(|it| add(Some(it))),
             Touched::MergedKeys(path) => add(self.prefixes.waiters.get(path)),
             Touched::Session { id, node } => {
                 add(self.others.get(&Watch::Session(*id)));

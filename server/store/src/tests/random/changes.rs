@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
+use crate::ordered::OrderedMap;
 use crate::tests::any::{Applied, Command};
 use crate::{Deadline, Effects, Store, Touched};
 
@@ -17,7 +16,7 @@ pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &
         ..
     } = &applied.effects;
     let changed = changed_rows(before, after);
-    let touched: BTreeSet<String> = touched.iter().filter_map(name).collect();
+    let touched: BTreeSet<String> = touched.iter().flat_map(names).collect();
     let missing: Vec<_> = changed.difference(&touched).collect();
     assert!(
         missing.is_empty(),
@@ -50,7 +49,14 @@ pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &
     }
 }
 
-/// Returns a row's table and key, for both sides of the comparison; `None` for effects without a row.
+fn names(touched: &Touched) -> Vec<String> {
+    match touched {
+        Touched::Keys(keys) => keys.iter().map(|key| format!("key {key}")).collect(),
+        other => name(other).into_iter().collect(),
+    }
+}
+
+/// Returns a row's table and key, for both sides of the comparison; `None` for effects without a row, or with several.
 fn name(touched: &Touched) -> Option<String> {
     Some(match touched {
         Touched::Key(key) => format!("key {key}"),
@@ -58,7 +64,8 @@ fn name(touched: &Touched) -> Option<String> {
         Touched::Node(node) => format!("node {node}"),
         Touched::Service { node, name } => format!("service {node} {name}"),
         Touched::Check { node, service_name } => format!("check {node} {service_name}"),
-        Touched::MergedKeys(_)
+        Touched::Keys(_)
+        | Touched::MergedKeys(_)
         | Touched::NodeOfService(_)
         | Touched::ServiceIndex(_)
         | Touched::Entry(..)
@@ -100,9 +107,9 @@ fn changed_rows(before: &Store, after: &Store) -> BTreeSet<String> {
 }
 
 /// Returns the keys of new, changed and removed rows.
-fn changes<'a, K: Ord + Clone, V: PartialEq>(
-    before: &'a OrdMap<K, Arc<V>>,
-    after: &'a OrdMap<K, Arc<V>>,
+fn changes<'a, K: Ord + Clone, V: PartialEq, S>(
+    before: &'a OrderedMap<K, Arc<V>, S>,
+    after: &'a OrderedMap<K, Arc<V>, S>,
 ) -> Vec<(&'a K, &'a Arc<V>)> {
     let new = after
         .iter()

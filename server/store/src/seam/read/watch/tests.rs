@@ -14,6 +14,11 @@ fn concerns(watch: &Watch, touched: &Touched) -> bool {
         (Watch::KeyPrefix(prefix), Touched::Key(key)) => {
             key.as_bytes().starts_with(prefix.as_bytes())
         }
+        (Watch::Key(key), Touched::Keys(deleted)) => deleted.iter().any(|other| key == other),
+        (Watch::KeyPrefix(prefix), Touched::Keys(deleted)) => {
+            let mut deleted = deleted.iter();
+            deleted.any(|key| key.as_bytes().starts_with(prefix.as_bytes()))
+        }
         (Watch::KeyPrefix(path), Touched::MergedKeys(merged)) => path == merged,
         (Watch::Session(session), Touched::Session { id, .. }) => session == id,
         (Watch::NodeSessions(node), Touched::Session { node: touched, .. }) => node == touched,
@@ -76,6 +81,7 @@ fn watch() -> impl Strategy<Value = Watch> {
 fn touched() -> impl Strategy<Value = Touched> {
     prop_oneof![
         key().prop_map(Touched::Key),
+        vec(key(), 1..15).prop_map(|keys| Touched::Keys(keys.into_iter().collect())),
         key().prop_map(Touched::MergedKeys),
         (session(), node()).prop_map(|(id, node)| Touched::Session { id, node }),
         node().prop_map(Touched::Node),
