@@ -99,8 +99,8 @@ pub use config::{
 #[cfg(feature = "serde")]
 pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
+pub use kv::deleted::DeletedKeys;
 pub use kv::key::Key;
-pub use kv::tree::DeletedKeys;
 pub use kv::{Content, Entry, KvGet, KvList, KvNames, KvRow, KvVerb, KvWrite};
 pub use read::{Answer, News, Read, ReadResult, ReadSet, Subject, Tree, Watch, watch};
 pub(crate) use seam::{command, read};

@@ -101,7 +101,7 @@ fn keys_are_created_and_deleted_one_by_one_and_as_a_tree() {
     page.press("Create");
     page.sees("00 ff");
     let row = page.server.kv().get("fresh/one").expect("it was created");
-    assert_eq!((row.value.as_ref(), row.flags), (&[0, 255][..], 7));
+    assert_eq!((row.value.as_ref(), row.flags()), (&[0, 255][..], 7));
     page.server.kv().put("fresh/two", "x");
     page.press("Delete");
     page.sees("“fresh/one” will be deleted.");

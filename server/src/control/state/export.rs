@@ -51,7 +51,7 @@ impl Keys<'_> {
             .iter()
             .map(|(key, row)| Exported {
                 key: key.to_string(),
-                flags: row.flags,
+                flags: row.flags(),
                 value: BASE64_STANDARD.encode(&row.value),
                 namespace: None,
                 partition: None,

@@ -291,7 +291,7 @@ impl Mutation<'_> {
 impl State {
     fn explain(&self, now: Timestamp, key: &Key) -> Explanation {
         let row = self.store().row(key);
-        let holder = row.and_then(|row| row.session.as_deref());
+        let holder = row.and_then(|row| row.session());
         let id = holder.and_then(|holder| SessionId::parse(holder).ok().flatten());
         let lapses_at = id.and_then(|id| self.store().lapses_at(id));
         let about_key = self
@@ -317,7 +317,7 @@ impl State {
             held_since: held_since.filter(|_| holder.is_some()),
             holder: holder.map(str::to_owned),
             lapses_in: lapses_at.map(|at| at.since(now)),
-            lock_index: row.map_or(0, |row| row.lock_index),
+            lock_index: row.map_or(0, |row| row.lock_index()),
             lock_delay_left: self.store().lock_delay_left(now, key),
             waiting: self.calls.blocked().filter(waits).collect(),
             last,

@@ -23,11 +23,11 @@ impl<'a> KvEntry<'a> {
     /// Returns the entry of a key. The results of most transaction verbs have no value (kv.md trap 27).
     pub(crate) fn new(key: &'a Key, row: &'a KvRow, with_value: bool) -> Self {
         Self {
-            lock_index: row.lock_index,
+            lock_index: row.lock_index(),
             key: Text(key.as_bytes()),
-            flags: row.flags,
+            flags: row.flags(),
             value: Base64(if with_value { &row.value } else { &[] }),
-            session: row.session.as_deref(),
+            session: row.session(),
             create_index: row.create_index.0,
             modify_index: row.modify_index.0,
         }

@@ -192,10 +192,10 @@ impl Image {
         })?;
         for (key, row) in &self.keys {
             Flaw::unless(!key.is_empty(), || "a key is empty".to_owned())?;
-            Flaw::unless(row.lock_index <= HIGHEST, || {
+            Flaw::unless(row.lock_index() <= HIGHEST, || {
                 format!("the lock index of key {key:?} is too high")
             })?;
-            let Some(holder) = row.session.as_deref() else {
+            let Some(holder) = row.session() else {
                 continue;
             };
             let id = SessionId::parse(holder).ok().flatten();

@@ -12,7 +12,7 @@ use crate::agent::event::{EventRow, NewEvent};
 use crate::agent::{Alias, CheckSource, InARow, LocalCheck, Thresholds};
 use crate::catalog::registration::NewCheck;
 use crate::command::effects::{Probe, ProbeTarget, ProbeTls};
-use crate::kv::KvRow;
+use crate::kv::row::{KvRow, Rare};
 use crate::session::id::SessionId;
 use crate::session::{Behavior, NewSession, ServiceCheck, SessionRow};
 use crate::timestamp::Timestamp;
@@ -70,10 +70,38 @@ pub struct KeyForm {
     modify_index: Index,
 }
 
-written!((crate::Key, KvRow) as KeyForm {
-    [(key, KvRow { value, flags, lock_index, session, create_index, modify_index })]
-    = [KeyForm { key, value, flags, lock_index, session, create_index, modify_index }]
-});
+impl From<(crate::Key, KvRow)> for KeyForm {
+    fn from((key, row): (crate::Key, KvRow)) -> Self {
+        let (create_index, modify_index) = (row.create_index, row.modify_index);
+        let value = row.value.clone();
+        let Rare {
+            flags,
+            lock_index,
+            session,
+        } = row.into_rare();
+        Self {
+            key,
+            value,
+            flags,
+            lock_index,
+            session,
+            create_index,
+            modify_index,
+        }
+    }
+}
+
+impl From<KeyForm> for (crate::Key, KvRow) {
+    fn from(form: KeyForm) -> Self {
+        let rare = Rare {
+            flags: form.flags,
+            lock_index: form.lock_index,
+            session: form.session,
+        };
+        let row = KvRow::new(form.value, rare, form.create_index, form.modify_index);
+        (form.key, row)
+    }
+}
 
 /// The lock-delay of a key.
 #[derive(Deserialize, Serialize)]

@@ -240,7 +240,7 @@ impl Store {
     /// Rebuilds the index of held keys.
     fn hold_keys(&mut self) {
         for (key, row) in &self.kv.rows {
-            let holder = row.session.as_deref().map(SessionId::parse);
+            let holder = row.session().map(SessionId::parse);
             if let Some(Ok(Some(session))) = holder {
                 self.sessions.held.insert((session, key.clone()));
             }

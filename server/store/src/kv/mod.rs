@@ -1,10 +1,12 @@
 //! The KV store: rows, the verbs that write them, and the indexes that reads report.
 
+pub(crate) mod deleted;
 pub(crate) mod key;
 pub(crate) mod lock_delay;
 pub(crate) mod radix;
+pub(crate) mod row;
 pub(crate) mod tombstone;
-pub(crate) mod tree;
+mod tree;
 
 use std::convert::Infallible;
 use std::ops::Bound;
@@ -17,7 +19,9 @@ use crate::command::effects::{Note, Touched};
 use crate::command::entry::LogEntry;
 use crate::command::{AcquireRefused, Command, KvRefused, Refusal};
 use crate::kv::key::{Key, after_prefix, prefix_bounds};
-use crate::ordered::{OrderedMap, Summary};
+use crate::kv::row::Rare;
+pub use crate::kv::row::{Entry, KvRow};
+use crate::ordered::OrderedMap;
 use crate::read::{Answer, News, Read, ReadResult, ReadSet, Subject, Watch};
 use crate::timestamp::Timestamp;
 use crate::{Change, Store};
@@ -30,26 +34,6 @@ const RAFT_ENTRY_OVERHEAD: usize = 128;
 /// The longest value that is copied when it is stored. A short value is a slice of a connection's buffer, and
 /// would keep that much larger buffer alive. A longer value came in its own buffer.
 const COPIED_VALUE: usize = 64 * 1024;
-
-/// The row of a key.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KvRow {
-    /// The value; an empty one is shown as `null`.
-    pub value: Bytes,
-    /// The flags of the last write.
-    pub flags: u64,
-    /// The number of acquires since the last plain write, which resets it (kv.md 2.5).
-    pub lock_index: u64,
-    /// The holder, spelled as in the acquire: comparisons are exact (kv.md 2.5).
-    pub session: Option<Box<str>>,
-    /// The index of the write that created the key.
-    pub create_index: Index,
-    /// The index of the last write that changed the row.
-    pub modify_index: Index,
-}
-
-/// A key with its row.
-pub type Entry = (Key, Arc<KvRow>);
 
 /// Writes a key or deletes a tree of keys.
 #[derive(Clone, Debug)]
@@ -119,22 +103,6 @@ pub struct KvNames {
     pub prefix: Key,
     /// Where names end; empty for whole keys.
     pub separator: Box<[u8]>,
-}
-
-impl KvRow {
-    /// Whether replacing this row by `other` changes nothing (kv.md 2.3).
-    fn same_content(&self, other: &Self) -> bool {
-        self.lock_index == other.lock_index
-            && self.flags == other.flags
-            && self.value == other.value
-            && self.session == other.session
-    }
-}
-
-impl Summary<Arc<KvRow>> for Index {
-    fn of(row: &Arc<KvRow>) -> Self {
-        row.modify_index
-    }
 }
 
 /// The KV table.
@@ -423,9 +391,9 @@ impl Change<'_> {
         found.map_err(AcquireRefused::Session)?;
         let lock_index = match self.store.kv.get(key.as_bytes()) {
             None => 1,
-            Some(row) => match row.session.as_deref() {
-                None => row.lock_index + 1,
-                Some(holder) if holder == session => row.lock_index,
+            Some(row) => match row.session() {
+                None => row.lock_index() + 1,
+                Some(holder) if holder == session => row.lock_index(),
                 Some(holder) => return Err(AcquireRefused::HeldBy(holder.into())),
             },
         };
@@ -439,8 +407,8 @@ impl Change<'_> {
             return Err(KvRefused::Release(Refusal::MissingSession));
         }
         let row = self.store.kv.get(key.as_bytes());
-        let held = row.filter(|row| row.session.as_deref() == Some(session));
-        let lock_index = held.ok_or(KvRefused::NotHolder)?.lock_index;
+        let held = row.filter(|row| row.session() == Some(session));
+        let lock_index = held.ok_or(KvRefused::NotHolder)?.lock_index();
         self.put(key, content, lock_index, None);
         Ok(())
     }
@@ -472,22 +440,21 @@ impl Change<'_> {
         let stored = self.store.kv.rows.get_key_value(key.as_bytes());
         let key = stored.map_or(key, |(stored, _)| stored).clone();
         let current = stored.map(|(_, row)| row);
-        let mut row = KvRow {
-            value: content.value,
+        let rare = Rare {
             flags: content.flags,
             lock_index,
             session,
-            create_index: current.map_or(self.index, |row| row.create_index),
-            modify_index: self.index,
         };
+        let created = current.map_or(self.index, |row| row.create_index);
+        let mut row = KvRow::new(content.value, rare, created, self.index);
         if current.is_some_and(|current| current.same_content(&row)) {
             return;
         }
         if row.value.len() <= COPIED_VALUE {
             row.value = Bytes::copy_from_slice(&row.value);
         }
-        let before = current.and_then(|current| current.session.clone());
-        self.holder_changed(&key, before.as_deref(), row.session.as_deref());
+        let before = current.and_then(|current| current.session().map(Box::<str>::from));
+        self.holder_changed(&key, before.as_deref(), row.session());
         self.store.kv.rows.insert(key.clone(), Arc::new(row));
         self.kv_touched(key);
     }
@@ -497,7 +464,7 @@ impl Change<'_> {
         let Some(row) = self.store.kv.rows.remove(key.as_bytes()) else {
             return false;
         };
-        self.holder_changed(key, row.session.as_deref(), None);
+        self.holder_changed(key, row.session(), None);
         self.kv_touched(key.clone());
         true
     }
@@ -513,6 +480,6 @@ impl Change<'_> {
     }
 
     fn holder(&self, key: &Key) -> Option<&str> {
-        self.store.kv.get(key.as_bytes())?.session.as_deref()
+        self.store.kv.get(key.as_bytes())?.session()
     }
 }

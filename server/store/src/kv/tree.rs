@@ -1,58 +1,10 @@
 //! The deletion of a tree of keys.
 
-use std::fmt;
-use std::sync::Arc;
-
+use crate::Change;
 use crate::command::effects::Touched;
+use crate::kv::KvTable;
+use crate::kv::deleted::DeletedKeys;
 use crate::kv::key::{Key, after_prefix, prefix_bounds};
-use crate::kv::{KvRow, KvTable};
-use crate::ordered::OrderedMap;
-use crate::{Change, Index};
-
-/// The keys of a deleted tree, however many, as they lay in the table.
-#[derive(Clone, PartialEq, Eq)]
-pub struct DeletedKeys(OrderedMap<Key, Arc<KvRow>, Index>);
-
-impl DeletedKeys {
-    /// Returns the keys in byte order.
-    pub fn iter(&self) -> impl Iterator<Item = &Key> {
-        self.0.keys()
-    }
-
-    /// Returns the number of keys.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether a key is one of them.
-    pub(crate) fn contains(&self, key: &Key) -> bool {
-        self.0.contains_key(key)
-    }
-
-    /// Whether one of them starts with `prefix`.
-    pub(crate) fn any_under(&self, prefix: &[u8]) -> bool {
-        let end = after_prefix(prefix);
-        let mut rows = self
-            .0
-            .range::<_, [u8]>(prefix_bounds(prefix, end.as_deref()));
-        rows.next().is_some()
-    }
-}
-
-impl fmt::Debug for DeletedKeys {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(self.iter()).finish()
-    }
-}
-
-#[cfg(test)]
-impl FromIterator<Key> for DeletedKeys {
-    fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
-        let row = Arc::new(KvRow::default());
-        let rows = keys.into_iter().map(|key| (key, Arc::clone(&row)));
-        Self(rows.collect())
-    }
-}
 
 impl KvTable {
     /// Removes the rows with a prefix.
@@ -72,7 +24,7 @@ impl Change<'_> {
         };
         for key in self.held_of(&taken) {
             let row = taken.0.get(&key);
-            let holder = row.and_then(|row| row.session.as_deref());
+            let holder = row.and_then(|row| row.session());
             self.holder_changed(&key, holder, None);
         }
         self.store.kv.newest = self.index;
@@ -94,7 +46,7 @@ impl Change<'_> {
             keys.sort();
             return keys;
         }
-        let rows = taken.0.iter().filter(|(_, row)| row.session.is_some());
+        let rows = taken.0.iter().filter(|(_, row)| row.session().is_some());
         rows.map(|(key, _)| key.clone()).collect()
     }
 }

@@ -64,9 +64,9 @@ impl Change<'_> {
         let row = row.expect("a key in the index of held keys is in the table of keys");
         let content = Content {
             value: row.value.clone(),
-            flags: row.flags,
+            flags: row.flags(),
         };
-        self.put(key, content, row.lock_index, None);
+        self.put(key, content, row.lock_index(), None);
     }
 
     /// Ends all sessions of a node (lower case).

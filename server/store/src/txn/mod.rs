@@ -13,6 +13,7 @@ use crate::command::effects::{Effects, Note};
 use crate::command::entry::LogEntry;
 use crate::command::{Command, KvRefused, Refusal};
 use crate::kv::key::Key;
+use crate::kv::row::Rare;
 use crate::kv::{KvRow, KvVerb};
 use crate::timestamp::Timestamp;
 use crate::{Change, Store};
@@ -424,7 +425,7 @@ impl Change<'_> {
             }
             TxnVerb::CheckSession(expected) => {
                 let row = self.row(key, TxnRefusal::CheckSessionMissing)?;
-                let current = row.session.as_deref().unwrap_or_default();
+                let current = row.session().unwrap_or_default();
                 if current != expected {
                     return Err(TxnRefusal::CheckSession {
                         current: current.to_owned(),
@@ -468,13 +469,11 @@ fn shown(key: &Key, row: &Arc<KvRow>, with_value: bool) -> TxnResult {
 
 /// Returns the result of `get-or-empty` for a missing key.
 fn empty(key: &Key, flags: u64, session: &str, index: Index) -> TxnResult {
-    let row = KvRow {
-        value: Bytes::new(),
+    let rare = Rare {
         flags,
         lock_index: 0,
         session: (!session.is_empty()).then(|| session.into()),
-        create_index: Index::ZERO,
-        modify_index: index,
     };
+    let row = KvRow::new(Bytes::new(), rare, Index::ZERO, index);
     shown(key, &Arc::new(row), true)
 }

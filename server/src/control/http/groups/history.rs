@@ -264,8 +264,8 @@ async fn locks(control: Control, _: Nothing) -> Result<Locks, Refused> {
     let held = entries.iter().filter_map(|(key, row)| {
         Some(Lock {
             key: key.to_string(),
-            session: row.session.as_ref()?.to_string(),
-            lock_index: row.lock_index,
+            session: row.session()?.to_owned(),
+            lock_index: row.lock_index(),
         })
     });
     let locks = held.collect();

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::Index;
 use crate::acl::{AclId, AclKind};
 use crate::command::{AcquireRefused, Refusal};
+use crate::kv::deleted::DeletedKeys;
 use crate::kv::key::Key;
-use crate::kv::tree::DeletedKeys;
 use crate::read::Tree;
 use crate::session::id::SessionId;
 

@@ -23,7 +23,7 @@ fn keys_and_holders(store: &Store) {
     for (key, row) in &store.kv.rows {
         assert!(row.create_index <= row.modify_index, "{key:?}: {row:?}");
         assert!(row.modify_index <= store.kv.newest, "{key:?}: {row:?}");
-        let Some(text) = &row.session else { continue };
+        let Some(text) = row.session() else { continue };
         let session = SessionId::parse(text).expect("a holder was looked up");
         let session = session.expect("a holder was found");
         let lives = store.sessions.rows.contains_key(&session);

@@ -178,9 +178,9 @@ fn entry((key, row): &Entry) -> String {
 }
 
 fn of_row(row: &KvRow) -> String {
-    let flags = (row.flags != 0).then(|| format!(" flags={}", row.flags));
-    let lock = (row.lock_index != 0).then(|| format!(" lock={}", row.lock_index));
-    let holder = row.session.as_deref().map(session_name);
+    let flags = (row.flags() != 0).then(|| format!(" flags={}", row.flags()));
+    let lock = (row.lock_index() != 0).then(|| format!(" lock={}", row.lock_index()));
+    let holder = row.session().map(session_name);
     let holder = holder.map(|holder| format!(" session={holder}"));
     let indexes = indexes(row.create_index, row.modify_index);
     let parts = [flags, lock, holder].map(Option::unwrap_or_default);
