@@ -20,7 +20,7 @@ use crate::Index;
 use crate::catalog::check::table::CheckTable;
 use crate::catalog::coordinate::CoordinateTable;
 use crate::catalog::registration::{
-    Deregistration, Labels, NewService, NodeRow, Registration, ServiceRow,
+    Deregistration, Labels, NewCheck, NewService, NodeRow, Registration, ServiceRow,
 };
 use crate::catalog::service::Instance;
 use crate::catalog::service::gateway::GatewayTable;
@@ -251,13 +251,32 @@ impl Command for Deregistration {
 impl Change<'_> {
     /// Registers a node with its services and checks, all or nothing.
     pub(crate) fn register(&mut self, registration: Registration) -> Result<(), Refusal> {
-        let before = (self.store.clone(), self.effects.clone());
+        // While there is a copy of the store, each write copies the path to its row.
+        let before = self.may_fail_midway(&registration);
+        let before = before.then(|| (self.store.clone(), self.effects.clone()));
         let result = self.register_parts(registration);
-        if result.is_err() {
+        if let (Err(_), Some(before)) = (&result, before) {
             // Earlier changes of the command stay: an agent's command has several registrations.
             (*self.store, self.effects) = before;
         }
         result
+    }
+
+    /// Whether a registration may fail behind its first change: only a node is refused before.
+    fn may_fail_midway(&self, registration: &Registration) -> bool {
+        let Registration { service, .. } = registration;
+        let new = service.as_ref().map(|service| service.id.to_lowercase());
+        let node = registration.node.node.to_lowercase();
+        let catalog = &self.store.catalog;
+        // A node that takes a name replaces the one that had it, with its services.
+        let keeps_services = registration.skip_node_update && catalog.nodes.contains_key(&node);
+        let stands = |id: &str| {
+            id.is_empty()
+                || new.as_ref().is_some_and(|new| *new == id.to_lowercase())
+                || keeps_services && catalog.service(&node, id).is_some()
+        };
+        let is_written = |check: &NewCheck| !check.check_id.is_empty() && stands(&check.service_id);
+        registration.flaw.is_some() || !registration.checks.iter().all(is_written)
     }
 
     fn register_parts(&mut self, registration: Registration) -> Result<(), Refusal> {

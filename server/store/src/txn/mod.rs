@@ -237,6 +237,19 @@ impl TxnOperation {
             Self::Catalog(_) => Key::new([]),
         }
     }
+
+    /// Whether the operation may fail when the transaction runs.
+    fn may_fail(&self) -> bool {
+        let Self::Kv { verb, .. } = self else {
+            return true;
+        };
+        !matches!(
+            verb,
+            TxnVerb::Write(KvVerb::Set(_) | KvVerb::Delete | KvVerb::DeleteTree)
+                | TxnVerb::GetTree
+                | TxnVerb::GetOrEmpty { .. }
+        )
+    }
 }
 
 impl Store {
@@ -346,7 +359,9 @@ impl Change<'_> {
     /// Runs checked operations. If one fails, the store is restored.
     fn transaction(&mut self, operations: Vec<TxnOperation>) -> TxnOutcome {
         let mut errors = Vec::new();
-        let before = self.store.clone();
+        // While there is a copy of the store, each write copies the path to its row.
+        let may_fail = operations.iter().any(TxnOperation::may_fail);
+        let before = may_fail.then(|| self.store.clone());
         let mut results = Vec::new();
         // The operations behind a failing one run, too, and every failure is listed.
         for (place, operation) in operations.into_iter().enumerate() {
@@ -362,7 +377,9 @@ impl Change<'_> {
         if errors.is_empty() {
             return Ok(results);
         }
-        *self.store = before;
+        if let Some(before) = before {
+            *self.store = before;
+        }
         self.effects = Effects::default();
         Err(errors)
     }
