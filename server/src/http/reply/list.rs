@@ -159,7 +159,7 @@ impl LastLists {
 mod tests {
     use super::*;
     use crate::go::json::encode::ControlEscapes;
-    use crate::store::{Index, Key, KvRow};
+    use crate::store::{Key, KvRow};
 
     const STYLE: Style = Style {
         pretty: false,
@@ -168,14 +168,8 @@ mod tests {
     };
 
     fn entry(value: &'static str) -> Entry {
-        let row = KvRow {
-            value: Bytes::from_static(value.as_bytes()),
-            flags: 0,
-            lock_index: 0,
-            session: None,
-            create_index: Index(1),
-            modify_index: Index(1),
-        };
+        let mut row = KvRow::default();
+        row.value = Bytes::from_static(value.as_bytes());
         (Key::new(value), Arc::new(row))
     }
 

@@ -35,7 +35,7 @@ fn states_come_before_keys_and_a_reset_goes_back_to_both() {
     let started = started.start().expect("both files are sound");
     let has_all = || {
         let color = started.kv().get("color").expect("the key was loaded");
-        assert_eq!((&color.value[..], color.flags), (&b"red"[..], 7));
+        assert_eq!((&color.value[..], color.flags()), (&b"red"[..], 7));
         assert_eq!(
             color.create_index,
             server.kv().get("color").expect("it is there").create_index

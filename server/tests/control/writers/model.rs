@@ -37,7 +37,7 @@ impl Model {
             let value = String::from_utf8_lossy(&row.value).into_owned();
             let row = Row {
                 modify_index: row.modify_index.0,
-                holder: row.session.as_deref().map(str::to_owned),
+                holder: row.session().map(str::to_owned),
                 value: has_one_writer(&key).then_some(value),
             };
             (key, row)
