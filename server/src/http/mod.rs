@@ -17,6 +17,6 @@ mod reply;
 mod request;
 mod route;
 
-pub(crate) use accept::tasks::Tasks;
+pub(crate) use accept::tasks::{Task, Tasks};
 pub(crate) use accept::{BACKLOG, Socket, accept};
 pub(crate) use pipeline::context::{Context, Reload};

@@ -31,6 +31,7 @@ use crate::engine::Engine;
 use crate::entropy::Entropy;
 use crate::go::syscall::error_text;
 pub(crate) use crate::http::Reload;
+use crate::http::Task;
 use crate::https::{DevCertificates, Tls};
 use crate::version::Version;
 use agent::{new_engine, reload_of};
@@ -290,12 +291,13 @@ impl Builder {
         let running = Running::start(config, server.clone(), sockets, tls.as_ref(), reload);
         let (stop, stopped) = oneshot::channel::<()>();
         let (ends, has_ended) = mpsc::channel();
-        runtime.spawn(async move {
+        let task: Task = Box::pin(async move {
             // Dropped when the task is done, or if it panics.
             let _ends = ends;
             // Nothing is ever sent.
             running.until(async { drop(stopped.await) }).await;
         });
+        runtime.spawn(task);
         Ok(server.kept_running_by(Embedded {
             engine,
             addresses,

@@ -11,7 +11,7 @@ use super::sockets::Sockets;
 use crate::config::Config;
 use crate::control::Server;
 use crate::engine::Engine;
-use crate::http::{self, Context, Reload, Socket, Tasks};
+use crate::http::{self, Context, Reload, Socket, Task, Tasks};
 use crate::https::Tls;
 
 /// A server that runs on the runtime in whose context it was started.
@@ -44,7 +44,8 @@ impl Running {
             for (_, socket) in sockets.control {
                 if let Socket::Tcp(listener) = socket {
                     let end = dropped(ended.clone());
-                    tasks.spawn(crate::control::http::serve(listener, router.clone(), end));
+                    let serving = crate::control::http::serve(listener, router.clone(), end);
+                    tasks.spawn(Box::pin(serving));
                 }
             }
         }
@@ -61,11 +62,12 @@ impl Running {
             .map(|(_, socket)| (socket, tls.cloned()));
         for (socket, tls) in data.chain(https) {
             let accepting = http::accept(Arc::clone(&context), socket, tls, Arc::clone(&tasks));
-            tasks.spawn(accepting);
+            tasks.spawn(Box::pin(accepting));
         }
         let of_clock = Arc::clone(&engine);
-        tasks.spawn(async move { of_clock.run().await });
-        let checks = tokio::spawn(probe::run_checks(Arc::clone(&engine), dropped(ended)));
+        tasks.spawn(Box::pin(async move { of_clock.run().await }));
+        let checks = probe::run_checks(Arc::clone(&engine), dropped(ended));
+        let checks = tokio::spawn(Box::pin(checks) as Task);
         Self {
             engine,
             context,

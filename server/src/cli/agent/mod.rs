@@ -73,11 +73,7 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
     }
     output::out(&banner::text(&prepared.resolved));
     let log = Log::new(&prepared.resolved.config);
-    let dropped = log.line_about_dropped();
-    if let Err(error) = output::write_in_background(dropped) {
-        output::err(&format!("==> {}\n", error_text(&error)));
-        return ExitCode::FAILURE;
-    }
+    output::write_in_background(log.line_about_dropped());
     log.install();
     prepared.remark();
     let arguments = arguments.to_vec();

@@ -3,29 +3,29 @@
 pub(super) mod writer;
 
 use std::io::{self, Write};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
 use crate::cli::output::writer::{Importance, Writer};
 
-/// The writer of standard output, once an agent has started one.
-static WRITER: OnceLock<Writer> = OnceLock::new();
+type Start = Box<dyn FnOnce() -> Option<Writer> + Send>;
+
+/// The writer of standard output, once an agent has one. The first line starts it: an agent that logs nothing has no thread for
+/// it.
+static WRITER: OnceLock<LazyLock<Option<Writer>, Start>> = OnceLock::new();
 
 /// How long the process waits at its end for unwritten output. A reader that takes longer has gone or hangs.
 const WRITTEN_WITHIN: Duration = Duration::from_millis(500);
 
-/// Writes standard output in a thread of its own from now on, so that printing never waits for the reader. `dropped`
-/// makes a line about a number of dropped lines.
-///
-/// # Errors
-/// The operating system cannot start a thread.
-pub(super) fn write_in_background(
-    dropped: impl Fn(u64) -> String + Send + 'static,
-) -> io::Result<()> {
-    let writer = Writer::start(io::stdout(), dropped)?;
+/// Writes standard output in a thread of its own from now on, so that printing never waits for the reader; where the operating
+/// system starts no thread, as before. `dropped` makes a line about a number of dropped lines.
+pub(super) fn write_in_background(dropped: impl Fn(u64) -> String + Send + 'static) {
     // A process runs one agent; a second writer would have nothing to write.
-    WRITER.get_or_init(|| writer);
-    Ok(())
+    WRITER.get_or_init(|| LazyLock::new(Box::new(|| Writer::start(io::stdout(), dropped).ok())));
+}
+
+fn writer() -> Option<&'static Writer> {
+    WRITER.get()?.as_ref()
 }
 
 /// Prints text to standard output.
@@ -37,7 +37,7 @@ pub(super) fn out(text: &str) {
 
 /// Prints a line of the log.
 pub(super) fn line(text: &str, importance: Importance) {
-    if let Some(writer) = WRITER.get() {
+    if let Some(writer) = writer() {
         writer.push(text, importance);
         return;
     }
@@ -49,7 +49,7 @@ pub(super) fn line(text: &str, importance: Importance) {
 
 /// Waits until the output is written, at most [`WRITTEN_WITHIN`], before the process exits.
 pub(super) fn finish() {
-    if let Some(writer) = WRITER.get() {
+    if let Some(writer) = writer() {
         writer.drain(WRITTEN_WITHIN);
     }
 }

@@ -161,7 +161,7 @@ async fn accept_tcp(
         }
         // Over TLS it would take a handshake to answer.
         None if tls.is_some() => {}
-        None => tasks.spawn(refuse(context, stream)),
+        None => tasks.spawn(Box::pin(refuse(context, stream))),
     }
     Ok(())
 }

@@ -1,9 +1,13 @@
 //! The tasks of one server, whose runtime may run those of other servers, too.
 
 use std::future::Future;
+use std::pin::Pin;
 
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
+
+/// A task of whatever kind. Tokio's handling of tasks is compiled for each type of them, so there is one.
+pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The tasks of a server: its listeners and connections.
 #[derive(Debug)]
@@ -16,7 +20,7 @@ impl Tasks {
     }
 
     /// Runs a task on the runtime of the caller; not if the server has ended meanwhile.
-    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn spawn(&self, task: Task) {
         if let Some(tasks) = self.0.lock().as_mut() {
             // Forgets those that are done.
             while tasks.try_join_next().is_some() {}
@@ -47,13 +51,13 @@ mod tests {
         let tasks = Tasks::new();
         let (answer, never) = mpsc::channel::<()>();
         let (began, has_begun) = tokio::sync::oneshot::channel();
-        tasks.spawn(async {
+        tasks.spawn(Box::pin(async {
             let look_up = tokio::task::spawn_blocking(move || {
                 began.send(()).expect("the test waits for it");
                 let _ = never.recv();
             });
             let _ = look_up.await;
-        });
+        }));
         has_begun.await.expect("the look-up begins");
         let ended = within(Duration::from_secs(20), tasks.end()).await;
         assert!(ended.is_some(), "the task ends while the look-up goes on");
@@ -65,10 +69,10 @@ mod tests {
         let tasks = Tasks::new();
         tasks.end().await;
         let (held, is_dropped) = tokio::sync::oneshot::channel::<()>();
-        tasks.spawn(async move {
+        tasks.spawn(Box::pin(async move {
             let _held = held;
             std::future::pending::<()>().await;
-        });
+        }));
         let dropped = within(Duration::from_secs(20), is_dropped).await;
         assert!(dropped.is_some_and(|sent| sent.is_err()));
     }
