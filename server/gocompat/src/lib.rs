@@ -16,7 +16,6 @@
 //! | [`url`], [`url::query`] | `net/url` |
 //! | [`mux`] | `net/http`: `ServeMux` redirects, `Redirect` |
 //! | [`json`] | `encoding/json` |
-//! | [`maps`] | `maps`: `Collect` |
 //! | [`base64`] | `encoding/base64` |
 //! | [`syscall`] | `syscall`: the texts of errors |
 //! | [`gzip`] | `compress/gzip`, and the handler around it |
@@ -26,7 +25,6 @@ pub mod duration;
 mod generation;
 pub mod gzip;
 pub mod json;
-pub mod maps;
 pub mod mux;
 pub mod number;
 pub mod quote;

@@ -14,7 +14,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::definition::{CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
-use crate::go::maps;
 use crate::history::DEFAULT_CAPACITY;
 use crate::store::ConfigEntry;
 use crate::version::{Behaviour, Version};
@@ -204,7 +203,9 @@ impl Config {
             ["lan_ipv6", "wan_ipv6"]
         };
         let names = ["lan", "wan"].into_iter().chain(family);
-        maps::collect(names.map(|name| (name.to_owned(), address.clone())))
+        let mut addresses = BTreeMap::new();
+        addresses.extend(names.map(|name| (name.to_owned(), address.clone())));
+        addresses
     }
 
     /// What holds for all definitions of services and checks.

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::definition::Defined;
 use crate::engine::Engine;
 use crate::entropy::Entropy;
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::history::History;
 use crate::http::Reload;
 use crate::metrics::MetricsSettings;

@@ -181,8 +181,12 @@ const CRATES: &[(&str, &[&str])] = &[
         "store",
         &[
             "base64",
-            "blake2",
             "bytes",
+<<<<<<< HEAD
+=======
+            "cryptoxide",
+            "imbl",
+>>>>>>> 992bf54e (Keep maps beside what writes them, and list the hash's crate)
             "proconsul-gocompat",
             "serde",
             "uuid",

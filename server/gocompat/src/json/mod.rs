@@ -13,6 +13,7 @@ pub mod document;
 pub mod encode;
 mod find;
 pub mod kinds;
+pub mod maps;
 pub mod object;
 mod scan;
 pub mod value;

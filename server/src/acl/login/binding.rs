@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Claims, Settings};
 use crate::filter::{Field, Filter};
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::store::{NewBindingRule, is_identity};
 use crate::version::Version;
 

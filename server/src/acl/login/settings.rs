@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::signature;
-use crate::go::{duration, maps, number};
+use crate::go::json::maps;
+use crate::go::{duration, number};
 use crate::version::{Behaviour, Version};
 
 /// The settings that Consul knows. Their names count in any case.

@@ -2,9 +2,10 @@
 //! of it. Unknown names are refused, all of them at once.
 
 use super::field::{Field, Shape, is_named};
+use crate::go::json::maps;
 use crate::go::json::object::object_text;
 use crate::go::json::value::{Value, ValueKind};
-use crate::go::{duration, maps, number};
+use crate::go::{duration, number};
 use crate::store::{ConfigMembers, ConfigValue};
 use crate::version::{Behaviour, Version};
 

@@ -9,7 +9,7 @@ use super::field::Shape::{Int, List, Struct, Text};
 use super::field::{Field, LABELS, always, set};
 use super::kinds::PERMISSION;
 use crate::go::json::document::document;
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::go::quote::Quoted;
 use crate::store::{ConfigEntry, ConfigRow, ConfigValue, Index, intention_hash};
 use crate::version::Behaviour::IntentionEntries;

@@ -201,7 +201,7 @@ macro_rules! table {
         &$value.as_ref().map(|rows| {
             let rows = rows.iter();
             let rows = rows.map(|(name, row)| (name, $table::new(row, $look)));
-            $crate::go::maps::collect(rows)
+            $crate::go::json::maps::collect(rows)
         })
     };
     (@value $look:ident, $kind:ident($value:expr)) => { &$value };

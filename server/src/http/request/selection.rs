@@ -1,7 +1,7 @@
 //! Selection and order of the rows of a read: `filter`, `node-meta`, `near` (session.md 4.5).
 
 use crate::filter::{Field, Filter};
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
 use crate::store::Labels;

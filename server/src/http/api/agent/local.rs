@@ -5,7 +5,7 @@ use http::{HeaderName, HeaderValue};
 use crate::acl::{Question, Resource};
 use crate::blocking::{self, Wait};
 use crate::go::json::encode::{self, ControlEscapes, Style};
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
 use crate::http::api::agent::{content_hash, failure};
 use crate::http::body::wire::Check;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::acl::{Question, Resource};
 use crate::blocking::{self, Looks};
 use crate::filter::{Field, Filter};
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::http::acl::rights::Rights;
 use crate::http::acl::state::Caller;
 use crate::http::api::catalog::wire::{CatalogService, NodeServiceList, NodeWithServices};

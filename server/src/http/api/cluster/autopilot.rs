@@ -4,7 +4,8 @@ use http::Method;
 
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
-use crate::go::{duration, maps, number};
+use crate::go::json::maps;
+use crate::go::{duration, number};
 use crate::http::api::cluster::status;
 use crate::http::body::durations::ReadableDuration;
 use crate::http::body::time;

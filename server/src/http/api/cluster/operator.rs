@@ -1,7 +1,7 @@
 //! `/v1/operator/`: the raft cluster, which is this server, and what is in use (operator.md 2).
 
 use crate::blocking;
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::http::api::cluster::status;
 use crate::http::body::query_meta::query_meta;
 use crate::http::failure::{Failure, failures, quoted};

@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use crate::blocking;
 use crate::entry::{self, ShownPart};
+use crate::go::duration;
 use crate::go::json::context::{DecodeContext, UnknownFields};
 use crate::go::json::decode::Decode;
+use crate::go::json::maps;
 use crate::go::json::value::{Value, ValueKind};
-use crate::go::{duration, maps};
 use crate::http::api::mesh::connect::{self, TRUST_DOMAIN};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;

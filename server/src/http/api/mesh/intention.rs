@@ -14,7 +14,7 @@ use crate::entry::{self, ShownPart};
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::go::json::kinds::{Int, RawJson};
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::http::body::time;
 use crate::http::failure::{Failure, failures, index_error, quoted};
 use crate::http::reply::Reply;

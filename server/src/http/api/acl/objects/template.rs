@@ -3,7 +3,7 @@
 
 use crate::acl::identity::Template;
 use crate::go::json::context::UnknownFields;
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::http::api::acl::body::{RoleBody, TemplatedPolicyBody, TokenBody, VariablesBody};
 use crate::http::api::acl::wire::Policy;
 use crate::http::failure::{Failure, failures, quoted};

@@ -9,7 +9,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::config::{Config, Listener, TelemetryConfig};
-use crate::go::{duration, maps};
+use crate::go::duration;
+use crate::go::json::maps;
 use crate::http::pipeline::context::Context;
 use crate::version::{BUILD_DATE, Behaviour};
 

@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use crate::go::json::encode;
-use crate::go::maps;
+use crate::go::json::maps;
 use crate::http::Context;
 use crate::http::api::agent::failure;
 use crate::http::api::catalog::NOTHING;
