@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::thread;
 
 use tokio::sync::Notify;
 
@@ -12,9 +13,12 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{CallId, Happened, History, WokenBy};
 use crate::metrics::{Measured, Metrics};
-use crate::store::{Command, Effects, LogEntry, Store};
+use crate::store::{Command, Effects, LogEntry, Store, Touched};
 use crate::timestamp::Timestamp;
 use crate::watch::Registry;
+
+/// The most keys of a deleted tree whose rows are freed at once: that takes less than a millisecond.
+const LARGE_TREE: usize = 4096;
 
 /// All that an engine keeps, under its lock.
 #[derive(Debug)]
@@ -289,6 +293,7 @@ impl Mutation<'_> {
         }
         self.find_woken(at, noted, &applied.effects);
         self.state.take_runs(&applied.effects);
+        free(applied.effects);
         applied.result
     }
 
@@ -312,5 +317,14 @@ impl Mutation<'_> {
                 self.has_put_off = true;
             }
         }
+    }
+}
+
+/// Frees what a command has done. Nobody waits while the rows of a large tree are freed, which takes longer than their deletion.
+fn free(effects: Effects) {
+    let is_large = |touched: &Touched| matches!(touched, Touched::Keys(keys) if keys.are_more_than(LARGE_TREE));
+    if effects.touched.iter().any(is_large) {
+        // A thread that cannot be had drops what it was given.
+        let _ = thread::Builder::new().spawn(move || drop(effects));
     }
 }

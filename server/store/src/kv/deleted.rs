@@ -18,6 +18,12 @@ impl DeletedKeys {
         self.0.keys()
     }
 
+    /// Whether there are more than so many keys.
+    #[must_use]
+    pub fn are_more_than(&self, count: usize) -> bool {
+        self.len() > count
+    }
+
     /// Returns the number of keys.
     pub(crate) fn len(&self) -> usize {
         self.0.len()

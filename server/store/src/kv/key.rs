@@ -46,6 +46,7 @@ impl From<Vec<u8>> for Shared {
 }
 
 impl AsRef<[u8]> for Shared {
+    #[inline]
     fn as_ref(&self) -> &[u8] {
         match self {
             Self::Short { length, bytes } => &bytes[..usize::from(*length)],
@@ -62,6 +63,7 @@ impl Key {
     }
 
     /// Returns the bytes.
+    #[inline]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_ref()
@@ -94,6 +96,7 @@ impl Key {
 }
 
 impl PartialEq for Key {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.as_bytes() == other.as_bytes()
     }
@@ -108,6 +111,7 @@ impl PartialOrd for Key {
 }
 
 impl Ord for Key {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         self.as_bytes().cmp(other.as_bytes())
     }
@@ -121,6 +125,7 @@ impl Hash for Key {
 
 // `Borrow` requires that `Ord` and `Hash` agree: all are the slice's.
 impl Borrow<[u8]> for Key {
+    #[inline]
     fn borrow(&self) -> &[u8] {
         self.as_bytes()
     }
