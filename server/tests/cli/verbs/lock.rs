@@ -151,7 +151,7 @@ fn a_lost_lock_ends_the_program() {
             let mut locker = Locker::start(binary, server, &arguments);
             locker.wait_for("started");
             let held = server.kv().get("l/.lock").expect("it is held");
-            let session = held.session.clone().expect("by a session");
+            let session = held.session().expect("by a session").to_owned();
             let destroyed = server.sessions().destroy(session.as_ref());
             destroyed.expect("it is there");
             let ended = locker.end();
