@@ -104,7 +104,7 @@ impl Fault {
             }
             Self::SessionExpires => {
                 let row = control.kv().get(KEY);
-                if let Some(holder) = row.and_then(|row| row.session.clone()) {
+                if let Some(holder) = row.and_then(|row| row.session().map(str::to_owned)) {
                     control.sessions().expire(&holder).expect("it holds a key");
                 }
             }
