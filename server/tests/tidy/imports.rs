@@ -182,11 +182,7 @@ const CRATES: &[(&str, &[&str])] = &[
         &[
             "base64",
             "bytes",
-<<<<<<< HEAD
-=======
             "cryptoxide",
-            "imbl",
->>>>>>> 992bf54e (Keep maps beside what writes them, and list the hash's crate)
             "proconsul-gocompat",
             "serde",
             "uuid",
