@@ -49,7 +49,7 @@ enum Operation {
     Keep,
 }
 
-/// The keys are few enough to meet again, and enough for three levels of nodes.
+/// The keys are few enough to meet again, and enough for four levels of nodes.
 const KEYS: u16 = 6000;
 
 fn bound() -> impl Strategy<Value = Bound<u16>> {
