@@ -113,7 +113,10 @@ fn without_tokens(target: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// The way of a request from where it may have to wait.
-#[expect(clippy::large_enum_variant, reason = "nearly all requests reach an endpoint")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all requests reach an endpoint"
+)]
 enum Way {
     /// The control plane answers.
     Plane(Pin<Box<dyn Future<Output = ApiAnswer> + Send>>),
