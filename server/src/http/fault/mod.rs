@@ -100,7 +100,9 @@ fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
 
 /// A request that is being handled.
 pub(crate) enum Handling {
+    /// By its handler alone.
     Plain(Answering),
+    /// With what faults may do to it. Boxed: few requests need the memory for that.
     Controlled(Pin<Box<dyn Future<Output = Outcome> + Send>>),
 }
 
@@ -127,7 +129,6 @@ pub(crate) fn handle_with_faults(handler: Handler, request: Request, path: &[u8]
     // A request that is not observed is one of the page's own.
     match request.context.control.clone() {
         Some(control) if request.call.is_some() => {
-            // Boxed, because what faults may need is a third of the memory of a connection.
             Handling::Controlled(Box::pin(controlled(control, handler, request, path.into())))
         }
         _ => Handling::Plain(handler.answer(request)),
@@ -141,7 +142,6 @@ async fn controlled(
     mut request: Request,
     path: Box<[u8]>,
 ) -> Outcome {
-    let control = &control;
     let context = Arc::clone(&request.context);
     let faults = control.fault_table();
     let seen = Seen {
@@ -170,8 +170,8 @@ async fn controlled(
     let handled = {
         // Pinned here, because moving the future into another one would double its size.
         let handling = pin!(handler.answer(request));
-        let handling = pin!(acl::with_change(control, &seen, change, handling));
-        unless_interrupted(control, &seen, handling).await
+        let handling = pin!(acl::with_change(&control, &seen, change, handling));
+        unless_interrupted(&control, &seen, handling).await
     };
     let mut reply = match handled {
         Ok(reply) => reply,
