@@ -168,8 +168,9 @@ async fn controlled(
             .map(|call| control.engine().stand_still(call, None));
     }
     let handled = {
-        // Pinned here, because moving the future into another one would double its size.
-        let handling = pin!(handler.answer(request));
+        // Not begun here: a change that comes before the request has to be there. And pinned here, because moving the
+        // future into another one would double its size.
+        let handling = pin!(async { handler.answer(request).await });
         let handling = pin!(acl::with_change(&control, &seen, change, handling));
         unless_interrupted(&control, &seen, handling).await
     };

@@ -49,7 +49,7 @@ pub(crate) enum Answering {
 }
 
 impl Handler {
-    /// Begins to answer a request.
+    /// Begins to answer a request. A handler that does not wait has answered when this returns.
     pub(crate) fn answer(self, request: Request) -> Answering {
         match self {
             Self::AtOnce(handler) => Answering::Done(Some(handler(&request))),
