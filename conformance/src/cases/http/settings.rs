@@ -485,7 +485,8 @@ pub(in crate::cases) const CASES: &[Case] = &[
 ];
 
 /// So little that a burst of requests exceeds it at once.
-const RATE: &str = r#"{"limits": {"rpc_rate": 3, "rpc_max_burst": 3}}"#;
+/// Enough for an agent to enter itself into the catalog, and too little for 40 requests.
+const RATE: &str = r#"{"limits": {"rpc_rate": 10, "rpc_max_burst": 20}}"#;
 const FEW_CONNECTIONS: &str = r#"{"limits": {"http_max_conns_per_client": 5}}"#;
 
 /// A read, a refusal of each kind, a wrong method and OPTIONS.
