@@ -485,8 +485,9 @@ pub(in crate::cases) const CASES: &[Case] = &[
 ];
 
 /// So little that a burst of requests exceeds it at once.
-/// Enough for an agent to enter itself into the catalog, and too little for 40 requests.
-const RATE: &str = r#"{"limits": {"rpc_rate": 10, "rpc_max_burst": 20}}"#;
+/// Enough for an agent that starts, and for those who ask whether it has; too little for [`TOO_MANY`] requests at once.
+const RATE: &str = r#"{"limits": {"rpc_rate": 30, "rpc_max_burst": 30}}"#;
+const TOO_MANY: usize = 100;
 const FEW_CONNECTIONS: &str = r#"{"limits": {"http_max_conns_per_client": 5}}"#;
 
 /// A read, a refusal of each kind, a wrong method and OPTIONS.
@@ -503,10 +504,10 @@ fn answered_by_endpoints() -> [(u16, Request); 6] {
 
 /// The first answer that is not that of a missing key.
 fn limited(t: &Trial) -> Answer {
-    let answers = t.together(40, |_| t.get("k", ""));
+    let answers = t.together(TOO_MANY, |_| t.get("k", ""));
     let mut others = answers.into_iter().filter(|answer| answer.status() != 404);
     let other = others.next();
-    t.check(other.is_some(), "40 requests at once were all served");
+    t.check(other.is_some(), "100 requests at once were all served");
     other.unwrap_or_else(|| t.get("k", ""))
 }
 

@@ -22,8 +22,6 @@ use crate::wire::{self, Address, Outcome, Reply, Request};
 const BOOT: Duration = Duration::from_secs(30);
 /// Between two looks at an agent that boots.
 const POLL: Duration = Duration::from_millis(50);
-/// The same for an agent that limits requests: it needs some for itself.
-const RARE_POLL: Duration = Duration::from_secs(1);
 /// What a port that another process took is called.
 pub(super) const TAKEN: &str = "address already in use";
 /// What every agent of the suite gets: short sessions, and room for all cases at once.
@@ -135,20 +133,16 @@ impl Process {
     fn wait_until_it_serves(&self, may_refuse: bool) -> Result<(), ToolError> {
         let deadline = Deadline::after(BOOT);
         let request = Request::put("/v1/session/create", "");
-        let mut poll = POLL;
         while deadline.left().is_some() {
             self.check_is_running()?;
             if !self.is_ours()? {
-                pause(poll);
+                pause(POLL);
                 continue;
             }
             let Outcome::Reply(reply) = wire::exchange(&self.address, &request) else {
-                pause(poll);
+                pause(POLL);
                 continue;
             };
-            if reply.status == 429 {
-                poll = RARE_POLL;
-            }
             if reply.status == 403 && !may_refuse {
                 return Err(self.taken());
             }
@@ -166,7 +160,7 @@ impl Process {
                     return self.check();
                 }
             }
-            pause(poll);
+            pause(POLL);
         }
         Err(self.too_slow())
     }
