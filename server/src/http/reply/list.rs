@@ -105,8 +105,8 @@ impl JsonList {
     }
 }
 
-/// The short lists that were rendered last. Those who watch a prefix are woken together and get the same list, and those
-/// who poll get what they got before, so it is rendered once.
+/// The short lists that were rendered last. A change wakes all watchers of a prefix, and each gets the same list; a client
+/// that polls mostly gets the list of its last request. Such a list is rendered once.
 #[derive(Debug, Default)]
 pub(in crate::http) struct LastLists(Mutex<VecDeque<RenderedList>>);
 
