@@ -128,7 +128,8 @@ impl Setting {
     }
 
     /// Lets those of `kinds` that there are take turns, so that whatever else the machine does disturbs all of them: `prepare`
-    /// once for each, then `turn` in `rounds` rounds.
+    /// once for each, then `turn` in `rounds` rounds. Every other round goes backwards: no server always has its turn behind
+    /// Consul's, which works on for a while after its own.
     pub(crate) fn interleaved<State>(
         &self,
         kinds: &[Kind],
@@ -144,6 +145,7 @@ impl Setting {
             for (kind, state) in &mut states {
                 turns[*kind as usize].push(turn(state));
             }
+            states.reverse();
         }
         turns
     }
