@@ -20,7 +20,7 @@ mod waiter;
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{RwLock, RwLockWriteGuard};
 use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore};
@@ -47,7 +47,7 @@ pub use waiter::{Waiter, Wakened};
 /// One Consul's state, and everything that happens to it.
 #[derive(Debug)]
 pub struct Engine {
-    state: Mutex<State>,
+    state: RwLock<State>,
     clock: Arc<Clock>,
     /// Notified when the next deadline may have changed, for [`Engine::run`].
     deadlines: Notify,
@@ -78,7 +78,7 @@ impl Engine {
     ) -> Self {
         Self {
             observed: history.is_on(),
-            state: Mutex::new(State::new(store, entropy, history)),
+            state: RwLock::new(State::new(store, entropy, history)),
             clock: clock.into(),
             deadlines: Notify::new(),
             happened: Notify::new(),
@@ -105,9 +105,9 @@ impl Engine {
         &self.clock
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> RwLockWriteGuard<'_, State> {
         between_steps();
-        self.state.lock()
+        self.state.write()
     }
 
     /// Wakes the barriers after something happened.
@@ -169,7 +169,17 @@ impl Engine {
         self.with_store(|store, _| store.clone())
     }
 
+    /// Looks at the store, after applying everything that is due. Reads that come at the same time do not wait for each
+    /// other, unless something is due.
     fn with_store<T>(&self, look: impl FnOnce(&Store, Timestamp) -> T) -> T {
+        between_steps();
+        {
+            let state = self.state.read();
+            let now = self.clock.now();
+            if state.store().next_deadline().is_none_or(|due| due > now) {
+                return look(state.store(), now);
+            }
+        }
         self.with_state(|state, now| look(state.store(), now))
     }
 
@@ -184,7 +194,7 @@ impl Engine {
     /// Draws a new session id.
     #[must_use]
     pub fn new_session_id(&self) -> SessionId {
-        SessionId::from_bytes(self.state.lock().entropy.id())
+        SessionId::from_bytes(self.state.write().entropy.id())
     }
 
     /// Draws the id of a new prepared query.
@@ -196,18 +206,18 @@ impl Engine {
     /// Draws a random id.
     #[must_use]
     pub fn new_id(&self) -> [u8; 16] {
-        self.state.lock().entropy.id()
+        self.state.write().entropy.id()
     }
 
     /// Puts a slice into a random order.
     pub fn shuffle<T>(&self, things: &mut [T]) {
-        self.state.lock().entropy.shuffle(things);
+        self.state.write().entropy.shuffle(things);
     }
 
     /// Draws a random duration below `limit`, such as Consul adds to a wait.
     #[must_use]
     pub fn jitter(&self, limit: Duration) -> Duration {
-        self.state.lock().entropy.below(limit)
+        self.state.write().entropy.below(limit)
     }
 
     /// Applies what is due, when it is due, for ever. Requests do not depend on it, since each applies what is due

@@ -85,7 +85,9 @@ impl Engine {
                 woken: Vec::new(),
                 has_put_off: false,
             };
-            mutation.apply_due();
+            if deadline.is_some_and(|due| due <= mutation.now) {
+                mutation.apply_due();
+            }
             let result = change(&mut mutation);
             let (woken, put_off) = (mutation.woken, mutation.has_put_off);
             if put_off || state.store.next_deadline() != deadline {

@@ -41,7 +41,7 @@ impl Engine {
     /// The era of the state, for [`Engine::waiter`].
     #[must_use]
     pub fn era(&self) -> Era {
-        self.state.lock().era()
+        self.state.read().era()
     }
 
     /// Returns a waiter, not yet registered, whose time is up at `until`. `call` is the request, which waits for `read`
@@ -59,7 +59,7 @@ impl Engine {
         Waiter {
             engine: self,
             since,
-            id: self.state.lock().waiters.admit(),
+            id: self.state.write().waiters.admit(),
             told: Arc::new(Told::new(call)),
             reads: Vec::new(),
             until,
