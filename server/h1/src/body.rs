@@ -103,6 +103,17 @@ impl Wire {
         std::future::poll_fn(|context| self.reading().poll_more(context, room)).await
     }
 
+    /// Returns whether more bytes are there or the stream has ended, as [`Wire::more`]; `None` if it has to wait.
+    pub(crate) async fn more_at_once(&self, room: usize) -> Option<bool> {
+        std::future::poll_fn(|context| {
+            Poll::Ready(match self.reading().poll_more(context, room) {
+                Poll::Ready(there) => Some(there),
+                Poll::Pending => None,
+            })
+        })
+        .await
+    }
+
     /// Waits for more bytes of a head.
     pub(crate) async fn more_of_head(&self) -> bool {
         self.more(HEAD_ROOM).await
@@ -225,6 +236,17 @@ impl Incoming {
     /// Returns the `Content-Length`; `None` for a chunked body.
     pub fn length(&self) -> Option<u64> {
         self.length
+    }
+
+    /// Whether the whole body has arrived, so that it can be read without waiting.
+    #[must_use]
+    pub fn has_arrived(&self) -> bool {
+        let reading = self.wire.reading();
+        match reading.rest {
+            Rest::Nothing => true,
+            Rest::Length(length) => reading.arrived.len() as u64 >= length,
+            Rest::Chunks(_) | Rest::Broken(_) => false,
+        }
     }
 
     /// Reads the body, complete or up to a failure; `None` if it is longer than `limit` bytes.

@@ -12,6 +12,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::bad_head::BadHead;
 use crate::body::{HEAD_ROOM, Incoming, Left, UNREAD_LIMIT, Wire};
+use crate::busy_poll::BusyPoll;
 use crate::head::{Expectation, Framing, Head, Persistence};
 use crate::lines::Lines;
 use crate::response::{Ending, Fate, HttpResponse, ResponseBody, Terms};
@@ -99,9 +100,17 @@ where
     Responding: Future<Output = HttpResponse<B, Held>>,
 {
     let mut lines = Lines::default();
+    let mut busy_poll = BusyPoll::default();
     let mut last_method = None;
     loop {
-        let head = match next_head(wire, &mut lines, settings, last_method.as_ref()).await {
+        let next = next_head(
+            wire,
+            &mut lines,
+            &mut busy_poll,
+            settings,
+            last_method.as_ref(),
+        );
+        let head = match next.await {
             Ok(head) => head,
             Err(NoHead::Over) => return Close::Said,
             Err(NoHead::Refused(refusal)) => {
@@ -161,6 +170,7 @@ async fn gone_while_waiting(wire: &Wire, write: &WriteSide, settings: ServeOptio
 async fn next_head(
     wire: &Wire,
     lines: &mut Lines,
+    busy_poll: &mut BusyPoll,
     settings: ServeOptions,
     last_method: Option<&Method>,
 ) -> Result<Head, NoHead> {
@@ -187,7 +197,7 @@ async fn next_head(
         if there >= limit {
             return Err(BadHead::TooLarge.into());
         }
-        if !wire.more_of_head().await {
+        if !busy_poll.more_of_head(wire).await {
             let is_beginning =
                 there >= BEGINNING || last_method.is_none() || !settings.strict.heads;
             return Err(if there > 0 && is_beginning {

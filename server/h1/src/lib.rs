@@ -6,6 +6,7 @@
 
 mod bad_head;
 mod body;
+mod busy_poll;
 mod chunks;
 mod connection;
 mod head;
