@@ -57,7 +57,9 @@ pub(crate) fn clean_rooted(path: &[u8]) -> Cow<'_, [u8]> {
 /// Whether every character of a decoded path is printable. Invalid bytes count as U+FFFD, which is printable
 /// (kv.md 1.6).
 pub fn is_printable_path(path: &[u8], unicode: Unicode) -> bool {
-    if path.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
+    // Without an early end the compiler looks at many bytes at once.
+    if path.iter().fold(true, |all, byte| all & is_plain(byte)) {
         return true;
     }
     path.utf8_chunks().all(|chunk| {
