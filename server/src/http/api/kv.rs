@@ -30,7 +30,7 @@ use crate::store::{
 use crate::version::{Behaviour, Version};
 
 routes! {
-    "/v1/kv/" [GET PUT DELETE] => waits(kv);
+    "/v1/kv/" [GET PUT DELETE] => soon(kv);
 }
 
 /// Sent only by servers that tests may control.

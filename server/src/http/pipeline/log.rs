@@ -6,11 +6,11 @@ use std::fmt::{self, Write};
 use std::net::SocketAddr;
 
 use http::{Method, StatusCode};
-use proconsul_h1::Head;
 use tracing::Level;
 
 use crate::clock::Stopwatch;
 use crate::go::duration;
+use crate::go::url::RequestTarget;
 use crate::go::url::query::{Query, Semicolons};
 use crate::http::Context;
 use crate::http::route::{self, Route};
@@ -23,7 +23,7 @@ pub(super) const HIDDEN: &str = "<hidden>";
 /// Logs one request. Dropping it logs the end of the request, even if the client has disconnected.
 pub(super) struct RequestLog {
     method: Method,
-    target: bytes::Bytes,
+    target: RequestTarget,
     semicolons: Semicolons,
     peer: Option<SocketAddr>,
     /// `None` if the log does not show finished requests.
@@ -33,16 +33,26 @@ pub(super) struct RequestLog {
 }
 
 impl RequestLog {
-    pub(super) fn new(head: &Head, context: &Context, peer: Option<SocketAddr>) -> Self {
+    pub(super) fn new(
+        method: Method,
+        target: RequestTarget,
+        context: &Context,
+        peer: Option<SocketAddr>,
+    ) -> Self {
         let is_shown = tracing::enabled!(target: "agent.http", Level::DEBUG);
         Self {
-            method: head.method.clone(),
-            target: head.target.as_sent().clone(),
+            method,
+            target,
             semicolons: context.semicolons(),
             peer,
             started: is_shown.then(Stopwatch::start),
             began: context.engine.clock().now(),
         }
+    }
+
+    /// Returns the target of the request.
+    pub(super) fn target(&self) -> &RequestTarget {
+        &self.target
     }
 
     /// Adds the request, which is answered with this status, to the metrics.
@@ -72,7 +82,7 @@ impl RequestLog {
 
     /// Returns the target without its tokens.
     fn url(&self) -> Cow<'_, str> {
-        let url = printed(&self.target);
+        let url = printed(self.target.as_sent());
         let query = url.split_once('?').map_or("", |(_, query)| query);
         if !query.contains("token=") {
             return url;

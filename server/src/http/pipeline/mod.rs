@@ -28,7 +28,7 @@ use crate::http::pipeline::context::Context;
 use crate::http::reply::body::ApiAnswer;
 use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;
-use crate::http::route::{self, Route, RouteMatch, Table};
+use crate::http::route::{self, Answering, Route, RouteMatch, Table};
 use log::{HIDDEN, RequestLog};
 
 /// The routes of Consul's API.
@@ -53,7 +53,7 @@ pub(super) fn respond(
         let call = begin_call(&context, peer, &head);
         let id = call.as_ref().map(OpenCall::id);
         let endpoint = Engine::of_call(id, || to_endpoint(&context, peer, id, head, body));
-        let way = endpoint.unwrap_or_else(|Early(answer)| Way::Early(Some(answer)));
+        let way = endpoint.unwrap_or_else(|Early(answer)| Way::Over(Some(*answer)));
         (call, way)
     };
     async move {
@@ -113,28 +113,22 @@ fn without_tokens(target: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// The way of a request from where it may have to wait.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all requests reach an endpoint"
-)]
 enum Way {
     /// The control plane answers.
     Plane(Pin<Box<dyn Future<Output = ApiAnswer> + Send>>),
-    /// The answer of a step before the endpoint, until it is taken.
-    Early(Option<Box<ApiAnswer>>),
+    /// There was nothing to wait for: the answer, until it is taken.
+    Over(Option<ApiAnswer>),
     /// An endpoint of Consul's API answers.
-    Endpoint(Endpoint),
+    Endpoint(Endpoint, Handling),
 }
 
 /// A request at its endpoint.
 struct Endpoint {
     context: Arc<Context>,
     route: &'static Route,
-    target: RequestTarget,
     accepts_gzip: bool,
     /// Measures the request, and logs its end when it is dropped.
     log: RequestLog,
-    handling: Handling,
 }
 
 /// An answer of a step before the endpoint.
@@ -169,14 +163,14 @@ impl Future for Way {
         let way = self.get_mut();
         let outcome = match way {
             Self::Plane(answering) => return answering.as_mut().poll(task),
-            Self::Early(answer) => {
-                return Poll::Ready(*answer.take().expect("an answer is taken once"));
+            Self::Over(answer) => {
+                return Poll::Ready(answer.take().expect("an answer is taken once"));
             }
-            Self::Endpoint(endpoint) => ready!(Pin::new(&mut endpoint.handling).poll(task)),
+            Self::Endpoint(_, handling) => ready!(Pin::new(handling).poll(task)),
         };
-        match std::mem::replace(way, Self::Early(None)) {
-            Self::Endpoint(endpoint) => Poll::Ready(endpoint.finish(outcome)),
-            Self::Plane(_) | Self::Early(_) => unreachable!("only an endpoint has an outcome"),
+        match std::mem::replace(way, Self::Over(None)) {
+            Self::Endpoint(endpoint, _) => Poll::Ready(endpoint.finish(outcome)),
+            Self::Plane(_) | Self::Over(_) => unreachable!("only an endpoint has an outcome"),
         }
     }
 }
@@ -200,9 +194,13 @@ fn to_endpoint(
         return Err(page.into());
     }
     let (route, rest) = find_route(context, &head.method, &head.target)?;
-    let log = RequestLog::new(&head, context, peer);
-    let accepts_gzip = reply::accepts_gzip(&head.headers);
-    let target = head.target;
+    let endpoint = Endpoint {
+        context: Arc::clone(context),
+        route,
+        accepts_gzip: reply::accepts_gzip(&head.headers),
+        log: RequestLog::new(head.method.clone(), head.target, context, peer),
+    };
+    let target = endpoint.log.target();
     let Ok(query) = Query::parse(target.raw_query(), context.semicolons()) else {
         return Err(pages::bad_query(context).into());
     };
@@ -222,14 +220,12 @@ fn to_endpoint(
         Some(reply) => Handling::of(Ok(reply)),
         None => fault::handle_with_faults(route.handler, request, target.path()),
     };
-    Ok(Way::Endpoint(Endpoint {
-        context: Arc::clone(context),
-        route,
-        target,
-        accepts_gzip,
-        log,
-        handling,
-    }))
+    Ok(match handling {
+        Handling::Plain(Answering::Done(Some(answer))) => {
+            Way::Over(Some(endpoint.finish(answer.into())))
+        }
+        handling => Way::Endpoint(endpoint, handling),
+    })
 }
 
 impl Endpoint {
@@ -243,7 +239,7 @@ impl Endpoint {
             Ok(reply) => reply,
             Err(failure) if failure.kind == FailureKind::Dropped => return ApiAnswer::silence(),
             Err(failure) if context.config.strict && failure.kind == FailureKind::NotEmulated => {
-                return pages::unknown_path(context, self.target.path());
+                return pages::unknown_path(context, self.log.target().path());
             }
             Err(failure) => {
                 if failure.kind == FailureKind::NotEmulated {

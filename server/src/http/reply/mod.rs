@@ -164,6 +164,7 @@ impl Reply {
 
     /// Adds the headers of a read (kv.md 1.2).
     pub(crate) fn with_index(mut self, request: &Request, index: Index) -> Self {
+        self.headers.reserve(HEADERS);
         self.headers.push((INDEX, number(index.0)));
         self.headers.extend(leader(true));
         self.headers.extend(backend(&request.context));
@@ -347,8 +348,9 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Api
         guessed if reply.type_was_guessed && !accepts_gzip => (None, guessed),
         set => (set, None),
     };
-    // The headers are nearly sorted here, which keeps the sort cheap.
-    let mut headers = Vec::with_capacity(HEADERS);
+    let mut headers = reply.headers;
+    let own = headers.len();
+    headers.reserve(HEADERS - own.min(HEADERS));
     if let Some(length) = body.length().filter(|_| is_exact && encoding.is_none()) {
         headers.push((CONTENT_LENGTH, number(length as u64)));
     }
@@ -360,7 +362,8 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Api
     if context.config.version.has(Behaviour::HttpDefaultAclHeader) {
         headers.push((DEFAULT_ACL_POLICY, context.acl_policy.clone()));
     }
-    headers.extend(reply.headers);
+    // Now the headers are nearly sorted, which keeps the sort cheap.
+    headers.rotate_left(own);
     if context.config.translate_wan_addrs {
         headers.push((TRANSLATE_ADDRESSES, TRUE));
     }

@@ -1,7 +1,7 @@
 //! Routes, and Go's rules of matching. Each page declares its own table of routes.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 
 use http::Method;
 
@@ -17,7 +17,7 @@ pub(crate) enum Handler {
     /// Answers without waiting: it needs neither the body nor a blocking query.
     AtOnce(fn(&Request) -> Result<Reply, Failure>),
     /// May wait for the body or for a change of the state.
-    Waits(fn(Request) -> Waiting),
+    Waits(fn(Request) -> Answering),
 }
 
 /// Returns the name of a method that HTTP knows.
@@ -53,7 +53,25 @@ impl Handler {
     pub(crate) fn answer(self, request: Request) -> Answering {
         match self {
             Self::AtOnce(handler) => Answering::Done(Some(handler(&request))),
-            Self::Waits(handler) => Answering::Waits(handler(request)),
+            Self::Waits(handler) => handler(request),
+        }
+    }
+}
+
+impl Answering {
+    /// Begins to answer a request by a handler that waits for nothing but the body and a blocking query. Where there is
+    /// nothing to wait for, no memory is needed for a future.
+    pub(crate) fn soon<Handled>(request: Request, handler: impl FnOnce(Request) -> Handled) -> Self
+    where
+        Handled: Future<Output = Result<Reply, Failure>> + Send + 'static,
+    {
+        if !request.body.has_arrived() || request.query.has("index") {
+            return Self::Waits(Box::pin(handler(request)));
+        }
+        let handled = pin!(handler(request));
+        match handled.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => Self::Done(Some(answer)),
+            Poll::Pending => unreachable!("the handler waits for something else"),
         }
     }
 }
@@ -71,9 +89,10 @@ impl Future for Answering {
 
 /// Declares the routes of a page, one per row: the path, its methods in the order of the `Allow` header, and the handler.
 /// `at_once(f)` stands for a function of `&Request`, `waits(f)` for an `async fn` of `Request`, `waits(&f)` for one of
-/// `&Request`. Between the methods and the arrow may stand what the route asks for if ACLs are on: `asks acl`, `asks
-/// agent:write on agent`; without an access, GET reads and other methods write. The handler says when
-/// ([`Request::authorize`]). An endpoint without methods checks the method itself. `since` and `until` name the releases that have it.
+/// `&Request`, and `soon(f)` for one of `Request` that waits for nothing but the body and a blocking query. Between the
+/// methods and the arrow may stand what the route asks for if ACLs are on: `asks acl`, `asks agent:write on agent`;
+/// without an access, GET reads and other methods write. The handler says when ([`Request::authorize`]). An endpoint
+/// without methods checks the method itself. `since` and `until` name the releases that have it.
 macro_rules! routes {
     ($(
         $path:literal [$($method:ident)*]
@@ -94,11 +113,19 @@ macro_rules! routes {
     (@at_once ($handler:expr)) => { $crate::http::route::Handler::AtOnce($handler) };
     (@waits (&$handler:path)) => {
         $crate::http::route::Handler::Waits(|request| {
-            Box::pin(async move { $handler(&request).await })
+            let handled = Box::pin(async move { $handler(&request).await });
+            $crate::http::route::Answering::Waits(handled)
         })
     };
     (@waits ($handler:path)) => {
-        $crate::http::route::Handler::Waits(|request| Box::pin($handler(request)))
+        $crate::http::route::Handler::Waits(|request| {
+            $crate::http::route::Answering::Waits(Box::pin($handler(request)))
+        })
+    };
+    (@soon ($handler:path)) => {
+        $crate::http::route::Handler::Waits(|request| {
+            $crate::http::route::Answering::soon(request, $handler)
+        })
     };
 }
 pub(crate) use routes;

@@ -30,7 +30,7 @@ use crate::store::{
 use crate::version::{Behaviour, Version};
 
 routes! {
-    "/v1/txn" [PUT] => waits(txn);
+    "/v1/txn" [PUT] => soon(txn);
 }
 
 go_struct! {
