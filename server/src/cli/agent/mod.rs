@@ -7,9 +7,12 @@ mod own_file;
 
 use std::cell::RefCell;
 use std::io;
+use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread::available_parallelism;
 
+use tokio::runtime::{Builder, Runtime};
 use tracing::{error, info, warn};
 
 use self::certificates::Written;
@@ -158,6 +161,21 @@ impl Prepared {
     }
 }
 
+/// Returns the runtime of an agent: threads for half of the machine's cores, since the tests beside it need the others. On
+/// two cores a second thread makes the slowest answers slower by far (`server/benches/README.md`).
+fn runtime() -> io::Result<Runtime> {
+    let cores = available_parallelism().map_or(1, NonZero::get);
+    let mut builder = match cores / 2 {
+        0 | 1 => Builder::new_current_thread(),
+        threads => {
+            let mut builder = Builder::new_multi_thread();
+            builder.worker_threads(threads);
+            builder
+        }
+    };
+    builder.enable_all().build()
+}
+
 /// Serves until a signal arrives, and returns the exit code.
 ///
 /// # Errors
@@ -167,10 +185,7 @@ fn serve(resolved: &Resolved, data: StartData, reread: server::Reread) -> Result
     if let Some(flaw) = policy_flaw(&config.acl) {
         return Err(format!("Failed to start Consul server: {flaw}"));
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| error_text(&error))?;
+    let runtime = runtime().map_err(|error| error_text(&error))?;
     check_files(resolved)?;
     // Filled by `ready`, when the server can be reached.
     let own_files = RefCell::new(None);
