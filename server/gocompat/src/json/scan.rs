@@ -10,6 +10,11 @@ use crate::quote::push_escaped_by;
 /// The deepest nesting of arrays and objects, as in Go. Nothing here recurses over it.
 const MAX_DEPTH: usize = 10_000;
 
+/// How many bytes of a usual body one string or container has.
+const BYTES_PER_EXTENT: usize = 24;
+/// The most extents for which there is room before they are found.
+const MOST_EXTENTS: usize = 256;
+
 /// Why a body does not start with a JSON value. `Display` prints Go's sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyntaxError {
@@ -56,7 +61,7 @@ pub(super) fn first_value(body: &[u8]) -> Result<Document<'_>, SyntaxError> {
     let mut scanner = Scanner {
         body,
         at: 0,
-        extents: Vec::new(),
+        extents: Vec::with_capacity((body.len() / BYTES_PER_EXTENT).min(MOST_EXTENTS)),
     };
     if scanner.peek_past_space().is_none() {
         return Err(SyntaxError::Empty);

@@ -168,7 +168,7 @@ mod tests {
     fn log_of(target: &'static str) -> RequestLog {
         RequestLog {
             method: Method::GET,
-            target: target.into(),
+            target: RequestTarget::authority(target.as_bytes()),
             semicolons: Semicolons::Separate,
             peer: None,
             started: None,

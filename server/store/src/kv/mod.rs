@@ -307,7 +307,7 @@ impl Command for KvWrite {
         let checked = change.store.check_lock_delay(change.now, &key, &verb);
         let written = checked.and_then(|()| {
             change.take_indexes(raft_entries(&key, &verb));
-            change.kv_write(&key, verb)
+            change.kv_write(&key, verb).map(|_| ())
         });
         let has_other_holder = !change.effects.holders.is_empty();
         change.effects.notes.extend(match (&written, session) {
@@ -341,9 +341,13 @@ fn raft_entries(key: &Key, verb: &KvVerb) -> u64 {
 }
 
 impl Change<'_> {
-    /// Writes a key. The caller has checked the lock-delay.
-    pub(crate) fn kv_write(&mut self, key: &Key, verb: KvVerb) -> Result<(), KvRefused> {
-        match verb {
+    /// Writes a key, and returns its row; `None` for a deletion. The caller has checked the lock-delay.
+    pub(crate) fn kv_write(
+        &mut self,
+        key: &Key,
+        verb: KvVerb,
+    ) -> Result<Option<Arc<KvRow>>, KvRefused> {
+        let row = match verb {
             KvVerb::Set(content) => self.kv_set(key, content),
             KvVerb::Cas(content, index) => {
                 // 0 is a missing key.
@@ -351,30 +355,38 @@ impl Change<'_> {
                 if current.map_or(Index::ZERO, |row| row.modify_index) != index {
                     return Err(KvRefused::StaleSet);
                 }
-                self.kv_set(key, content);
+                self.kv_set(key, content)
             }
             KvVerb::Acquire(content, session) => {
                 let acquired = self.kv_acquire(key, content, &session);
-                acquired.map_err(KvRefused::Acquire)?;
+                acquired.map_err(KvRefused::Acquire)?
             }
             KvVerb::Release(content, session) => self.kv_release(key, content, &session)?,
-            KvVerb::Delete => self.kv_delete(key),
-            KvVerb::DeleteCas(index) => match self.store.kv.get(key.as_bytes()) {
-                // A missing key counts as deleted (kv.md trap 18).
-                None => {}
-                Some(row) if row.modify_index != index => return Err(KvRefused::StaleDelete),
-                Some(_) => self.kv_delete(key),
-            },
-            KvVerb::DeleteTree => self.kv_delete_tree(key),
-        }
-        Ok(())
+            KvVerb::Delete => {
+                self.kv_delete(key);
+                return Ok(None);
+            }
+            KvVerb::DeleteCas(index) => {
+                match self.store.kv.get(key.as_bytes()) {
+                    // A missing key counts as deleted (kv.md trap 18).
+                    None => {}
+                    Some(row) if row.modify_index != index => return Err(KvRefused::StaleDelete),
+                    Some(_) => self.kv_delete(key),
+                }
+                return Ok(None);
+            }
+            KvVerb::DeleteTree => {
+                self.kv_delete_tree(key);
+                return Ok(None);
+            }
+        };
+        Ok(Some(row))
     }
 
     /// Writes a key unconditionally.
-    fn kv_set(&mut self, key: &Key, content: Content) {
-        let session = self.holder(key).map(Box::from);
+    fn kv_set(&mut self, key: &Key, content: Content) -> Arc<KvRow> {
         // Only an acquire keeps or raises the lock index (kv.md trap 2).
-        self.put(key, content, 0, session);
+        self.put(key, content, 0, |holder| holder.map(Box::from))
     }
 
     /// Makes `session` the holder of a key.
@@ -383,7 +395,7 @@ impl Change<'_> {
         key: &Key,
         content: Content,
         session: &str,
-    ) -> Result<(), AcquireRefused> {
+    ) -> Result<Arc<KvRow>, AcquireRefused> {
         if session.is_empty() {
             return Err(AcquireRefused::Session(Refusal::MissingSession));
         }
@@ -397,20 +409,23 @@ impl Change<'_> {
                 Some(holder) => return Err(AcquireRefused::HeldBy(holder.into())),
             },
         };
-        self.put(key, content, lock_index, Some(session.into()));
-        Ok(())
+        Ok(self.put(key, content, lock_index, |_| Some(session.into())))
     }
 
     /// Releases a key that `session` holds.
-    fn kv_release(&mut self, key: &Key, content: Content, session: &str) -> Result<(), KvRefused> {
+    fn kv_release(
+        &mut self,
+        key: &Key,
+        content: Content,
+        session: &str,
+    ) -> Result<Arc<KvRow>, KvRefused> {
         if session.is_empty() {
             return Err(KvRefused::Release(Refusal::MissingSession));
         }
         let row = self.store.kv.get(key.as_bytes());
         let held = row.filter(|row| row.session() == Some(session));
         let lock_index = held.ok_or(KvRefused::NotHolder)?.lock_index();
-        self.put(key, content, lock_index, None);
-        Ok(())
+        Ok(self.put(key, content, lock_index, |_| None))
     }
 
     /// Deletes a key if it exists.
@@ -428,14 +443,15 @@ impl Change<'_> {
         self.effects.touched.extend(merged.map(Touched::MergedKeys));
     }
 
-    /// Stores a row if it differs from the current one.
+    /// Stores a row if it differs from the current one, and returns the row of the key. `session` is given the holder, and
+    /// returns the new one.
     pub(crate) fn put(
         &mut self,
         key: &Key,
         content: Content,
         lock_index: u64,
-        session: Option<Box<str>>,
-    ) {
+        session: impl FnOnce(Option<&str>) -> Option<Box<str>>,
+    ) -> Arc<KvRow> {
         // Reuses the allocation of an existing key.
         let stored = self.store.kv.rows.get_key_value(key.as_bytes());
         let key = stored.map_or(key, |(stored, _)| stored).clone();
@@ -443,20 +459,24 @@ impl Change<'_> {
         let rare = Rare {
             flags: content.flags,
             lock_index,
-            session,
+            session: session(current.and_then(|row| row.session())),
         };
         let created = current.map_or(self.index, |row| row.create_index);
         let mut row = KvRow::new(content.value, rare, created, self.index);
-        if current.is_some_and(|current| current.same_content(&row)) {
-            return;
+        if let Some(current) = current
+            && current.same_content(&row)
+        {
+            return Arc::clone(current);
         }
         if row.value.len() <= COPIED_VALUE {
             row.value = Bytes::copy_from_slice(&row.value);
         }
         let before = current.and_then(|current| current.session().map(Box::<str>::from));
         self.holder_changed(&key, before.as_deref(), row.session());
-        self.store.kv.rows.insert(key.clone(), Arc::new(row));
+        let row = Arc::new(row);
+        self.store.kv.rows.insert(key.clone(), Arc::clone(&row));
         self.kv_touched(key);
+        row
     }
 
     /// Removes a row. Returns whether it existed.
@@ -477,9 +497,5 @@ impl Change<'_> {
     fn kv_touched(&mut self, key: Key) {
         self.store.kv.newest = self.index;
         self.effects.touched.push(Touched::Key(key));
-    }
-
-    fn holder(&self, key: &Key) -> Option<&str> {
-        self.store.kv.get(key.as_bytes())?.session()
     }
 }

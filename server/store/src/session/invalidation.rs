@@ -66,7 +66,7 @@ impl Change<'_> {
             value: row.value.clone(),
             flags: row.flags(),
         };
-        self.put(key, content, row.lock_index(), None);
+        self.put(key, content, row.lock_index(), |_| None);
     }
 
     /// Ends all sessions of a node (lower case).

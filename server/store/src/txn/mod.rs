@@ -362,7 +362,7 @@ impl Change<'_> {
         // While there is a copy of the store, each write copies the path to its row.
         let may_fail = operations.iter().any(TxnOperation::may_fail);
         let before = may_fail.then(|| self.store.clone());
-        let mut results = Vec::new();
+        let mut results = Vec::with_capacity(operations.len());
         // The operations behind a failing one run, too, and every failure is listed.
         for (place, operation) in operations.into_iter().enumerate() {
             let key = operation.key();
@@ -406,23 +406,21 @@ impl Change<'_> {
     ) -> Result<(), TxnRefusal> {
         match verb {
             TxnVerb::Write(verb) => {
-                let deletes = matches!(
-                    verb,
-                    KvVerb::Delete | KvVerb::DeleteCas(_) | KvVerb::DeleteTree
-                );
-                self.kv_write(key, verb).map_err(TxnRefusal::Write)?;
-                if !deletes {
-                    results.push(self.result(key, false, TxnRefusal::KeyMissing)?);
-                }
+                let written = self.kv_write(key, verb).map_err(TxnRefusal::Write)?;
+                results.extend(written.map(|row| shown(key, &row, false)));
             }
-            TxnVerb::Get => results.push(self.result(key, true, TxnRefusal::KeyMissing)?),
+            TxnVerb::Get => {
+                let row = self.row(key, TxnRefusal::KeyMissing)?;
+                results.push(shown(key, &row, true));
+            }
             TxnVerb::GetOrEmpty {
                 flags,
                 session,
                 index,
             } => {
-                let found = self.result(key, true, TxnRefusal::KeyMissing);
-                results.push(found.unwrap_or_else(|_| empty(key, flags, &session, index)));
+                let row = self.store.kv.get(key.as_bytes()).map(Arc::clone);
+                let row = row.unwrap_or_else(|| empty(flags, &session, index));
+                results.push(shown(key, &row, true));
             }
             TxnVerb::GetTree => {
                 let entries = self.store.kv.under(key.as_bytes()).into_iter();
@@ -461,15 +459,6 @@ impl Change<'_> {
         Ok(())
     }
 
-    fn result(
-        &self,
-        key: &Key,
-        with_value: bool,
-        missing: TxnRefusal,
-    ) -> Result<TxnResult, TxnRefusal> {
-        Ok(shown(key, &self.row(key, missing)?, with_value))
-    }
-
     fn row(&self, key: &Key, missing: TxnRefusal) -> Result<Arc<KvRow>, TxnRefusal> {
         let row = self.store.kv.get(key.as_bytes());
         row.map(Arc::clone).ok_or(missing)
@@ -484,13 +473,12 @@ fn shown(key: &Key, row: &Arc<KvRow>, with_value: bool) -> TxnResult {
     }
 }
 
-/// Returns the result of `get-or-empty` for a missing key.
-fn empty(key: &Key, flags: u64, session: &str, index: Index) -> TxnResult {
+/// Returns what `get-or-empty` shows of a missing key.
+fn empty(flags: u64, session: &str, index: Index) -> Arc<KvRow> {
     let rare = Rare {
         flags,
         lock_index: 0,
         session: (!session.is_empty()).then(|| session.into()),
     };
-    let row = KvRow::new(Bytes::new(), rare, Index::ZERO, index);
-    shown(key, &Arc::new(row), true)
+    Arc::new(KvRow::new(Bytes::new(), rare, Index::ZERO, index))
 }

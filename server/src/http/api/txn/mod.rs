@@ -69,10 +69,10 @@ pub(crate) async fn txn(mut request: Request) -> Result<Reply, Failure> {
     if count > limit {
         return Err(failure::too_many_operations(count, limit));
     }
-    let operations = bodies
-        .into_iter()
-        .filter_map(|body| operation(&request, body).transpose())
-        .collect::<Result<Vec<TxnOperation>, Failure>>()?;
+    let mut operations = Vec::with_capacity(count);
+    for body in bodies {
+        operations.extend(operation(&request, body)?);
+    }
     if operations.iter().any(TxnOperation::is_write) {
         write(&request, operations)
     } else {
