@@ -6,7 +6,6 @@
 
 mod bad_head;
 mod body;
-mod busy_poll;
 mod chunks;
 mod connection;
 mod head;

@@ -1,5 +1,7 @@
 //! The loop of a connection: reads a request, sends the response, and starts again until either side closes.
 
+mod busy_poll;
+
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -12,12 +14,12 @@ use tokio::io::AsyncWriteExt;
 
 use crate::bad_head::BadHead;
 use crate::body::{HEAD_ROOM, Incoming, Left, UNREAD_LIMIT, Wire};
-use crate::busy_poll::BusyPoll;
 use crate::head::{Expectation, Framing, Head, Persistence};
 use crate::lines::Lines;
 use crate::response::{Ending, Fate, HttpResponse, ResponseBody, Terms};
 use crate::stream::{HangingUp, Stream, WriteSide};
 use crate::strictness::Strictness;
+use busy_poll::BusyPoll;
 
 /// How long a closing connection is read, as in Go. Unread bytes would cause a reset, which could destroy the
 /// last response.
