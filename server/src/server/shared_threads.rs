@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::future::pending;
 use std::io;
 use std::num::NonZero;
+use std::sync::LazyLock;
 use std::thread::{Builder, available_parallelism};
 
 use parking_lot::Mutex;
@@ -15,6 +16,11 @@ use tokio::runtime::{self, Handle};
 
 /// Those of this process.
 pub(super) static THREADS: SharedThreads = SharedThreads(Mutex::new((Vec::new(), 0)));
+
+/// How many threads the machine can run at once. Finding out takes as long as starting a server: the limits of the process
+/// are in files.
+static MOST_THREADS: LazyLock<usize> =
+    LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
 
 /// The runtimes of the threads, and the number of servers that have got one.
 pub(super) struct SharedThreads(Mutex<(Vec<Handle>, usize)>);
@@ -31,8 +37,7 @@ impl SharedThreads {
     pub(super) fn next(&self) -> io::Result<Handle> {
         let mut guard = self.0.lock();
         let (threads, servers) = &mut *guard;
-        let all = available_parallelism().map_or(1, NonZero::get);
-        if threads.len() < all.min(*servers + 1) {
+        if threads.len() < (*MOST_THREADS).min(*servers + 1) {
             threads.push(start()?);
         }
         let next = *servers % threads.len();

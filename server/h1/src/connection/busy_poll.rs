@@ -2,8 +2,8 @@
 //!
 //! A client that calls in a loop sends its next request within microseconds of an answer, and waking a processor that
 //! sleeps takes many times that. So a thread that has only this connection to serve looks again and again for some
-//! microseconds, as Go's runtime does. Other tasks of the thread run in between, and a client that thinks for longer
-//! is soon waited for as usual.
+//! microseconds, as Go's runtime does, and so does one to which a client has just connected. Other tasks of the thread
+//! run in between, and a client that thinks for longer is soon waited for as usual.
 
 use std::cell::Cell;
 use std::num::NonZero;
@@ -30,7 +30,9 @@ thread_local! {
 
 /// What a connection knows of its client's haste.
 #[derive(Debug, Default)]
-pub(crate) struct BusyPoll {
+pub(super) struct BusyPoll {
+    /// Whether a request was waited for: who connects sends the first one at once.
+    has_begun: bool,
     /// How many requests in a row the thread has served of this connection.
     alone: u32,
     /// How many requests are still waited for as usual.
@@ -41,7 +43,7 @@ pub(crate) struct BusyPoll {
 
 impl BusyPoll {
     /// Waits for more bytes of a head. Returns `false` at the end of the stream.
-    pub(crate) async fn more_of_head(&mut self, wire: &Wire) -> bool {
+    pub(super) async fn more_of_head(&mut self, wire: &Wire) -> bool {
         let connection = std::ptr::from_ref(wire).addr();
         if self.is_worthwhile(connection) && *HAS_OTHER_CORES {
             for _ in 0..LOOKS {
@@ -65,7 +67,8 @@ impl BusyPoll {
         self.alone = (self.alone + 1).min(ALONE);
         let is_resting = self.rest > 0;
         self.rest = self.rest.saturating_sub(1);
-        self.alone == ALONE && !is_resting
+        let is_new = !std::mem::replace(&mut self.has_begun, true);
+        is_new || self.alone == ALONE && !is_resting
     }
 
     /// Rests after looking in vain, each time for twice as many requests.
@@ -89,6 +92,7 @@ mod tests {
     #[test]
     fn a_thread_looks_for_requests_of_the_only_connection_that_it_serves() {
         let (mut one, mut other) = (BusyPoll::default(), BusyPoll::default());
+        assert!(one.is_worthwhile(1) && other.is_worthwhile(2), "both are new");
         for _ in 0..100 {
             assert!(!one.is_worthwhile(1) && !other.is_worthwhile(2));
         }
@@ -101,6 +105,7 @@ mod tests {
     #[test]
     fn a_slow_client_is_looked_for_less_and_less() {
         let mut client = BusyPoll::default();
+        assert!(client.is_worthwhile(3), "it is new");
         usual(&mut client, 3);
         let rests = [(); 10].map(|()| {
             client.rest();
