@@ -16,6 +16,7 @@ const SETTINGS: ServeOptions = ServeOptions {
         chunks: true,
     },
     hanging_up: HangingUp::Waits,
+    busy_poll: true,
     date: || HeaderValue::from_static("today"),
     // The client closes the connection.
     sleep: |_| Box::pin(std::future::pending()),

@@ -7,20 +7,15 @@
 use std::cell::Cell;
 use std::future::pending;
 use std::io;
-use std::num::NonZero;
-use std::sync::LazyLock;
-use std::thread::{Builder, available_parallelism};
+use std::thread::Builder;
 
 use parking_lot::Mutex;
 use tokio::runtime::{self, Handle};
 
+use crate::os::CORES;
+
 /// Those of this process.
 pub(super) static THREADS: SharedThreads = SharedThreads(Mutex::new((Vec::new(), 0)));
-
-/// How many threads the machine can run at once. Finding out takes as long as starting a server: the limits of the process
-/// are in files.
-static MOST_THREADS: LazyLock<usize> =
-    LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
 
 /// The runtimes of the threads, and the number of servers that have got one.
 pub(super) struct SharedThreads(Mutex<(Vec<Handle>, usize)>);
@@ -37,7 +32,7 @@ impl SharedThreads {
     pub(super) fn next(&self) -> io::Result<Handle> {
         let mut guard = self.0.lock();
         let (threads, servers) = &mut *guard;
-        if threads.len() < (*MOST_THREADS).min(*servers + 1) {
+        if threads.len() < (*CORES).min(*servers + 1) {
             threads.push(start()?);
         }
         let next = *servers % threads.len();
@@ -69,7 +64,7 @@ mod tests {
     use std::collections::HashSet;
     use std::thread::{self, ThreadId};
 
-    use super::{Mutex, SharedThreads, THREADS, available_parallelism, is_this_one};
+    use super::{CORES, Mutex, SharedThreads, THREADS, is_this_one};
 
     fn this_thread() -> (ThreadId, bool) {
         (thread::current().id(), is_this_one())
@@ -77,7 +72,7 @@ mod tests {
 
     #[tokio::test]
     async fn servers_take_turns_on_as_many_threads_as_the_machine_runs_at_once() {
-        let all = available_parallelism().expect("a machine knows it").get();
+        let all = *CORES;
         let shared = SharedThreads(Mutex::default());
         let mut threads = HashSet::new();
         for _ in 0..4 * all {

@@ -6,9 +6,6 @@
 //! run in between, and a client that thinks for longer is soon waited for as usual.
 
 use std::cell::Cell;
-use std::num::NonZero;
-use std::sync::LazyLock;
-use std::thread::available_parallelism;
 
 use crate::body::{HEAD_ROOM, Wire};
 
@@ -18,10 +15,6 @@ const LOOKS: u32 = 64;
 const ALONE: u32 = 4;
 /// The most requests that are waited for as usual after looking in vain.
 const LONGEST_REST: u32 = 256;
-
-/// Whether the client can run while a thread looks.
-static HAS_OTHER_CORES: LazyLock<bool> =
-    LazyLock::new(|| available_parallelism().is_ok_and(|cores| cores > NonZero::<usize>::MIN));
 
 thread_local! {
     /// The connection whose request this thread has served last, by the address of its state.
@@ -42,10 +35,10 @@ pub(super) struct BusyPoll {
 }
 
 impl BusyPoll {
-    /// Waits for more bytes of a head. Returns `false` at the end of the stream.
-    pub(super) async fn more_of_head(&mut self, wire: &Wire) -> bool {
+    /// Waits for more bytes of a head, and looks for them before if it `may`. Returns `false` at the end of the stream.
+    pub(super) async fn more_of_head(&mut self, wire: &Wire, may: bool) -> bool {
         let connection = std::ptr::from_ref(wire).addr();
-        if self.is_worthwhile(connection) && *HAS_OTHER_CORES {
+        if may && self.is_worthwhile(connection) {
             for _ in 0..LOOKS {
                 if let Some(there) = wire.more_at_once(HEAD_ROOM).await {
                     self.next_rest = 0;
@@ -92,7 +85,10 @@ mod tests {
     #[test]
     fn a_thread_looks_for_requests_of_the_only_connection_that_it_serves() {
         let (mut one, mut other) = (BusyPoll::default(), BusyPoll::default());
-        assert!(one.is_worthwhile(1) && other.is_worthwhile(2), "both are new");
+        assert!(
+            one.is_worthwhile(1) && other.is_worthwhile(2),
+            "both are new"
+        );
         for _ in 0..100 {
             assert!(!one.is_worthwhile(1) && !other.is_worthwhile(2));
         }

@@ -38,6 +38,9 @@ pub struct ServeOptions {
     pub strict: Strictness,
     /// Whether a client that stops sending while it waits has gone.
     pub hanging_up: HangingUp,
+    /// Whether a thread may look for the next request of a busy client for a while before it sleeps. Only where the client
+    /// can run meanwhile: on more than one core.
+    pub busy_poll: bool,
     /// Returns the `Date` of responses. Only the application reads machine time.
     pub date: fn() -> HeaderValue,
     /// Sleeps in machine time.
@@ -199,7 +202,7 @@ async fn next_head(
         if there >= limit {
             return Err(BadHead::TooLarge.into());
         }
-        if !busy_poll.more_of_head(wire).await {
+        if !busy_poll.more_of_head(wire, settings.busy_poll).await {
             let is_beginning =
                 there >= BEGINNING || last_method.is_none() || !settings.strict.heads;
             return Err(if there > 0 && is_beginning {

@@ -7,10 +7,8 @@ mod own_file;
 
 use std::cell::RefCell;
 use std::io;
-use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread::available_parallelism;
 
 use tokio::runtime::{Builder, Runtime};
 use tracing::{error, info, warn};
@@ -31,7 +29,7 @@ use crate::control::{Address, Addresses};
 use crate::entropy::Entropy;
 use crate::go::syscall::error_text;
 use crate::https::Tls;
-use crate::os::{Caught, Signals};
+use crate::os::{CORES, Caught, Signals};
 use crate::server::{self, Reload, StartData};
 use crate::version::Behaviour;
 
@@ -164,8 +162,7 @@ impl Prepared {
 /// Returns the runtime of an agent: threads for half of the machine's cores, since the tests beside it need the others. On
 /// two cores a second thread makes the slowest answers slower by far (`server/benches/README.md`).
 fn runtime() -> io::Result<Runtime> {
-    let cores = available_parallelism().map_or(1, NonZero::get);
-    let mut builder = match cores / 2 {
+    let mut builder = match *CORES / 2 {
         0 | 1 => Builder::new_current_thread(),
         threads => {
             let mut builder = Builder::new_multi_thread();

@@ -1,9 +1,14 @@
-//! What operating systems do differently: signals, programs with all that they start, Unix sockets, special files.
+//! What operating systems do differently: signals, programs with all that they start, Unix sockets, special files; and
+//! how many threads run at once.
 
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
+
+use std::num::NonZero;
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
 
 #[cfg(unix)]
 pub(crate) use unix::{Family, Identity, Signals, UnixListener, ending, listen_at, shell, special};
@@ -11,6 +16,11 @@ pub(crate) use unix::{Family, Identity, Signals, UnixListener, ending, listen_at
 pub(crate) use windows::{
     Family, Identity, Signals, UnixListener, ending, listen_at, shell, special,
 };
+
+/// How many threads the machine runs at once, as far as this process may use it. Linux says so in a dozen files, and so it
+/// is asked once.
+pub(crate) static CORES: LazyLock<usize> =
+    LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
 
 /// A caught signal, or what Windows has in its place, where nothing is a hangup.
 #[cfg_attr(windows, allow(dead_code))]

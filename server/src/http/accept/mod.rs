@@ -19,7 +19,7 @@ use crate::control::Doors;
 use crate::http::pipeline;
 use crate::http::pipeline::context::Context;
 use crate::https::Tls;
-use crate::os::UnixListener;
+use crate::os::{CORES, UnixListener};
 use crate::version::Behaviour;
 use connections::Place;
 use tasks::Tasks;
@@ -206,6 +206,7 @@ async fn serve(
         } else {
             HangingUp::Waits
         },
+        busy_poll: *CORES > 1,
         date: clock::http_date,
         sleep: |pause| Box::pin(clock::machine_sleep(pause)),
     };
