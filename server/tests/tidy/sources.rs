@@ -264,15 +264,3 @@ fn no_file_names_a_machine_or_is_large() {
     assert_none("what only one machine has", &complaints);
     assert!(root().join("Cargo.toml").exists());
 }
-
-/// With them reqwest, whose only use here is HTTP to hosts with ASCII names, brings 20 packages and 100 KiB of tables.
-/// `cargo update -p idna_adapter --precise 1.0.0` leaves them out again.
-#[test]
-fn the_lock_file_has_no_tables_of_unicode() {
-    let lock = std::fs::read_to_string(root().join("Cargo.lock")).expect("the lock file is there");
-    let packages = lock.lines().filter(|line| line.starts_with("name = \""));
-    let (tables, others): (Vec<_>, Vec<_>) = packages.partition(|name| name.contains("\"icu_"));
-    assert!(others.len() > 100, "the packages are found");
-    let complaints: Vec<String> = tables.into_iter().map(str::to_owned).collect();
-    assert_none("packages with tables of Unicode", &complaints);
-}
