@@ -103,10 +103,10 @@ impl Wire {
         std::future::poll_fn(|context| self.reading().poll_more(context, room)).await
     }
 
-    /// Returns whether more bytes are there or the stream has ended, as [`Wire::more`]; `None` if it has to wait.
-    pub(crate) async fn more_at_once(&self, room: usize) -> Option<bool> {
+    /// Reads more bytes of a head, as [`Wire::more`] does; `None` if that has to wait.
+    pub(crate) async fn more_of_head_at_once(&self) -> Option<bool> {
         std::future::poll_fn(|context| {
-            Poll::Ready(match self.reading().poll_more(context, room) {
+            Poll::Ready(match self.reading().poll_more(context, HEAD_ROOM) {
                 Poll::Ready(there) => Some(there),
                 Poll::Pending => None,
             })

@@ -484,7 +484,6 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
 ];
 
-/// So little that a burst of requests exceeds it at once.
 /// An agent can start with it, although the suite keeps asking whether it has started. [`TOO_MANY`] requests at once exceed it.
 const RATE: &str = r#"{"limits": {"rpc_rate": 30, "rpc_max_burst": 30}}"#;
 const TOO_MANY: usize = 100;

@@ -7,9 +7,9 @@
 
 use std::cell::Cell;
 
-use crate::body::{HEAD_ROOM, Wire};
+use crate::body::Wire;
 
-/// How often one wait looks. A look takes about a microsecond: the kernel is asked for events.
+/// How often one wait looks. All its looks take some twenty microseconds: the kernel is asked for events.
 const LOOKS: u32 = 64;
 /// How many requests in a row the thread has to have served of one connection.
 const ALONE: u32 = 4;
@@ -40,7 +40,7 @@ impl BusyPoll {
         let connection = std::ptr::from_ref(wire).addr();
         if may && self.is_worthwhile(connection) {
             for _ in 0..LOOKS {
-                if let Some(there) = wire.more_at_once(HEAD_ROOM).await {
+                if let Some(there) = wire.more_of_head_at_once().await {
                     self.next_rest = 0;
                     return there;
                 }
@@ -49,7 +49,7 @@ impl BusyPoll {
             }
             self.rest();
         }
-        wire.more(HEAD_ROOM).await
+        wire.more_of_head().await
     }
 
     /// Returns whether to look for the next request of this connection, whose last one this thread has just served.

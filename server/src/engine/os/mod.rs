@@ -17,8 +17,8 @@ pub(crate) use windows::{
     Family, Identity, Signals, UnixListener, ending, listen_at, shell, special,
 };
 
-/// How many threads the machine runs at once, as far as this process may use it. Linux says so in a dozen files, and so it
-/// is asked once.
+/// How many threads the machine runs at once, as far as this process may use it. Linux says so in files, and so it is
+/// asked once.
 pub(crate) static CORES: LazyLock<usize> =
     LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
 
