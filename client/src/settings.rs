@@ -155,6 +155,11 @@ mod tests {
             url(&[("CONSUL_HTTP_ADDR", "c:1"), ("CONSUL_HTTP_SSL", "true")])?,
             "https://c:1/"
         );
+        // Consul's verbs ask DNS for this name, too (seen on 1.8.7).
+        assert_eq!(
+            url(&[("CONSUL_HTTP_ADDR", "bücher.invalid:1")])?,
+            "http://xn--bcher-kva.invalid:1/"
+        );
         let socket = from(&[("CONSUL_HTTP_ADDR", "unix:///run/c.sock")])?.address()?;
         assert_eq!(socket.socket, Some(PathBuf::from("/run/c.sock")));
         Ok(())
