@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::engine::{Engine, Era, Wakened};
+use crate::engine::{Engine, Era, Found, Wakened};
 use crate::history::CallId;
 use crate::store::{Answer, Index, News, Read, ReadResult};
 
@@ -18,6 +18,8 @@ pub struct Wait {
     pub call: Option<CallId>,
     /// Whether the wait ends at its limit, without jitter.
     pub is_exact: bool,
+    /// Whether Consul answers it from a stream: then it waits on when a snapshot is restored (operator.md 6.r8).
+    pub is_streamed: bool,
 }
 
 /// The jitter of a wait is at most its limit divided by this, so that clients that began together do not come back
@@ -83,8 +85,8 @@ pub async fn answer_when<R: Read>(
     let Some(wait) = wait else {
         return engine.read(read);
     };
-    let since = engine.era();
-    let first = engine.read(read)?;
+    let (since, first) = engine.read_in_era(read);
+    let first = first?;
     if is_over(&first) {
         return Ok(first);
     }
@@ -92,7 +94,7 @@ pub async fn answer_when<R: Read>(
     Box::pin(wait_for_news(engine, read, wait, since, first, is_over)).await
 }
 
-/// Reads again until an answer ends the wait. `since` is the era from before the first read.
+/// Reads again until an answer ends the wait. `since` is the era of the first read.
 async fn wait_for_news<R: Read>(
     engine: &Engine,
     read: &R,
@@ -107,7 +109,8 @@ async fn wait_for_news<R: Read>(
     };
     let limit = wait.limit + jitter;
     let deadline = engine.clock().now().plus(limit);
-    let mut waiter = engine.waiter(wait.call, read, wait.min_index, deadline, since);
+    let (call, is_streamed) = (wait.call, wait.is_streamed);
+    let mut waiter = engine.waiter(call, is_streamed, read, wait.min_index, deadline, since);
     loop {
         let mut at_once = false;
         // Registered before the latest read: nothing can fall between the read and the wait.
@@ -116,11 +119,16 @@ async fn wait_for_news<R: Read>(
                 Wakened::LookAgain => {}
                 Wakened::AnswerNow => at_once = true,
                 // The newest index, so that unrelated writes do not end the next wait at once (1.22.md A5).
-                Wakened::TimedOut if latest.news == News::Existence => return engine.read(read),
-                Wakened::TimedOut | Wakened::AnswerAsRead => return Ok(latest),
+                Wakened::TimedOut if latest.news == News::Existence => at_once = true,
+                Wakened::TimedOut => return Ok(latest),
             }
         }
-        latest = engine.read(read)?;
+        match waiter.look(read)? {
+            Found::Now(found) => latest = found,
+            // What it was woken for before, or what it has read.
+            Found::Before(Some(found)) if is_over(&found) => return Ok(found),
+            Found::Before(_) => return Ok(latest),
+        }
         if is_over(&latest) || at_once {
             return Ok(latest);
         }

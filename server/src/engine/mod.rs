@@ -42,7 +42,7 @@ pub(crate) use observe::barrier;
 pub use observe::{Blocked, BlockedOn, Explanation, OpenCall, Unmet, WhyUnmet};
 pub use runs::RunOrder;
 pub(crate) use time::Travel;
-pub use waiter::{Waiter, Wakened};
+pub use waiter::{Found, Waiter, Wakened};
 
 /// One Consul's state, and everything that happens to it.
 #[derive(Debug)]
@@ -136,10 +136,16 @@ impl Engine {
     /// # Errors
     /// The read is refused.
     pub fn read<R: Read>(&self, read: &R) -> ReadResult<R> {
+        self.read_in_era(read).1
+    }
+
+    /// Answers a read now, and says in which era.
+    fn read_in_era<R: Read>(&self, read: &R) -> (Era, ReadResult<R>) {
         if R::IS_SMALL {
-            self.with_store(|store, _| read.look(store))
+            self.look(|state, _| (state.era(), read.look(state.store())))
         } else {
-            read.look(&self.snapshot())
+            let (era, store) = self.look(|state, _| (state.era(), state.store().clone()));
+            (era, read.look(&store))
         }
     }
 
@@ -172,15 +178,20 @@ impl Engine {
     /// Looks at the store, after applying everything that is due. Reads that come at the same time do not wait for each
     /// other, unless something is due.
     fn with_store<T>(&self, look: impl FnOnce(&Store, Timestamp) -> T) -> T {
+        self.look(|state, now| look(state.store(), now))
+    }
+
+    /// Looks at the state as [`Engine::with_store`] does.
+    fn look<T>(&self, look: impl FnOnce(&State, Timestamp) -> T) -> T {
         between_steps();
         {
             let state = self.state.read();
             let now = self.clock.now();
             if state.store().next_deadline().is_none_or(|due| due > now) {
-                return look(state.store(), now);
+                return look(&state, now);
             }
         }
-        self.with_state(|state, now| look(state.store(), now))
+        self.with_state(|state, now| look(state, now))
     }
 
     /// Looks at the state, after applying everything that is due.

@@ -51,9 +51,14 @@ pub(crate) struct Checkpoint {
     pub(super) store: Store,
 }
 
-/// How often the state was replaced as a whole: by a rollback, a load, a restart, a lowering of indexes.
+/// How often the state was exchanged as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Era(u64);
+pub struct Era {
+    /// By a rollback, a load, a restart, a lowering of indexes: who waits is answered with the new state.
+    pub(super) replaced: u64,
+    /// By the restore of a snapshot: who waits is answered with the state of before.
+    pub(super) superseded: u64,
+}
 
 /// A change under way: the state, at one moment, under the lock.
 pub(super) struct Mutation<'a> {
@@ -196,34 +201,47 @@ impl Mutation<'_> {
     /// Changes the store as no command can. Blocked requests are answered with the new state, whose index may be lower
     /// than the client's.
     pub(super) fn replace(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
-        change(&mut self.state.store, self.now);
-        self.state.history.forget_delays();
-        self.state.era.0 += 1;
-        self.state.store.run_checks_again(self.now);
-        self.apply_due();
+        self.exchange(change);
+        self.state.era.replaced += 1;
         let everybody = self.state.waiters.all();
         self.answer(everybody);
     }
 
-    /// Changes the store as [`Mutation::replace`] does. Blocked requests are answered with what they have read before.
+    /// Changes the store as [`Mutation::replace`] does. Blocked requests are answered with the state of before, whenever
+    /// they get to look; those that are answered from a stream wait on, for news of the new state.
     pub(super) fn supersede(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
+        let before = Arc::new(self.state.store.clone());
+        self.exchange(change);
+        self.state.era.superseded += 1;
         for told in self.state.waiters.all() {
-            told.mark_as_read();
+            told.supersede(&before);
+            self.wake(told);
         }
-        self.replace(change);
+    }
+
+    fn exchange(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
+        change(&mut self.state.store, self.now);
+        self.state.history.forget_delays();
+        self.state.store.run_checks_again(self.now);
+        self.apply_due();
     }
 
     /// Makes the next look of these waiters their answer.
     pub(super) fn answer(&mut self, waiters: Vec<Arc<Told>>) {
         for told in waiters {
-            told.mark_pending();
             told.mark_at_once();
-            if let Some(call) = told.call {
-                self.state
-                    .wake_call(self.now, self.cause, call, WokenBy::Control);
-            }
-            self.woken.push(told);
+            self.wake(told);
         }
+    }
+
+    /// Lets a waiter look, though nothing that it reads was touched.
+    fn wake(&mut self, told: Arc<Told>) {
+        told.mark_pending();
+        if let Some(call) = told.call {
+            self.state
+                .wake_call(self.now, self.cause, call, WokenBy::Control);
+        }
+        self.woken.push(told);
     }
 
     /// Moves the clock on to a deadline, lets the requests go on whose time is up then, and applies what is due.

@@ -6,7 +6,7 @@ use super::mutate::Era;
 use super::observe::calls::{Parked, Told};
 use super::{Engine, between_steps};
 use crate::history::{CallId, WokenBy};
-use crate::store::{Index, Read, ReadSet, Subject};
+use crate::store::{Answer, Index, Read, ReadResult, ReadSet, Subject};
 use crate::timestamp::Timestamp;
 use crate::watch::WaiterId;
 
@@ -31,25 +31,34 @@ pub enum Wakened {
     LookAgain,
     /// The next look is the answer, whatever it finds.
     AnswerNow,
-    /// The latest look is the answer: the state has been superseded by a snapshot.
-    AnswerAsRead,
     /// The time is up.
     TimedOut,
 }
 
+/// What a waiter finds when it looks.
+#[derive(Debug)]
+pub enum Found<T> {
+    /// What there is.
+    Now(T),
+    /// What there was when the restore of a snapshot superseded it, which ends the wait; `None` if the waiter was not
+    /// registered then, and nothing is known that is newer than its latest look.
+    Before(Option<T>),
+}
+
 impl Engine {
-    /// The era of the state, for [`Engine::waiter`].
+    /// The era of the state.
     #[must_use]
     pub fn era(&self) -> Era {
         self.state.read().era()
     }
 
     /// Returns a waiter, not yet registered, whose time is up at `until`. `call` is the request, which waits for `read`
-    /// to pass `min_index`. `since` is the era in which the request began: if the whole state is replaced before the
-    /// waiter is registered, the waiter is answered as if it had been registered.
+    /// to pass `min_index`, and which is answered from a stream or not. `since` is the era of its first look: if the whole state is exchanged before the waiter is
+    /// registered, the waiter is answered as if it had been registered.
     pub fn waiter(
         &self,
         call: Option<CallId>,
+        is_streamed: bool,
         read: &impl Read,
         min_index: Index,
         until: Timestamp,
@@ -60,7 +69,7 @@ impl Engine {
             engine: self,
             since,
             id: self.state.write().waiters.admit(),
-            told: Arc::new(Told::new(call)),
+            told: Arc::new(Told::new(call, is_streamed)),
             reads: Vec::new(),
             until,
             shown: call.map(|call| (call, read.subject(), min_index)),
@@ -78,8 +87,9 @@ impl Waiter<'_> {
         let mut state = self.engine.lock();
         state.waiters.deregister(self.id, &self.reads);
         state.waiters.register(self.id, &self.told, reads);
-        if state.era() != self.since {
-            self.since = state.era();
+        let replaced = state.era().replaced;
+        if replaced != self.since.replaced {
+            self.since.replaced = replaced;
             self.told.mark_pending();
             self.told.mark_at_once();
             self.told.tell();
@@ -87,6 +97,19 @@ impl Waiter<'_> {
         drop(state);
         self.reads.clone_from(reads);
         false
+    }
+
+    /// Looks.
+    ///
+    /// # Errors
+    /// The read is refused.
+    pub fn look<R: Read>(&self, read: &R) -> Result<Found<Answer<R::Rows>>, R::Refused> {
+        let (era, now) = self.engine.read_in_era(read);
+        if self.told.is_streamed || era.superseded == self.since.superseded {
+            return now.map(Found::Now);
+        }
+        let before: Option<ReadResult<R>> = self.told.before().map(|store| read.look(store));
+        before.transpose().map(Found::Before)
     }
 
     /// Waits until something of its read set was touched since the last call, or its time is up.
@@ -105,9 +128,7 @@ impl Waiter<'_> {
         if self.shown.is_some() {
             self.told.take_pending();
         }
-        if self.told.is_as_read() {
-            Wakened::AnswerAsRead
-        } else if self.told.is_at_once() {
+        if self.told.is_at_once() {
             Wakened::AnswerNow
         } else {
             Wakened::LookAgain

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use crate::history::CallId;
-use crate::store::{Index, Subject};
+use crate::store::{Index, Store, Subject};
 use crate::timestamp::Timestamp;
 
 /// The signal that wakes a waiter.
@@ -21,16 +21,19 @@ pub(in crate::engine) struct Told {
     pending: AtomicBool,
     /// Whether the next read is the answer, whatever it finds.
     at_once: AtomicBool,
-    /// Whether the latest read is the answer, since what it has read is superseded.
-    as_read: AtomicBool,
+    /// The state that the waiter is answered with, once the restore of a snapshot has superseded it.
+    before: OnceLock<Arc<Store>>,
+    /// Whether the waiter is answered from a stream, which goes on when a snapshot is restored.
+    pub(in crate::engine) is_streamed: bool,
     /// The request, if the engine is observed.
     pub(in crate::engine) call: Option<CallId>,
 }
 
 impl Told {
-    pub(in crate::engine) fn new(call: Option<CallId>) -> Self {
+    pub(in crate::engine) fn new(call: Option<CallId>, is_streamed: bool) -> Self {
         Self {
             call,
+            is_streamed,
             ..Self::default()
         }
     }
@@ -60,12 +63,15 @@ impl Told {
         self.at_once.store(true, Ordering::Relaxed);
     }
 
-    pub(in crate::engine) fn is_as_read(&self) -> bool {
-        self.as_read.load(Ordering::Relaxed)
+    /// Keeps the state that a restored snapshot supersedes, the first one of several.
+    pub(in crate::engine) fn supersede(&self, before: &Arc<Store>) {
+        if !self.is_streamed {
+            self.before.get_or_init(|| Arc::clone(before));
+        }
     }
 
-    pub(in crate::engine) fn mark_as_read(&self) {
-        self.as_read.store(true, Ordering::Relaxed);
+    pub(in crate::engine) fn before(&self) -> Option<&Store> {
+        self.before.get().map(Arc::as_ref)
     }
 }
 

@@ -5,6 +5,7 @@ mod interleaved;
 mod store;
 
 mod parallel;
+mod restored;
 mod told;
 
 use std::pin::pin;
@@ -91,6 +92,7 @@ fn wait_past(min_index: u64) -> Option<Wait> {
         limit: Duration::from_secs(60),
         call: None,
         is_exact: false,
+        is_streamed: false,
     })
 }
 

@@ -48,8 +48,8 @@ fn who_is_told_before_it_waits_does_not_wait() {
         .begin_call(None, "GET", "/v1/kv/a")
         .expect("observed");
     let (read, until) = (get("a"), Timestamp::ZERO.plus(MINUTE));
-    let mut waiter = engine.waiter(Some(call.id()), &read, Index(1), until, engine.era());
-    let Ok(Answer { reads, .. }) = engine.read(&read);
+    let (since, Ok(Answer { reads, .. })) = engine.read_in_era(&read);
+    let mut waiter = engine.waiter(Some(call.id()), false, &read, Index(1), until, since);
     assert!(!waiter.waits_for(&reads), "it has to look again");
     put(&engine, "a", "1");
     assert!(waiter.waits_for(&reads));
@@ -67,11 +67,10 @@ fn who_looked_before_the_state_was_replaced_is_answered() {
     put(&engine, "a", "1");
     engine.checkpoint("old");
     put(&engine, "a", "2");
-    let since = engine.era();
-    let Ok(Answer { index, .. }) = engine.read(&read);
+    let (since, Ok(Answer { index, .. })) = engine.read_in_era(&read);
     assert!(engine.rollback("old"));
     let until = Timestamp::ZERO.plus(MINUTE);
-    let mut waiter = engine.waiter(None, &read, index, until, since);
+    let mut waiter = engine.waiter(None, false, &read, index, until, since);
     let Ok(Answer { reads, .. }) = engine.read(&read);
     assert!(!waiter.waits_for(&reads), "it has to look again");
     assert!(waiter.waits_for(&reads));
@@ -87,8 +86,8 @@ fn nothing_is_recorded_in_the_past() {
     let call = engine.begin_call(None, "GET", "/v1/kv/a?index=9");
     let call = call.expect("the engine is observed");
     let (read, until) = (get("a"), Timestamp::from_nanos(100));
-    let mut waiter = engine.waiter(Some(call.id()), &read, Index(9), until, engine.era());
-    let Ok(Answer { reads, .. }) = engine.read(&read);
+    let (since, Ok(Answer { reads, .. })) = engine.read_in_era(&read);
+    let mut waiter = engine.waiter(Some(call.id()), false, &read, Index(9), until, since);
     assert!(!waiter.waits_for(&reads) && waiter.waits_for(&reads));
     let mut wait = pin!(waiter.wait());
     assert!(poll(&mut wait).is_pending());

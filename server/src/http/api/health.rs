@@ -119,6 +119,11 @@ async fn shown<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     } else if is_stream {
         // A stream ends with its token; other changes of rights show when the time is up (acl.md 10.6).
         let token = request.rights_of_read()?.token();
+        let mut options = options;
+        options.wait = options.wait.map(|wait| Wait {
+            is_streamed: true,
+            ..wait
+        });
         let (answer, filter, _) =
             read(request, &WithToken(of_service, token), options, fields).await?;
         Ok((answer, filter, request.rights_of_read()?))

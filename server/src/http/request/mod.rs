@@ -153,6 +153,7 @@ impl Request {
             limit,
             call: self.call,
             is_exact: false,
+            is_streamed: false,
         }))
     }
 

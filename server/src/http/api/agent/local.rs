@@ -92,6 +92,7 @@ fn hash_wait(request: &Request) -> Result<(Option<String>, Option<Wait>), Failur
         limit,
         call: request.call,
         is_exact: false,
+        is_streamed: false,
     });
     Ok((hash, wait))
 }
