@@ -48,7 +48,7 @@ pub(crate) struct Origin<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct MetaFile<'a> {
-    version: u64,
+    version: i64,
     #[serde(rename = "ID")]
     id: String,
     index: u64,
@@ -93,7 +93,7 @@ pub(super) fn of(
     let mut encoded = Vec::new();
     crate::go::base64::encode(&peers, &mut encoded);
     let file = MetaFile {
-        version: 1,
+        version: VERSION,
         id: format!("{TERM}-{index}-{}", wall.as_millis()),
         index,
         term: TERM,
@@ -112,6 +112,10 @@ pub(super) fn of(
     text.push('\n');
     text
 }
+
+/// The version of every archive that this server makes. Raft's is 1; a real Consul would try to read a state under that, and
+/// end. Any other one it refuses (operator.md 6.r14).
+pub(super) const VERSION: i64 = 1000;
 
 /// The term of every emulated leader.
 const TERM: u64 = 2;

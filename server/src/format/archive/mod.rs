@@ -32,13 +32,13 @@ pub(crate) struct Archive {
 }
 
 impl Archive {
-    /// Checks what raft checks before the state is looked at.
+    /// Checks what raft checks before the state is looked at. Earlier releases of proconsul gave raft's own version.
     ///
     /// # Errors
     /// Raft's text.
     pub(crate) fn check(&self) -> Result<(), String> {
         let Meta { version, size, .. } = self.meta;
-        if version != 1 {
+        if version != 1 && version != meta::VERSION {
             let at = if version == 0 {
                 "failed to create snapshot: "
             } else {

@@ -49,7 +49,7 @@ fn what_is_packed_is_unpacked() {
     assert_eq!(state, b"a state");
     assert_eq!(
         (meta.version, meta.index, meta.term, meta.size),
-        (1, 7, 2, 7)
+        (1000, 7, 2, 7)
     );
     assert_eq!(meta.id, "2-7-1000");
 }

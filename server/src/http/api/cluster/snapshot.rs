@@ -21,6 +21,8 @@ routes! {
 failures! {
     /// The archive is not one.
     unreadable(words: &str) => 500, words;
+    /// `?stale` asks any server to answer, and only the leader restores.
+    stale_restore() => 500, "stale not allowed for restore";
     /// The state in a good archive is not restored.
     not_restored(words: &str) => 500, format!("Raft error when restoring snapshot: {words}");
     /// The archive is larger than what it may unpack to.
@@ -32,6 +34,9 @@ async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
     request.check_datacenter()?;
     request.authorize()?;
     if request.method != Method::GET {
+        if request.query.has("stale") {
+            return Err(stale_restore());
+        }
         let sent = request.read_body(Some(archive::MOST_BYTES)).await;
         let sent = sent.map_err(|error| match error {
             BodyError::TooLarge => too_large(),
