@@ -42,7 +42,10 @@ fn main() {
     let arguments: Vec<String> = arguments.filter(|argument| argument != "--bench").collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        [process::SERVE_BARE, port] => bare::run(port.parse().expect("a port is a number")),
+        [process::SERVE_BARE, port, threads] => bare::run(
+            port.parse().expect("a port is a number"),
+            threads.parse().expect("threads are a number"),
+        ),
         [embedded::EMBED] => println!("{}", embedded::embed()),
         _ => match Options::read(&words) {
             Some(options) => run(&options),

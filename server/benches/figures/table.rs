@@ -7,7 +7,7 @@ use crate::servers::{Kind, Sample, Turns};
 /// What a limit is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// The figure divided by the bare server's, of the same turns.
+    /// The figure divided by the bare server's with as many threads, of the same turns.
     Bare,
     /// The figure divided by Consul's.
     Consul,
@@ -115,11 +115,14 @@ impl Row<'_> {
 
     /// The number that the limit is compared with.
     fn compared(&self, kind: Kind) -> Option<f64> {
-        let base = match self.figure.asked.of() {
-            Of::Bare => Kind::Bare,
-            Of::Consul => Kind::Consul,
-            Of::Itself => return self.value(kind),
-        };
+        match self.figure.asked.of() {
+            Of::Bare => self.ratio(kind, Kind::Bare),
+            Of::Consul => self.ratio(kind, Kind::Consul),
+            Of::Itself => self.value(kind),
+        }
+    }
+
+    fn ratio(&self, kind: Kind, base: Kind) -> Option<f64> {
         median_ratio(self.values(kind).zip(self.values(base)))
     }
 }
@@ -127,9 +130,14 @@ impl Row<'_> {
 /// The lines above the rows.
 pub(crate) fn head(this: &str, other: Option<&str>) -> String {
     let other = other.map_or_else(String::new, |other| format!(" {other}"));
+    let [bare, wide] = [Kind::Bare, Kind::Wide].map(|kind| match kind.threads_of_bare() {
+        Some(1) => "1 thread".to_owned(),
+        threads => format!("{} threads", threads.unwrap_or_default()),
+    });
     format!(
-        "| figure | asked | this commit {this} | other commit{other} | bare hyper | Consul 1.8.7 | ratio | the other's ratio | |\n\
-         |---|---|---|---|---|---|---|---|---|"
+        "| figure | asked | this commit {this} | other commit{other} | bare hyper, {bare} | bare hyper, {wide} | Consul 1.8.7 \
+         | ratio | the other's ratio | ratio to {wide} | |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|"
     )
 }
 
@@ -148,6 +156,10 @@ impl fmt::Display for Row<'_> {
             let ratio = ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}"));
             write!(formatter, " {ratio} |")?;
         }
+        let to_wide = self.ratio(Kind::This, Kind::Wide);
+        let to_wide = to_wide.filter(|_| asked.of() == Of::Bare);
+        let to_wide = to_wide.map_or_else(String::new, |ratio| format!("{ratio:.2}"));
+        write!(formatter, " {to_wide} |")?;
         let compared = self.compared(Kind::This);
         let verdict = compared.map_or_else(String::new, |value| asked.verdict(value));
         write!(formatter, " {verdict} |")

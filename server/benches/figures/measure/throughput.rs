@@ -51,10 +51,9 @@ pub(crate) fn measure(
         process
     };
     let prepare = |kind| {
-        let process = if kind == Kind::Bare {
-            setting.start_bare(&canned(&start(Kind::This), operation))
-        } else {
-            start(kind)
+        let process = match kind.threads_of_bare() {
+            Some(threads) => setting.start_bare(threads, &canned(&start(Kind::This), operation)),
+            None => start(kind),
         };
         Asked::connect(process.into(), operation, connections)
     };

@@ -16,6 +16,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
+use tokio::runtime::Builder;
 use tokio::sync::Notify;
 
 /// What is sent to requests that begin in a certain way.
@@ -75,11 +76,13 @@ struct Shared {
     written: Notify,
 }
 
-/// Serves on `port`, what standard input says, until the process is ended.
-pub(crate) fn run(port: u16) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
+/// Serves on `port`, with `threads`, what standard input says, until the process is ended.
+pub(crate) fn run(port: u16, threads: usize) {
+    let mut builder = match threads {
+        1 => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
+    };
+    let runtime = builder.worker_threads(threads).enable_all().build();
     let runtime = runtime.expect("the system gives threads");
     runtime
         .block_on(serve(port))

@@ -22,26 +22,45 @@ pub(crate) enum Kind {
     This,
     /// The server of another commit.
     Other,
-    /// Hyper with nothing behind it.
+    /// Hyper with nothing behind it, on as many threads as an agent of this repository has.
     Bare,
+    /// The same on a thread for each core.
+    Wide,
     /// A real Consul.
     Consul,
 }
 
 impl Kind {
     /// All kinds, in the order of the table's columns.
-    pub(crate) const ALL: [Self; 4] = [Self::This, Self::Other, Self::Bare, Self::Consul];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::This,
+        Self::Other,
+        Self::Bare,
+        Self::Wide,
+        Self::Consul,
+    ];
     /// Those that keep what they are told.
     pub(crate) const REAL: [Self; 3] = [Self::This, Self::Other, Self::Consul];
     /// Those of this repository.
     pub(crate) const OURS: [Self; 2] = [Self::This, Self::Other];
+
+    /// How many threads answer in a bare server of this kind; `None` for other servers.
+    pub(crate) fn threads_of_bare(self) -> Option<usize> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        match self {
+            // As `proconsul agent` counts its own.
+            Self::Bare => Some((cores / 2).max(1)),
+            Self::Wide => Some(cores),
+            Self::This | Self::Other | Self::Consul => None,
+        }
+    }
 }
 
 /// What one turn of one server came to: a number for each figure of the measurement, NaN where that figure is another turn's.
 pub(crate) type Sample = Vec<f64>;
 
 /// The turns of each kind; a kind that took no part has none.
-pub(crate) type Turns = [Vec<Sample>; 4];
+pub(crate) type Turns = [Vec<Sample>; 5];
 
 /// What is compared, and how thoroughly.
 #[derive(Debug)]
@@ -74,7 +93,7 @@ impl Setting {
         match kind {
             Kind::This => Some(self.this.clone()),
             Kind::Other => Some(self.other.as_ref()?.program.clone()),
-            Kind::Bare => std::env::current_exe().ok(),
+            Kind::Bare | Kind::Wide => std::env::current_exe().ok(),
             Kind::Consul => self.consul.clone(),
         }
     }
@@ -84,7 +103,7 @@ impl Setting {
         match kind {
             Kind::This => Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")),
             Kind::Other => self.other.as_ref()?.source.clone(),
-            Kind::Bare | Kind::Consul => None,
+            Kind::Bare | Kind::Wide | Kind::Consul => None,
         }
     }
 
@@ -111,17 +130,17 @@ impl Setting {
     /// Starts a server, and waits for nothing.
     pub(crate) fn spawn(&self, kind: Kind, arguments: &[&str]) -> Process {
         let program = self.program(kind).expect("the kind takes part");
-        if kind == Kind::Bare {
-            return Process::spawn_bare(program.as_os_str(), Stdio::null());
+        match kind.threads_of_bare() {
+            Some(threads) => Process::spawn_bare(program.as_os_str(), threads, Stdio::null()),
+            None => Process::spawn_agent(program.as_os_str(), arguments),
         }
-        Process::spawn_agent(program.as_os_str(), arguments)
     }
 
-    /// Starts a bare server that sends `canned`.
-    pub(crate) fn start_bare(&self, canned: &[Canned]) -> Process {
+    /// Starts a bare server of so many threads that sends `canned`.
+    pub(crate) fn start_bare(&self, threads: usize, canned: &[Canned]) -> Process {
         let program = self.program(Kind::Bare);
         let program = program.as_deref().map_or(OsStr::new(""), OsStr::new);
-        let mut process = Process::spawn_bare(program, Stdio::piped());
+        let mut process = Process::spawn_bare(program, threads, Stdio::piped());
         process.feed(canned);
         process.first_put();
         process

@@ -43,10 +43,11 @@ impl Process {
     }
 
     /// Starts this program as the bare server.
-    pub(super) fn spawn_bare(program: &OsStr, input: Stdio) -> Self {
+    pub(super) fn spawn_bare(program: &OsStr, threads: usize, input: Stdio) -> Self {
         let [port, ..] = free_ports();
         let mut command = Command::new(program);
-        command.arg(SERVE_BARE).arg(port.to_string()).stdin(input);
+        command.args([SERVE_BARE, &port.to_string(), &threads.to_string()]);
+        command.stdin(input);
         Self::spawn(&mut command, port)
     }
 
