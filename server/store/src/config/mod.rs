@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::catalog::service::gateway::{GatewayService, GatewayTable};
 use crate::command::Command;
 use crate::command::effects::Touched;
+use crate::command::entry::{self, LogEntry};
 use crate::ordered::OrderedMap;
 use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
 use crate::{Change, Index, Store};
@@ -223,6 +224,10 @@ impl Command for ConfigWrite {
         change.put_config(self.entry)?;
         Ok(true)
     }
+
+    fn entry(&self) -> Option<LogEntry> {
+        entry::of_config(&self.entry.kind, "config_entry.apply", "upsert")
+    }
 }
 
 impl Command for ConfigDelete {
@@ -242,6 +247,10 @@ impl Command for ConfigDelete {
             (Some(found), Some(cas)) if cas != found => Ok(false),
             (Some(_), _) => change.replace_config(place, None).map(|()| true),
         }
+    }
+
+    fn entry(&self) -> Option<LogEntry> {
+        entry::of_config(&self.kind, "config_entry.delete", "delete")
     }
 }
 
