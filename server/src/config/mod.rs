@@ -37,6 +37,8 @@ pub struct Config {
 
     /// Name of the agent's node (`node_name`). Default: `proconsul`.
     pub node_name: String,
+    /// Name of the machine, as metrics and agent/host show it. Default: `None`, for the name of the node.
+    pub host_name: Option<String>,
     /// Id of the agent's node (`node_id`), a UUID in lower case. Default: empty, which stands for
     /// [`Config::node_id_from_seed`] of the server's seed.
     pub node_id: String,
@@ -172,6 +174,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// The name of the machine, or of the node where that is not known.
+    pub(crate) fn host_name(&self) -> &str {
+        self.host_name.as_ref().unwrap_or(&self.node_name)
+    }
+
     /// A server as `consul agent -dev` starts it, but on a free port: pretty JSON, the page at `/ui/`, debug lines.
     pub fn dev() -> Config {
         Config {
@@ -326,6 +333,7 @@ impl Default for Config {
             version: Version::default(),
             seed: None,
             node_name: "proconsul".to_owned(),
+            host_name: None,
             node_id: String::new(),
             node_meta: BTreeMap::new(),
             datacenter: "dc1".to_owned(),

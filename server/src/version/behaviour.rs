@@ -264,6 +264,9 @@ behaviours! {
     JsonAgentServiceDatacenter = "json.agent_service_dc", [onward(1, 9, 0)], None, "S D";
     /// `DebugConfig` of agent/self groups the settings of ACLs, TLS and the UI. Between 1.8.7 and 1.22, the newest known.
     JsonDebugConfigNested = "json.debug_config", [onward(1, 22, 0)], None, "V N";
+    /// Where the handler of coordinate/update refuses a body, it returns the error; before, it writes it itself. The release
+    /// is not known (operator.md 2.r21).
+    CoordinateBodyReturned = "coordinate.body_returned", [onward(1, 22, 0)], None, "V N";
     /// agent/self, agent/version and members name the commit of the build: Debian's 1.8.7 has none, and of those between
     /// none was asked.
     JsonRevision = "json.revision", [onward(1, 22, 0)], None, "V N";
@@ -271,8 +274,13 @@ behaviours! {
     AgentJoinNamesPort = "agent.join_text", [onward(1, 22, 0)], None, "V N";
     /// The root certificate is `Consul CA Primary Cert`. Between 1.8.7 and 1.22, the newest known.
     ConnectRootIsPrimary = "connect.root_name", [onward(1, 22, 0)], None, "V N";
+    /// The roots of Connect are read with a known leader, and the agent has read them before any client asks; the settings of
+    /// their authority have `RootCertTTL`; before, `RotationPeriod`. The release is not known (operator.md 3.r9).
+    ConnectRootsKept = "connect.roots_kept", [onward(1, 22, 0)], None, "V N";
     /// A server of raft has `LastIndex`. Between 1.8.7 and 1.22, the newest known.
     RaftLastIndex = "op.raft_last_index", [onward(1, 22, 0)], None, "V N";
+    /// Raft's refusals begin in lower case. Between 1.8.7 and 1.22, the newest known.
+    RaftTextsLower = "op.raft_texts", [onward(1, 22, 0)], None, "V N";
     /// Without configuration entries their index is that of the start; before, 1. Between 1.8.7 and 1.22, the newest known.
     ConfigIndexOfStart = "config.index_of_start", [onward(1, 22, 0)], None, "V N";
     /// Entries and discovery chains have the forms, texts and checks of late 2025 (operator.md 4, 5), whose releases are unknown.
@@ -387,6 +395,9 @@ behaviours! {
     /// Metrics in Prometheus' format, where they are off, are an empty answer that says why in a header; before, 415. The
     /// release is not known (operator.md 7).
     AgentPrometheusReason = "agent.prometheus_reason", [onward(1, 22, 0)], None, "V N";
+    /// Without `enable_debug` and ACLs there are no profiles: 404 without a text; before, 401. The release is not known
+    /// (operator.md 7.r7).
+    AgentPprofUnknown = "agent.pprof_unknown", [onward(1, 22, 0)], None, "V N";
     /// `agent/metrics/stream` exists.
     AgentMetricsStream = "agent.metrics_stream", [onward(1, 11, 0)], None, "N D";
     /// The durations of requests are one metric with labels; before, one for each method and endpoint. The release is not

@@ -337,6 +337,24 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "catalog/cached/leader-of-roots-since-1-22",
+        claim: "Reads of the root certificates know the leader, and the agent has read them before anybody asks",
+        source: "session.md 4.5c.r8 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        needs: &[Feature::AclsOff],
+        settings: r#"{"connect": {"enabled": true}}"#,
+        run: |t| {
+            t.not_compared("the roots are the server's own");
+            for path in ["/v1/connect/ca/roots", "/v1/agent/connect/ca/roots"] {
+                t.api_get(path)
+                    .status_is(200)
+                    .header_is("X-Consul-Knownleader", "true");
+            }
+            is_hit(t.api_get("/v1/agent/connect/ca/roots"), "0");
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "catalog/cached/off",
         claim: "With http_config.use_cache off cached changes nothing, but for the agent's roots",
         source: SOURCE,

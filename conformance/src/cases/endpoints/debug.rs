@@ -97,6 +97,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         id: "agent/pprof/disabled",
         claim: "enable_debug decides in development mode, too",
         source: "operator.md 7.r7",
+        until: Some(Version::V1_9),
         settings: r#"{"enable_debug": false}"#,
         run: |t| {
             drop(
@@ -109,9 +110,23 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "agent/pprof/disabled-since-1-22",
+        claim: "Without enable_debug and ACLs there are no profiles, in development mode, too",
+        source: "operator.md 7.r7 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        settings: r#"{"enable_debug": false}"#,
+        run: |t| {
+            t.send(&Request::get("/debug/pprof/cmdline")).is(404, "");
+            t.api_get("/v1/agent/self")
+                .field_is("/DebugConfig/EnableDebug", false);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "agent/pprof/off",
         claim: "Without debugging and without ACLs profiles are refused as ACLs are, whatever the method",
         source: "operator.md 7",
+        until: Some(Version::V1_9),
         needs: &[Feature::CompactJson, Feature::AclsOff],
         run: |t| {
             for path in ["/debug/pprof/", "/debug/pprof/heap"] {

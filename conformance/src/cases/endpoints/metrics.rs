@@ -131,8 +131,15 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             t.not_compared("what is measured is left to chance");
             t.put(&t.key("k"), "", "x").is(200, "true");
-            let labels = json!({"method": "PUT", "path": "v1_kv__"});
-            let sample = shown(t, "consul.api.http", &labels);
+            let is_of_kv = |one: &Value| {
+                let path = one["Labels"]["path"].as_str().unwrap_or_default();
+                one["Labels"]["method"] == "PUT" && path.starts_with("v1_kv")
+            };
+            let sample = t.eventually("the interval is over", Duration::from_secs(30), || {
+                let answer = t.api_get(METRICS).status_is(200);
+                let samples = named(&answer, "Samples", "consul.api.http");
+                samples.into_iter().find(is_of_kv)
+            });
             is_consistent(t, &sample);
         },
         ..Case::REAL
@@ -182,6 +189,32 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let counters = named(&t.api_get(METRICS), "Counters", "consul.raft.apply");
             let is_counter = |one: &Value| one["Sum"] == one["Count"] && one["Max"] == 1;
             t.check(counters.iter().all(is_counter), format!("{counters:?}"));
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "agent/metrics/of-entries",
+        claim: "Writes and deletions of configuration entries are measured, by their kind and operation",
+        source: "operator.md 7.r2",
+        until: Some(Version::V1_9),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            t.not_compared("what is measured is left to chance");
+            let entry = json!({"Kind": "service-defaults", "Name": t.node("web")});
+            t.api_put("/v1/config", entry.to_string()).is(200, "true");
+            t.api_put("/v1/config?cas=1", entry.to_string())
+                .is(200, "false");
+            let path = format!("/v1/config/service-defaults/{}", t.node("web"));
+            t.send(&Request::delete(&path)).is(200, "{}");
+            let fsm = "consul.fsm.config_entry.service-defaults";
+            for (name, labels) in [
+                ("consul.config_entry.apply", json!({})),
+                (fsm, json!({"op": "upsert"})),
+                ("consul.config_entry.delete", json!({})),
+                (fsm, json!({"op": "delete"})),
+            ] {
+                is_consistent(t, &shown(t, name, &labels));
+            }
         },
         ..Case::REAL
     },

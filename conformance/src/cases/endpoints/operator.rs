@@ -263,6 +263,20 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.send(&Request::delete(&format!("{PEER}?address={address}")))
                 .is(500, "Need at least one voter in configuration: {[]}");
         },
+        until: Some(Version::V1_9),
+        ..OWN
+    },
+    Case {
+        id: "operator/raft/last-peer-since-1-22",
+        claim: "The last server cannot be removed, in raft's later words",
+        source: "operator.md 2.r4b (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        run: |t| {
+            let address = t.api_get("/v1/status/leader").json();
+            let address = address.as_str().unwrap_or_default();
+            t.send(&Request::delete(&format!("{PEER}?address={address}")))
+                .is(500, "need at least one voter in configuration: {[]}");
+        },
         ..OWN
     },
     Case {

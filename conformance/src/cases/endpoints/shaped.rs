@@ -57,6 +57,69 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "shaped/connect/roots-in-pem",
+        claim: "The root certificates come in PEM, without the headers of a read, where pem is true; what is no boolean is refused before the datacenter",
+        source: "operator.md 3.r8b",
+        settings: r#"{"connect": {"enabled": true}}"#,
+        run: |t| {
+            t.not_compared("the roots are the server's own");
+            let roots = "/v1/connect/ca/roots";
+            let shown = t.eventually("a root is active", Duration::from_secs(10), || {
+                let answer = t.api_get(roots).status_is(200);
+                answer.json()["Roots"][0]["RootCert"]
+                    .as_str()
+                    .map(str::to_owned)
+            });
+            for text in ["true", "1", "T"] {
+                t.api_get(&format!("{roots}?pem={text}"))
+                    .is(200, &shown)
+                    .header_is("Content-Type", "application/pem-certificate-chain")
+                    .has_no_header("X-Consul-Index");
+            }
+            for query in ["?pem", "?pem=", "?pem=false"] {
+                let answer = t.api_get(&format!("{roots}{query}")).status_is(200);
+                answer.header_is("Content-Type", "application/json");
+            }
+            let refusal = "The 'pem' query parameter must be a boolean value";
+            t.api_get(&format!("{roots}?pem=x&dc=nope"))
+                .says(400, refusal);
+            let agents = t.api_get("/v1/agent/connect/ca/roots?pem=true");
+            agents.header_is("Content-Type", "application/json");
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/connect/configuration-since-1-22",
+        claim: "The settings of the certificate authority have the lives of its certificates",
+        source: "operator.md 3.r9 (between 1.8.7 and late 2025 [N])",
+        since: Version::V1_22,
+        settings: r#"{"connect": {"enabled": true}}"#,
+        run: |t| {
+            t.api_get("/v1/connect/ca/configuration").field_is(
+                "/Config",
+                json!({"IntermediateCertTTL": "8760h", "LeafCertTTL": "72h", "RootCertTTL": "87600h"}),
+            );
+        },
+        ..Case::SHOULD
+    },
+    Case {
+        id: "shaped/connect/unknown-paths",
+        claim: "Below agent/connect there are authorize and the certificates alone, and before 1.13 no peering, with or without a slash",
+        source: "operator.md 3.r2, 3.r11b",
+        run: |t| {
+            for path in ["nope", "ca", "proxy/x", ""] {
+                t.api_get(&format!("/v1/agent/connect/{path}"))
+                    .status_is(404);
+            }
+            t.api_put("/v1/agent/connect/authorize", "")
+                .is(405, "method PUT not allowed")
+                .header_is("Allow", "OPTIONS,POST");
+            let status = if t.since(Version::V1_13) { 301 } else { 404 };
+            t.api_get("/v1/peering").status_is(status);
+        },
+        ..Case::SHOULD
+    },
+    Case {
         id: "shaped/connect/intentions",
         claim: "Without intentions the list of them is empty, at index 1",
         source: "API docs, Connect: list intentions (seen on 1.8.7)",

@@ -111,6 +111,20 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..OWN
     },
     Case {
+        id: "snapshot/restore/stale",
+        claim: "Only the leader restores: stale is refused before the archive is looked at, and behind the datacenter",
+        source: "operator.md 6.r2b",
+        run: |t| {
+            for query in ["?stale", "?consistent&stale", "?stale="] {
+                t.api_put(&format!("{SNAPSHOT}{query}"), "x")
+                    .is(500, "stale not allowed for restore");
+            }
+            t.api_put(&format!("{SNAPSHOT}?stale&dc=nope"), "x")
+                .is(500, "No path to datacenter");
+        },
+        ..OWN
+    },
+    Case {
         id: "snapshot/restore/has-no-content-type",
         claim: "A restore is answered with nothing",
         source: "operator.md 6.r4",
@@ -184,6 +198,65 @@ pub(in crate::cases) const CASES: &[Case] = &[
             );
         },
         ..OWN
+    },
+    Case {
+        id: "snapshot/restore/answers-blocked-reads-of-every-kind",
+        claim: "Blocked reads of keys, prefixes, missing keys, sessions, nodes and entries are answered with the index that they had",
+        source: "operator.md 6.r8",
+        run: |t| {
+            let key = t.key("a");
+            t.put(&key, "", "old").is(200, "true");
+            let archive = taken(t);
+            t.put(&key, "", "new").is(200, "true");
+            t.put(&t.key("b"), "", "later").is(200, "true");
+            t.session_without_delay();
+            let paths = [
+                format!("/v1/kv/{key}"),
+                format!("/v1/kv/{}", t.key("b")),
+                format!("/v1/kv/{}", t.key("missing")),
+                format!("/v1/kv/{}?recurse", t.key("")),
+                format!("/v1/kv/{}?keys", t.key("")),
+                "/v1/session/list".to_owned(),
+                "/v1/catalog/nodes".to_owned(),
+                "/v1/config/service-defaults".to_owned(),
+            ];
+            let before = paths.each_ref().map(|path| t.api_get(path).index());
+            let waits = |(path, index): (&String, &u64)| {
+                let joint = if path.contains('?') { '&' } else { '?' };
+                Request::get(&format!("{path}{joint}index={index}&wait=60s"))
+            };
+            let waiting: Vec<_> = paths.iter().zip(&before).map(waits).collect();
+            let waiting = t.start_all(&waiting);
+            t.api_put(SNAPSHOT, archive).is(200, "");
+            let answers = waiting.into_iter().map(|read| read.answer().index());
+            let answers: Vec<_> = answers.collect();
+            t.same("the indexes", answers, before.to_vec());
+        },
+        ..OWN
+    },
+    Case {
+        id: "snapshot/restore/streams-go-on",
+        claim: "A read that is answered from a stream waits on while a snapshot is restored, for news of the new state",
+        source: "operator.md 6.r8",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer, Feature::Registration],
+        run: |t| {
+            let service = t.node("service");
+            let archive = taken(t);
+            let path = format!("/v1/health/service/{service}");
+            let node = t.register_node("node");
+            let body =
+                json!({"Node": node, "Address": "10.0.0.1", "Service": {"Service": service}});
+            t.register(&body);
+            let index = t.api_get(&path).index();
+            let waiting = t.start(&Request::get(&format!("{path}?index={index}&wait=60s")));
+            t.still_blocked(&waiting);
+            t.api_put(SNAPSHOT, archive).is(200, "");
+            t.still_blocked(&waiting);
+            t.register(&body);
+            t.grew("the index", index, waiting.answer().index());
+        },
+        ..Case::SHOULD
     },
     Case {
         id: "snapshot/restore/sessions-and-lock-delays",

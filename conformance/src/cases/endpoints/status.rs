@@ -336,6 +336,16 @@ pub(in crate::cases) const CASES: &[Case] = &[
             for name in ["ACLDatacenter", "CAFile", "EnableUI", "NonVotingServer"] {
                 t.check(!settings.contains_key(name), format!("{name} is shown"));
             }
+            let built = settings["BuildDate"].as_str().unwrap_or_default();
+            t.check(
+                built.ends_with(" +0000 UTC"),
+                format!("it was built {built}"),
+            );
+            t.same(
+                "an unset limit",
+                settings["HTTPMaxHeaderBytes"].as_u64(),
+                Some(0),
+            );
         },
         ..Case::REAL
     },

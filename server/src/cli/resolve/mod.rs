@@ -114,8 +114,10 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     config.control_addresses = listen::control_addresses(settings, &client_addresses)?;
     take_collected(settings, errors, &mut config)?;
     config.log_level = log_level(settings, config.log_level)?;
-    config.node_name =
-        hostname::get().map_or(config.node_name, |name| name.to_string_lossy().into_owned());
+    if let Ok(name) = hostname::get() {
+        config.node_name = name.to_string_lossy().into_owned();
+        config.host_name = Some(config.node_name.clone());
+    }
     take_node(settings, &mut config)?;
     warnings.extend(undiscoverable(&config.node_name));
     config.seed = settings.seed;

@@ -54,6 +54,20 @@ fn what_is_packed_is_unpacked() {
     assert_eq!(meta.id, "2-7-1000");
 }
 
+/// A real Consul refuses every version but 1 and lives; our earlier releases gave that one.
+#[test]
+fn archives_have_a_version_of_our_own() {
+    let checked = |version| {
+        let mut archive = unpack(&archive(), LIMIT).expect("it is good");
+        assert_eq!(archive.meta.version, 1000);
+        archive.meta.version = version;
+        archive.check()
+    };
+    assert_eq!((checked(1000), checked(1)), (Ok(()), Ok(())));
+    let unknown = "unsupported snapshot version 9".to_owned();
+    assert_eq!(checked(9), Err(unknown));
+}
+
 /// Each text seen on 1.8.7 (operator.md 6.r5, 6.r13).
 #[test]
 fn what_is_no_archive_is_refused_in_consuls_words() {

@@ -282,7 +282,9 @@ fn find_route(
     let mux = context.mux();
     let (path, redirect) = mux.route_path(target);
     let found = ROUTES.find(&path);
-    if matches!(found, RouteMatch::Slash) {
+    if let RouteMatch::Slash(folder) = found
+        && folder.exists_in(context.config.version)
+    {
         return Err(pages::to_slash(context, method, target).into());
     }
     // A CONNECT is never redirected to a clean path.
@@ -298,7 +300,7 @@ fn find_route(
             };
             Ok((route, path.get(start..).unwrap_or_default().to_vec()))
         }
-        RouteMatch::Route(..) | RouteMatch::Slash | RouteMatch::Unknown => {
+        RouteMatch::Route(..) | RouteMatch::Slash(_) | RouteMatch::Unknown => {
             Err(pages::unknown_path(context, target.path()).into())
         }
     }
@@ -344,7 +346,7 @@ mod tests {
     fn found(path: &str) -> Option<&'static str> {
         match ROUTES.find(path.as_bytes()) {
             RouteMatch::Route(route, _) => Some(route.path),
-            RouteMatch::Slash | RouteMatch::Unknown => None,
+            RouteMatch::Slash(_) | RouteMatch::Unknown => None,
         }
     }
 
@@ -363,10 +365,10 @@ mod tests {
 
     #[test]
     fn a_subtree_without_its_slash_is_redirected() {
-        assert!(matches!(ROUTES.find(b"/v1/kv"), RouteMatch::Slash));
+        assert!(matches!(ROUTES.find(b"/v1/kv"), RouteMatch::Slash(_)));
         assert!(matches!(
             ROUTES.find(b"/v1/session/destroy"),
-            RouteMatch::Slash
+            RouteMatch::Slash(_)
         ));
         assert!(matches!(
             ROUTES.find(b"/v1/session/list"),
@@ -375,7 +377,7 @@ mod tests {
         assert!(matches!(ROUTES.find(b"/v1"), RouteMatch::Unknown));
         assert!(matches!(
             ROUTES.find(b"/v1/agent/service/maintenance"),
-            RouteMatch::Slash
+            RouteMatch::Slash(_)
         ));
     }
 

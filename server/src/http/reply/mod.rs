@@ -138,9 +138,12 @@ impl Reply {
         }
     }
 
-    /// Returns the metrics from now on.
+    /// Returns the metrics from now on. They have no type (operator.md 7).
     pub(crate) fn stream(metrics: MetricsBody) -> Self {
-        Self::of_json(ReplyContent::Metrics(Box::new(metrics)))
+        Self {
+            content: ReplyContent::Metrics(Box::new(metrics)),
+            ..Self::empty(StatusCode::OK)
+        }
     }
 
     /// Returns the answer to a failed request.

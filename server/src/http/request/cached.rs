@@ -51,7 +51,7 @@ impl Request {
         options: ReadOptions,
     ) -> (ReadOptions, Cached) {
         if self.wants_cache() {
-            self.always_cached(read, options)
+            self.always_cached(read, options, false)
         } else {
             (options, Cached::off())
         }
@@ -65,24 +65,26 @@ impl Request {
         options: ReadOptions,
     ) -> (ReadOptions, Cached) {
         if self.wants_cache() {
-            self.entry_of(parts, read, options)
+            self.entry_of(parts, read, options, false)
         } else {
             (options, Cached::off())
         }
     }
 
-    /// Returns what [`Request::cached`] does, for an endpoint that always asks the cache.
+    /// Returns what [`Request::cached`] does, for an endpoint that always asks the cache. It is there already where the agent
+    /// `has_read` it itself.
     pub(crate) fn always_cached<R: Read<Refused = Infallible>>(
         &self,
         read: &R,
         options: ReadOptions,
+        has_read: bool,
     ) -> (ReadOptions, Cached) {
         let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let mut tags: Vec<_> = self.query.all("tag").map(text).collect();
         tags.sort_unstable();
         let [filter, peer] = ["filter", "peer"].map(|name| text(self.query.get(name)));
         let parts = (text(&self.rest), tags, node_meta(self), filter, peer);
-        self.entry_of(&parts, read, options)
+        self.entry_of(&parts, read, options, has_read)
     }
 
     fn entry_of<R: Read>(
@@ -90,19 +92,20 @@ impl Request {
         parts: &impl Debug,
         read: &R,
         mut options: ReadOptions,
+        has_read: bool,
     ) -> (ReadOptions, Cached) {
         let key = self.cache_key(parts);
-        let found = self.context.cache.find(&key, self.moment());
+        let is_there = has_read || self.context.cache.find(&key, self.moment()).is_some();
         let waits = options.wait.as_mut().is_some_and(|wait| {
             wait.is_exact = true;
             wait.limit = self.asked_wait().ok().flatten().unwrap_or(ENDLESS);
             let answer = self.context.engine.read(read);
             answer.is_ok_and(|answer| answer.index <= wait.min_index)
         });
-        let source = match found {
+        let source = match is_there && !waits {
             // The background query follows the state.
-            Some(_) if !waits => Source::Hit(Duration::ZERO),
-            _ => Source::Miss(key, None),
+            true => Source::Hit(Duration::ZERO),
+            false => Source::Miss(key, None),
         };
         (options, Cached(source))
     }

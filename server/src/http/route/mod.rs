@@ -199,10 +199,14 @@ impl Table {
         let rows = self.0.partition_point(|row| row.path() <= path);
         let around = self.around(rows, path).map(|row| &self.0[row]);
         if around.is_none_or(|row| row.path() != path) {
-            let below = self.0[rows..].iter().map(Row::path);
-            let mut below = below.map_while(|row| row.strip_prefix(path));
-            if below.any(|rest| rest == b"/") {
-                return RouteMatch::Slash;
+            let mut below = self.0[rows..].iter();
+            let folder = below.find_map(|row| match row.path().strip_prefix(path) {
+                Some(b"/") => Some(Some(row.route)),
+                Some(_) => None,
+                None => Some(None),
+            });
+            if let Some(folder) = folder.flatten() {
+                return RouteMatch::Slash(folder);
             }
         }
         around.map_or(RouteMatch::Unknown, |row| {
@@ -260,8 +264,8 @@ impl Route {
 pub(crate) enum RouteMatch {
     /// A route, and the position of the rest of the path.
     Route(&'static Route, usize),
-    /// A folder without its slash: the client is redirected to the path with the slash.
-    Slash,
+    /// A folder without its slash: the client is redirected to the path with the slash, where the folder is.
+    Slash(&'static Route),
     /// No route.
     Unknown,
 }

@@ -143,7 +143,7 @@ fn an_endpoint_that_is_not_emulated_is_named_once() {
     ];
     ask_all(&mut agent, &requests);
     agent.wait_for("endpoint=/v1/internal/federation-states");
-    let expected = ["/v1/agent/connect/", "/v1/internal/federation-states"].map(|endpoint| {
+    let expected = ["/v1/agent/connect/ca/leaf/", "/v1/internal/federation-states"].map(|endpoint| {
         format!(
             "[WARN] agent.http: Request for an endpoint of Consul's that is not emulated: endpoint={endpoint} status=501"
         )

@@ -58,7 +58,7 @@ pub(crate) fn host(request: &Request) -> Result<Reply, Failure> {
     let config = &request.context.config;
     let time = crate::clock::wall_clock().as_nanos();
     let host = object! {
-        "hostname" => &config.node_name,
+        "hostname" => config.host_name(),
         "os" => std::env::consts::OS,
         "kernelArch" => std::env::consts::ARCH,
         "hostid" => request.context.node_id(),

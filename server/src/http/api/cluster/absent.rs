@@ -13,7 +13,8 @@ use crate::http::route::{Handler, Route};
 use crate::version::Behaviour;
 
 routes! {
-    "/v1/agent/connect/" [] => at_once(endpoint);
+    "/v1/agent/connect/authorize" [POST] => at_once(endpoint);
+    "/v1/agent/connect/ca/leaf/" [GET] => at_once(endpoint);
     "/v1/internal/federation-state/" [] => at_once(endpoint);
     "/v1/internal/federation-states" [] => at_once(endpoint);
     "/v1/internal/federation-states/mesh-gateways" [] => at_once(endpoint);

@@ -12,7 +12,7 @@ use crate::blocking;
 use crate::go::json::context::UnknownFields;
 use crate::go::json::decode::go_struct;
 use crate::http::acl::authorize;
-use crate::http::failure::{Failure, failures};
+use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::{ReadOptions, Request};
@@ -34,7 +34,7 @@ failures! {
     /// The vector of a coordinate has another length than Consul's.
     incompatible() => 500, "incompatible coordinate";
     /// The body of an update is invalid. Unlike others, this text never has a prefix.
-    undecodable(words: &str) => 400 Direct, format!("Request decode failed: {words}");
+    undecodable(words: &str) => 400, format!("Request decode failed: {words}");
 }
 
 type Rows = Vec<Arc<CoordinateRow>>;
@@ -170,7 +170,11 @@ async fn update(mut request: Request) -> Result<Reply, Failure> {
     let mut body = UpdateBody::default();
     let rules = request.decoding(UnknownFields::Refused);
     let decoded = request.decode::<UpdateBody>(sent, &mut body, rules);
-    decoded.map_err(|words| undecodable(&words))?;
+    let kind = match request.has(Behaviour::CoordinateBodyReturned) {
+        true => FailureKind::Returned,
+        false => FailureKind::Direct,
+    };
+    decoded.map_err(|words| undecodable(&words).of_kind(kind))?;
     request.check_datacenter()?;
     if !request.query.has("dc") {
         request.check_is_own_datacenter(body.datacenter.as_bytes())?;

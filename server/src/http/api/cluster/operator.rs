@@ -25,7 +25,7 @@ failures! {
     unknown_peer(what: &str, value: &[u8], version: Version) => 500,
         format!("{what} {} was not found in the Raft configuration", quoted(value, version));
     /// The last server cannot be removed.
-    last_voter() => 500, "Need at least one voter in configuration: {[]}";
+    last_voter(need: &str) => 500, format!("{need} at least one voter in configuration: {{[]}}");
     /// No other server can lead.
     no_successor() => 500, "cannot find peer";
     /// No server has the id that is to lead.
@@ -78,7 +78,11 @@ fn remove_peer(request: &Request) -> Result<Reply, Failure> {
         _ => status::rpc_address(&request.context.config),
     };
     if value == own.as_bytes() {
-        return Err(last_voter());
+        let need = match request.has(Behaviour::RaftTextsLower) {
+            true => "need",
+            false => "Need",
+        };
+        return Err(last_voter(need));
     }
     Err(unknown_peer(what, value, version))
 }

@@ -2,14 +2,14 @@
 //!
 //! Connect is not emulated. The private key of the root certificate was thrown away, so it has signed nothing.
 
-use http::Method;
-use serde_json::json;
+use http::{HeaderValue, Method, StatusCode};
 
 use crate::blocking;
+use crate::go::number;
 use crate::http::api::cluster::absent;
 use crate::http::failure::{Failure, failures};
-use crate::http::reply::Reply;
 use crate::http::reply::object::object;
+use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{Index, Unchanging};
@@ -35,6 +35,11 @@ failures! {
     disabled() => 500, "Connect must be enabled in order to use this endpoint";
 }
 
+/// `?pem` is neither true nor false.
+const NO_BOOLEAN: &str = "The 'pem' query parameter must be a boolean value";
+/// The type of certificates in PEM.
+const PEM: HeaderValue = HeaderValue::from_static("application/pem-certificate-chain");
+
 /// Checks that Connect is on (operator.md 3.r20).
 pub(super) fn check_is_on(request: &Request) -> Result<(), Failure> {
     if request.context.config.connect {
@@ -46,9 +51,22 @@ pub(super) fn check_is_on(request: &Request) -> Result<(), Failure> {
 /// Lists the root certificates of the cluster: one, which is active and never changes.
 async fn roots(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
+    let wants_pem = match request.query.get("pem") {
+        b"" => false,
+        text => number::parse_bool(text)
+            .map_err(|_| Failure::bad_request(NO_BOOLEAN, request.version()))?,
+    };
     request.check_datacenter_of_read()?;
     check_is_on(request).map_err(|failure| failure.of_read(&request.context))?;
-    listed(request, options).await
+    let listed = listed(request, options).await?;
+    if !wants_pem {
+        return Ok(listed);
+    }
+    Ok(Reply {
+        content_type: Some(PEM),
+        content: ReplyContent::Whole(ROOT_CERTIFICATE.into()),
+        ..Reply::empty(StatusCode::OK)
+    })
 }
 
 /// Lists the root certificates from the agent's cache.
@@ -56,7 +74,9 @@ async fn agent_roots(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_datacenter()?;
     check_is_on(request)?;
-    let (options, cached) = request.always_cached(&ROOTS, options);
+    // The agent has read them with its own token, which is none.
+    let is_kept = request.has(Behaviour::ConnectRootsKept) && request.secret().is_none();
+    let (options, cached) = request.always_cached(&ROOTS, options, is_kept);
     Ok(cached.told_in(request, listed(request, options).await?))
 }
 
@@ -91,7 +111,10 @@ async fn listed(request: &Request, options: ReadOptions) -> Result<Reply, Failur
         "Roots" => [root],
     };
     let reply = Reply::json(request, &roots).with_index(request, answer.index);
-    Ok(reply.without_leader())
+    Ok(match request.has(Behaviour::ConnectRootsKept) {
+        true => reply,
+        false => reply.without_leader(),
+    })
 }
 
 /// Shows the configuration of the certificate authority. It cannot be changed.
@@ -102,17 +125,19 @@ pub(crate) fn configuration(request: &Request) -> Result<Reply, Failure> {
     }
     request.check_read()?;
     request.authorize()?;
+    let is_late = request.has(Behaviour::ConnectRootsKept);
     let configuration = object! {
         "Provider" => "consul",
-        "Config" => json!({
-            "IntermediateCertTTL": "8760h",
-            "LeafCertTTL": "72h",
-            "RotationPeriod": "2160h",
-        }),
+        "Config" => object! {
+            "IntermediateCertTTL" => "8760h",
+            "LeafCertTTL" => "72h",
+            "RotationPeriod" if !is_late => "2160h",
+            "RootCertTTL" if is_late => "87600h",
+        },
         "State" => (),
         "ForceWithoutCrossSigning" => false,
         "CreateIndex" => 5,
-        "ModifyIndex" => 5,
+        "ModifyIndex" => if is_late { 9 } else { 5 },
     };
     Ok(Reply::json(request, &configuration))
 }

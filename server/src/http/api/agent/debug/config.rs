@@ -122,6 +122,7 @@ fn settings(config: &Config) -> Value {
         "AllowWriteHTTPFrom": texts(&config.allow_write_http_from),
         "CheckOutputMaxSize": config.check_output_max_size,
         "CheckUpdateInterval": text(config.check_update_interval),
+        "ConnectEnabled": config.connect,
         "Datacenter": config.datacenter,
         "DefaultQueryTime": text(config.default_query_time),
         "DevMode": config.dev,
@@ -192,6 +193,13 @@ fn flat(config: &Config) -> Value {
 
 /// The settings that later releases show inside others, and those that they added.
 fn nested(config: &Config) -> Value {
+    // A maximum that was not set shows as zero.
+    let is_default = config.max_header_bytes == Config::default().max_header_bytes;
+    let max_header_bytes = if is_default {
+        0
+    } else {
+        config.max_header_bytes
+    };
     json!({
         "ACLResolverSettings": {
             "ACLDefaultPolicy": config.acl.default_policy,
@@ -199,9 +207,9 @@ fn nested(config: &Config) -> Value {
             "Datacenter": config.datacenter,
             "NodeName": config.node_name,
         },
-        "BuildDate": BUILD_DATE,
+        "BuildDate": BUILD_DATE.replace('T', " ").replace('Z', " +0000 UTC"),
         "DisableKVKeyValidation": config.disable_kv_key_validation,
-        "HTTPMaxHeaderBytes": config.max_header_bytes,
+        "HTTPMaxHeaderBytes": max_header_bytes,
         "UIConfig": { "Enabled": config.ui },
         "UseStreamingBackend": config.use_streaming_backend,
     })

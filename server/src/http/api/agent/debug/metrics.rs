@@ -174,7 +174,7 @@ fn gauges(context: &Context) -> BTreeMap<String, f64> {
     let has_host = !telemetry.disable_hostname && (of_state || is_kept);
     let named = gauges.into_iter().map(|(name, value)| {
         let name = match has_host {
-            true => named(context, &format!("{}.{name}", config.node_name)),
+            true => named(context, &format!("{}.{name}", config.host_name())),
             false => named(context, name),
         };
         (name, value)

@@ -8,10 +8,14 @@ use crate::http::failure::Failure;
 use crate::http::reply::header::{NO_SNIFF, TEXT};
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
+use crate::version::Behaviour;
 
 /// Shows the command line; every profile is unknown. Without ACLs only an agent with `enable_debug` shows anything.
 pub(crate) fn profile(request: &Request) -> Result<Reply, Failure> {
     if request.context.acls.is_none() && !request.context.config.enable_debug {
+        if request.has(Behaviour::AgentPprofUnknown) {
+            return Ok(Reply::empty(StatusCode::NOT_FOUND));
+        }
         return Err(acl_disabled());
     }
     if request.authorize().is_err() {
