@@ -115,9 +115,10 @@ impl Template {
         }
     }
 
-    /// Returns the rules for a value of the variable `Name`, which templates without one ignore (acl.md 8.3.r3).
+    /// Returns the rules for a value of the variable `Name`, which templates without one ignore (acl.md 8.3.r3). They
+    /// begin with a line feed (acl.md 8.3.r6).
     pub fn rules(self, name: &str) -> String {
-        match self {
+        let rules = match self {
             Template::Service => service(name),
             Template::Node => node(name),
             Template::Dns => text(&[
@@ -143,7 +144,8 @@ impl Template {
                 ("key_prefix", "", "read"),
                 ("service_prefix", "", "write"),
             ]),
-        }
+        };
+        format!("\n{rules}")
     }
 }
 

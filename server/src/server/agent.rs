@@ -23,15 +23,16 @@ use crate::version::{Behaviour, Version};
 /// The index of the last entry that a Consul writes before it registers itself; raft's own entries come first.
 /// A user's first write then gets the same index as on Consul (kv.md 4.1); tests should not rely on it.
 const FIRST_INDEX_DEV: Index = Index(10);
+const FIRST_INDEX_LATE_DEV: Index = Index(14);
 const FIRST_INDEX: Index = Index(5);
 
 /// Returns an engine in which the agent's own node is registered, so that sessions can be created, and which has loaded
 /// this data. `config` has its node id.
 pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock, data: StartData) -> Arc<Engine> {
-    let before = if config.dev {
-        FIRST_INDEX_DEV
-    } else {
-        FIRST_INDEX
+    let before = match (config.dev, config.version.has(Behaviour::StartWritesMore)) {
+        (true, true) => FIRST_INDEX_LATE_DEV,
+        (true, false) => FIRST_INDEX_DEV,
+        (false, _) => FIRST_INDEX,
     };
     let entropy = Entropy::seeded(seed);
     let history = if config.control {
@@ -139,13 +140,16 @@ fn agent_start(config: &Config, seed: u64) -> AgentCommand {
 /// Returns the two registrations of an agent's node: the leader enters it, then the agent adds what the leader does not
 /// know (session.md 4.1).
 fn own_registrations(config: &Config) -> [Registration; 2] {
+    // The leader knows of the agent's metadata only the version.
+    let mut known = config.whole_node_meta();
+    known.retain(|name, _| name == "consul-version");
     let node = NewNode {
         node: config.node_name.clone(),
         id: config.node_id.clone(),
         address: config.advertise_address.to_string(),
         datacenter: config.datacenter.clone(),
         tagged_addresses: None,
-        meta: None,
+        meta: (!known.is_empty()).then_some(known),
         locality: None,
     };
     let service = NewService {
@@ -169,14 +173,14 @@ fn own_registrations(config: &Config) -> [Registration; 2] {
         ..Registration::default()
     };
     // Without the right to write its node, the agent cannot tell more than the leader knows (acl.md 11.5).
-    let may = may_write_own_node(config);
-    let mut meta = config.whole_node_meta();
-    meta.retain(|name, _| may || name == "consul-version");
     let by_agent = Registration {
-        node: NewNode {
-            tagged_addresses: may.then(|| config.tagged_addresses()),
-            meta: (may || !meta.is_empty()).then_some(meta),
-            ..node
+        node: match may_write_own_node(config) {
+            true => NewNode {
+                tagged_addresses: Some(config.tagged_addresses()),
+                meta: Some(config.whole_node_meta()),
+                ..node
+            },
+            false => node,
         },
         ..Registration::default()
     };
@@ -221,6 +225,7 @@ pub(crate) fn rules_of(version: Version) -> VersionRules {
         virtual_addresses: version.has(Behaviour::JsonConsulVirtual),
         acl_policy_names_have_slash: version.has(Behaviour::AclPolicyNameSlash),
         acl_tokens_end_within_a_day: !version.has(Behaviour::AclLongLives),
+        acl_grants_as_given: version.has(Behaviour::AclGrantsAsGiven),
         config_partitions: version.has(Behaviour::ConfigLate),
         start_writes_config_entries: version.has(Behaviour::ConfigIndexOfStart),
     }

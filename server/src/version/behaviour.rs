@@ -147,6 +147,9 @@ behaviours! {
     /// The 500 of a malformed query string has a Content-Type.
     HttpBadQueryContentType = "http.badquery_ct", [onward(1, 20, 0)], None, "G D";
 
+    /// A dev server writes four entries more before it registers itself (1.22.md A4). The release is not known.
+    StartWritesMore = "start.entries", [onward(1, 22, 0)], None, "V N";
+
     // KV.
 
     /// A raw read is `text/plain`, `nosniff` and sandboxed; before, Go guessed the type from the value.
@@ -455,6 +458,14 @@ behaviours! {
     AclLateTexts = "acl.late_texts", [onward(1, 22, 0)], None, "V N";
     /// Reads of a token take `?expanded`. The release is not known: between 1.8.7 and late 2025 (acl.md 5.15).
     AclExpanded = "acl.expanded", [onward(1, 22, 0)], None, "V N";
+    /// The roles of a token are looked up before its policies, and identities stay in the order in which they were sent;
+    /// before, they were sorted by name (acl.md 5.10, 8.2.r4). The release is not known.
+    AclGrantsAsGiven = "acl.grants_as_given", [onward(1, 22, 0)], None, "V N";
+    /// Auth methods in lists show the lifetime and the locality of tokens (acl.md 8.4.r1). The release is not known.
+    AclMethodStubs = "acl.method_stubs", [onward(1, 22, 0)], None, "V N";
+    /// A check of a missing service of the agent is told so before rights are looked at (acl.md 7.r26). The release is not
+    /// known.
+    AclServiceOfCheckFirst = "acl.service_of_check_first", [onward(1, 22, 0)], None, "V N";
     /// The literal `anonymous` counts as no token where an answer says that rows were removed.
     AclAnonymousUntold = "acl.anonymous_untold", [onward(1, 21, 5)], None, "D";
     /// The agent's recovery token counts on all endpoints; before, on the agent's own. The release is not known

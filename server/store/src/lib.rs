@@ -171,6 +171,8 @@ pub struct VersionRules {
     pub acl_policy_names_have_slash: bool,
     /// A token expires within a day, if it expires (acl.md 5.30.r3).
     pub acl_tokens_end_within_a_day: bool,
+    /// The roles of a token are looked up before its policies, and identities stay in their order (acl.md 5.10, 8.2.r4).
+    pub acl_grants_as_given: bool,
     /// The ids of nodes and targets of discovery chains have a partition (operator.md 5).
     pub config_partitions: bool,
     /// A server writes to the table of configuration entries when it starts (operator.md 4.1).

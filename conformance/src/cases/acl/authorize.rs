@@ -80,6 +80,18 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..BASE
     },
     Case {
+        id: "acl/authorize/nothing",
+        claim: "Who asks nothing needs no token that is known",
+        source: "acl.md 0.6, 8.5.r2",
+        run: |t| {
+            ready(t);
+            for token in ["unknown", ""] {
+                ask(t, token, "[]").is(200, "[]");
+            }
+        },
+        ..BASE
+    },
+    Case {
         id: "acl/authorize/identities",
         claim: "The identity of a service writes it and its sidecar and reads services and nodes; that of a node writes the node",
         source: "acl.md 8.2.r1, 8.2.r2",

@@ -18,23 +18,25 @@ pub(super) struct Bearer {
 }
 
 impl Bearer {
-    /// Parses a token, in which white space counts for nothing.
+    /// Parses a token, in which white space counts for nothing. `library` is the name of Consul's for its own errors.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn parse(token: &str) -> Result<Self, String> {
+    pub(super) fn parse(token: &str, library: &str) -> Result<Self, String> {
         let token: String = token.chars().filter(|c| !c.is_whitespace()).collect();
-        Self::of_parts(&token).map_err(|words| format!("error parsing token: {words}"))
+        Self::of_parts(&token, library).map_err(|words| format!("error parsing token: {words}"))
     }
 
-    fn of_parts(token: &str) -> Result<Self, String> {
+    fn of_parts(token: &str, library: &str) -> Result<Self, String> {
         if token.starts_with('{') {
             // A signature in its JSON form, whose keys no method has.
             return Ok(Self::default());
         }
         let parts: Vec<_> = token.split('.').collect();
         let &[header, payload, signature] = &parts[..] else {
-            return Err("square/go-jose: compact JWS format must have three parts".to_owned());
+            return Err(format!(
+                "{library}: compact JWS format must have three parts"
+            ));
         };
         let (decoded, payload_bytes) = (decode(header)?, decode(payload)?);
         let signature = decode(signature)?;

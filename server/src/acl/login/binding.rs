@@ -28,13 +28,14 @@ pub(crate) fn is_chosen(rule: &NewBindingRule, claims: &Claims, version: Version
     filter.is_ok_and(|filter| filter.keeps(claims))
 }
 
-/// Returns what is wrong with the name that a rule makes, whatever the claims of logins are.
+/// Returns what is wrong with the name that a rule makes, whatever the claims of logins are; an empty text if it has the
+/// wrong form.
 pub(crate) fn flaw_of_bind_name(rule: &NewBindingRule, settings: &Settings) -> Option<String> {
     let names = settings.values.values();
     let example = maps::collect(names.map(|name| (name.as_str(), "fake")));
     match interpolated(&rule.bind_name, &example) {
-        Err(words) => Some(format!("invalid BindName: {words}")),
-        Ok(name) if !is_name(&rule.bind_type, &name) => Some("invalid BindName".to_owned()),
+        Err(words) => Some(words),
+        Ok(name) if !is_name(&rule.bind_type, &name) => Some(String::new()),
         Ok(_) => None,
     }
 }

@@ -1,10 +1,12 @@
 //! The claims of a token: whether they are valid now, and what a method takes from them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::Settings;
+use crate::go::json::document::document;
+use crate::go::json::value as json;
 use crate::go::number;
 
 /// What a method takes from the claims of a token.
@@ -20,8 +22,12 @@ type Object = Map<String, Value>;
 
 const SECOND: i128 = 1_000_000_000;
 
-/// Reads the claims of a payload; `None` if they are no object, or a standard claim is not of its type.
+/// Reads the claims of a payload; `None` if they are no object, a standard claim is not of its type, or an object has a
+/// name twice.
 pub(super) fn read(payload: &[u8]) -> Option<Object> {
+    if has_twice(document(payload).ok()?.value()) {
+        return None;
+    }
     let claims: Option<Object> = serde_json::from_slice(payload).ok()?;
     let claims = claims.unwrap_or_default();
     let has = |name: &str, fits: fn(&Value) -> bool| {
@@ -41,6 +47,14 @@ pub(super) fn read(payload: &[u8]) -> Option<Object> {
     is_fine.then_some(claims)
 }
 
+/// Whether an object in a value has a name twice, which Consul's library of tokens refuses (acl.md 8.4.r7).
+fn has_twice(value: json::Value<'_>) -> bool {
+    let mut names = BTreeSet::new();
+    let mut members = value.members();
+    members.any(|(name, member)| !names.insert(name) || has_twice(member))
+        || value.elements().any(has_twice)
+}
+
 /// Returns a time in nanoseconds since 1970; `None` if it is missing or 0, which counts for nothing.
 fn time(claims: &Object, name: &str) -> Option<i128> {
     let seconds = number::truncated(claims.get(name)?.as_f64()?);
@@ -58,22 +72,23 @@ pub(super) fn check(claims: &Object, settings: &Settings, now: i128) -> Result<(
     let before = expires.map(|at| at - i128::from(settings.not_before_leeway));
     not_before = not_before.or(issued).or(before);
     let invalid = |words: &str| Err(format!("error validating claims: {words}"));
+    let failed = |words: &str| invalid(&format!("{}/jwt: validation {words}", settings.library));
     let issuer = claims
         .get("iss")
         .and_then(Value::as_str)
         .unwrap_or_default();
     if !settings.issuer.is_empty() && settings.issuer != issuer {
-        return invalid("square/go-jose/jwt: validation failed, invalid issuer claim (iss)");
+        return failed("failed, invalid issuer claim (iss)");
     }
     let skew = i128::from(settings.clock_skew);
     if not_before.is_some_and(|at| now + skew < at) {
-        return invalid("square/go-jose/jwt: validation failed, token not valid yet (nbf)");
+        return failed("failed, token not valid yet (nbf)");
     }
     if expires.is_some_and(|at| now - skew > at) {
-        return invalid("square/go-jose/jwt: validation failed, token is expired (exp)");
+        return failed("failed, token is expired (exp)");
     }
     if issued.is_some_and(|at| now + skew < at) {
-        return invalid("square/go-jose/jwt: validation field, token issued in the future (iat)");
+        return failed("field, token issued in the future (iat)");
     }
     let audiences: Vec<&str> = match claims.get("aud") {
         Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).collect(),

@@ -5,6 +5,8 @@ mod base64url;
 mod bearer;
 mod binding;
 mod claims;
+#[cfg(feature = "jwt")]
+mod key;
 mod settings;
 #[cfg(feature = "jwt")]
 mod signature;
@@ -54,7 +56,7 @@ pub(crate) fn claims(settings: &Settings, token: &str, now: i128) -> Result<Clai
         let words = "keys of auth methods are only taken from JWTValidationPubKeys by proconsul, and are not fetched";
         return Err(LoginFlaw::NotEmulated(words.to_owned()));
     }
-    let bearer = bearer::Bearer::parse(token)?;
+    let bearer = bearer::Bearer::parse(token, settings.library)?;
     signature::check(&bearer, &settings.keys)?;
     let claims = claims::read(&bearer.payload).ok_or_else(unverified)?;
     claims::check(&claims, settings, now)?;

@@ -52,6 +52,8 @@ pub(crate) struct Settings {
     pub(super) not_before_leeway: i64,
     /// The nanoseconds by which clocks may differ.
     pub(super) clock_skew: i64,
+    /// The name of the library of tokens that Consul has, which stands in its errors.
+    pub(super) library: &'static str,
 }
 
 /// A JSON object whose names count in any case, and whose values are taken for what is wanted if they can be.
@@ -151,6 +153,10 @@ impl Settings {
             expiration_leeway: config.leeway("ExpirationLeeway", 150 * SECOND),
             not_before_leeway: config.leeway("NotBeforeLeeway", 150 * SECOND),
             clock_skew: config.leeway("ClockSkewLeeway", 60 * SECOND),
+            library: match version.has(Behaviour::AclLateTexts) {
+                true => "go-jose/go-jose",
+                false => "square/go-jose",
+            },
         };
         let flaw = settings.flaw(&config);
         if !flaws.is_empty() {

@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 
-use rustls_pki_types::pem::PemObject as _;
-use rustls_pki_types::{CertificateDer, SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
+use rustls_pki_types::{SignatureVerificationAlgorithm, SubjectPublicKeyInfoDer};
+use webpki::RawPublicKeyEntity;
 use webpki::ring as algorithms;
-use webpki::{EndEntityCert, RawPublicKeyEntity};
 
 use super::bearer::Bearer;
-use super::{LoginFlaw, unverified};
+use super::{LoginFlaw, key, unverified};
 
 /// Whether a PEM text is a public key, or a certificate of one.
 pub(super) fn is_key(pem: &str) -> bool {
-    verifies(pem, algorithms::ED25519, &[], &[]).is_some()
+    key::public_key(pem).is_some()
 }
 
 /// Checks that one of the keys has signed a token.
@@ -62,13 +61,8 @@ fn verifies(
     message: &[u8],
     signature: &[u8],
 ) -> Option<bool> {
-    let pem = pem.as_bytes();
-    if let Ok(key) = SubjectPublicKeyInfoDer::from_pem_slice(pem) {
-        let key = RawPublicKeyEntity::try_from(&key).ok()?;
-        return Some(key.verify_signature(algorithm, message, signature).is_ok());
-    }
-    let certificate = CertificateDer::from_pem_slice(pem).ok()?;
-    let key = EndEntityCert::try_from(&certificate).ok()?;
+    let key = SubjectPublicKeyInfoDer::from(key::public_key(pem)?);
+    let key = RawPublicKeyEntity::try_from(&key).ok()?;
     Some(key.verify_signature(algorithm, message, signature).is_ok())
 }
 

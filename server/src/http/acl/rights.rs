@@ -162,6 +162,14 @@ impl Rights {
         }
     }
 
+    /// Checks what [`Rights::check`] does, with an error that does not say which right is missing (acl.md 2.11.r6).
+    pub(crate) fn check_silently(&self, question: Question<'_>) -> Result<(), Failure> {
+        match self.grant(question) {
+            true => Ok(()),
+            false => Err(failure::permission_denied("")),
+        }
+    }
+
     /// Removes the rows that `sees` denies the caller, and remembers how many there were.
     pub(crate) fn retain<T>(&mut self, rows: &mut Vec<T>, sees: impl Fn(&Caller, &T) -> bool) {
         let Some(asks) = &self.asks else { return };
@@ -193,6 +201,12 @@ impl Rights {
     pub(crate) fn told_in(&self, reply: Reply) -> Reply {
         self.note_removal();
         told(reply, self.tell_removal(), self.version)
+    }
+
+    /// Adds the same header whoever asks (acl.md 2.12).
+    pub(crate) fn told_to_all_in(&self, reply: Reply) -> Reply {
+        self.note_removal();
+        told(reply, self.removed > 0, self.version)
     }
 }
 

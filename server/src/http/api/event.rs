@@ -9,7 +9,6 @@ use crate::acl::{Question, Resource};
 use crate::blocking;
 use crate::go::json::encode::{Base64, Text};
 use crate::go::regexp::Regexp;
-use crate::http::acl::permission_denied;
 use crate::http::acl::rights::Rights;
 use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
@@ -120,10 +119,8 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
 fn may_fire(request: &Request, name: &[u8]) -> Result<(), Failure> {
     let rights = request.rights().map_err(unknown_token)?;
     let name = String::from_utf8_lossy(name);
-    if rights.grant(Question::write(Resource::Event, &name)) {
-        return Ok(());
-    }
-    Err(permission_denied("").of_kind(FailureKind::Direct))
+    let checked = rights.check_silently(Question::write(Resource::Event, &name));
+    checked.map_err(|failure| failure.of_kind(FailureKind::Direct))
 }
 
 /// Returns the error of an unknown token, which is no 403 here.
@@ -218,7 +215,7 @@ pub(crate) async fn list(request: &Request) -> Result<Reply, Failure> {
     let rows = answer.rows.iter();
     let events: Vec<Event<'_>> = rows.map(|row| Event::new(row, request.version())).collect();
     let reply = Reply::json(request, &events).with_bare_index(answer.index);
-    Ok(rights.told_in(reply))
+    Ok(rights.told_to_all_in(reply))
 }
 
 fn name_of(row: &EventRow) -> Cow<'_, str> {

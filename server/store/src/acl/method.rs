@@ -191,7 +191,7 @@ impl Command for AuthMethodWrite {
     type Refused = AclRefusal;
 
     fn run(self, change: &mut Change<'_>) -> Result<Arc<AuthMethodRow>, AclRefusal> {
-        let mut method = self.method;
+        let method = self.method;
         if method.name.is_empty() {
             return Err(AclRefusal::NoName(AclKind::AuthMethod));
         }
@@ -199,9 +199,7 @@ impl Command for AuthMethodWrite {
             .map_err(|flaw| AclRefusal::BadName(AclKind::AuthMethod, flaw))?;
         let current = change.store.auth_method(&method.name);
         if let Some(current) = current {
-            if method.kind.is_empty() {
-                method.kind.clone_from(&current.method.kind);
-            } else if method.kind != current.method.kind {
+            if method.kind != current.method.kind {
                 return Err(AclRefusal::Immutable(AclKind::AuthMethod, "Type"));
             }
         }

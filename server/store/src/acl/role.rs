@@ -84,7 +84,8 @@ impl Command for RoleWrite {
         let current = replaced::<RoleRow>(tables, &self.target, &self.name)?;
         let policies = tables.resolve_names(&self.grants.policies)?;
         let mut grants = Grants::default();
-        self.grants.add_identities(&mut grants, None)?;
+        let as_given = change.store.rules.acl_grants_as_given;
+        self.grants.add_identities(&mut grants, None, as_given)?;
         change.take_indexes(1);
         check_spelling(current.as_ref(), &self.target, &self.name)?;
         grants.policies = change.store.acl.policies_of_role(&policies)?;

@@ -26,6 +26,7 @@ pub(crate) const OLDEST: VersionRules = VersionRules {
     virtual_addresses: false,
     acl_policy_names_have_slash: false,
     acl_tokens_end_within_a_day: true,
+    acl_grants_as_given: false,
     config_partitions: false,
     start_writes_config_entries: false,
 };
@@ -39,6 +40,7 @@ const MIDDLE: VersionRules = VersionRules {
     virtual_addresses: true,
     acl_policy_names_have_slash: true,
     acl_tokens_end_within_a_day: false,
+    acl_grants_as_given: true,
     config_partitions: true,
     start_writes_config_entries: true,
     ..OLDEST

@@ -21,6 +21,18 @@ const OVER: &str = "eyJhbGciOiAiRVMyNTYiLCAidHlwIjogIkpXVCJ9.eyJhdWQiOiAiYSIsICJ
 /// Signed by another key.
 const FOREIGN: &str = "eyJhbGciOiAiRVMzODQiLCAidHlwIjogIkpXVCJ9.eyJhdWQiOiAiYSIsICJpc3MiOiAieSIsICJzdWIiOiAicyIsICJuYW1lIjogIndlYiIsICJncm91cHMiOiBbIngiLCAieSJdLCAibmJmIjogMTYwMDAwMDAwMCwgImlhdCI6IDE2MDAwMDAwMDAsICJleHAiOiA0MTAyNDQ0ODAwfQ.2eRHWIfgmo2AQuCteo7bn8exntVbb2a-av4Zzwty5UnbROhK8fGdCxbTh05rllteBvK46TVmIQTtVz8IjKcKbgsZXaUpFCMDAlLl3BdzRbc2rXiabQmreWaz58xmyLaI";
 
+/// The key whose tokens follow: they name something twice, or in two cases, and are valid until 2100.
+const OTHER_KEY: &str = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEIIo3Z29KkSibvA1I4DeoPYbm4eLU\nxkIaWGXAhQIyiT4s86Lg1V4cPNqICVX8fdOGtFvj19aE/cg03RWPsM2aAw==\n-----END PUBLIC KEY-----\n";
+
+/// Has the claim `name` twice.
+const TWICE: &str = "eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJpYXQiOjE2MDAwMDAwMDAsImV4cCI6NDEwMjQ0NDgwMCwibmFtZSI6IndlYiIsIm5hbWUiOiJ3ZWIifQ.PqpzGrhrEl3JPjG08YewLE3tssm-6De5r_Kbv8WW7YFWwJEQj-XZH3NHMKJ3AW7P3s7nCefuVsG_jum0e3wxeA";
+
+/// Has a name twice in an object within a claim.
+const TWICE_WITHIN: &str = "eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJpYXQiOjE2MDAwMDAwMDAsImV4cCI6NDEwMjQ0NDgwMCwibmFtZSI6IndlYiIsImRlZXAiOlt7ImEiOjEsImEiOjJ9XX0.sx3uvz5lP2AaR9G1SNZEH9IVKhHTtvhsj1YYYMqFjfv8Zxt3PwOPMkqGRk58tP4Ra4Wb1MBu-qd-wkiveNvyJA";
+
+/// Has the claims `name` and `Name`.
+const IN_TWO_CASES: &str = "eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJpYXQiOjE2MDAwMDAwMDAsImV4cCI6NDEwMjQ0NDgwMCwibmFtZSI6IndlYiIsIk5hbWUiOiJkYiJ9.uElahdIo1U7kC2AjAalgNqQqx1JLfOGu985K2LaBXGVYbsyCvF5cTDafD1q8nHivnf4DeMybXOIUAVXTOhW5CA";
+
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[
     Case {
@@ -115,6 +127,67 @@ pub(in crate::cases) const CASES: &[Case] = &[
             method(t, &json!({"ClaimMappings": {"groups": "name"}}));
             let kind = "error converting claim 'groups' to string from unknown type []interface {}";
             login(t, VALID, &Value::Null).is(500, kind);
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/login/a-name-twice",
+        claim: "A token is refused whose claims, or an object within them, name something twice; names in two cases are two",
+        source: "acl.md 8.4.r7",
+        until: Some(Version::V1_9),
+        run: |t| {
+            ready(t);
+            let key = json!({"JWTValidationPubKeys": [OTHER_KEY], "BoundAudiences": [], "BoundIssuer": ""});
+            method(t, &key);
+            rule(t, "", "service", "x-${value.name}").status_is(200);
+            let unknown = "no known key successfully validated the token signature";
+            for token in [TWICE, TWICE_WITHIN] {
+                login(t, token, &Value::Null).is(500, unknown);
+            }
+            login(t, IN_TWO_CASES, &Value::Null)
+                .field_is("/ServiceIdentities/0/ServiceName", "x-web");
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/login/keys",
+        claim: "A key is what the first block of PEM has, whatever its label; curves and kinds that tokens are not signed with are refused",
+        source: "acl.md 8.4.r10",
+        run: |t| {
+            t.not_compared("the words about DER are Go's");
+            ready(t);
+            let block = |label: &str, der: &str| {
+                format!("text\n-----BEGIN {label}-----\n{der}\n-----END {label}-----\n")
+            };
+            let key = "MCowBQYDK2VwAyEATbJBRzEV2lBjffimJgSjXhrKh0udAa6ZpM21W//w/VA=";
+            for label in ["PUBLIC KEY", "CERTIFICATE", "FOO"] {
+                method(t, &json!({"JWTValidationPubKeys": [block(label, key)]}));
+            }
+            let refused = "Invalid Auth Method: error parsing public key JWTValidationPubKeys[0]: ";
+            for der in [
+                "MAA=",
+                // A key for X25519.
+                "MCowBQYDK2VuAyEATbJBRzEV2lBjffimJgSjXhrKh0udAa6ZpM21W//w/VA=",
+                // One byte less than it says.
+                "MCowBQYDK2VwAyEATbJBRzEV2lBjffimJgSjXhrKh0udAa6ZpM21W//w/Q==",
+                // The key of a curve, compressed.
+                "MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgACIIo3Z29KkSibvA1I4DeoPYbm4eLUxkIaWGXAhQIyiT4=",
+            ] {
+                let first = format!("{}{}", block("PUBLIC KEY", der), block("PUBLIC KEY", key));
+                write(t, &json!({"JWTValidationPubKeys": [first]})).says(500, refused);
+            }
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/login/invalid-tokens-since-1-22",
+        claim: "A token of another form is refused in the words of the library of later releases",
+        source: "acl.md 8.4.r7",
+        since: Version::V1_22,
+        run: |t| {
+            ready(t);
+            method(t, &json!({}));
+            login(t, "x", &Value::Null).says(500, "error parsing token: go-jose/go-jose: ");
         },
         ..BASE
     },

@@ -36,6 +36,23 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..BASE
     },
     Case {
+        id: "acl/auth-method/keeps-its-type",
+        claim: "An auth method keeps its type if none is sent, and needs what the type needs",
+        source: "acl.md 8.4.r1",
+        run: |t| {
+            ready(t);
+            method(t, "m");
+            let which = "exactly one of 'JWTValidationPubKeys', 'JWKSURL', or 'OIDCDiscoveryURL' must be set for type \"jwt\"";
+            put(t, "auth-method/m", r#"{"Description":"x"}"#)
+                .is(500, &format!("Invalid Auth Method: {which}"));
+            let body = json!({"Config": {"JWTValidationPubKeys": [KEY]}});
+            put(t, "auth-method/m", &body.to_string()).field_is("/Type", "jwt");
+            put(t, "auth-method/m", r#"{"Type":"kubernetes"}"#)
+                .is(500, "the Type field of an Auth Method is immutable");
+        },
+        ..BASE
+    },
+    Case {
         id: "acl/auth-method/refused",
         claim: "An auth method needs a name, a type, and what the type needs",
         source: "acl.md 8.4.r1",
@@ -106,6 +123,21 @@ pub(in crate::cases) const CASES: &[Case] = &[
             );
             delete(t, "auth-method/m").is(200, "true");
             get(t, "binding-rules").is(200, "[]");
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/binding-rule/unknown-type-since-1-22",
+        claim: "An unknown type of a binding rule is refused as its name would be",
+        source: "acl.md 8.4.r2",
+        since: Version::V1_22,
+        run: |t| {
+            ready(t);
+            method(t, "m");
+            let body = r#"{"AuthMethod":"m","BindType":"x","BindName":"a"}"#;
+            let words =
+                "invalid BindName or BindVars: invalid Binding Rule: unknown BindType \"x\"";
+            put(t, "binding-rule", body).says(500, words);
         },
         ..BASE
     },

@@ -42,17 +42,21 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/role/hash",
         claim: "The Hash of a role is that of its texts",
-        source: "acl.md 8.1",
+        source: "acl.md 8.1, 8.2.r4",
         run: |t| {
             ready(t);
             put(t, "role", r#"{"Name":"r1"}"#)
                 .field_is("/Hash", "3Hu2XrMXzcGTGFy2YFwuQDBNtBYyS+GvXlrzoQQFUhE=");
             let body = json!({"Name": "a", "ServiceIdentities": [{"ServiceName": "web"}, {"ServiceName": "api"}],
                 "NodeIdentities": [{"NodeName": "b", "Datacenter": "dc1"}, {"NodeName": "a", "Datacenter": "dc1"}]});
-            put(t, "role", &body.to_string())
-                .field_is("/Hash", "XE1iYEsarDVzCtAQkmQkc08lr4hmIjKLi2yW69fcsGU=")
-                .field_is("/ServiceIdentities/0/ServiceName", "api")
-                .field_is("/NodeIdentities/0/NodeName", "a");
+            let made = put(t, "role", &body.to_string());
+            let (hash, service, node) = match t.since(Version::V1_22) {
+                true => ("E2Z6b4g0mihUdSBTsb6rrg6VVy3d8noeSUPB/XHfW0U=", "web", "b"),
+                false => ("XE1iYEsarDVzCtAQkmQkc08lr4hmIjKLi2yW69fcsGU=", "api", "a"),
+            };
+            made.field_is("/Hash", hash)
+                .field_is("/ServiceIdentities/0/ServiceName", service)
+                .field_is("/NodeIdentities/0/NodeName", node);
         },
         ..BASE
     },
@@ -195,8 +199,8 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         id: "acl/identity/merged",
-        claim: "Identities are in the order of their names, each once; the datacenters of a service are put together",
-        source: "acl.md 8.2.r1, 8.2.r2",
+        claim: "Identities are there once, in the order of their names, in later releases as they were sent; the datacenters of a service are put together",
+        source: "acl.md 8.2.r1, 8.2.r2, 8.2.r4",
         run: |t| {
             ready(t);
             let body = json!({"ServiceIdentities": [
@@ -206,13 +210,23 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 {"NodeName": "n2", "Datacenter": "dc1"}, {"NodeName": "n1", "Datacenter": "dc1"},
                 {"NodeName": "n2", "Datacenter": "dc1"},
             ]});
-            put(t, "token", &body.to_string())
-                .field_is("/ServiceIdentities", json!([
-                    {"ServiceName": "api"}, {"ServiceName": "web", "Datacenters": ["a", "b", "c"]},
-                ]))
-                .field_is("/NodeIdentities", json!([
-                    {"NodeName": "n1", "Datacenter": "dc1"}, {"NodeName": "n2", "Datacenter": "dc1"},
-                ]));
+            let made = put(t, "token", &body.to_string());
+            if t.since(Version::V1_22) {
+                made.field_is(
+                    "/ServiceIdentities",
+                    json!([
+                        {"ServiceName": "web", "Datacenters": ["a", "b", "b", "c"]},
+                        {"ServiceName": "api", "Datacenters": ["x"]},
+                    ]),
+                );
+                return;
+            }
+            made.field_is("/ServiceIdentities", json!([
+                {"ServiceName": "api"}, {"ServiceName": "web", "Datacenters": ["a", "b", "c"]},
+            ]))
+            .field_is("/NodeIdentities", json!([
+                {"NodeName": "n1", "Datacenter": "dc1"}, {"NodeName": "n2", "Datacenter": "dc1"},
+            ]));
         },
         ..BASE
     },

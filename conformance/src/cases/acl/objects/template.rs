@@ -114,9 +114,10 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 .field_is("/CreateIndex", 0)
                 .field_is("/ModifyIndex", 0);
             let id = text(&made, "/ID");
+            // The rules begin with a line feed.
             t.check(
-                id.ends_with("6c62272e07bb014262b821756295c58d"),
-                "the id ends otherwise",
+                id.starts_with("0a7365") && id.ends_with("6c62272e07bb014262b821756295c58d"),
+                "the id is made otherwise",
             );
             t.same(
                 "the name",
@@ -159,6 +160,21 @@ pub(in crate::cases) const CASES: &[Case] = &[
             }
             names.sort();
             t.same("the policies", names, vec!["p".to_owned(), "q".to_owned()]);
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/token/expanded-without-roles",
+        claim: "A token without roles has null in the place of its expanded roles",
+        source: "acl.md 5.15",
+        since: Version::V1_22,
+        run: |t| {
+            ready(t);
+            policy(t, "p");
+            let (accessor, _) = token(t, &json!({"Policies": [{"Name": "p"}]}));
+            get(t, &format!("token/{accessor}?expanded"))
+                .field_is("/ExpandedPolicies/0/Name", "p")
+                .field_is("/ExpandedRoles", json!(null));
         },
         ..BASE
     },

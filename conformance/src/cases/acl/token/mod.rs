@@ -202,7 +202,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         id: "acl/tokens/unknown-links",
-        claim: "Links to policies and roles that there are not are refused, policies first",
+        claim: "Links to policies and roles that there are not are refused, policies first, in later releases roles",
         source: "acl.md 5.8, 5.10",
         run: |t| {
             ready(t);
@@ -213,7 +213,11 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 &[
                     (
                         r#"{"Policies":[{"Name":"none"}],"Roles":[{"Name":"r"}]}"#,
-                        "No such ACL policy with name \"none\"",
+                        if t.since(Version::V1_22) {
+                            "No such ACL role with name \"r\""
+                        } else {
+                            "No such ACL policy with name \"none\""
+                        },
                     ),
                     (
                         r#"{"Policies":[{"ID":"99999999-bbbb-4ccc-8ddd-eeeeeeeeeeee"}]}"#,

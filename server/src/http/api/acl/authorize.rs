@@ -20,7 +20,7 @@ go_struct! {
     }
 }
 
-/// Answers questions. Any valid token may ask.
+/// Answers questions. Any valid token may ask, and any token may ask nothing.
 pub(super) async fn authorize(mut request: Request) -> Result<Reply, Failure> {
     request.acls()?;
     let version = request.version();
@@ -33,6 +33,9 @@ pub(super) async fn authorize(mut request: Request) -> Result<Reply, Failure> {
     if asked.len() > MOST {
         let text = format!("Refusing to process more than {MOST} authorizations at once");
         return Err(refused(&text));
+    }
+    if asked.is_empty() {
+        return Ok(Reply::json(&request, &[(); 0]));
     }
     request.check_datacenter()?;
     let caller = request.acls()?.caller(&request)?;

@@ -12,9 +12,9 @@ failures! {
     /// More than one of the filters of a list of tokens is there; `all` are their names.
     several_filters(all: &str) => 500, format!("can only filter by one of {all} at a time");
     /// The object of a read is missing; `what` is its kind.
-    missing_object(what: &str) => 404, format!("Requested {what} does not exist: ACL not found");
+    missing_object(what: &str) => 404 Direct, format!("Requested {what} does not exist: ACL not found");
     /// The object to delete is missing; `what` is its kind.
-    nothing_to_delete(what: &str) => 404, format!("Cannot find {what} to delete");
+    nothing_to_delete(what: &str) => 404 Direct, format!("Cannot find {what} to delete");
     /// The policy or token of a read is missing; `why` says more in later releases.
     missing_token(why: &str) => 403, format!("{why}ACL not found");
     /// ACLs were bootstrapped at an index.

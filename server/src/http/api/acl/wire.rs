@@ -91,7 +91,8 @@ table! {
     /// What `?expanded` adds.
     pub(crate) ExpandedFields of expanded: Expanded, look: Look {
         "ExpandedPolicies" => each(Policy, expanded.policies.iter()),
-        "ExpandedRoles" => each(Role, expanded.roles.iter()),
+        "ExpandedRoles" if expanded.roles.is_empty() => json(None::<()>),
+        "ExpandedRoles" if !expanded.roles.is_empty() => each(Role, expanded.roles.iter()),
         "NamespaceDefaultPolicyIDs" => json(None::<()>),
         "NamespaceDefaultRoleIDs" => json(None::<()>),
         "AgentACLDefaultPolicy" => json(expanded.default_policy),

@@ -43,6 +43,13 @@ pub(super) fn check_registration(
 ) -> Result<(), Failure> {
     with_acls(request, |store| {
         let service = store.agent().service(&check.service_id);
+        if service.is_none()
+            && !check.service_id.is_empty()
+            && request.has(Behaviour::AclServiceOfCheckFirst)
+        {
+            let unknown = Refusal::AgentCheckServiceUnknown(check.service_id.clone());
+            return Err(Failure::refused(&unknown, request.version()));
+        }
         let service = service.map_or("", |local| local.service.name.as_str());
         may_write_of(request, rights, service)?;
         let stored = store.agent().check(&check.check_id);

@@ -103,10 +103,12 @@ async fn node(request: &Request) -> Result<Reply, Failure> {
     let mut rights = request.rights_of_read()?;
     let mut rows: Vec<WholeNode> = answer.rows.into_iter().collect();
     keep_seen(&mut rows, &mut rights);
-    let reply = match rows.first() {
-        Some(row) => Reply::json(request, &shown(request, row)).with_index(request, answer.index),
-        None => Reply::empty(StatusCode::NOT_FOUND),
+    let Some(row) = rows.first() else {
+        // Who may not see the node is not told that there is one.
+        rights.note_removal();
+        return Ok(Reply::empty(StatusCode::NOT_FOUND));
     };
+    let reply = Reply::json(request, &shown(request, row)).with_index(request, answer.index);
     Ok(rights.told_in(reply))
 }
 

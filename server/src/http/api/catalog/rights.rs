@@ -8,6 +8,7 @@ use crate::http::request::Request;
 use crate::store::{
     Deregistration, NewCheck, NewNode, NodeChecks, NodeInfo, Registration, RegistrationFlaw,
 };
+use crate::version::{Behaviour, Version};
 
 /// Checks that the caller may register this. Registering what is there changes nothing, and asks for nothing.
 pub(super) fn check_registration(
@@ -18,11 +19,13 @@ pub(super) fn check_registration(
     if request.context.acls.is_none() {
         return Ok(());
     }
+    let version = request.version();
     let Registration { node, .. } = registration;
     let Ok(found) = request.context.engine.read(&NodeInfo(node.node.clone()));
     let (current, services) = found.rows.unzip();
-    let is_same = current
-        .is_some_and(|current| registration.skip_node_update || is_unchanged(&current.node, node));
+    let is_same = current.is_some_and(|current| {
+        registration.skip_node_update || is_unchanged(&current.node, node, version)
+    });
     let of_node = Question::write(Resource::Node, &node.node);
     if !is_same {
         rights.check(of_node)?;
@@ -34,7 +37,8 @@ pub(super) fn check_registration(
         (Some(service), _) => {
             write(&service.name)?;
             if let Some(other) = stored(&service.id) {
-                write(&other.service.name)?;
+                let question = Question::write(Resource::Service, &other.service.name);
+                rights.check_silently(question)?;
             }
         }
         (None, Some(RegistrationFlaw::ServiceWithoutId)) => write("")?,
@@ -59,9 +63,12 @@ pub(super) fn check_registration(
     }
 }
 
-/// Whether registering the node anew would leave its row as it is (seen on 1.8.7: an empty map is not a missing one).
-fn is_unchanged(current: &NewNode, node: &NewNode) -> bool {
-    (&current.node, &current.id, &current.address) == (&node.node, &node.id, &node.address)
+/// Whether registering the node anew would leave its row as it is (seen on 1.8.7: an empty map is not a missing one). It
+/// was found by its name in any case.
+fn is_unchanged(current: &NewNode, node: &NewNode, version: Version) -> bool {
+    let same_name = version.has(Behaviour::CatalogNodeNameCase) || current.node == node.node;
+    same_name
+        && (&current.id, &current.address) == (&node.id, &node.address)
         && current.datacenter == node.datacenter
         && current.tagged_addresses == node.tagged_addresses
         && current.meta == node.meta

@@ -23,6 +23,8 @@ pub(super) struct Summaries<'a>(BTreeMap<&'a str, Summary<'a>>);
 struct Summary<'a> {
     /// The kind of the last instance; empty for a typical service.
     kind: &'a str,
+    /// The datacenter of the instances; empty without any.
+    datacenter: &'a str,
     tags: BTreeSet<&'a str>,
     /// The nodes of the instances, each as often as it has some.
     nodes: Vec<&'a str>,
@@ -43,6 +45,7 @@ impl<'a> Summaries<'a> {
         let service = &instance.service.service;
         let summary = self.0.entry(&service.name).or_default();
         summary.kind = &service.kind;
+        summary.datacenter = &instance.node.node.datacenter;
         summary
             .tags
             .extend(service.tags().iter().map(String::as_str));
@@ -113,7 +116,6 @@ impl<'a> Summaries<'a> {
                 .collect(),
             false => BTreeSet::new(),
         };
-        let datacenter = &request.context.config.datacenter;
         let services = self.0.into_iter();
         let services = services.filter(|(_, it)| !has_ways || it.proxy_for.is_empty());
         let shown = services.map(|(name, mut it)| {
@@ -122,7 +124,7 @@ impl<'a> Summaries<'a> {
             object! {
                 "Kind" if !it.kind.is_empty() => it.kind.to_owned(),
                 "Name" => name.to_owned(),
-                "Datacenter" if is_late => datacenter.clone(),
+                "Datacenter" if is_late => it.datacenter.to_owned(),
                 "Tags" => list(it.tags),
                 "Nodes" => list(it.nodes.iter().copied()),
                 "ExternalSources" if is_late => sources.clone(),

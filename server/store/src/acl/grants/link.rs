@@ -60,17 +60,23 @@ impl AclTables {
         Ok(ids)
     }
 
-    /// Returns the links of a new token.
-    pub(crate) fn resolve_token(&self, new: &NewGrants) -> Result<Grants, AclRefusal> {
+    /// Returns the links of a new token. Whose mistakes are told first depends on the release (acl.md 5.10).
+    pub(crate) fn resolve_token(
+        &self,
+        new: &NewGrants,
+        roles_first: bool,
+    ) -> Result<Grants, AclRefusal> {
+        let roles = || self.resolve::<RoleRow>(&new.roles);
+        let early = roles_first.then(roles).transpose()?;
         Ok(Grants {
             policies: self.resolve::<PolicyRow>(&new.policies)?,
-            roles: self.resolve::<RoleRow>(&new.roles)?,
+            roles: early.map_or_else(roles, Ok)?,
             ..Grants::default()
         })
     }
 }
 
-fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
+pub(super) fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
     }

@@ -89,12 +89,13 @@ pub struct NewGrants {
 const LONGEST_IDENTITY: usize = 256;
 
 impl NewGrants {
-    /// Checks the identities, and adds them to `grants` in order, each once. `is_local` is whether a token is a local
-    /// one; `None` for a role.
+    /// Checks the identities, and adds them to `grants`, each once: by name, or `as_given`. `is_local` is whether a token
+    /// is a local one; `None` for a role.
     pub(crate) fn add_identities(
         &mut self,
         grants: &mut Grants,
         is_local: Option<bool>,
+        as_given: bool,
     ) -> Result<(), AclRefusal> {
         for service in &self.service_identities {
             let flaw = if service.service_name.is_empty() {
@@ -123,34 +124,43 @@ impl NewGrants {
         if let Some(flaw) = self.template_flaw.take() {
             return Err(AclRefusal::Template(flaw));
         }
-        grants.service_identities = merged(std::mem::take(&mut self.service_identities));
-        grants.node_identities = std::mem::take(&mut self.node_identities);
-        grants.node_identities.sort();
-        grants.node_identities.dedup();
+        grants.service_identities = merged(std::mem::take(&mut self.service_identities), as_given);
+        for identity in std::mem::take(&mut self.node_identities) {
+            link::push_new(&mut grants.node_identities, identity);
+        }
+        if !as_given {
+            grants.node_identities.sort();
+        }
         grants.templated_policies = std::mem::take(&mut self.templated_policies);
         grants.templated_policies.dedup();
         Ok(())
     }
 }
 
-/// Returns the identities by name. Of those of one service the datacenters are put together; one of all datacenters
-/// covers the others.
-fn merged(mut identities: Vec<ServiceIdentity>) -> Vec<ServiceIdentity> {
-    identities.sort_by(|left, right| left.service_name.cmp(&right.service_name));
+/// Returns the identities by name, or `as_given`. Of those of one service the datacenters are put together. By name, each
+/// is there once, and an identity of all datacenters covers the others (acl.md 8.2.r4).
+fn merged(identities: Vec<ServiceIdentity>, as_given: bool) -> Vec<ServiceIdentity> {
     let mut merged: Vec<ServiceIdentity> = Vec::new();
     for identity in identities {
-        match merged.last_mut() {
-            Some(last) if last.service_name == identity.service_name => {
-                if last.datacenters.is_empty() || identity.datacenters.is_empty() {
-                    last.datacenters.clear();
-                } else {
-                    last.datacenters.extend(identity.datacenters);
-                    last.datacenters.sort();
-                    last.datacenters.dedup();
-                }
-            }
-            _ => merged.push(identity),
+        let mut known = merged.iter_mut();
+        let known = known.find(|known| known.service_name == identity.service_name);
+        let Some(known) = known else {
+            merged.push(identity);
+            continue;
+        };
+        let is_everywhere = known.datacenters.is_empty() || identity.datacenters.is_empty();
+        if is_everywhere && !as_given {
+            known.datacenters.clear();
+            continue;
         }
+        known.datacenters.extend(identity.datacenters);
+        known.datacenters.sort();
+        if !as_given {
+            known.datacenters.dedup();
+        }
+    }
+    if !as_given {
+        merged.sort_by(|left, right| left.service_name.cmp(&right.service_name));
     }
     merged
 }

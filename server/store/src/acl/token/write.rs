@@ -185,10 +185,11 @@ fn or_made(given: String, made: AclId) -> String {
 
 /// Checks what a token is to grant.
 fn grants(store: &Store, token: &mut NewToken) -> Result<Grants, AclRefusal> {
-    let mut grants = store.acl.resolve_token(&token.grants)?;
+    let late = store.rules.acl_grants_as_given;
+    let mut grants = store.acl.resolve_token(&token.grants, late)?;
     token
         .grants
-        .add_identities(&mut grants, Some(token.local))?;
+        .add_identities(&mut grants, Some(token.local), late)?;
     if token.has_rules {
         return Err(TokenRefusal::RulesGiven.into());
     }

@@ -80,10 +80,13 @@ table! {
 table! {
     /// An auth method in a list.
     AuthMethodStub of row: AuthMethodRow {
+        "MaxTokenTTL" since Behaviour::AclMethodStubs if row.method.max_token_ttl_ns != 0 =>
+            json(duration::format(row.method.max_token_ttl_ns)),
         "Name" => json(row.method.name),
         "Type" => json(row.method.kind),
         "DisplayName", omitempty => json(row.method.display_name),
         "Description", omitempty => json(row.method.description),
+        "TokenLocality" since Behaviour::AclMethodStubs, omitempty => json(row.method.token_locality),
         "CreateIndex" => json(row.create_index.0),
         "ModifyIndex" => json(row.modify_index.0),
     }
@@ -158,6 +161,13 @@ async fn write_method(mut request: Request) -> Result<Reply, Failure> {
     request.authorize()?;
     let ttl = body.max_token_ttl.nanoseconds();
     let ttl = ttl.expect("the decoder refuses invalid durations");
+    let engine = &request.context.engine;
+    if body.kind.is_empty() {
+        // A method keeps its type.
+        let Ok(current) = engine.read(&AuthMethodInfo(body.name.clone()));
+        let kind = current.rows.map(|row| row.method.kind.clone());
+        body.kind = kind.unwrap_or_default();
+    }
     let method = NewAuthMethod {
         name: body.name,
         kind: body.kind,
@@ -168,10 +178,7 @@ async fn write_method(mut request: Request) -> Result<Reply, Failure> {
         config: body.config,
     };
     let flaw = flaw_of_method(&method, version);
-    let written = request
-        .context
-        .engine
-        .apply(AuthMethodWrite { method, flaw });
+    let written = engine.apply(AuthMethodWrite { method, flaw });
     let row = written.map_err(|refusal| refused(&refusal, version))?;
     Ok(Reply::json(&request, &AuthMethod::new(&row, version)))
 }
@@ -309,17 +316,28 @@ fn flaw_of_rule(
     let late = ["policy", "templated-policy"];
     let known = matches!(rule.bind_type.as_str(), "service" | "role" | "node")
         || version.has(Behaviour::AclLateTexts) && late.contains(&rule.bind_type.as_str());
+    let late = version.has(Behaviour::AclLateTexts);
+    let what = if late {
+        "invalid BindName or BindVars"
+    } else {
+        "invalid BindName"
+    };
     let words = if rule.bind_type.is_empty() {
         "no BindType is set".to_owned()
     } else if rule.bind_name.is_empty() {
         "no BindName is set".to_owned()
     } else if !known {
-        format!("unknown BindType \"{}\"", rule.bind_type)
+        let words = format!("unknown BindType \"{}\"", rule.bind_type);
+        match late {
+            true => format!("{what}: invalid Binding Rule: {words}"),
+            false => words,
+        }
     } else {
         match flaw_of_name() {
-            Some(words) => words,
+            Some(words) if words.is_empty() => what.to_owned(),
+            Some(words) => format!("{what}: {words}"),
             None if jwt.is_none() && rule.bind_name.contains(char::is_whitespace) => {
-                "invalid BindName".to_owned()
+                what.to_owned()
             }
             None => return None,
         }
