@@ -115,12 +115,16 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
     Ok(Reply::json(&request, &Event::new(&row, request.version())))
 }
 
-/// Checks that the caller may fire the event. Consul's handler writes these errors itself (acl.md 2.6, 2.11.r6).
+/// Checks that the caller may fire the event. Consul's handler writes these errors itself, but later releases return
+/// that of a denial (acl.md 2.6, 2.11.r6).
 fn may_fire(request: &Request, name: &[u8]) -> Result<(), Failure> {
     let rights = request.rights().map_err(unknown_token)?;
     let name = String::from_utf8_lossy(name);
     let checked = rights.check_silently(Question::write(Resource::Event, &name));
-    checked.map_err(|failure| failure.of_kind(FailureKind::Direct))
+    checked.map_err(|failure| match request.has(Behaviour::AclDeniedText) {
+        true => failure,
+        false => failure.of_kind(FailureKind::Direct),
+    })
 }
 
 /// Returns the error of an unknown token, which is no 403 here.
