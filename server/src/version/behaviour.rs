@@ -292,6 +292,9 @@ behaviours! {
     ConnectByDefault = "connect.by_default", [onward(1, 14, 0)], None, "V I";
     /// Intentions are sources of `service-intentions` entries; before, rows of an own table with ids (operator.md 4.5).
     IntentionEntries = "intention.entries", [onward(1, 9, 0)], None, "V I";
+    /// Reads of intentions refuse namespaces, and everything where Connect is off; names may have a partition. The release is
+    /// not known (operator.md 4.5).
+    IntentionLate = "intention.late", [onward(1, 22, 0)], None, "V N";
     /// `connect/intentions/match` reads the agent's cache. The release is not known (session.md 4.5c).
     IntentionMatchCached = "intention.match_cached", [onward(1, 22, 0)], None, "V N";
     // Kinds and fields of configuration entries, a row for each release that brought some (operator.md 4.3). The releases of

@@ -91,7 +91,7 @@ pub use config::chain::{
 pub use config::gateway::{
     BehindGateway, GatewayInstances, GatewayServices, IngressInstances, ServedByGateways,
 };
-pub use config::intention::{INTENTION, IntentionWrite, intention_hash};
+pub use config::intention::{INTENTION, IntentionWrite, IntentionsTo, intention_hash};
 pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{
     ConfigDelete, ConfigEntry, ConfigGet, ConfigImage, ConfigList, ConfigRow, ConfigWrite,

@@ -9,7 +9,7 @@ use crate::version::Version;
 
 /// A structure that was not sent.
 static UNSET: ConfigValue = ConfigValue::Members(ConfigMembers::new());
-/// What intentions show and filters do not know (seen on 1.8.7).
+/// What intentions show and filters do not know.
 const HIDDEN: [&str; 5] = [
     "CreatedAt",
     "UpdatedAt",
@@ -40,7 +40,7 @@ pub(crate) fn of_entries(
 /// Consul's text about the flaw.
 pub(crate) fn of_intentions(text: &[u8], version: Version) -> Result<Filter<ConfigValue>, String> {
     Filter::of(text, &|claim| {
-        of_fields(claim, &claim.selector, intention::FIELDS, version)
+        of_fields(claim, &claim.selector, intention::fields(version), version)
     })
 }
 

@@ -5,11 +5,12 @@ use std::cmp::Reverse;
 
 use super::check::together;
 use super::decode::decode_known;
-use super::field::Shape::{Int, List, Struct, Text};
+use super::field::Shape::{self, Int, List, Struct, Text};
 use super::field::{Field, LABELS, always, set};
 use super::kinds::PERMISSION;
 use crate::go::json::document::document;
 use crate::go::json::maps;
+use crate::go::json::value::Value;
 use crate::go::quote::Quoted;
 use crate::store::{ConfigEntry, ConfigRow, ConfigValue, Index, intention_hash};
 use crate::version::Behaviour::IntentionEntries;
@@ -18,27 +19,57 @@ use crate::version::Version;
 /// The kind of the entries that hold intentions.
 pub(crate) const ENTRIES: &str = "service-intentions";
 
-/// The fields, as earlier releases show all of them. Later ones show those that a source has.
-pub(super) const FIELDS: &[Field] = &[
-    always("ID", Text).left_out_since(IntentionEntries),
-    always("Description", Text).left_out_since(IntentionEntries),
+/// The fields of earlier releases, which show all of them.
+const OF_ROWS: &[Field] = &[
+    always("ID", Text),
+    always("Description", Text),
     always("SourceNS", Text),
     always("SourceName", Text),
     always("DestinationNS", Text),
     always("DestinationName", Text),
     always("SourceType", Text),
-    always("Action", Text).left_out_since(IntentionEntries),
-    set("Permissions", List(&Struct(PERMISSION))),
-    always("DefaultAddr", Text).left_out_since(IntentionEntries),
-    always("DefaultPort", Int).left_out_since(IntentionEntries),
-    always("Meta", LABELS).left_out_since(IntentionEntries),
+    always("Action", Text),
+    always("DefaultAddr", Text),
+    always("DefaultPort", Int),
+    always("Meta", LABELS),
     always("Precedence", Int),
-    always("CreatedAt", Text).left_out_since(IntentionEntries),
-    always("UpdatedAt", Text).left_out_since(IntentionEntries),
+    always("CreatedAt", Text),
+    always("UpdatedAt", Text),
     set("Hash", Text),
     always("CreateIndex", Int),
     always("ModifyIndex", Int),
 ];
+
+/// The fields of later releases, which show those that a source has. One without an id has neither times nor a hash.
+const OF_SOURCES: &[Field] = &[
+    set("CreatedAt", Text),
+    set("UpdatedAt", Text),
+    set("ID", Text),
+    set("Description", Text),
+    always("SourceNS", Text),
+    always("SourceName", Text),
+    always("DestinationNS", Text),
+    always("DestinationName", Text),
+    always("SourceType", Text),
+    set("Action", Text),
+    set("Permissions", PERMISSIONS),
+    set("Meta", LABELS),
+    always("Precedence", Int),
+    set("Hash", Text),
+    always("CreateIndex", Int),
+    always("ModifyIndex", Int),
+];
+
+const PERMISSIONS: Shape = List(&Struct(PERMISSION));
+
+/// Returns the fields that a release shows.
+pub(super) fn fields(version: Version) -> &'static [Field] {
+    if version.has(IntentionEntries) {
+        OF_SOURCES
+    } else {
+        OF_ROWS
+    }
+}
 
 /// The fields of an intention that a source of an entry has under the same or another name.
 const OF_SOURCE: [(&str, &str); 10] = [
@@ -71,7 +102,7 @@ pub(crate) fn all<'a>(
 ) -> Vec<ConfigValue> {
     let mut all: Vec<_> = rows
         .flat_map(|row| match row.entry.kind.as_str() {
-            ENTRIES => of_entry(row),
+            ENTRIES => of_entry(row, &hash),
             _ => vec![of_row(row, &hash)],
         })
         .collect();
@@ -99,12 +130,12 @@ fn of_row(row: &ConfigRow, hash: impl Fn([u8; 32]) -> String) -> ConfigValue {
     let ConfigEntry { name, body, .. } = &row.entry;
     let mut intention = body.clone();
     intention.set("ID", ConfigValue::Text(name.clone()));
-    let hash = hash(intention_hash(name, body));
+    let hash = hash(intention_hash(name, body, None));
     intention.set("Hash", ConfigValue::Text(hash));
     with_indexes(intention, row)
 }
 
-fn of_entry(row: &ConfigRow) -> Vec<ConfigValue> {
+fn of_entry(row: &ConfigRow, hash: impl Fn([u8; 32]) -> String) -> Vec<ConfigValue> {
     let ConfigEntry { name, body, .. } = &row.entry;
     let of_source = |source: &ConfigValue| {
         let known = OF_SOURCE.iter().filter_map(|(name, own)| {
@@ -118,6 +149,12 @@ fn of_entry(row: &ConfigRow) -> Vec<ConfigValue> {
             ("DestinationName", name),
         ] {
             intention.set(name, ConfigValue::Text(text.to_owned()));
+        }
+        let id = intention.text("ID");
+        if !id.is_empty() {
+            let precedence = intention.number("Precedence");
+            let hash = hash(intention_hash(id, &intention, Some(precedence)));
+            intention.set("Hash", ConfigValue::Text(hash));
         }
         with_indexes(intention, row)
     };
@@ -138,20 +175,42 @@ pub(crate) fn source_of(intention: &ConfigValue) -> ConfigValue {
     ConfigValue::Members(maps::collect(known))
 }
 
-/// Reads the permissions in the body of an intention: JSON, or an empty text. Unknown names in them are ignored, since
-/// what Consul says of them was not asked.
+/// Reads the permissions in the body of an intention: JSON, or an empty text.
 ///
 /// # Errors
-/// The text about values of wrong types.
+/// The text about an unknown name, or about values of wrong types.
 pub(crate) fn permissions(json: &str, version: Version) -> Result<Option<ConfigValue>, String> {
-    const BODY: &[Field] = &[set("Permissions", List(&Struct(PERMISSION)))];
+    const BODY: &[Field] = &[set("Permissions", PERMISSIONS)];
     if json.is_empty() {
         return Ok(None);
     }
     let body = format!("{{\"Permissions\":{json}}}");
     let document = document(body.as_bytes())?;
-    let (mut members, _) = decode_known(document.value(), BODY, version)?;
+    let body = document.value();
+    if let Some(name) = unknown_name(body, Struct(BODY), version) {
+        return Err(format!("json: unknown field {}", Quoted(name.as_bytes())));
+    }
+    let (mut members, _) = decode_known(body, BODY, version)?;
     Ok(members.remove("Permissions"))
+}
+
+/// Returns the first name in a value that Go's JSON decoder finds in no structure: case does not count, and underscores
+/// do.
+fn unknown_name(value: Value<'_>, shape: Shape, version: Version) -> Option<String> {
+    match shape {
+        List(element) => {
+            let mut elements = value.elements();
+            elements.find_map(|element_value| unknown_name(element_value, *element, version))
+        }
+        Struct(fields) => value.members().find_map(|(name, value)| {
+            let mut known = fields.iter().filter(|field| field.is_known(version));
+            match known.find(|field| field.name.eq_ignore_ascii_case(&name)) {
+                Some(field) => unknown_name(value, field.shape, version),
+                None => Some(name.into_owned()),
+            }
+        }),
+        _ => None,
+    }
 }
 
 /// Fills in defaults.
@@ -176,7 +235,7 @@ pub(crate) fn complete(intention: &mut ConfigValue) {
     intention.set("Precedence", ConfigValue::Number(precedence));
 }
 
-/// Returns Consul's text about what is wrong with an intention; `None` for nothing.
+/// Returns Consul's text about what is wrong with an intention that has an id; `None` for nothing.
 pub(crate) fn flaw(intention: &ConfigValue) -> Option<String> {
     let mut flaws = Vec::new();
     for name in ["SourceName", "DestinationName"] {
@@ -208,11 +267,11 @@ pub(crate) fn flaw(intention: &ConfigValue) -> Option<String> {
         flaws.push(format!("Description exceeds maximum length {LONGEST}"));
     }
     flaws.extend(flaws_of_meta(intention));
-    // Permissions stand in place of an action.
-    let action = intention.text("Action");
-    let permits = action.is_empty() && !intention.list("Permissions").is_empty();
-    if !permits && !matches!(action, "allow" | "deny") {
+    if !matches!(intention.text("Action"), "allow" | "deny") {
         flaws.push("Action must be set to 'allow' or 'deny'".to_owned());
+    }
+    if !intention.list("Permissions").is_empty() {
+        flaws.push("Permissions must not be set when using the legacy APIs".to_owned());
     }
     if intention.text("SourceType") != "consul" {
         flaws.push("SourceType must be set to 'consul'".to_owned());
@@ -260,15 +319,24 @@ pub(crate) struct ServiceOf<'a> {
 }
 
 impl End {
-    /// Whether an intention is about a service at this end.
-    pub(crate) fn is_about(self, intention: &ConfigValue, service: &ServiceOf<'_>) -> bool {
+    /// Whether an intention is about a service at this end. In entries the name of a source is told by its case, too; that
+    /// of the entry never is.
+    pub(crate) fn is_about(
+        self,
+        intention: &ConfigValue,
+        service: &ServiceOf<'_>,
+        version: Version,
+    ) -> bool {
         let [namespace, name] = match self {
             Self::Source => ["SourceNS", "SourceName"],
             Self::Destination => ["DestinationNS", "DestinationName"],
         };
+        let is_exact = self == Self::Source && version.has(IntentionEntries);
         let covers = |name: &str, wanted: &str| {
             let text = intention.text(name);
-            text == WILDCARD || text.to_lowercase() == wanted.to_lowercase()
+            text == WILDCARD
+                || text == wanted
+                || !is_exact && text.to_lowercase() == wanted.to_lowercase()
         };
         covers(namespace, service.namespace) && covers(name, service.name)
     }

@@ -16,6 +16,7 @@ use crate::go::json::value::{Value, ValueKind};
 use crate::store::{ConfigEntry, ConfigValue};
 use crate::version::Version;
 
+pub(crate) use check::intentions::check_sources;
 pub(crate) use check::{EntryFlaw, check};
 pub(crate) use filter::{of_entries as filter_of_entries, of_intentions as filter_of_intentions};
 pub(crate) use show::{ShownEntry, ShownPart, fingerprint, weight};

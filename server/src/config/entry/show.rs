@@ -65,7 +65,7 @@ impl ShownPart {
 
     /// Shows an intention.
     pub(crate) fn intention(intention: ConfigValue, version: Version) -> Self {
-        Self::of(Some(intention), super::intention::FIELDS, version)
+        Self::of(Some(intention), super::intention::fields(version), version)
     }
 
     fn of(value: Option<ConfigValue>, fields: &'static [Field], version: Version) -> Self {

@@ -52,12 +52,13 @@ impl Hasher {
     }
 }
 
-/// Returns the hash of texts, one after the other.
-pub(crate) fn of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> AclHash {
-    texts
-        .into_iter()
-        .fold(Hasher::default(), Hasher::text)
-        .done()
+/// Returns the hash of parts, one after the other.
+pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> AclHash {
+    let mut hasher = Hasher::default();
+    for part in parts {
+        hasher.0.update_mut(part);
+    }
+    hasher.done()
 }
 
 impl PolicyRow {

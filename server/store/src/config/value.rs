@@ -92,13 +92,25 @@ impl ConfigValue {
         }
     }
 
+    /// Removes a member.
+    pub fn remove(&mut self, name: &str) {
+        if let Self::Members(members) = self {
+            members.remove(name);
+        }
+    }
+
+    /// Returns a member to change; `None` if it is missing or this has no members.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Self> {
+        match self {
+            Self::Members(members) => members.get_mut(name),
+            _ => None,
+        }
+    }
+
     /// Returns the elements of a list to change.
     pub fn list_mut(&mut self, name: &str) -> &mut [Self] {
-        match self {
-            Self::Members(members) => match members.get_mut(name) {
-                Some(Self::List(list)) => list,
-                _ => &mut [],
-            },
+        match self.get_mut(name) {
+            Some(Self::List(list)) => list,
             _ => &mut [],
         }
     }

@@ -54,7 +54,7 @@ fn normalize(route: &mut ConfigValue) {
     }
 }
 
-fn check_paths(http: &ConfigValue) -> Checked {
+pub(super) fn check_paths(http: &ConfigValue) -> Checked {
     for field in ["PathExact", "PathPrefix"] {
         let path = http.text(field);
         if !path.is_empty() && !path.starts_with('/') {
@@ -70,7 +70,12 @@ fn check_paths(http: &ConfigValue) -> Checked {
     Ok(())
 }
 
-fn check_matchers(http: &ConfigValue, list: &str, ways: &[&str], words: &str) -> Checked {
+pub(super) fn check_matchers(
+    http: &ConfigValue,
+    list: &str,
+    ways: &[&str],
+    words: &str,
+) -> Checked {
     for (at, matcher) in http.list(list).iter().enumerate() {
         if matcher.text("Name").is_empty() {
             return Err(format!("{list}[{at}] missing required Name field"));
