@@ -10,7 +10,11 @@ const OWN: &str = "<run>/";
 /// Lines as they are compared.
 #[must_use]
 pub(super) fn settled(lines: &[String]) -> Vec<String> {
-    lines.iter().map(|line| settled_line(line)).collect()
+    let mut seen = Vec::new();
+    let settled = lines.iter().map(|line| settled_line(line));
+    settled
+        .map(|line| virtual_address(&line, &mut seen))
+        .collect()
 }
 
 fn settled_line(line: &str) -> String {
@@ -55,6 +59,26 @@ fn last_index(line: &str) -> String {
     format!("{before}{NAME}{gap}<last-index>{rest}")
 }
 
+/// A line with a reference for a virtual address, by the order of their appearance: which one a service gets depends on what else the server
+/// has given out.
+fn virtual_address(line: &str, seen: &mut Vec<String>) -> String {
+    const FIRST: &str = "\"Address\": \"240.0.";
+    let mut found = || {
+        let (before, after) = line.split_once(FIRST)?;
+        let (address, rest) = after.split_once('"')?;
+        let known = seen.iter().position(|known| known == address);
+        let place = known.unwrap_or_else(|| {
+            seen.push(address.to_owned());
+            seen.len() - 1
+        });
+        Some(format!(
+            "{before}\"Address\": \"<virtual:{}>\"{rest}",
+            place + 1
+        ))
+    };
+    found().unwrap_or_else(|| line.to_owned())
+}
+
 fn without_runs(line: &str) -> String {
     let Some((before, after)) = line.split_once(OWN) else {
         return line.to_owned();
@@ -72,6 +96,14 @@ fn without_runs(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn virtual_addresses_are_told_apart_by_their_order() {
+        let line = |address: &str| format!("<     \"Address\": \"{address}\",");
+        let lines = ["240.0.0.7", "127.0.0.1", "240.0.0.3", "240.0.0.7"].map(line);
+        let expected = ["<virtual:1>", "127.0.0.1", "<virtual:2>", "<virtual:1>"].map(line);
+        assert_eq!(settled(&lines), expected);
+    }
 
     #[test]
     fn the_build_the_last_index_and_fillings_are_not_told_apart() {

@@ -73,6 +73,7 @@ pub use catalog::registration::{
 };
 pub use catalog::service::gateway::GatewayService;
 pub use catalog::service::proxy::{ExposedPath, Proxy, TransparentProxy, Upstream};
+pub use catalog::service::virtual_address::{VirtualAssign, VirtualRow};
 pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
 };

@@ -8,6 +8,7 @@ use crate::case::trial::Trial;
 use crate::case::version::Version;
 use crate::cases::catalog::register;
 use crate::cases::catalog::write::ports::refused;
+use crate::wire::Request;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const OWN: &[Feature] = &[
@@ -217,6 +218,74 @@ pub(in crate::cases) const CASES: &[Case] = &[
             address_is(t, &health[0]["Service"]["TaggedAddresses"], "240.0.0.2", 2);
             let known = t.api_get("/v1/agent/services").json();
             t.same("the agent", known["own"].get("TaggedAddresses"), None);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/connect/virtual-address-of-entries-since-1-22",
+        claim: "Entries and terminating gateways give addresses and hold them; one that nothing holds is given out again before a new one",
+        source: "1.22.md B4.5.r11",
+        since: Version::V1_22,
+        needs: OWN,
+        run: |t| {
+            let node = t.node("n");
+            let entry = |entry: Value| {
+                t.api_put("/v1/config", entry.to_string()).is(200, "true");
+            };
+            entry(json!({"Kind": "service-resolver", "Name": "one"}));
+            entry(
+                json!({"Kind": "terminating-gateway", "Name": "out", "Services": [{"Name": "two"}]}),
+            );
+            let address_of = |id: &str, tag: &str| {
+                let services = t.api_get(&format!("/v1/catalog/node/{node}")).json();
+                services["Services"][id]["TaggedAddresses"][tag].clone()
+            };
+            for (name, address) in [("three", "240.0.0.3"), ("one", "240.0.0.1")] {
+                register(t, &node, &json!({"Service": native(name, 1)}));
+                t.same(
+                    name,
+                    address_of(name, "consul-virtual")["Address"].clone(),
+                    json!(address),
+                );
+            }
+            let gateway =
+                json!({"ID": "out", "Service": "out", "Kind": "terminating-gateway", "Port": 2});
+            register(t, &node, &json!({"Service": gateway}));
+            let behind = address_of("out", "consul-virtual:two");
+            t.same(
+                "the gateway",
+                behind,
+                json!({"Address": "240.0.0.2", "Port": 0}),
+            );
+            let gone = |id: &str| {
+                let body = json!({"Node": node, "ServiceID": id});
+                t.api_put("/v1/catalog/deregister", body.to_string())
+                    .is(200, "true");
+            };
+            gone("one");
+            register(t, &node, &json!({"Service": proxy("of-four", "four", 3)}));
+            let held = address_of("of-four", "consul-virtual");
+            t.same(
+                "while the entry is there",
+                held["Address"].clone(),
+                json!("240.0.0.4"),
+            );
+            t.send(&Request::delete("/v1/config/service-resolver/one"))
+                .is(200, "{}");
+            register(t, &node, &json!({"Service": native("five", 4)}));
+            let freed = address_of("five", "consul-virtual");
+            t.same(
+                "once it is gone",
+                freed["Address"].clone(),
+                json!("240.0.0.1"),
+            );
+            register(t, &node, &json!({"Service": proxy("of-three", "three", 5)}));
+            gone("three");
+            register(t, &node, &json!({"Service": native("six", 6)}));
+            for id in ["of-three", "six"] {
+                let address = address_of(id, "consul-virtual");
+                t.same(id, address["Address"].clone(), json!("240.0.0.3"));
+            }
         },
         ..Case::REAL
     },

@@ -555,4 +555,41 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "page/virtual-ip/taken-since-1-22",
+        claim: "An entry makes a service known to internal/service-virtual-ip, which takes addresses from others and no more than eight",
+        source: "operator.md 3.r14",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            for name in ["one", "two"] {
+                let entry = json!({"Kind": "service-resolver", "Name": name});
+                t.api_put("/v1/config", entry.to_string()).is(200, "true");
+            }
+            let assign = |query: &str, body: Value| {
+                let path = format!("/v1/internal/service-virtual-ip{query}");
+                t.api_put(&path, body.to_string())
+            };
+            let own = |service: &str, addresses: Value| json!({"Service": service, "ManualVIPs": addresses});
+            let found = r#"{"Found":true,"UnassignedFrom":null}"#;
+            assign("", own("one", json!(["8.8.8.8", "8.8.8.8", "::1"]))).is(200, found);
+            assign("?dc=nope", own("one", json!(["8.8.8.8"]))).is(200, found);
+            assign("", own("two", json!(["8.8.8.8"]))).is(
+                200,
+                r#"{"Found":true,"UnassignedFrom":[{"ServiceName":{"Name":"one"},"Peer":""}]}"#,
+            );
+            assign("", own("two", json!([]))).is(200, found);
+            assign("", own("two", json!(["zz"]))).is(500, "\"<nil>\" is not a valid ip address");
+            let nine: Vec<_> = (1..=9).map(|last| format!("8.8.8.{last}")).collect();
+            assign("", own("two", json!(nine))).is(
+                500,
+                "cannot associate more than 8 manual virtual IPs with the same service",
+            );
+            assign("", json!({"Datacenter": "x"})).is(500, "No path to datacenter");
+            assign("", json!({})).is(200, r#"{"Found":false,"UnassignedFrom":null}"#);
+            t.api_put("/v1/internal/service-virtual-ip", "")
+                .is(400, "Request decode failed: EOF");
+        },
+        ..Case::REAL
+    },
 ];

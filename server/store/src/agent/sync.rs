@@ -1,6 +1,5 @@
 //! Anti-entropy: registers the agent's state in the catalog and compares the two.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{CONSUL, SERF_HEALTH};
@@ -113,10 +112,7 @@ impl Change<'_> {
         let services = self.store.agent.services();
         let differs = |service: &&NewService| {
             let row = self.store.catalog.service(node, &service.id);
-            let service = self
-                .store
-                .with_virtual_address(node, Cow::Borrowed(*service));
-            row.is_none_or(|row| row.service != *service)
+            row.is_none_or(|row| row.service != *service.with_virtual_addresses_of(&row.service))
         };
         let services = services.map(|local| &local.service);
         services.filter(differs).cloned().collect()

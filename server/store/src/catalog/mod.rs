@@ -12,7 +12,6 @@ pub(crate) mod trees;
 pub(crate) mod usage;
 pub(crate) mod whole;
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -296,9 +295,8 @@ impl Change<'_> {
         flaw.map_or(Ok(()), Err)
     }
 
-    pub(crate) fn put_service(&mut self, node: &str, service: NewService) {
-        let service = self.store.with_virtual_address(node, Cow::Owned(service));
-        let service = service.into_owned();
+    pub(crate) fn put_service(&mut self, node: &str, mut service: NewService) {
+        self.show_virtual_addresses(&mut service);
         let current = self
             .store
             .catalog
@@ -332,6 +330,11 @@ impl Change<'_> {
         self.store.catalog.services.insert(place, Arc::clone(&row));
         self.gateways_gain(&row);
         self.replace_entries(&before.unwrap_or_default(), after);
+        if let Some(before) =
+            current.filter(|before| before.service.stands_for() != row.service.stands_for())
+        {
+            self.instance_frees_virtual_address(&before.service);
+        }
         self.service_changed(&name);
         self.service_touched(node, name);
     }
@@ -405,6 +408,7 @@ impl Change<'_> {
         self.store.catalog.checks_newest = self.index;
         self.instance_gone(node, &row.service.name, id);
         self.gateways_lose(&row.service.name);
+        self.instance_frees_virtual_address(&row.service);
         self.service_touched(node, row.service.name.clone());
     }
 

@@ -17,10 +17,12 @@ use crate::{Change, Index, Store};
 
 /// The kind of gateways that lead into the mesh.
 const INGRESS: &str = "ingress-gateway";
+/// The kind of gateways that lead out of the mesh.
+pub(crate) const TERMINATING: &str = "terminating-gateway";
 /// The name that stands for all services.
 const EVERY: &str = "*";
 /// The kinds of gateways whose entries name services.
-pub(super) const KINDS: [&str; 2] = [INGRESS, "terminating-gateway"];
+pub(super) const KINDS: [&str; 2] = [INGRESS, TERMINATING];
 
 /// Checks the ingress gateways that the entry at this place concerns: the services of each have the protocol of their
 /// listener.
@@ -251,14 +253,19 @@ impl Change<'_> {
         self.store.config.gateways_newest = self.index;
         let rows = now.map(|row| rows_of(&self.store.catalog, row, self.index));
         let rows = rows.unwrap_or_default();
+        let mut left = Vec::new();
         if let Some(before) = before {
             let table = &self.store.catalog.gateway_services;
             for row in table.of_gateway(&before.entry.name) {
                 self.remove_gateway_service(&row.place());
+                left.push(row);
             }
         }
         for row in rows.into_values() {
             self.put_gateway_service(row);
+        }
+        for row in left {
+            self.free_virtual_address(&row.service, true);
         }
     }
 
@@ -305,6 +312,9 @@ impl Change<'_> {
 
     fn put_gateway_service(&mut self, row: GatewayService) {
         let place = row.place();
+        if row.gateway_kind == TERMINATING {
+            self.hold_virtual_address(&row.service);
+        }
         self.replace_entries(&[], vec![gateway_entry(&place)]);
         let table = &mut self.store.catalog.gateway_services;
         table.0.insert(place, Arc::new(row));

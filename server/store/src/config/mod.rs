@@ -11,6 +11,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::catalog::service::gateway::{GatewayService, GatewayTable};
+use crate::catalog::service::virtual_address::{self, VirtualRow, VirtualTable};
 use crate::command::Command;
 use crate::command::effects::Touched;
 use crate::command::entry::{self, LogEntry};
@@ -72,6 +73,8 @@ pub(crate) struct ConfigTable {
     pub(crate) gateways_newest: Index,
     /// The index of the last change of an intention with an id.
     pub(crate) intentions_newest: Index,
+    /// The virtual addresses, which entries hold as instances do.
+    pub(crate) virtual_addresses: VirtualTable,
 }
 
 /// The index of the last change of any entry, and all of them, as plain data.
@@ -92,6 +95,12 @@ pub struct ConfigImage {
     /// The index of the last change of an intention with an id.
     #[cfg_attr(feature = "serde", serde(default))]
     pub intentions_newest: Index,
+    /// The virtual addresses of services, in the order of their names; `None` for what the catalog shows of them.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub virtual_addresses: Option<Vec<Arc<VirtualRow>>>,
     /// The rows, in the order of kinds and names.
     pub rows: Vec<Arc<ConfigRow>>,
 }
@@ -113,6 +122,7 @@ impl ConfigTable {
             newest: image.newest,
             gateways_newest: image.gateways_newest,
             intentions_newest: image.intentions_newest,
+            virtual_addresses: virtual_address::of(image.virtual_addresses.unwrap_or_default()),
         }
     }
 
@@ -124,6 +134,8 @@ impl ConfigTable {
             newest: self.newest,
             gateways_newest: self.gateways_newest,
             intentions_newest: self.intentions_newest,
+            virtual_addresses: (!self.virtual_addresses.is_empty())
+                .then(|| self.virtual_addresses.values().cloned().collect()),
             rows: self.rows.values().cloned().collect(),
         }
     }
@@ -289,6 +301,7 @@ impl Change<'_> {
             table.newest = self.index;
         }
         self.store.config = table;
+        self.entry_holds_virtual_address(&place, row.as_deref());
         if gateway::KINDS.contains(&place.0.as_str()) {
             self.gateway_changed(before.as_deref(), row.as_deref());
         }

@@ -24,6 +24,7 @@ use crate::catalog::coordinate::{CoordinateImage, CoordinateTable};
 use crate::catalog::query::{PreparedQueries, PreparedQueryRow};
 use crate::catalog::registration::{CheckRow, NewNode, NodeRow, ServiceRow};
 use crate::catalog::service::gateway::GatewayTable;
+use crate::catalog::service::virtual_address;
 use crate::catalog::trees::Trees;
 use crate::config::autopilot::AutopilotRow;
 use crate::config::{ConfigImage, ConfigTable};
@@ -183,6 +184,7 @@ impl Store {
     pub fn with_image(&self, mut image: Image, now: Timestamp) -> Result<Store, Flaw> {
         image.check()?;
         let gateway_services = image.config.gateway_services.take();
+        let has_virtual_addresses = image.config.virtual_addresses.is_some();
         let indexes = &image.indexes;
         let keys = image.keys.into_iter();
         let mut store = Store {
@@ -227,6 +229,10 @@ impl Store {
             autopilot: image.autopilot,
             config: ConfigTable::of(image.config),
         };
+        if !has_virtual_addresses {
+            let instances = store.catalog.services.values();
+            store.config.virtual_addresses = virtual_address::anew(instances.map(|row| &**row));
+        }
         store.hold_keys();
         store.catalog.gateway_services = match gateway_services {
             Some(rows) => GatewayTable::of(rows),

@@ -2,7 +2,7 @@
 
 pub(crate) mod gateway;
 pub(crate) mod proxy;
-pub(super) mod virtual_address;
+pub(crate) mod virtual_address;
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,21 +1,67 @@
 //! The virtual addresses of the services of the mesh (1.22.md B4.5): every connect-proxy of a service and every instance
-//! of it that supports Connect natively show one address, under a tag of their own.
+//! of it that supports Connect natively show one address, under a tag of their own, and a terminating gateway shows
+//! those of the services behind it.
 //!
-//! The catalog keeps no table of them. A service has the address that its instances in the catalog show, and a new one
-//! the first address that none shows, so that a dump of the catalog is all that is needed to go on.
+//! A service gets an address when something asks for one, an instance, an entry or a gateway, and loses it when that has gone.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
-use crate::Store;
-use crate::catalog::registration::{NewService, ServiceAddress};
-use crate::catalog::spells;
+use crate::Change;
+use crate::catalog::registration::{NewService, ServiceAddress, ServiceRow};
+use crate::command::Command;
+use crate::config::gateway::TERMINATING;
+use crate::config::{ConfigPlace, ConfigRow};
+use crate::ordered::OrderedMap;
 
-/// The tag of a virtual address.
+/// How the tags of virtual addresses begin. That of an instance's own service is this.
 const TAG: &str = "consul-virtual";
 /// The address before the first one.
 const BASE: Ipv4Addr = Ipv4Addr::new(240, 0, 0, 0);
+/// The kinds of entries that give an address to the service of their name.
+const KINDS: [&str; 3] = ["service-defaults", "service-resolver", "service-intentions"];
+
+/// The addresses of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct VirtualRow {
+    /// The service, as it was first spelled.
+    pub service: String,
+    /// The address that it was given.
+    pub address: Ipv4Addr,
+    /// The addresses that an operator gave it.
+    pub manual: Vec<IpAddr>,
+}
+
+/// The rows, by the name of the service in lower case.
+pub(crate) type VirtualTable = OrderedMap<String, Arc<VirtualRow>>;
+
+/// Returns the table of rows.
+pub(crate) fn of(rows: Vec<Arc<VirtualRow>>) -> VirtualTable {
+    let rows = rows.into_iter();
+    rows.map(|row| (row.service.to_lowercase(), row)).collect()
+}
+
+/// Returns the table that instances show.
+pub(crate) fn anew<'a>(instances: impl Iterator<Item = &'a ServiceRow>) -> VirtualTable {
+    let rows = instances.filter_map(|row| {
+        let service = row.service.stands_for()?.to_owned();
+        let tagged = row.service.tagged_addresses.as_ref()?.get(TAG)?;
+        let address = tagged.address.parse().ok()?;
+        let place = service.to_lowercase();
+        let row = VirtualRow {
+            service,
+            address,
+            manual: Vec::new(),
+        };
+        Some((place, Arc::new(row)))
+    });
+    rows.collect()
+}
 
 impl NewService {
     /// Returns the name of the service of the mesh for which this instance stands; `None` for any other instance.
@@ -26,171 +72,170 @@ impl NewService {
         }
     }
 
-    fn virtual_address(&self) -> Option<Ipv4Addr> {
-        let address = self.tagged_addresses.as_ref()?.get(TAG)?;
-        address.address.parse().ok()
+    fn virtual_addresses(&self) -> impl Iterator<Item = (&String, &ServiceAddress)> {
+        let tagged = self.tagged_addresses.iter().flatten();
+        tagged.filter(|(tag, _)| tag.starts_with(TAG))
     }
-}
 
-impl Store {
-    /// Adds the virtual address to an instance on a node (lower case), as the catalog keeps it.
-    pub(crate) fn with_virtual_address<'a>(
-        &self,
-        node: &str,
-        mut service: Cow<'a, NewService>,
-    ) -> Cow<'a, NewService> {
-        if self.rules.virtual_addresses
-            && let Some(name) = service.stands_for()
-        {
-            let address = ServiceAddress {
-                address: self.virtual_address(node, &service.id, name).to_string(),
-                port: service.port,
-            };
-            let addresses = &mut service.to_mut().tagged_addresses;
-            addresses
+    /// Returns this instance with the virtual addresses that the catalog's row shows.
+    pub(crate) fn with_virtual_addresses_of(&self, row: &Self) -> Cow<'_, Self> {
+        let mut service = Cow::Borrowed(self);
+        for (tag, address) in row.virtual_addresses() {
+            let tagged = &mut service.to_mut().tagged_addresses;
+            tagged
                 .get_or_insert_default()
-                .insert(TAG.to_owned(), address);
+                .insert(tag.clone(), address.clone());
         }
         service
     }
+}
 
-    /// Returns the address of a service of the mesh: that of its instances, or the first free one. The instance that is
-    /// being written counts only if it stands for that service already.
-    fn virtual_address(&self, node: &str, id: &str, name: &str) -> Ipv4Addr {
-        let (name, id) = (name.to_lowercase(), id.to_lowercase());
-        let mut taken = BTreeSet::new();
-        for ((of, row_id), row) in &self.catalog.services {
-            let Some(known) = row.service.stands_for() else {
-                continue;
-            };
-            if spells(known, &name)
-                && let Some(address) = row.service.virtual_address()
-            {
-                return address;
-            }
-            if (of.as_str(), row_id) != (node, &id) {
-                taken.extend(row.service.virtual_address());
+impl Change<'_> {
+    /// Adds the virtual addresses to an instance, as the catalog keeps it.
+    pub(crate) fn show_virtual_addresses(&mut self, service: &mut NewService) {
+        let own = service.stands_for().map(str::to_owned);
+        let mut shown = Vec::new();
+        if let Some(address) = own.and_then(|name| self.hold_virtual_address(&name)) {
+            shown.push((TAG.to_owned(), address, service.port));
+        }
+        if service.kind == TERMINATING {
+            let behind = self
+                .store
+                .catalog
+                .gateway_services
+                .of_gateway(&service.name);
+            for row in behind {
+                if let Some(address) = self.hold_virtual_address(&row.service) {
+                    shown.push((format!("{TAG}:{}", row.service), address, 0));
+                }
             }
         }
+        for (tag, address, port) in shown {
+            let address = ServiceAddress {
+                address: address.to_string(),
+                port,
+            };
+            let tagged = &mut service.tagged_addresses;
+            tagged.get_or_insert_default().insert(tag, address);
+        }
+    }
+
+    /// Returns the address of a service, which gets the first free one if it has none; `None` where there are none.
+    pub(crate) fn hold_virtual_address(&mut self, service: &str) -> Option<Ipv4Addr> {
+        if !self.store.rules.virtual_addresses {
+            return None;
+        }
+        let place = service.to_lowercase();
+        let table = &mut self.store.config.virtual_addresses;
+        if let Some(row) = table.get(&place) {
+            return Some(row.address);
+        }
+        let taken: BTreeSet<_> = table.values().map(|row| row.address).collect();
         let mut addresses = (BASE.to_bits() + 1..).map(Ipv4Addr::from_bits);
-        let free = addresses.find(|address| !taken.contains(address));
-        free.expect("there are more addresses than instances")
+        let address = addresses.find(|address| !taken.contains(address))?;
+        let row = VirtualRow {
+            service: service.to_owned(),
+            address,
+            manual: Vec::new(),
+        };
+        table.insert(place, Arc::new(row));
+        Some(address)
+    }
+
+    /// Follows an entry, which is written or deleted.
+    pub(crate) fn entry_holds_virtual_address(
+        &mut self,
+        (kind, name): &ConfigPlace,
+        now: Option<&ConfigRow>,
+    ) {
+        if !KINDS.contains(&kind.as_str()) {
+            return;
+        }
+        match now {
+            Some(row) => {
+                self.hold_virtual_address(&row.entry.name);
+            }
+            None => self.free_virtual_address(name, true),
+        }
+    }
+
+    /// Frees what an instance held that has gone.
+    pub(crate) fn instance_frees_virtual_address(&mut self, gone: &NewService) {
+        if let Some(name) = gone.stands_for() {
+            // Once the service's own instances have gone, its proxies do not hold its address.
+            self.free_virtual_address(name, gone.kind == "connect-proxy");
+        } else {
+            self.free_virtual_address(&gone.name, false);
+        }
+    }
+
+    /// Frees the address of a service that nothing holds any more.
+    pub(crate) fn free_virtual_address(&mut self, service: &str, counts_proxies: bool) {
+        let store = &self.store;
+        let place = service.to_lowercase();
+        if !store.config.virtual_addresses.contains_key(&place) {
+            return;
+        }
+        let catalog = &store.catalog;
+        let mut entries = KINDS.iter();
+        let mut behind = catalog.gateway_services.of_service(service).into_iter();
+        let is_held = catalog.has_instances(service)
+            || entries.any(|kind| store.config.body(kind, service).is_some())
+            || behind.any(|row| row.gateway_kind == TERMINATING)
+            || counts_proxies && has_proxies(catalog, &place);
+        if !is_held {
+            self.store.config.virtual_addresses.remove(&place);
+        }
+    }
+}
+
+fn has_proxies(catalog: &crate::catalog::Catalog, service: &str) -> bool {
+    let mut rows = catalog.services.values();
+    rows.any(|row| {
+        let stands_for = row.service.stands_for();
+        stands_for.is_some_and(|name| crate::catalog::spells(name, service))
+    })
+}
+
+/// Gives a service of the mesh addresses of its own, in place of those that it was given before.
+#[derive(Clone, Debug)]
+pub struct VirtualAssign {
+    /// The service.
+    pub service: String,
+    /// The addresses.
+    pub addresses: Vec<IpAddr>,
+}
+
+impl Command for VirtualAssign {
+    /// The services that had one of the addresses before; `None` if the service has no virtual address.
+    type Reply = Option<Vec<String>>;
+    type Refused = Infallible;
+
+    fn run(self, change: &mut Change<'_>) -> Result<Self::Reply, Infallible> {
+        change.take_indexes(1);
+        let place = self.service.to_lowercase();
+        let table = &mut change.store.config.virtual_addresses;
+        let Some(row) = table.get(&place) else {
+            return Ok(None);
+        };
+        let own = VirtualRow {
+            manual: self.addresses.clone(),
+            ..VirtualRow::clone(row)
+        };
+        let mut others = Vec::new();
+        for (name, row) in &table.clone() {
+            let is_taken = |address: &IpAddr| self.addresses.contains(address);
+            if *name != place && row.manual.iter().any(is_taken) {
+                let mut left = VirtualRow::clone(row);
+                left.manual.retain(|address| !is_taken(address));
+                others.push(left.service.clone());
+                table.insert(name.clone(), Arc::new(left));
+            }
+        }
+        table.insert(place, Arc::new(own));
+        Ok(Some(others))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::catalog::registration::{Deregistration, NewNode, Registration};
-    use crate::catalog::service::proxy::Proxy;
-    use crate::timestamp::Timestamp;
-    use crate::{Index, VersionRules};
-
-    fn store(rules: VersionRules) -> Store {
-        Store::new(rules, Index(9))
-    }
-
-    fn proxy(id: &str, of: &str) -> NewService {
-        NewService {
-            id: id.to_owned(),
-            name: id.to_owned(),
-            kind: "connect-proxy".to_owned(),
-            port: 7,
-            proxy: Arc::new(Proxy {
-                destination_name: of.to_owned(),
-                ..Proxy::default()
-            }),
-            ..NewService::default()
-        }
-    }
-
-    fn native(name: &str) -> NewService {
-        NewService {
-            connect_native: true,
-            kind: String::new(),
-            ..proxy(name, "")
-        }
-    }
-
-    fn enter(store: &mut Store, service: NewService) {
-        let registration = Registration {
-            node: NewNode {
-                node: "N".to_owned(),
-                ..NewNode::default()
-            },
-            service: Some(service),
-            ..Registration::default()
-        };
-        let applied = store.apply(Timestamp::ZERO, registration);
-        applied.result.expect("nothing speaks against it");
-    }
-
-    /// The address of an instance with its port, and when it was last written.
-    fn shown(store: &Store, id: &str) -> (Option<String>, u64) {
-        let row = store.catalog.service("n", id).expect("it was registered");
-        let addresses = row.service.tagged_addresses.as_ref();
-        let address = addresses.and_then(|all| all.get(TAG));
-        let address = address.map(|own| format!("{}:{}", own.address, own.port));
-        (address, row.modify_index.0)
-    }
-
-    #[test]
-    fn all_instances_of_a_service_have_its_address_and_a_free_one_is_taken_again() {
-        let mut store = store(crate::tests::NEWEST);
-        enter(&mut store, native("one"));
-        enter(&mut store, proxy("of-two", "two"));
-        enter(&mut store, proxy("of-one", "one"));
-        let address = |store: &Store, id| shown(store, id).0.expect("it has one");
-        assert_eq!(address(&store, "one"), "240.0.0.1:7");
-        assert_eq!(address(&store, "of-one"), "240.0.0.1:7");
-        assert_eq!(address(&store, "of-two"), "240.0.0.2:7");
-        let gone = Deregistration::Service {
-            node: "n".to_owned(),
-            id: "one".to_owned(),
-        };
-        let Ok(()) = store.apply(Timestamp::ZERO, gone).result;
-        enter(&mut store, proxy("of-three", "three"));
-        assert_eq!(address(&store, "of-three"), "240.0.0.3:7");
-        // Its own address is free when its last instance stands for another service.
-        enter(&mut store, proxy("of-one", "four"));
-        assert_eq!(address(&store, "of-one"), "240.0.0.1:7");
-    }
-
-    #[test]
-    fn names_and_ids_in_another_case_are_the_same() {
-        let mut store = store(crate::tests::NEWEST);
-        enter(&mut store, native("Web"));
-        enter(&mut store, proxy("PX", "other"));
-        enter(&mut store, proxy("of-web", "wEB"));
-        let address = |store: &Store, id| shown(store, id).0.expect("it has one");
-        assert_eq!(address(&store, "of-web"), "240.0.0.1:7");
-        // The instance that is written frees its own address, however its id is spelled.
-        enter(&mut store, proxy("px", "third"));
-        assert_eq!(address(&store, "px"), "240.0.0.2:7");
-    }
-
-    #[test]
-    fn the_same_registration_is_no_change() {
-        let mut store = store(crate::tests::NEWEST);
-        enter(&mut store, proxy("px", "web"));
-        let before = shown(&store, "px");
-        enter(&mut store, proxy("px", "web"));
-        assert_eq!(shown(&store, "px"), before);
-    }
-
-    #[test]
-    fn earlier_releases_and_ordinary_services_have_none() {
-        let mut old = store(crate::tests::OLDEST);
-        enter(&mut old, proxy("px", "web"));
-        assert_eq!(shown(&old, "px").0, None);
-        let mut new = store(crate::tests::NEWEST);
-        let plain = NewService {
-            connect_native: false,
-            ..native("plain")
-        };
-        enter(&mut new, plain);
-        assert_eq!(shown(&new, "plain").0, None);
-    }
-}
+mod tests;
