@@ -42,7 +42,9 @@ pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock, data: StartDa
     };
     let acls = acl_start(config);
     let before = Index(before.0 + acls.as_ref().map_or(0, AclStart::rows));
-    let store = Store::new(rules_of(config.version), before);
+    let mut rules = rules_of(config.version);
+    rules.virtual_addresses &= config.connect;
+    let store = Store::new(rules, before);
     let metrics = metrics_settings(config, &clock);
     let engine = Engine::over(store, clock, entropy, history).with_metrics(metrics);
     if let Some(acls) = acls {

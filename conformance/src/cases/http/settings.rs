@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
@@ -215,7 +217,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         id: "settings/connect/off",
-        claim: "Without Connect its certificates and discovery chains are refused, and intentions go on",
+        claim: "Without Connect its certificates and discovery chains are refused, since 1.22 the reads of intentions, too",
         source: "operator.md 3.r20",
         settings: r#"{"connect": {"enabled": false}}"#,
         run: |t| {
@@ -239,7 +241,29 @@ pub(in crate::cases) const CASES: &[Case] = &[
             get("connect/ca/roots?index=x").says(400, "Invalid index");
             get("connect/ca/roots?dc=x").says(500, "No path to datacenter");
             get("discovery-chain/").status_is(400);
-            get("connect/intentions").status_is(200);
+            let list = get("connect/intentions");
+            if t.since(Version::V1_22) {
+                for of_read in [list, get("connect/intentions/match?by=source&name=a")] {
+                    of_read
+                        .is(500, refused)
+                        .header_is("X-Consul-Knownleader", "false");
+                }
+                get("connect/intentions/check?source=a&destination=b")
+                    .is(500, refused)
+                    .has_no_header("X-Consul-Knownleader");
+                let native = r#"{"Node":"n","Address":"127.0.0.1","Service":{"Service":"s","Port":1,"Connect":{"Native":true}}}"#;
+                t.api_put("/v1/catalog/register", native).is(200, "true");
+                let rows = get("catalog/service/s").json();
+                t.same(
+                    "addresses",
+                    &rows[0]["ServiceTaggedAddresses"],
+                    &Value::Null,
+                );
+                let off = get("agent/self").json()["DebugConfig"]["ConnectEnabled"].clone();
+                t.same("ConnectEnabled", off, Value::Bool(false));
+            } else {
+                list.status_is(200);
+            }
         },
         ..Case::REAL
     },
