@@ -4,6 +4,7 @@ pub(in crate::cases) mod chain;
 pub(in crate::cases) mod entries;
 pub(in crate::cases) mod gateways;
 pub(in crate::cases) mod intentions;
+pub(in crate::cases) mod permissions;
 pub(in crate::cases) mod refusals;
 pub(in crate::cases) mod waiting;
 
@@ -22,6 +23,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     chain::CASES,
     gateways::CASES,
     intentions::CASES,
+    permissions::CASES,
 ];
 
 const PATH: &str = "/v1/config";

@@ -12,6 +12,8 @@ use crate::blocking;
 use crate::entry::ShownPart;
 use crate::entry::intention::{self, End, ServiceOf};
 use crate::go::json::maps;
+use crate::http::acl::permission_denied;
+use crate::http::acl::rights::Rights;
 use crate::http::api::mesh::connect::check_is_on;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
@@ -53,6 +55,21 @@ pub(super) fn shown<'a>(
 /// Returns what a read of the intentions of a service asks for.
 pub(super) fn may_read(name: &str) -> Question<'_> {
     Question::read(Resource::Intention, name)
+}
+
+/// Checks a right. Later releases do not say which one is missing, but for matches and checks.
+pub(super) fn check_right(
+    request: &Request,
+    rights: &Rights,
+    question: Question<'_>,
+) -> Result<(), Failure> {
+    if !request.has(Behaviour::IntentionEntries) {
+        return rights.check(question);
+    }
+    match rights.grant(question) {
+        true => Ok(()),
+        false => Err(permission_denied("")),
+    }
 }
 
 /// Returns the only value of a query parameter.
@@ -140,7 +157,11 @@ pub(super) async fn matching(request: &Request) -> Result<Reply, Failure> {
     }
     let rights = request.rights()?;
     for service in &services {
-        rights.check(may_read(service.name))?;
+        let checked = rights.check(may_read(service.name));
+        checked.map_err(|failure| match request.has(Behaviour::IntentionEntries) {
+            true => of_read(failure),
+            false => failure,
+        })?;
     }
     let parts = (by, &names);
     let matched = |rows: &[Arc<ConfigRow>]| {
@@ -205,7 +226,10 @@ pub(super) fn check(request: &Request) -> Result<Reply, Failure> {
     check_namespace("source namespace", &from, version)?;
     check_namespace("destination namespace", &to, version)?;
     let rights = request.rights()?;
-    rights.check(may_read(to.name))?;
+    rights.check(match request.has(Behaviour::IntentionLate) {
+        true => Question::read(Resource::Service, to.name),
+        false => may_read(to.name),
+    })?;
     let rows = present(request);
     let decides = |row: &&ConfigValue| {
         End::Source.is_about(row, &from, version) && End::Destination.is_about(row, &to, version)

@@ -7,7 +7,8 @@ mod kept;
 use http::Method;
 
 use self::asked::{
-    check, check_connect, check_namespace, check_tenancy, matching, may_read, only, service, shown,
+    check, check_connect, check_namespace, check_right, check_tenancy, matching, may_read, only,
+    service, shown,
 };
 use self::body::{IntentionBody, read_body};
 use self::kept::{Way, flawed, in_rows, present, put, remove, table, write};
@@ -118,7 +119,7 @@ async fn create(mut request: Request) -> Result<Reply, Failure> {
     if is_entry && body.destination().is_empty() {
         return Err(permission_denied(""));
     }
-    request.rights()?.check(may_write(body.destination()))?;
+    check_right(&request, &request.rights()?, may_write(body.destination()))?;
     let intention = body.intention(&now(&request), request.version());
     let intention = intention.map_err(|words| undecodable(&words))?;
     if let Some(flaw) = intention::flaw(&intention) {
@@ -148,8 +149,8 @@ async fn with_this_id(request: Request, id: String) -> Result<Reply, Failure> {
         Method::DELETE => {
             request.check_datacenter()?;
             let present = of_change(&request, "delete", &id)?;
-            let rights = request.rights()?;
-            rights.check(may_write(present.text("DestinationName")))?;
+            let question = may_write(present.text("DestinationName"));
+            check_right(&request, &request.rights()?, question)?;
             remove(&request, &present)?;
             Ok(Reply::boolean(&request, true))
         }
@@ -174,7 +175,8 @@ async fn read(request: &Request, id: &str) -> Result<Reply, Failure> {
 fn show(request: &Request, intention: &ConfigValue) -> Result<Reply, Failure> {
     let rights = request.rights()?;
     if !rights.may(may_read(intention.text("SourceName"))) {
-        rights.check(may_read(intention.text("DestinationName")))?;
+        let question = may_read(intention.text("DestinationName"));
+        check_right(request, &rights, question)?;
     }
     let shown = ShownPart::intention(intention.clone(), request.version());
     Ok(Reply::json(request, &shown))
@@ -219,7 +221,8 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
         rights.check(may_write(body.destination()))?;
     }
     let present = of_change(&request, "modify", &id)?;
-    rights.check(may_write(present.text("DestinationName")))?;
+    let question = may_write(present.text("DestinationName"));
+    check_right(&request, &rights, question)?;
     if is_entry && present.text("DestinationName") != body.destination() {
         return Err(moved());
     }
@@ -259,7 +262,7 @@ async fn exact(mut request: Request) -> Result<Reply, Failure> {
     if request.method == Method::PUT {
         let body = read_body(&mut request, Failure::undecodable).await?;
         let body = body.ok_or_else(Failure::dropped)?;
-        request.rights()?.check(may_write(to.name))?;
+        check_right(&request, &request.rights()?, may_write(to.name))?;
         let intention = body.intention("", version);
         let mut intention = intention.map_err(|words| Failure::undecodable(&words))?;
         let labels = |of: &ConfigValue| of.get("Meta").cloned();
@@ -273,7 +276,7 @@ async fn exact(mut request: Request) -> Result<Reply, Failure> {
             source.text("Name") == from.name
         })?;
     } else {
-        request.rights()?.check(may_write(to.name))?;
+        check_right(&request, &request.rights()?, may_write(to.name))?;
         if let Some(present) = present {
             remove(&request, &present)?;
         }
