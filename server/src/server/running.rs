@@ -34,6 +34,7 @@ impl Running {
         reload: Reload,
     ) -> Self {
         let engine = server.shared_engine();
+        let version = config.version;
         let control = config.control.then_some(server);
         let tasks = Arc::new(Tasks::new());
         let (ending, ended) = watch::channel(());
@@ -66,7 +67,7 @@ impl Running {
         }
         let of_clock = Arc::clone(&engine);
         tasks.spawn(Box::pin(async move { of_clock.run().await }));
-        let checks = probe::run_checks(Arc::clone(&engine), dropped(ended));
+        let checks = probe::run_checks(Arc::clone(&engine), version, dropped(ended));
         let checks = tokio::spawn(Box::pin(checks) as Task);
         Self {
             engine,

@@ -160,9 +160,12 @@ pub(super) fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
     Ok((Address::Tcp(address), Socket::Tcp(listener)))
 }
 
-/// Binds a Unix socket. Replaces one that a dead process left behind, as Consul does.
+/// Binds a Unix socket. Replaces whatever is there, such as the socket of a dead process, and warns, as Consul does.
 fn bind_unix(path: &Path) -> Result<Bound, StartError> {
     let address = Address::Unix(path.to_owned());
+    if path.symlink_metadata().is_ok() {
+        tracing::warn!(target: "agent", path = %path.display(), "Replacing socket");
+    }
     remove_socket(&address);
     match os::listen_at(path, http::BACKLOG) {
         Ok(listener) => Ok((address, Socket::Unix(listener))),

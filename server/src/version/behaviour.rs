@@ -352,9 +352,16 @@ behaviours! {
     JsonCheckTlsServerName = "json.check_definition.tls_server_name", [onward(1, 9, 0)], None, "I";
     /// Definitions of checks have `H2PING` and `H2PingUseTLS`.
     JsonCheckH2Ping = "json.check_definition.h2ping", [onward(1, 10, 0)], None, "I";
-    /// A gRPC check that cannot connect says so in the words of later releases of Go's gRPC library. Nobody has asked which
-    /// release of Consul was the first with them: 1.22.
-    AgentGrpcDialWords = "agent.check.grpc_dial_words", [onward(1, 22, 0)], None, "I";
+    /// Checks have the words of later releases of Go's TLS and gRPC libraries, and gRPC checks name the status. Nobody has
+    /// asked which release of Consul was the first with them: 1.22.
+    AgentCheckLateWords = "agent.check.late_words", [onward(1, 22, 0)], None, "N I";
+    /// A `-dev` agent with a port for HTTPS and no certificate makes its own. Nobody has asked which release was the first:
+    /// 1.22, as in the rows below.
+    HttpsOwnCertificate = "https.own_certificate", [onward(1, 22, 0)], None, "N I";
+    /// Clients that offer only unknown protocols (ALPN) are refused.
+    HttpsProtocolRefused = "https.protocol_refused", [onward(1, 22, 0)], None, "N I";
+    /// The alert names the flaw of a client's certificate; before, it is always `bad_certificate`.
+    HttpsClientAlerts = "https.client_alerts", [onward(1, 22, 0)], None, "N I";
     /// Definitions of checks have `FailuresBeforeWarning`.
     JsonCheckFailuresBeforeWarning = "json.check_definition.failures_before_warning", [onward(1, 11, 0)], None, "I";
     /// Definitions of checks have `UDP` and `DisableRedirects`.

@@ -7,12 +7,20 @@ use std::time::Duration;
 
 use proconsul::config::Config;
 use proconsul::control::BlockedOn;
+use proconsul::version::Version;
 use proconsul::{Builder, Server};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The first message of a client of TLS 1.2: ECDHE with ECDSA, the group P-256.
+const HELLO: &[u8] = &[
+    22, 3, 1, 0, 75, 1, 0, 0, 71, 3, 3, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
+    7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0, 0, 4, 0xc0, 0x2b, 0xc0, 0x2c, 1, 0, 0, 26, 0, 10, 0, 4,
+    0, 2, 0, 23, 0, 11, 0, 2, 1, 0, 0, 13, 0, 8, 0, 6, 4, 3, 5, 3, 8, 7,
+];
 
 type Tls = StreamOwned<ClientConnection, TcpStream>;
 
@@ -33,16 +41,25 @@ fn plain(server: &Server) -> TcpStream {
 }
 
 fn tls(server: &Server) -> Tls {
+    tls_offering(server, &[])
+}
+
+/// Speaks TLS, and offers these protocols.
+fn tls_offering(server: &Server, protocols: &[&str]) -> Tls {
     let mut roots = RootCertStore::empty();
     let authority = CertificateDer::from_pem_slice(server.ca_pem().as_bytes());
     let added = roots.add(authority.expect("it is a PEM"));
     added.expect("it is a certificate");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
+    let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("ring has cipher suites for them")
         .with_root_certificates(roots)
         .with_no_client_auth();
+    config.alpn_protocols = protocols
+        .iter()
+        .map(|name| name.as_bytes().to_vec())
+        .collect();
     let name = ServerName::try_from("localhost").expect("it is a name");
     let connection = ClientConnection::new(Arc::new(config), name);
     StreamOwned::new(connection.expect("the settings fit"), plain(server))
@@ -186,6 +203,50 @@ fn tls_1_1_is_refused() {
     let mut answer = Vec::new();
     let _ = client.read_to_end(&mut answer);
     assert_eq!(answer, [21, 3, 1, 0, 2, 2, 70]);
+}
+
+fn of(version: Version) -> Config {
+    Config {
+        version,
+        ..Config::default()
+    }
+}
+
+/// Observed on 1.8.7, which serves it, and on 1.22: the alert `no_application_protocol`.
+#[test]
+fn a_client_of_other_protocols_is_served_by_early_releases() {
+    for (version, is_served) in [(Version::V1_8_7, true), (Version::V1_22_0, false)] {
+        let server = start(Server::builder().config(of(version)));
+        let mut client = tls_offering(&server, &["foo"]);
+        let sent = client.write_all(b"GET /v1/status/leader HTTP/1.0\r\n\r\n");
+        if is_served {
+            sent.expect("there is a handshake");
+            let mut answer = Vec::new();
+            client.read_to_end(&mut answer).expect("the end is said");
+            assert!(answer.starts_with(b"HTTP/1.0 200 OK\r\n"));
+        } else {
+            let refused = sent.expect_err("there is no handshake").to_string();
+            assert!(refused.contains("NoApplicationProtocol"), "{refused}");
+        }
+    }
+}
+
+/// Observed on 1.22; 1.8.7 has no certificate to show.
+#[test]
+fn a_late_dev_agent_has_a_certificate_of_its_own() {
+    for (version, is_served) in [(Version::V1_8_7, false), (Version::V1_22_0, true)] {
+        let mut config = Config::dev();
+        config.https.listeners = Config::default().listeners;
+        config.version = version;
+        let server = Server::builder().config(config).start();
+        let server = server.expect("a port is free");
+        let mut client = plain(&server);
+        // The beginning of a handshake in TLS 1.2 with one cipher suite and one group.
+        client.write_all(HELLO).expect("it is read");
+        let mut answer = [0];
+        client.read_exact(&mut answer).expect("it is answered");
+        assert_eq!(answer[0] == 22, is_served, "a handshake or an alert");
+    }
 }
 
 #[test]

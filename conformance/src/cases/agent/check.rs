@@ -414,6 +414,20 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "agent/check/output-limit",
+        claim: "A check has less of its output kept than the agent's 4096 bytes, and not more",
+        source: "session.md 4.4; seen on 1.8.7",
+        needs: NEEDS,
+        run: |t| {
+            let id = t.agent_check("c");
+            register(t, &json!({"Name": id, "TTL": "1h", "OutputMaxSize": 5000}));
+            report(t, "pass", &id, &format!("?note={}", "x".repeat(4097)));
+            let cut = format!("{} ... (captured 4096 of 4097 bytes)", "x".repeat(4096));
+            t.same("output", known(t, &id)["Output"].clone(), json!(cut));
+        },
+        ..Case::SHOULD
+    },
+    Case {
         id: "agent/check/output-alone-comes-later",
         claim: "An output without a new status does not reach the catalog at once",
         source: "session.md 4.4",

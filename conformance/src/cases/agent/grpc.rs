@@ -136,8 +136,12 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 turns(t, name, &target, "passing", &output);
             }
             let target = format!("{address}/down");
-            let output = "gRPC application didn't report service healthy";
-            turns(t, "down", &target, "critical", output);
+            let output = if t.since(Version::V1_22) {
+                format!("gRPC {target} serving status: NOT_SERVING")
+            } else {
+                "gRPC application didn't report service healthy".to_owned()
+            };
+            turns(t, "down", &target, "critical", &output);
             let target = format!("{address}/not/known");
             let output = "rpc error: code = NotFound desc = unknown service ä";
             turns(t, "unknown", &target, "critical", output);

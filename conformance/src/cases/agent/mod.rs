@@ -3,6 +3,7 @@
 pub(in crate::cases) mod alias;
 pub(in crate::cases) mod check;
 pub(in crate::cases) mod grpc;
+pub(in crate::cases) mod http;
 pub(in crate::cases) mod own_node;
 pub(in crate::cases) mod ports;
 pub(in crate::cases) mod proxy;
@@ -15,6 +16,7 @@ use crate::case::Case;
 pub(super) const TOPICS: &[&[Case]] = &[
     check::CASES,
     grpc::CASES,
+    http::CASES,
     service::CASES,
     shapes::CASES,
     alias::CASES,

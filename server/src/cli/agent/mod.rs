@@ -6,6 +6,7 @@ mod log;
 mod own_file;
 
 use std::cell::RefCell;
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ use self::own_file::OwnFile;
 use super::output;
 use crate::cli::resolve::acl::policy_flaw;
 use crate::cli::resolve::data::take_data;
+use crate::cli::resolve::listen::open_control;
 use crate::cli::resolve::{Resolved, resolve};
 use crate::cli::settings::environment::{ImageSettings, Variables};
 use crate::cli::settings::flags::{FlagEffect, flags};
@@ -45,6 +47,7 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
         let checked = config.check_definitions().and_then(|()| Tls::check(config));
         let data =
             checked.and_then(|()| StartData::read(config).map_err(|error| error.to_string()));
+        let data = data.and_then(|data| make_data_dir(config).map(|()| data));
         data.map(|data| (prepared, data)).map_err(Stop::Refused)
     });
     let (mut prepared, data) = match prepared {
@@ -71,6 +74,9 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
     *config = config.with_seed(config.seed.unwrap_or_else(Entropy::machine_seed));
     if let Some(line) = prepared.loaded.without_effect() {
         output::err(&line);
+    }
+    if let Some(warning) = open_control(&prepared.resolved.config) {
+        output::err(&format!("==> {warning}\n"));
     }
     output::out(&banner::text(&prepared.resolved));
     let log = Log::new(&prepared.resolved.config);
@@ -157,6 +163,25 @@ impl Prepared {
             warn!(target: "agent", "{warning}");
         }
     }
+}
+
+/// Makes the data directory with the folders above it. Nothing is kept there, but other files may be named below it.
+///
+/// # Errors
+/// Consul's text about a folder that cannot be made.
+fn make_data_dir(config: &Config) -> Result<(), String> {
+    let Some(folder) = &config.acl.data_dir else {
+        return Ok(());
+    };
+    let above = folder.ancestors();
+    let missing = above.take_while(|path| !path.as_os_str().is_empty() && !path.exists());
+    for path in missing.collect::<Vec<_>>().into_iter().rev() {
+        fs::create_dir(path).map_err(|error| {
+            let error = error_text(&error);
+            format!("failed to setup node ID: mkdir {}: {error}", path.display())
+        })?;
+    }
+    Ok(())
 }
 
 /// Returns the runtime of an agent: threads for half of the machine's cores, since the tests beside it need the others. On

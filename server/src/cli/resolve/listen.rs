@@ -8,7 +8,7 @@ use crate::cli::resolve::Errors;
 use crate::cli::resolve::address;
 use crate::cli::settings::Settings;
 use crate::cli::settings::flags::called;
-use crate::config::Listener;
+use crate::config::{Config, Listener};
 
 /// The addresses of HTTP.
 #[derive(Debug, PartialEq, Eq)]
@@ -179,6 +179,21 @@ pub(super) fn control_addresses(
         ));
     }
     Ok(addresses)
+}
+
+/// Returns a warning if other machines reach the control plane: no token guards it.
+pub(in crate::cli) fn open_control(config: &Config) -> Option<String> {
+    let addresses = match config.control_port {
+        Some(_) if !config.control_addresses.is_empty() => config.control_addresses.clone(),
+        _ => config.http_addresses(),
+    };
+    let mut others = addresses.iter().filter(|address| !address.is_loopback());
+    let address = others.next().filter(|_| config.control)?;
+    Some(format!(
+        "The control plane is served at {address}: whoever reaches it changes everything and reads the secrets of all \
+         tokens (GET /proconsul/v1/state) without a token; -control-addr=127.0.0.1 serves it to this machine alone, at \
+         a port of its own"
+    ))
 }
 
 fn client_addresses(settings: &Settings, errors: &mut Errors) -> Result<Vec<IpAddr>, String> {

@@ -5,7 +5,7 @@ pub(super) mod address;
 pub(crate) mod amend;
 pub(crate) mod data;
 mod https;
-mod listen;
+pub(super) mod listen;
 mod telemetry;
 
 use std::collections::BTreeMap;
@@ -128,6 +128,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     warnings.extend(https::warning(&config.https));
     warnings.extend(acl::warnings(settings, &config.acl, version));
     take_definitions(settings, &mut config)?;
+    warnings.extend(listen::open_control(&config));
 
     Ok(Resolved {
         print_port: settings.http_port_ephemeral == Some(true) || config.control_port == Some(0),

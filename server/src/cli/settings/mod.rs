@@ -167,7 +167,7 @@ settings! {
         Text client_addr ["client_addr"] Sets "client" "The addresses at which HTTP is served.";
         Bool connect_enabled ["connect.enabled"];
         Text data_dir ["data_dir"]
-            Sets "data-dir" "Where a bootstrap of ACLs looks for acl-bootstrap-reset. Nothing else is kept there.";
+            Sets "data-dir" "A folder that is made, and where a bootstrap of ACLs looks for acl-bootstrap-reset. Nothing is kept there.";
         Text datacenter ["datacenter"] Sets "datacenter" "The name of the datacenter.";
         Text default_query_time ["default_query_time"]
             Sets "default-query-time" "How long a blocking query waits that does not say.";

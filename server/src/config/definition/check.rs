@@ -230,15 +230,14 @@ impl CheckDefinition {
     }
 
     fn into_spec(self, owner: CheckOwner<'_>, rules: DefinitionRules) -> CheckSpec {
-        let output_limit = usize::try_from(self.output_max_size).unwrap_or_default();
-        let output_limit = if output_limit > 0 {
-            output_limit
-        } else {
-            rules.output_limit
+        let output_limit = match usize::try_from(self.output_max_size) {
+            // A check can have less kept, and not more.
+            Ok(given) if given > 0 => given.min(rules.output_limit),
+            Ok(_) | Err(_) => rules.output_limit,
         };
         let after = positive(self.timing.deregister_after_ns);
         CheckSpec {
-            source: self.source(output_limit, rules),
+            source: self.source(output_limit),
             output_limit,
             deregister_after: after.map(|after| after.max(SHORTEST_DEREGISTER)),
             thresholds: self.thresholds(rules),
@@ -264,7 +263,7 @@ impl CheckDefinition {
         })
     }
 
-    fn source(&self, output_limit: usize, rules: DefinitionRules) -> CheckSource {
+    fn source(&self, output_limit: usize) -> CheckSource {
         let target = match self.kind() {
             "ttl" => {
                 return CheckSource::Ttl(positive(self.timing.ttl_ns).unwrap_or_default());
@@ -289,7 +288,6 @@ impl CheckDefinition {
             "grpc" => ProbeTarget::Grpc {
                 target: self.grpc.clone(),
                 tls: self.tls(self.grpc_use_tls),
-                late_words: rules.version.has(Behaviour::AgentGrpcDialWords),
             },
             "script" => ProbeTarget::Script(self.script_args.clone()),
             "alias" => {

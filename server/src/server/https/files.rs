@@ -11,6 +11,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::config::HttpsConfig;
 use crate::go::syscall::error_text;
 
+/// The identifier of RSA keys in DER.
+const RSA_ENCRYPTION: &[u8] = &[6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
+
 /// A certificate with those that lead to its authority, and its key.
 pub(super) type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
@@ -46,6 +49,43 @@ pub(super) fn identity_of(certificate: &[u8], key: &[u8]) -> Result<Identity, St
         Some(_) => "tls: failed to parse private key",
     })?;
     Ok((certificates, key))
+}
+
+/// Returns the length of an RSA key in bits; `None` for other keys.
+pub(super) fn rsa_bits(key: &PrivateKeyDer<'_>) -> Option<usize> {
+    let rsa = match key {
+        PrivateKeyDer::Pkcs1(key) => key.secret_pkcs1_der(),
+        // A version, the algorithm and the key.
+        PrivateKeyDer::Pkcs8(key) => {
+            let (_, rest) = der_value(der_value(key.secret_pkcs8_der())?.0)?;
+            let (algorithm, rest) = der_value(rest)?;
+            if !algorithm.starts_with(RSA_ENCRYPTION) {
+                return None;
+            }
+            der_value(rest)?.0
+        }
+        _ => return None,
+    };
+    // A version and the modulus.
+    let (_, rest) = der_value(der_value(rsa)?.0)?;
+    let (modulus, _) = der_value(rest)?;
+    let start = modulus.iter().position(|&byte| byte != 0)?;
+    let bits = 8 * (modulus.len() - start);
+    Some(bits - usize::try_from(modulus[start].leading_zeros()).ok()?)
+}
+
+/// Splits off the content of the first value of DER.
+fn der_value(der: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&[_, first], rest) = der.split_first_chunk()?;
+    if first < 0x80 {
+        return rest.split_at_checked(first.into());
+    }
+    // The length takes several bytes.
+    let (length, rest) = rest.split_at_checked((first & 0x7f).into())?;
+    let length = length.iter().try_fold(0_usize, |length, &byte| {
+        length.checked_mul(256)?.checked_add(byte.into())
+    })?;
+    rest.split_at_checked(length)
 }
 
 /// Returns Go's text about a certificate that is not there.

@@ -13,8 +13,8 @@ use h2::client::SendRequest;
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, Request, StatusCode};
 
-use super::Outcome;
 use super::http2::{self, Unconnected};
+use super::{Outcome, Words};
 use crate::store::ProbeTls;
 
 /// The status of a healthy service.
@@ -51,8 +51,7 @@ pub(super) struct Call<'a> {
     pub(super) tls: Option<&'a ProbeTls>,
     /// How long the server has, as it is told.
     pub(super) timeout: Duration,
-    /// Whether failures to connect have the words of late releases.
-    pub(super) late_words: bool,
+    pub(super) words: Words,
 }
 
 /// A call that failed.
@@ -86,6 +85,11 @@ pub(super) async fn ask(call: &Call<'_>, late: impl Future<Output = ()>) -> Outc
     };
     match answered {
         Ok(SERVING) => Outcome::passing(format!("gRPC check {}: success", call.target)),
+        Ok(status) if call.words.late => Outcome::critical(format!(
+            "gRPC {} serving status: {}",
+            call.target,
+            status_name(status)
+        )),
         Ok(_) => Outcome::critical("gRPC application didn't report service healthy"),
         Err(error) => Outcome::critical(error.to_string()),
     }
@@ -95,7 +99,7 @@ impl Call<'_> {
     /// Returns the status that the server tells.
     async fn run(&self) -> Result<u64, RpcError> {
         let (address, service) = self.target.split_once('/').unwrap_or((self.target, ""));
-        let stream = http2::connect(address, self.tls).await;
+        let stream = http2::connect(address, self.tls, self.words).await;
         let stream = stream.map_err(|error| self.unconnected(&error))?;
         let mut settings = h2::client::Builder::new();
         settings
@@ -143,7 +147,7 @@ impl Call<'_> {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         // A number has eight digits at most.
         let left = self.timeout.as_millis().min(99_999_999);
-        let agent = if self.late_words {
+        let agent = if self.words.late {
             "grpc-go/1.56.3"
         } else {
             "grpc-go/1.27.1"
@@ -158,7 +162,7 @@ impl Call<'_> {
 
     fn unconnected(&self, error: &Unconnected) -> RpcError {
         let why = match error {
-            Unconnected::Dial(why) if self.late_words => format!("Error while dialing: {why}"),
+            Unconnected::Dial(why) if self.words.late => format!("Error while dialing: {why}"),
             Unconnected::Dial(why) => format!("Error while dialing {why}"),
             Unconnected::Handshake(why) => format!("authentication handshake failed: {why}"),
         };
@@ -178,13 +182,21 @@ impl Call<'_> {
             let text = format!("stream terminated by RST_STREAM with error code: {reason:?}");
             return RpcError::new(code, text);
         }
-        let text = if self.late_words {
+        let text = if self.words.late {
             "connection error: desc = \"error reading server preface: EOF\""
         } else {
             "connection closed"
         };
         RpcError::new("Unavailable", text)
     }
+}
+
+/// Returns the name of a status of the health service; a number without a name is itself.
+fn status_name(status: u64) -> String {
+    let place = usize::try_from(status).ok();
+    let names = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
+    let name = place.and_then(|place| names.get(place));
+    name.map_or_else(|| status.to_string(), |name| (*name).to_owned())
 }
 
 /// Returns the message that asks for a service: a prefix, and the name as field 1 unless it is empty.

@@ -9,9 +9,9 @@ use std::future::Future;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::answer::{ProbeResponse, read};
+use super::answer::{ProbeResponse, Reading, read};
 use super::url::{Url, error};
-use super::{Outcome, dial};
+use super::{Outcome, Words, dial};
 
 /// The request of a check.
 pub(super) struct ProbeRequest<'a> {
@@ -31,26 +31,30 @@ pub(super) struct ProbeRequest<'a> {
         expect(dead_code, reason = "nothing is asked over HTTPS")
     )]
     pub(super) tls_server_name: &'a str,
-    /// The longest part of the response's body to keep.
+    /// The longest end of the response's body to keep.
     pub(super) output_limit: usize,
+    /// The Go whose words the output has.
+    pub(super) words: Words,
 }
 
 /// The most redirects that Go's client follows.
 const REDIRECTS: usize = 10;
 
-/// Runs the check; `late` is the timeout.
+/// Runs the check; `late` is the timeout. A response whose head came in time counts with as much of its body as there is.
 pub(super) async fn ask(request: &ProbeRequest<'_>, late: impl Future<Output = ()>) -> Outcome {
-    let answered = tokio::select! {
-        answered = follow(request) => answered,
-        () = late => Err(error(
+    let mut answer = None;
+    let failure = tokio::select! {
+        followed = follow(request, &mut answer) => followed.err(),
+        () = late => None,
+    };
+    match (failure, answer) {
+        (None, Some(answer)) => judge(request, &answer),
+        (None, None) => Outcome::critical(error(
             request.method,
             request.url,
             "context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
         )),
-    };
-    match answered {
-        Ok(answer) => judge(request, &answer),
-        Err(why) => Outcome::critical(why),
+        (Some(why), _) => Outcome::critical(why),
     }
 }
 
@@ -61,19 +65,22 @@ fn judge(request: &ProbeRequest<'_>, answer: &ProbeResponse) -> Outcome {
         429 => "warning",
         _ => "critical",
     };
-    let kept = answer.body.len().min(request.output_limit);
-    let text = String::from_utf8_lossy(&answer.body[..kept]);
+    let surplus = answer.body.len().saturating_sub(request.output_limit);
+    let text = String::from_utf8_lossy(&answer.body[surplus..]);
     Outcome {
         status,
         output: format!(
-            "HTTP {} {}: {} {} Output: {text}",
-            request.method, request.url, answer.status, answer.reason,
+            "HTTP {} {}: {} Output: {text}",
+            request.method, request.url, answer.status_text,
         ),
     }
 }
 
-/// Sends the request and follows redirects.
-async fn follow(request: &ProbeRequest<'_>) -> Result<ProbeResponse, String> {
+/// Sends the request, follows redirects, and reads the last response into `answer`.
+async fn follow(
+    request: &ProbeRequest<'_>,
+    answer: &mut Option<ProbeResponse>,
+) -> Result<(), String> {
     if !is_token(request.method) {
         return Err(format!("net/http: invalid method \"{}\"", request.method));
     }
@@ -82,20 +89,18 @@ async fn follow(request: &ProbeRequest<'_>) -> Result<ProbeResponse, String> {
     let mut body = request.body;
     let mut referer = None;
     for _ in 0..=REDIRECTS {
-        let answer = once(request, method, &url, body, referer.as_deref())
+        once(request, method, &url, body, referer.as_deref(), answer)
             .await
             .map_err(|why| error(request.method, &url.text, &why))?;
-        let keeps_method = match answer.status {
-            301..=303 => false,
-            307 | 308 => true,
-            _ => return Ok(answer),
+        let Some(redirect) = answer.take_if(|answer| answer.is_redirect()) else {
+            return Ok(());
         };
-        let Some(location) = answer.header("location") else {
-            let why = format!("{} response missing Location header", answer.status);
+        let Some(location) = redirect.header("location") else {
+            let why = format!("{} response missing Location header", redirect.status);
             return Err(error(request.method, &url.text, &why));
         };
-        let next = url.join(location, request.method)?;
-        if !keeps_method {
+        let next = url.join(&location, request.method)?;
+        if !matches!(redirect.status, 307 | 308) {
             if method != "HEAD" {
                 method = "GET";
             }
@@ -116,42 +121,60 @@ fn is_token(text: &str) -> bool {
     text.bytes().all(is_fine)
 }
 
-/// Sends one request on a new connection.
+/// Sends one request on a new connection, and reads its response into `answer`.
 async fn once(
     request: &ProbeRequest<'_>,
     method: &str,
     url: &Url,
     body: &str,
     referer: Option<&str>,
-) -> Result<ProbeResponse, String> {
+    answer: &mut Option<ProbeResponse>,
+) -> Result<(), String> {
     let stream = dial(&url.host, url.port).await?;
+    let ends = stream
+        .local_addr()
+        .and_then(|own| Ok((own, stream.peer_addr()?)));
+    let reading = Reading {
+        // A connection that is gone has no ends; the response then begins with EOF.
+        ends: &ends.map_or_else(|_| String::new(), |(own, peer)| format!("{own}->{peer}")),
+        to_head: method == "HEAD",
+        unzips: given(request, "accept-encoding").is_none(),
+        unicode: request.words.unicode,
+    };
     let text = head(request, method, url, body.len(), referer) + body;
-    let to_head = method == "HEAD";
     #[cfg(feature = "https-checks")]
     if url.is_https {
         let name = match request.tls_server_name {
             "" => &url.host,
             given => given,
         };
-        let stream = super::tls::connect(stream, name, request.tls_skip_verify, &[]).await?;
-        return exchange(stream, &text, to_head).await;
+        let late = request.words.late;
+        let stream = super::tls::connect(stream, name, request.tls_skip_verify, &[], late).await?;
+        return exchange(stream, &text, &reading, answer).await;
     }
-    exchange(stream, &text, to_head).await
+    exchange(stream, &text, &reading, answer).await
 }
 
 /// Sends a request and reads its response.
 async fn exchange(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     request: &str,
-    to_head: bool,
-) -> Result<ProbeResponse, String> {
+    reading: &Reading<'_>,
+    answer: &mut Option<ProbeResponse>,
+) -> Result<(), String> {
     let sent = stream.write_all(request.as_bytes()).await;
     let sent = match sent {
         Ok(()) => stream.flush().await,
         failed => failed,
     };
     sent.map_err(|error| format!("write tcp: {error}"))?;
-    read(&mut stream, to_head).await
+    read(&mut stream, reading, answer).await
+}
+
+/// Returns a header of the check.
+fn given<'a>(request: &'a ProbeRequest<'_>, wanted: &str) -> Option<(&'a String, &'a Vec<String>)> {
+    let mut given = request.header.iter();
+    given.find(|(name, _)| name.eq_ignore_ascii_case(wanted))
 }
 
 /// Writes request line and headers in Go's order. Headers of the check replace Consul's.
@@ -162,10 +185,7 @@ fn head(
     length: usize,
     referer: Option<&str>,
 ) -> String {
-    let given = |wanted: &str| {
-        let mut given = request.header.iter();
-        given.find(|(name, _)| name.eq_ignore_ascii_case(wanted))
-    };
+    let given = |wanted| given(request, wanted);
     let host = given("host").and_then(|(_, values)| values.first());
     let host = host.map_or(url.authority.as_str(), String::as_str);
     let mut head = format!("{method} {} HTTP/1.1\r\nHost: {host}\r\n", url.target);

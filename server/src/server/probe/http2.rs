@@ -4,8 +4,8 @@ use std::fmt;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::dial;
 use super::tcp::{parts, secure};
+use super::{Words, dial};
 use crate::store::ProbeTls;
 
 /// A connection, with TLS or without.
@@ -36,6 +36,7 @@ impl fmt::Display for Unconnected {
 pub(super) async fn connect(
     address: &str,
     tls: Option<&ProbeTls>,
+    words: Words,
 ) -> Result<Box<dyn Stream>, Unconnected> {
     let parts = parts("tcp", address);
     let (host, port) =
@@ -44,7 +45,7 @@ pub(super) async fn connect(
     match tls {
         None => Ok(Box::new(stream)),
         Some(tls) => {
-            let stream = secure(stream, host, tls, &[b"h2"]).await;
+            let stream = secure(stream, host, tls, &[b"h2"], words).await;
             Ok(Box::new(stream.map_err(Unconnected::Handshake)?))
         }
     }

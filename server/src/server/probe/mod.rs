@@ -26,8 +26,28 @@ use std::sync::Arc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::engine::{Engine, RunOrder};
+use crate::go::quote::printable::Unicode;
 use crate::go::syscall::error_text;
 use crate::store::{AgentCommand, ProbeRun, ProbeTarget};
+use crate::version::{Behaviour, Version};
+
+/// Whose words outputs have.
+#[derive(Clone, Copy)]
+struct Words {
+    /// Whether they are those of later Go libraries.
+    late: bool,
+    /// The Unicode of quotes.
+    unicode: Unicode,
+}
+
+impl Words {
+    fn of(version: Version) -> Self {
+        Self {
+            late: version.has(Behaviour::AgentCheckLateWords),
+            unicode: version.go().unicode,
+        }
+    }
+}
 
 /// The result of a run.
 struct Outcome {
@@ -58,7 +78,12 @@ const NO_HTTP2: &str =
     "this build of proconsul speaks no HTTP/2: its feature `http2-checks` is off";
 
 /// Runs due checks until `end` is ready, and then ends the runs in progress.
-pub(crate) async fn run_checks(engine: Arc<Engine>, end: impl Future<Output = ()>) {
+pub(crate) async fn run_checks(
+    engine: Arc<Engine>,
+    version: Version,
+    end: impl Future<Output = ()>,
+) {
+    let words = Words::of(version);
     let mut end = pin!(end);
     let mut running = JoinSet::new();
     let mut by_registration: HashMap<u64, AbortHandle> = HashMap::new();
@@ -67,7 +92,7 @@ pub(crate) async fn run_checks(engine: Arc<Engine>, end: impl Future<Output = ()
             order = engine.next_run() => match order {
                 RunOrder::Start(run) => {
                     let registration = run.registration;
-                    let handle = running.spawn(run_check(OpenRun(Arc::clone(&engine)), run));
+                    let handle = running.spawn(run_check(OpenRun(Arc::clone(&engine)), words, run));
                     by_registration.insert(registration, handle);
                 }
                 RunOrder::Stop(registration) => {
@@ -99,8 +124,8 @@ impl Drop for OpenRun {
 }
 
 /// Runs a check. Returns its registration.
-async fn run_check(open: OpenRun, run: ProbeRun) -> u64 {
-    let outcome = ask(&open.0, &run).await;
+async fn run_check(open: OpenRun, words: Words, run: ProbeRun) -> u64 {
+    let outcome = ask(&open.0, words, &run).await;
     let ran = AgentCommand::Ran {
         id: run.check_id,
         registration: run.registration,
@@ -112,27 +137,25 @@ async fn run_check(open: OpenRun, run: ProbeRun) -> u64 {
 }
 
 /// Asks the target; `None` if the run says nothing of its status.
-async fn ask(engine: &Engine, run: &ProbeRun) -> Option<Outcome> {
+async fn ask(engine: &Engine, words: Words, run: &ProbeRun) -> Option<Outcome> {
     let timeout = run.probe.timeout;
     let late = engine
         .clock()
         .sleep_until(engine.clock().now().plus(timeout));
     let outcome = match &run.probe.target {
-        ProbeTarget::Tcp { address, tls } => tcp::connect(address, tls.as_ref(), late).await,
+        ProbeTarget::Tcp { address, tls } => tcp::connect(address, tls.as_ref(), words, late).await,
         ProbeTarget::Udp(address) => return udp::send(address, late).await,
         #[cfg(feature = "http2-checks")]
-        ProbeTarget::H2Ping { address, tls } => h2ping::ping(address, tls.as_ref(), late).await,
+        ProbeTarget::H2Ping { address, tls } => {
+            h2ping::ping(address, tls.as_ref(), words, late).await
+        }
         #[cfg(feature = "http2-checks")]
-        ProbeTarget::Grpc {
-            target,
-            tls,
-            late_words,
-        } => {
+        ProbeTarget::Grpc { target, tls } => {
             let call = grpc::Call {
                 target,
                 tls: tls.as_ref(),
                 timeout,
-                late_words: *late_words,
+                words,
             };
             grpc::ask(&call, late).await
         }
@@ -162,6 +185,7 @@ async fn ask(engine: &Engine, run: &ProbeRun) -> Option<Outcome> {
                 tls_skip_verify: *tls_skip_verify,
                 tls_server_name,
                 output_limit: run.probe.output_limit,
+                words,
             };
             http::ask(&request, late).await
         }
@@ -174,8 +198,26 @@ async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     let found = tokio::net::lookup_host((host, port)).await;
     match found.map(Iterator::collect::<Vec<_>>) {
         Ok(addresses) if !addresses.is_empty() => Ok(addresses),
-        Ok(_) | Err(_) => Err(format!("lookup {host}: no such host")),
+        Ok(_) | Err(_) => {
+            // Go names the server that it has asked.
+            let asked = name_server().map(|server| format!(" on {server}"));
+            let asked = asked.unwrap_or_default();
+            Err(format!("lookup {host}{asked}: no such host"))
+        }
     }
+}
+
+/// Returns the address of the first name server of this machine. Go asks it itself on Linux alone.
+fn name_server() -> Option<SocketAddr> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    let settings = std::fs::read_to_string("/etc/resolv.conf").ok()?;
+    let mut servers = settings
+        .lines()
+        .filter_map(|line| line.strip_prefix("nameserver "));
+    let server = servers.next()?.trim().parse().ok()?;
+    Some(SocketAddr::new(server, 53))
 }
 
 /// Returns Go's sentence for a failed connection.

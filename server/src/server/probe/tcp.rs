@@ -5,13 +5,14 @@ use std::future::Future;
 use tokio::net::TcpStream;
 
 use super::url::host_and_port;
-use super::{Outcome, dial, dial_timeout};
+use super::{Outcome, Words, dial, dial_timeout};
 use crate::store::ProbeTls;
 
 /// Connects to `address`; `late` is the timeout.
 pub(super) async fn connect(
     address: &str,
     tls: Option<&ProbeTls>,
+    words: Words,
     late: impl Future<Output = ()>,
 ) -> Outcome {
     let (host, port) = match parts("tcp", address) {
@@ -21,7 +22,7 @@ pub(super) async fn connect(
     let connecting = async {
         let stream = dial(host, port).await?;
         if let Some(tls) = tls {
-            secure(stream, host, tls, &[]).await?;
+            secure(stream, host, tls, &[], words).await?;
         }
         Ok(())
     };
@@ -45,12 +46,13 @@ pub(super) async fn secure(
     host: &str,
     tls: &ProbeTls,
     protocols: &[&[u8]],
+    words: Words,
 ) -> Result<tokio_rustls::client::TlsStream<TcpStream>, String> {
     let name = match tls.server_name.as_str() {
         "" => host,
         given => given,
     };
-    super::tls::connect(stream, name, tls.skip_verify, protocols).await
+    super::tls::connect(stream, name, tls.skip_verify, protocols, words.late).await
 }
 
 /// Fails, for there is no TLS.
@@ -60,6 +62,7 @@ pub(super) async fn secure(
     _: &str,
     _: &ProbeTls,
     _: &[&[u8]],
+    _: Words,
 ) -> Result<TcpStream, String> {
     Err(
         "this build of proconsul checks nothing over TLS: its feature `https-checks` is off"

@@ -282,7 +282,6 @@ pub(crate) enum Source {
         target: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tls: Option<ProbeTls>,
-        late_words: bool,
         #[serde(with = "value::text")]
         timeout: Duration,
         output_limit: usize,
@@ -320,9 +319,9 @@ written!(CheckSource as Source {
     [CheckSource::Probe { probe: Probe { target: ProbeTarget::H2Ping { address, tls }, timeout, output_limit }, interval }]
     = [Source::H2Ping { address, tls, timeout, output_limit, interval }]
     [CheckSource::Probe {
-        probe: Probe { target: ProbeTarget::Grpc { target, tls, late_words }, timeout, output_limit }, interval
+        probe: Probe { target: ProbeTarget::Grpc { target, tls }, timeout, output_limit }, interval
     }]
-    = [Source::Grpc { target, tls, late_words, timeout, output_limit, interval }]
+    = [Source::Grpc { target, tls, timeout, output_limit, interval }]
     [CheckSource::Probe { probe: Probe { target: ProbeTarget::Script(words), timeout, output_limit }, interval }]
     = [Source::Script { words, timeout, output_limit, interval }]
     [CheckSource::Alias(Alias { node, service })]

@@ -58,6 +58,38 @@ fn a_fifo_is_written_into_and_stays() {
     assert!(fifo.exists());
 }
 
+/// F8: Consul makes the data directory before it writes its files.
+#[test]
+fn a_pid_file_may_lie_in_the_data_directory_that_is_not_there() {
+    let arguments = ["-dev", "-data-dir=made/below", "-pid-file=made/below/pid"];
+    let agent = Run::agent("data-dir", &arguments)
+        .at_a_free_port()
+        .start()
+        .ready();
+    let pid = fs::read_to_string(agent.folder().join("made/below/pid"));
+    assert!(pid.is_ok_and(|pid| pid.parse::<u32>().is_ok()));
+    agent.signal("TERM");
+    assert_eq!(agent.end().0, Some(1));
+
+    let run = Run::agent("data-dir", &["-dev", "-data-dir=file/below"]).file("file", "of the user");
+    let ended = run.output();
+    assert_eq!(
+        ended.stderr,
+        "==> failed to setup node ID: mkdir file/below: not a directory\n"
+    );
+}
+
+/// F12: Consul warns, too (seen on 1.8.7).
+#[test]
+fn what_lies_at_the_place_of_a_socket_is_replaced_with_a_warning() {
+    let config = r#"{"addresses":{"http":"unix://place"}}"#;
+    let run = Run::agent("place", &["-dev", "-config-file=c.json"])
+        .file("c.json", config)
+        .file("place", "of the user");
+    let mut agent = run.start();
+    agent.wait_for("[WARN]  agent: Replacing socket: path=place");
+}
+
 #[test]
 fn what_is_no_file_is_refused_before_anything_is_done() {
     for (flag, path, expected) in [

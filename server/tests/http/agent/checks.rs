@@ -252,6 +252,13 @@ fn a_long_output_is_cut() {
         format!("{} ... (captured 4096 of 4097 bytes)", "x".repeat(4096))
     );
     assert_eq!(report("short", 4), "xxx ... (captured 3 of 4 bytes)");
+    // What the agent keeps is the most (seen on 1.8.7).
+    register(
+        &consul,
+        r#"{"Name":"long","TTL":"1h","OutputMaxSize":5000}"#,
+    );
+    let cut = format!("{} ... (captured 4096 of 4097 bytes)", "x".repeat(4096));
+    assert_eq!(report("long", 4097), cut);
 }
 
 #[test]

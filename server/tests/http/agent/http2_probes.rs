@@ -191,6 +191,9 @@ fn a_grpc_check_goes_by_what_the_health_service_says() {
             assert_eq!(asked.headers[name], value);
         }
     }
+    let check = format!(r#""GRPC":"{address}/down""#);
+    let late = format!("gRPC {address}/down serving status: NOT_SERVING");
+    assert_eq!(turned(Version::V1_22_0, &check, "critical"), late);
 }
 
 #[test]
@@ -252,7 +255,7 @@ fn a_grpc_check_says_why_it_cannot_connect() {
     );
 }
 
-/// The words are not Consul's: nobody has asked one.
+/// What is said of another authority and of a server of HTTP/1 was seen on 1.22, the rest nowhere.
 #[test]
 fn an_h2ping_check_goes_by_whether_a_ping_is_answered() {
     let target = Target::start();
@@ -263,12 +266,28 @@ fn an_h2ping_check_goes_by_whether_a_ping_is_answered() {
     let closed = closed.expect("a port is free");
     // TLS is spoken unless the check says otherwise.
     let check = format!(r#""H2PING":"{closed}""#);
-    let expected = format!("dial tcp {closed}: connect: connection refused");
+    let expected =
+        format!("Failed to dial to {closed}: dial tcp {closed}: connect: connection refused");
+    assert_eq!(turned(late, &check, "critical"), expected);
+    let early = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = early.local_addr().expect("a bound socket has an address");
+    std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut stream, _) = early.accept().expect("a connection comes in");
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        // The check ends the connection.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let check = format!(r#""H2PING":"{address}","H2PingUseTLS":false"#);
+    let expected = "HTTP2 ping failed: http2: frame too large";
     assert_eq!(turned(late, &check, "critical"), expected);
     #[cfg(feature = "https-checks")]
     {
         let check = format!(r#""H2PING":"{}""#, target.address);
-        let expected = "tls: first record does not look like a TLS handshake";
+        let expected = format!(
+            "Failed to dial to {}: tls: first record does not look like a TLS handshake",
+            target.address
+        );
         assert_eq!(turned(late, &check, "critical"), expected);
     }
 }
@@ -280,7 +299,7 @@ fn all_go_by_the_certificate_unless_they_say_otherwise() {
 
     use crate::agent::probes::secure_config;
 
-    let mut config = secure_config();
+    let mut config = secure_config(&["localhost"]);
     config.alpn_protocols = vec![b"h2".to_vec()];
     let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
     let target = Target::over(move |stream| {
@@ -290,6 +309,7 @@ fn all_go_by_the_certificate_unless_they_say_otherwise() {
     let address = format!("localhost:{}", target.address.port());
     let skipping = r#""TLSSkipVerify":true"#;
     let unknown = "x509: certificate signed by unknown authority";
+    let late = format!("tls: failed to verify certificate: {unknown}");
 
     let grpc = format!(r#""GRPC":"{address}/web","GRPCUseTLS":true"#);
     let failed = format!(
@@ -301,11 +321,12 @@ fn all_go_by_the_certificate_unless_they_say_otherwise() {
     assert_eq!(target.asked().uri().scheme_str(), Some("https"));
 
     let ping = format!(r#""H2PING":"{address}""#);
-    assert_eq!(turned(Version::V1_22_0, &ping, "critical"), unknown);
+    let failed = format!("Failed to dial to {address}: {late}");
+    assert_eq!(turned(Version::V1_22_0, &ping, "critical"), failed);
     let passed = turned(Version::V1_22_0, &format!("{ping},{skipping}"), "passing");
     assert_eq!(passed, "HTTP2 ping was successful");
     let tcp = format!(r#""TCP":"{address}","TCPUseTLS":true"#);
-    assert_eq!(turned(Version::V1_22_0, &tcp, "critical"), unknown);
+    assert_eq!(turned(Version::V1_22_0, &tcp, "critical"), late);
     let passed = turned(Version::V1_22_0, &format!("{tcp},{skipping}"), "passing");
     assert_eq!(passed, format!("TCP connect {address}: Success"));
 }

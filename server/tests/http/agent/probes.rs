@@ -210,6 +210,18 @@ fn an_http_check_that_is_not_answered_in_time_is_critical() {
     assert!(answer.text().contains(&said), "{}", answer.text());
 }
 
+/// Seen on 1.8.7.
+#[test]
+fn an_http_check_keeps_the_end_of_a_body() {
+    let target = Target::start();
+    let url = target.url("/");
+    let check = format!(r#""HTTP":"{url}","OutputMaxSize":4"#);
+    let consul = consul_with(Version::V1_8_7, &check);
+    target.answers("HTTP/1.1 200 OK\r\n\r\n0123456789");
+    let expected = format!("HTTP GET {url}: 200 OK Output: 6789");
+    assert_eq!(run(&consul), ("passing".to_owned(), expected));
+}
+
 #[test]
 fn a_tcp_check_goes_by_whether_somebody_listens() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -325,34 +337,49 @@ fn a_check_that_is_registered_anew_forgets_the_run_under_way() {
     );
 }
 
-/// The settings of a server of TLS whose certificate nobody has signed but itself.
+/// The settings of a server of TLS whose certificate for these names nobody has signed but itself.
 #[cfg(feature = "https-checks")]
-pub(crate) fn secure_config() -> rustls::ServerConfig {
+pub(crate) fn secure_config(names: &[&str]) -> rustls::ServerConfig {
+    use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
+
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let mut params = CertificateParams::new(names).expect("the names are sound");
+    params.distinguished_name = DistinguishedName::new();
+    params
+        .distinguished_name
+        .push(DnType::CommonName, "localhost");
+    with_certificate(&params, &KeyPair::generate().expect("a key can be made"))
+}
+
+#[cfg(feature = "https-checks")]
+fn with_certificate(
+    params: &rcgen::CertificateParams,
+    key: &rcgen::KeyPair,
+) -> rustls::ServerConfig {
     use std::sync::Arc;
 
     use rustls::ServerConfig;
     use rustls::crypto::ring;
     use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
-    let own = own.expect("a certificate can be made");
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
+    let own = params.self_signed(key).expect("a certificate can be made");
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("ring has cipher suites for them")
         .with_no_client_auth()
-        .with_single_cert(vec![own.cert.der().clone()], key);
+        .with_single_cert(vec![own.der().clone()], key);
     config.expect("the key is the certificate's")
 }
 
 /// A server of HTTPS that is well.
 #[cfg(feature = "https-checks")]
-fn secure_target() -> SocketAddr {
+fn secure_target(config: rustls::ServerConfig) -> SocketAddr {
     use std::sync::Arc;
 
     use rustls::{ServerConnection, StreamOwned};
 
-    let config = Arc::new(secure_config());
+    let config = Arc::new(config);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr();
     std::thread::spawn(move || {
@@ -371,25 +398,86 @@ fn secure_target() -> SocketAddr {
     address.expect("a bound socket has an address")
 }
 
-/// The words were seen on 1.8.7.
+/// What an HTTPS check says that turns critical.
+#[cfg(feature = "https-checks")]
+fn distrusted(version: Version, url: &str) -> String {
+    let consul = consul_with(version, &format!(r#""HTTP":"{url}","Status":"passing""#));
+    let (status, output) = run(&consul);
+    assert_eq!(status, "critical", "{output}");
+    let why = output.strip_prefix(&format!("Get \"{url}\": "));
+    why.unwrap_or_else(|| panic!("it is about another URL: {output}"))
+        .to_owned()
+}
+
 #[cfg(feature = "https-checks")]
 #[test]
 fn an_https_check_goes_by_the_certificate_unless_it_says_otherwise() {
-    let secure = secure_target();
+    let secure = secure_target(secure_config(&["localhost"]));
     let url = format!("https://localhost:{}/x", secure.port());
-    for skipping in [false, true] {
-        // The catalog knows a change of the status at once.
-        let before = if skipping { "critical" } else { "passing" };
-        let check = format!(r#""HTTP":"{url}","TLSSkipVerify":{skipping},"Status":"{before}""#);
-        let consul = consul_with(Version::V1_8_7, &check);
-        let (status, output) = run(&consul);
-        if skipping {
-            let expected = format!("HTTP GET {url}: 200 OK Output: well");
-            assert_eq!((status.as_str(), output), ("passing", expected));
-        } else {
-            let expected = format!("Get \"{url}\": x509: certificate signed by unknown authority");
-            assert_eq!((status.as_str(), output), ("critical", expected));
-        }
+    let unknown = "x509: certificate signed by unknown authority";
+    assert_eq!(distrusted(Version::V1_8_7, &url), unknown);
+    let late = format!("tls: failed to verify certificate: {unknown}");
+    assert_eq!(distrusted(Version::V1_22_0, &url), late);
+    let check = format!(r#""HTTP":"{url}","TLSSkipVerify":true"#);
+    let expected = format!("HTTP GET {url}: 200 OK Output: well");
+    assert_eq!(
+        run(&consul_with(Version::V1_8_7, &check)),
+        ("passing".to_owned(), expected)
+    );
+}
+
+/// The words were seen on 1.8.7. The name is told before the authority.
+#[cfg(feature = "https-checks")]
+#[test]
+fn an_https_check_says_which_names_a_certificate_has() {
+    let legacy = "certificate relies on legacy Common Name field, use SANs or temporarily enable Common Name matching \
+                  with GODEBUG=x509ignoreCN=0";
+    let none = "cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs";
+    let rows: [(&[&str], &str, &str); 4] = [
+        (
+            &["a.example", "*.b.example"],
+            "certificate is valid for a.example, *.b.example, not localhost",
+            none,
+        ),
+        (
+            &["127.0.0.2", "10.0.0.1"],
+            "certificate is not valid for any names, but wanted to match localhost",
+            "certificate is valid for 127.0.0.2, 10.0.0.1, not 127.0.0.1",
+        ),
+        (
+            &["localhost"],
+            "certificate signed by unknown authority",
+            none,
+        ),
+        (&[], legacy, none),
+    ];
+    for (names, by_name, by_address) in rows {
+        let port = secure_target(secure_config(names)).port();
+        let said = |host: &str| distrusted(Version::V1_8_7, &format!("https://{host}:{port}/"));
+        assert_eq!(said("localhost"), format!("x509: {by_name}"));
+        assert_eq!(said("127.0.0.1"), format!("x509: {by_address}"));
+    }
+}
+
+/// The words were seen on 1.8.7. The time is told before the name.
+#[cfg(feature = "https-checks")]
+#[test]
+fn an_https_check_says_when_a_certificate_is_valid() {
+    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+
+    let rows = [
+        (2020, " is after 2021-01-01T00:00:00Z"),
+        (2999, " is before 2999-01-01T00:00:00Z"),
+    ];
+    for (year, end) in rows {
+        let mut params = CertificateParams::new(["a.example".to_owned()]).expect("a sound name");
+        params.not_before = date_time_ymd(year, 1, 1);
+        params.not_after = date_time_ymd(year + 1, 1, 1);
+        let key = KeyPair::generate().expect("a key can be made");
+        let port = secure_target(with_certificate(&params, &key)).port();
+        let said = distrusted(Version::V1_8_7, &format!("https://localhost:{port}/"));
+        let start = "x509: certificate has expired or is not yet valid: current time 2";
+        assert!(said.starts_with(start) && said.ends_with(end), "{said}");
     }
 }
 

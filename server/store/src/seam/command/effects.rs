@@ -237,8 +237,6 @@ pub enum ProbeTarget {
         target: String,
         /// How it speaks TLS, if it does.
         tls: Option<ProbeTls>,
-        /// Whether failures to connect have the words of late releases.
-        late_words: bool,
     },
     /// A program with its arguments, judged by its exit status.
     Script(Vec<String>),
