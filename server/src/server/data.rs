@@ -83,6 +83,11 @@ fn state(config: &Config, bytes: &[u8]) -> Result<StartState, String> {
     if bytes.starts_with(&GZIP) {
         return archived(config, bytes);
     }
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        let text =
+            "this is no state, but a list such as `consul kv export` prints; -kv-file loads keys";
+        return Err(text.to_owned());
+    }
     let image = read_dump(config, bytes).map_err(text_of)?;
     Ok(StartState::Dumped(Box::new(image)))
 }

@@ -124,3 +124,18 @@ fn without_a_certificate_it_starts() {
         "{line}"
     );
 }
+
+/// F9: a pair of 1,024 bits, which Consul serves, was said to be malformed.
+#[test]
+fn a_short_rsa_key_is_refused_for_its_length() {
+    let document = r#"cert_file = "pair.pem" key_file = "key.pem" ports { https = 1 }"#;
+    let pem = include_str!("short_rsa.pem");
+    let key = pem.find("-----BEGIN PRIVATE").expect("the key comes last");
+    let run = Run::agent("https-rsa", &["-dev", "-hcl", document]);
+    let refused = run
+        .file("pair.pem", &pem[..key])
+        .file("key.pem", &pem[key..])
+        .refusal();
+    let expected = "proconsul signs with RSA keys of 2048 to 4096 bits, and this one has 1024;";
+    assert!(refused.contains(expected), "{refused}");
+}

@@ -114,6 +114,22 @@ pub(super) fn config(arguments: &[&str]) -> Result<Config, String> {
     }
 }
 
+/// Checks configuration files as `validate` does, and returns the warnings about them.
+///
+/// # Errors
+/// The text of an agent that refuses to start with them.
+pub(super) fn validate(arguments: &[String]) -> Result<Vec<String>, String> {
+    match prepare(arguments, &Variables::default()) {
+        // Here alone the folder counts: nothing is kept there.
+        Ok(prepared) if prepared.resolved.config.acl.data_dir.is_none() => {
+            Err("data_dir cannot be empty".to_owned())
+        }
+        Ok(prepared) => Ok(prepared.resolved.warnings),
+        Err(Stop::Help) => Err("arguments that ask for help start no agent".to_owned()),
+        Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
+    }
+}
+
 /// Why an agent does not start.
 enum Stop {
     Help,

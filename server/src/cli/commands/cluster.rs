@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::{Failure, Outcome, because};
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::parts::table::columns;
+use crate::cli::emulated_version;
 use crate::go::regexp::Regexp;
+use crate::version::Behaviour;
 
 commands! {
     "event" "[PAYLOAD]" event "Fires a user event" {
@@ -194,15 +196,24 @@ async fn members(given: Given) -> Outcome {
     }
     members.sort_by_key(|member| member["Name"].as_str().map(str::to_owned));
     let detailed = given.is_set("detailed");
-    let heads: &[&str] = if detailed {
-        &["Node", "Address", "Status", "Tags"]
+    let mut heads = vec!["Node", "Address", "Status"];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for member in &members {
+        rows.push(member_row(member, detailed));
+    }
+    if detailed {
+        heads.push("Tags");
     } else {
-        &[
-            "Node", "Address", "Status", "Type", "Build", "Protocol", "DC", "Segment",
-        ]
-    };
-    let rows = members.iter().map(|member| member_row(member, detailed));
-    Ok(columns(heads.iter().copied(), rows))
+        heads.extend(["Type", "Build", "Protocol", "DC", "Segment"]);
+        if emulated_version()?.has(Behaviour::JsonPartition) {
+            let place = heads.len() - 1;
+            heads.insert(place, "Partition");
+            let partition = || "default".to_owned();
+            rows.iter_mut()
+                .for_each(|row| row.insert(place, partition()));
+        }
+    }
+    Ok(columns(heads, rows))
 }
 
 fn status(member: &Value) -> &'static str {

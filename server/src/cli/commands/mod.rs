@@ -9,6 +9,8 @@
 //! | `lock`, `watch` | run programs while a lock is held, or whenever something changes |
 //! | `mesh` | `config ...`, `intention ...` |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
+//! | `operator` | `operator raft ...`, `connect ca get-config`, `rtt`, `keygen` |
+//! | `validate` | whether an agent would start with these files |
 //! | `ready` | waits until a server can be used: not in Consul |
 //! | `services` | `services register`, `deregister`, from flags or configuration files |
 //! | `snapshot` | `snapshot save`, `inspect`, `restore` |
@@ -53,10 +55,12 @@ mod child;
 mod cluster;
 mod kv;
 mod mesh;
+mod operator;
 mod parts;
 mod ready;
 mod session;
 mod snapshot;
+mod validate;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -155,10 +159,12 @@ fn commands() -> impl Iterator<Item = &'static Command> {
         child::lock::COMMANDS,
         mesh::config::COMMANDS,
         mesh::intention::COMMANDS,
+        operator::COMMANDS,
         ready::COMMANDS,
         catalog::services::COMMANDS,
         session::COMMANDS,
         snapshot::COMMANDS,
+        validate::COMMANDS,
         child::watch::COMMANDS,
     ]
     .into_iter()

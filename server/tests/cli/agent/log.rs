@@ -300,3 +300,30 @@ fn the_log_is_streamed_at_a_level_of_its_own() {
         "{log}"
     );
 }
+
+/// F13: nothing said that other machines read the secrets of all tokens.
+#[test]
+fn a_control_plane_that_other_machines_reach_is_warned_of() {
+    let arguments = ["-dev", "-client=0.0.0.0", "-control"];
+    let mut agent = Run::agent("log-control", &arguments)
+        .at_a_free_port()
+        .start_with_errors();
+    let start = "The control plane is served at 0.0.0.0: whoever reaches it";
+    agent.wait_for(&format!("[WARN]  agent: {start}"));
+    agent.signal("TERM");
+    let errors = agent.errors();
+    assert_eq!(errors.matches(start).count(), 1, "{errors}");
+
+    for arguments in [
+        &["-dev", "-control"][..],
+        &["-dev", "-client=0.0.0.0"],
+        &["-dev", "-client=0.0.0.0", "-control-addr=127.0.0.1"],
+    ] {
+        let agent = Run::agent("log-no-control", arguments)
+            .at_a_free_port()
+            .start()
+            .ready();
+        let log = agent.log();
+        assert!(!log.contains("whoever reaches it"), "{log}");
+    }
+}

@@ -119,6 +119,11 @@ fn a_file_that_is_wrong_is_named_with_the_place() {
             "cannot load x.json: the state has format 2, expected 1",
         ),
         (
+            "-load=x.json",
+            "[]",
+            "cannot load x.json: this is no state, but a list such as `consul kv export` prints; -kv-file loads keys",
+        ),
+        (
             "-load=nowhere",
             "",
             "cannot load nowhere: no such file or directory",

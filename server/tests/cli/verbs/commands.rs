@@ -40,6 +40,7 @@ pub(crate) fn run(binary: &Path, server: &Server, line: &Line) -> Output {
         .env_remove("CONSUL_HTTP_TOKEN")
         .env_remove("CONSUL_HTTP_TOKEN_FILE")
         .env("CONSUL_HTTP_ADDR", server.addr().to_string())
+        .env("PROCONSUL_AS_VERSION", "1.8.7")
         .envs(line.variables.iter().cloned())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -126,6 +127,101 @@ fn first_id(output: &str) -> Option<String> {
     let mut lines = output.lines();
     let id = lines.find_map(|line| line.strip_prefix("ID:"))?;
     Some(id.trim().to_owned())
+}
+
+#[test]
+fn operators() {
+    compare(&[
+        line("operator raft list-peers"),
+        line("operator raft list-peers -stale x"),
+        line("operator raft remove-peer"),
+        line("operator raft remove-peer -id x"),
+        line("operator raft remove-peer -id x -address y"),
+        line("operator raft remove-peer -address 127.0.0.1:1"),
+        line("connect ca get-config"),
+        line("connect ca get-config x"),
+        line("rtt"),
+        line("rtt a"),
+        line("rtt a b"),
+        line("rtt a b c"),
+        line("rtt -wan a"),
+        line("rtt -wan a.dc1 b.dc1"),
+        line("keygen -nope"),
+        line("validate"),
+        line("validate /no/such/file"),
+        line("validate -nope"),
+    ]);
+}
+
+#[test]
+fn a_key_for_gossip_has_32_bytes() {
+    use base64::Engine as _;
+    use base64::prelude::BASE64_STANDARD;
+
+    let made = || {
+        let made = Command::new(own()).arg("keygen").output();
+        let made = made.expect("the binary can be run").stdout;
+        BASE64_STANDARD
+            .decode(made.trim_ascii())
+            .expect("it is base64")
+    };
+    let key = made();
+    assert_eq!(key.len(), 32);
+    assert_ne!(key, made());
+}
+
+/// Files are validated as by a real Consul 1.8.7.
+#[test]
+fn files_are_validated() {
+    let folder = std::env::temp_dir().join(format!("proconsul-validate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+    let folder_name = folder.display().to_string();
+    let mut lines = vec![line(&format!("validate {folder_name}"))];
+    for (name, text) in [
+        ("bare.json", r#"{"node_name": "a"}"#),
+        ("good.json", r#"{"data_dir": "/tmp/z"}"#),
+        ("key.json", r#"{"data_dir": "/tmp/z", "zork": 1}"#),
+        (
+            "port.json",
+            r#"{"data_dir": "/tmp/z", "ports": {"http": 70000}}"#,
+        ),
+        (
+            "service.hcl",
+            "data_dir = \"/tmp/z\" service { name = \"\" }",
+        ),
+        (
+            "warned.hcl",
+            "data_dir = \"/tmp/z\" server = true bootstrap = true",
+        ),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("the folder can be written");
+        let path = path.display().to_string().replace('_', "-");
+        lines.push(line(&format!("validate {path}")));
+        lines.push(line(&format!("validate -quiet {path}")));
+        lines.push(line(&format!("validate -config-format=hcl {path}")));
+    }
+    compare(&lines);
+    std::fs::remove_dir_all(&folder).expect("it was made here");
+}
+
+/// The column was seen on 1.22.
+#[test]
+fn late_members_have_a_partition() {
+    let server = Server::builder().start().expect("a free port");
+    let mut members = line("members");
+    members.variables = vec![("PROCONSUL_AS_VERSION".to_owned(), "1.22.0".to_owned())];
+    let printed = String::from_utf8(run(&own(), &server, &members).stdout).expect("it is text");
+    let words = |line: &str| {
+        line.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let mut lines = printed.lines().map(words);
+    let heads = lines.next().expect("there are heads");
+    assert_eq!(heads[6..], ["DC", "Partition", "Segment"]);
+    let own = lines.next().expect("the server is a member");
+    assert_eq!(own[6..], ["dc1", "default", "<all>"]);
 }
 
 #[test]
