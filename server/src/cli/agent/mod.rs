@@ -124,7 +124,12 @@ pub(super) fn validate(arguments: &[String]) -> Result<Vec<String>, String> {
         Ok(prepared) if prepared.resolved.config.acl.data_dir.is_none() => {
             Err("data_dir cannot be empty".to_owned())
         }
-        Ok(prepared) => Ok(prepared.resolved.warnings),
+        Ok(prepared) => {
+            let mut warnings = prepared.resolved.warnings;
+            // What proconsul does otherwise is no flaw of the files.
+            warnings.retain(|warning| !warning.contains("proconsul"));
+            Ok(warnings)
+        }
         Err(Stop::Help) => Err("arguments that ask for help start no agent".to_owned()),
         Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
     }

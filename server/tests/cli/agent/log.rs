@@ -161,7 +161,7 @@ fn one_line_of_the_start_says_what_this_is() {
         let lines = agent.log();
         let lines: Vec<&str> = lines
             .lines()
-            .filter(|line| line.contains("proconsul"))
+            .filter(|line| line.contains("This is proconsul"))
             .collect();
         assert_eq!(lines.len(), 1, "{lines:?}");
         (address, simplified(lines[0]))
