@@ -20,7 +20,7 @@ pub use chunks::BodyFailure;
 pub use connection::{ServeOptions, Sleep, serve};
 pub use head::{Head, Protocol};
 pub use headers::Headers;
-pub use response::{Ending, HttpResponse, ResponseBody};
+pub use response::{Calendar, Ending, HttpResponse, ResponseBody};
 pub use stream::{HangingUp, Socket, Stream};
 pub use strictness::Strictness;
 

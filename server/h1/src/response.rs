@@ -1,5 +1,6 @@
 //! Responses on the wire: status line, headers in Go's order, and the body in Go's framing (kv.md 1.2).
 
+use std::fmt;
 use std::io;
 
 use bytes::{Buf, Bytes};
@@ -85,17 +86,23 @@ pub enum Ending {
     CutOff(usize),
 }
 
+/// What knows the date.
+pub trait Calendar: fmt::Debug + Sync {
+    /// Returns the `Date` of a response now.
+    fn date(&self) -> HeaderValue;
+}
+
 /// The properties of the request that affect its response.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct Terms<'a> {
     /// Whether the method is HEAD, so that no body is sent.
     pub(crate) is_head: bool,
     /// The protocol of the request.
     pub(crate) protocol: Protocol,
     /// Whether the client wants to keep the connection.
     pub(crate) persistence: Persistence,
-    /// Returns the date.
-    pub(crate) date: fn() -> HeaderValue,
+    /// What the date is read from.
+    pub(crate) calendar: &'a dyn Calendar,
 }
 
 /// How the end of a body is marked.
@@ -150,7 +157,7 @@ impl<B: Default, Held: Default> HttpResponse<B, Held> {
 
 impl<B: ResponseBody, Held> HttpResponse<B, Held> {
     /// Returns the fate of the connection, as far as the head of the response decides it.
-    pub(crate) fn fate(&self, terms: Terms) -> Fate {
+    pub(crate) fn fate(&self, terms: Terms<'_>) -> Fate {
         let close = self
             .headers
             .iter()
@@ -162,7 +169,7 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
         if is_kept { Fate::Kept } else { Fate::Ends }
     }
 
-    fn framing(&self, terms: Terms) -> Framing {
+    fn framing(&self, terms: Terms<'_>) -> Framing {
         let may_have_body = !matches!(
             self.status,
             StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
@@ -187,7 +194,7 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
     pub(crate) async fn send(
         mut self,
         to: &mut WriteSide,
-        terms: Terms,
+        terms: Terms<'_>,
         fate: Fate,
     ) -> io::Result<()> {
         let framing = self.framing(terms);
@@ -233,7 +240,7 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
         to.flush().await
     }
 
-    fn write_head(&self, out: &mut Vec<u8>, terms: Terms, framing: Framing, fate: Fate) {
+    fn write_head(&self, out: &mut Vec<u8>, terms: Terms<'_>, framing: Framing, fate: Fate) {
         let version: &[u8] = match terms.protocol {
             Protocol::Http10 => b"HTTP/1.0 ",
             Protocol::Http11 => b"HTTP/1.1 ",
@@ -248,7 +255,7 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
         }
         let has = |sought| self.headers.iter().any(|(name, _)| name == sought);
         if !has(DATE) {
-            write_header(out, &DATE, (terms.date)().as_bytes());
+            write_header(out, &DATE, terms.calendar.date().as_bytes());
         }
         if let Framing::Length(length) = framing {
             let mut digits = itoa::Buffer::new();
@@ -274,14 +281,14 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
     }
 }
 
-impl Terms {
+impl<'a> Terms<'a> {
     /// Returns the terms of a request.
-    pub(crate) fn of(head: &Head, date: fn() -> HeaderValue) -> Self {
+    pub(crate) fn of(head: &Head, calendar: &'a dyn Calendar) -> Self {
         Self {
             is_head: head.method == Method::HEAD,
             protocol: head.protocol,
             persistence: head.persistence,
-            date,
+            calendar,
         }
     }
 }

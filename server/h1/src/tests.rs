@@ -7,9 +7,18 @@ use http::{HeaderValue, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::{Ending, HangingUp, HttpResponse, ServeOptions, Stream, Strictness, serve};
+use crate::{Calendar, Ending, HangingUp, HttpResponse, ServeOptions, Stream, Strictness, serve};
 
-const SETTINGS: ServeOptions = ServeOptions {
+#[derive(Debug)]
+struct Today;
+
+impl Calendar for Today {
+    fn date(&self) -> HeaderValue {
+        HeaderValue::from_static("today")
+    }
+}
+
+const SETTINGS: ServeOptions<'_> = ServeOptions {
     head_limit: 1000,
     strict: Strictness {
         heads: true,
@@ -17,7 +26,7 @@ const SETTINGS: ServeOptions = ServeOptions {
     },
     hanging_up: HangingUp::Waits,
     busy_poll: true,
-    date: || HeaderValue::from_static("today"),
+    calendar: &Today,
     // The client closes the connection.
     sleep: |_| Box::pin(std::future::pending()),
 };

@@ -55,16 +55,20 @@ type Server struct {
 type settings struct {
 	arguments []string
 	port      int
-	frozen    bool
 	binary    string
 }
 
 // Option says how a server is started.
 type Option func(*settings)
 
-// Frozen lets the clock stand still until the test moves it.
+// Frozen lets the clock stand still, from the start on, until the test moves it.
 func Frozen() Option {
-	return func(s *settings) { s.frozen = true }
+	return Args("-frozen")
+}
+
+// Epoch sets the time of day when the server's clock starts, in place of the machine's.
+func Epoch(epoch time.Time) Option {
+	return Args("-epoch=" + epoch.Format(time.RFC3339Nano))
 }
 
 // AsVersion emulates a release of Consul, such as "1.8.7".
@@ -248,9 +252,6 @@ func start(t testing.TB, options []Option) (*Server, error) {
 		server.Seed = about.Seed
 		if about.Proconsul != Version {
 			c.fail(fmt.Errorf("%s is proconsul %s, and this package is %s: install the binary of %s, or name it with %s", binary, about.Proconsul, Version, Version, Binary))
-		}
-		if chosen.frozen {
-			c.Freeze()
 		}
 	})
 	if err != nil {

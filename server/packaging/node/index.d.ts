@@ -8,8 +8,10 @@ export interface Options {
   version?: string;
   /** Repeats the session ids and the jitter of the run with this seed. */
   seed?: number;
-  /** Whether the clock stands still until the test moves it. */
+  /** Whether the clock stands still, from the start on, until the test moves it. */
   frozen?: boolean;
+  /** The time of day when the server's clock starts, such as "2026-01-01T00:00:00Z", in place of the machine's. */
+  epoch?: string;
   /** The port of Consul's API; a free one when it is left out. */
   port?: number;
   /** Settings as in a configuration file of Consul. */

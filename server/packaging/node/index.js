@@ -28,10 +28,12 @@ export class ControlError extends Error {
 /** Node before 20 has no `await using`. */
 const DISPOSE = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
-function argumentsOf({ version, seed, port, config, files = [], args = [] }) {
+function argumentsOf({ version, seed, frozen, epoch, port, config, files = [], args = [] }) {
   const made = ["agent", "-dev", "-control-port=0", "-log-level=warn"];
   if (version !== undefined) made.push(`-as-version=${version}`);
   if (seed !== undefined) made.push(`-seed=${seed}`);
+  if (frozen) made.push("-frozen");
+  if (epoch !== undefined) made.push(`-epoch=${epoch}`);
   made.push(port === undefined ? "-http-port-ephemeral" : `-http-port=${port}`);
   if (config !== undefined) made.push(`-hcl=${JSON.stringify(config)}`);
   for (const file of files) {
@@ -112,7 +114,6 @@ export class Server extends Controls {
       );
     }
     this.seed = about.seed;
-    if (options.frozen) await this.freeze();
   }
 
   get host() {

@@ -5,6 +5,7 @@ mod data;
 #[doc(hidden)]
 pub mod definition;
 pub(super) mod entry;
+mod epoch;
 mod https;
 mod telemetry;
 
@@ -13,6 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::clock::{Clock, Rate};
 use crate::definition::{CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
 use crate::history::DEFAULT_CAPACITY;
 use crate::store::ConfigEntry;
@@ -20,6 +22,7 @@ use crate::version::{Behaviour, Version};
 
 pub use acl::{AclConfig, AclTokens};
 pub use data::DataFiles;
+pub use epoch::Epoch;
 pub use https::{HttpsConfig, TlsVersion};
 pub use telemetry::TelemetryConfig;
 
@@ -34,6 +37,11 @@ pub struct Config {
     /// What session ids, index salts and jitter are drawn from: the same seed gives the same bytes. Default: `None`, a
     /// fresh seed for every server, which [`Server::seed`](crate::Server::seed) tells.
     pub seed: Option<u64>,
+    /// Whether the clock stands still, at 0, until a test moves it. Default: false.
+    pub frozen: bool,
+    /// The wall clock at the start of the server's clock, which the server's wall clock follows from then on: in the header
+    /// `Date`, the times of tokens, metrics and snapshots. Default: `None`, the machine's wall clock.
+    pub epoch: Option<Epoch>,
 
     /// Name of the agent's node (`node_name`). Default: `proconsul`.
     pub node_name: String,
@@ -262,6 +270,16 @@ impl Config {
         config
     }
 
+    /// Returns the clock of a server with this configuration, at its start.
+    pub(crate) fn clock(&self) -> Clock {
+        let rate = if self.frozen {
+            Rate::FROZEN
+        } else {
+            Rate::REAL
+        };
+        Clock::new(rate, self.epoch.map(Epoch::since_unix))
+    }
+
     /// Returns what a server on demand of a server with this configuration inherits: everything, but for what two
     /// servers cannot share. It has no seed, its node's id follows from the one that it gets, its ports are free ones,
     /// it serves no HTTPS, and the pid file stays the process's. `addresses` are those at which its parent serves HTTP.
@@ -332,6 +350,8 @@ impl Default for Config {
         Config {
             version: Version::default(),
             seed: None,
+            frozen: false,
+            epoch: None,
             node_name: "proconsul".to_owned(),
             host_name: None,
             node_id: String::new(),

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tracing::warn;
 
 use super::Server;
-use crate::config::{Config, Listener};
+use crate::config::{Config, Epoch, Listener};
 use crate::entropy::Entropy;
 use crate::version::Version;
 
@@ -31,8 +31,8 @@ pub(crate) struct OnDemand {
     pub(crate) config: Arc<Config>,
     /// The addresses at which their parent serves HTTP.
     pub(crate) addresses: Vec<IpAddr>,
-    /// Starts a server, whose clock is frozen if the flag is set.
-    pub(crate) launch: fn(Config, bool) -> Result<Launched, String>,
+    /// Starts a server.
+    pub(crate) launch: fn(Config) -> Result<Launched, String>,
     /// Merges settings, JSON or HCL with Consul's keys, into a configuration; or says what is wrong with them.
     pub(crate) amend: fn(Config, &str) -> Result<Config, String>,
 }
@@ -55,7 +55,9 @@ pub(crate) struct NewServer {
     /// The seed.
     pub(crate) seed: Option<u64>,
     /// Whether its clock is frozen from the start.
-    pub(crate) frozen: bool,
+    pub(crate) frozen: Option<bool>,
+    /// The wall clock at its start.
+    pub(crate) epoch: Option<Epoch>,
     /// Whether endpoints that are not emulated are answered as unknown paths.
     pub(crate) strict: Option<bool>,
     /// How many records its history keeps, at least 1.
@@ -137,7 +139,7 @@ impl Server {
             .seed
             .unwrap_or_else(|| Entropy::child_seed(self.seed, id));
         config.seed = Some(seed);
-        let launched = (self.on_demand.launch)(config, new.frozen).map_err(NotStarted::Start)?;
+        let launched = (self.on_demand.launch)(config).map_err(NotStarted::Start)?;
         let started = Started {
             id,
             url: launched.url,
@@ -166,6 +168,8 @@ impl Server {
         if let Some(settings) = &new.settings {
             config = (on_demand.amend)(config, settings)?;
         }
+        config.frozen = new.frozen.unwrap_or(config.frozen);
+        config.epoch = new.epoch.or(config.epoch);
         config.history_capacity = new.history_capacity.unwrap_or(config.history_capacity);
         config.control_port = new.control_port.or(config.control_port);
         if let Some(address) = new.address {
@@ -204,10 +208,16 @@ mod tests {
     use crate::control::Server;
     use crate::server::Builder;
 
+    fn epoch() -> Epoch {
+        "2026-01-01T00:00:00Z".parse().expect("a time")
+    }
+
     fn parent() -> Server {
         let config = Config {
             kv_max_value_size: 7,
             strict: true,
+            frozen: true,
+            epoch: Some(epoch()),
             ..Config::default()
         };
         let builder = Builder::default().config(config).seed(7).datacenter("dcx");
@@ -221,6 +231,8 @@ mod tests {
         let expected = Config {
             kv_max_value_size: 7,
             strict: true,
+            frozen: true,
+            epoch: Some(epoch()),
             datacenter: "dcx".to_owned(),
             primary_datacenter: "dcx".to_owned(),
             ..Config::default()
@@ -230,7 +242,10 @@ mod tests {
 
     #[test]
     fn each_setting_can_be_given_and_what_is_said_beside_them_wins() {
+        let epoch = "2027-01-01T00:00:00Z".parse().ok();
         let new = NewServer {
+            frozen: Some(false),
+            epoch,
             settings: Some(r#"{"node_name": "n2", "limits": {"txn_max_req_len": 9}}"#.to_owned()),
             version: Some("1.8.7".to_owned()),
             strict: Some(false),
@@ -247,6 +262,8 @@ mod tests {
             version: Version::new(1, 8, 7),
             strict: false,
             history_capacity: 5,
+            frozen: false,
+            epoch,
             listeners: vec![Listener::Tcp(([127, 0, 0, 2], 4000).into())],
             control_port: Some(0),
             kv_max_value_size: 7,

@@ -2,7 +2,8 @@
 //!
 //! A [`Clock`] is the machine's time plus an offset, at a rate: at rate 1 it runs like the machine's, at rate 0 it is
 //! frozen and only [`Clock::advance_to`] moves it. Its epoch is its own creation, so a frozen clock starts at the same
-//! [`Timestamp`] in every run. It never goes back, and reading it changes nothing.
+//! [`Timestamp`] in every run. It never goes back, and reading it changes nothing. A server's wall clock is the machine's,
+//! unless the wall clock at the epoch is set: then it follows the clock.
 
 #![expect(
     clippy::disallowed_methods,
@@ -22,8 +23,10 @@ use crate::timestamp::Timestamp;
 #[derive(Debug)]
 pub struct Clock {
     setting: Mutex<Setting>,
-    /// The machine's wall clock at the epoch.
+    /// The wall clock at the epoch, as the time since the Unix epoch.
     began: Duration,
+    /// Whether that was set, so that the wall clock follows this clock and not the machine's.
+    is_set: bool,
     /// Notified whenever the setting changes, so that sleepers look again.
     changed: Notify,
 }
@@ -90,31 +93,45 @@ impl Clock {
     /// Returns a clock that runs like the machine's, from its own epoch on.
     #[must_use]
     pub fn running() -> Self {
-        Self::new(Rate::REAL)
+        Self::new(Rate::REAL, None)
     }
 
     /// Returns a clock that stands at its epoch until it is advanced.
     #[must_use]
     pub fn frozen() -> Self {
-        Self::new(Rate::FROZEN)
+        Self::new(Rate::FROZEN, None)
     }
 
-    fn new(rate: Rate) -> Self {
+    /// Returns a clock at its epoch with this rate. `epoch` is the wall clock then, as the time since the Unix epoch;
+    /// the machine's if it is left out.
+    pub(crate) fn new(rate: Rate, epoch: Option<Duration>) -> Self {
         Self {
             setting: Mutex::new(Setting {
                 machine: Instant::now(),
                 stood_at: Timestamp::ZERO,
                 rate,
             }),
-            began: wall_clock(),
+            began: epoch.unwrap_or_else(wall_clock),
+            is_set: epoch.is_some(),
             changed: Notify::new(),
         }
     }
 
-    /// Returns the nanoseconds from the Unix epoch to this clock's, by the machine's wall clock when this one was made.
+    /// Returns the nanoseconds from the Unix epoch to this clock's: to the one that was set, or by the machine's wall clock
+    /// when this one was made.
     #[must_use]
     pub fn unix_nanos_of_epoch(&self) -> i128 {
         i128::try_from(self.began.as_nanos()).unwrap_or(i128::MAX)
+    }
+
+    /// Returns the server's wall clock, as the time since the Unix epoch.
+    #[must_use]
+    pub fn wall(&self) -> Duration {
+        if self.is_set {
+            self.began + self.now().since(Timestamp::ZERO)
+        } else {
+            wall_clock()
+        }
     }
 
     /// Returns the time.
@@ -230,8 +247,8 @@ pub(crate) async fn pass_for_real_async(duration: Duration) {
     futures_timer::Delay::new(duration).await;
 }
 
-/// Returns the machine's wall clock, for log lines and the `Date` header: the time since the Unix epoch, or zero on a
-/// machine whose clock is set to before it.
+/// Returns the machine's wall clock, which the log shows: the time since the Unix epoch, or zero on a machine whose clock
+/// is set to before it.
 #[must_use]
 pub fn wall_clock() -> Duration {
     since_epoch(SystemTime::now())
@@ -247,14 +264,12 @@ pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = T>) ->
     tokio::time::timeout(limit, work).await.ok()
 }
 
-/// Returns the machine's time as the `Date` header has it. Formatted once a second and thread.
-#[must_use]
-pub fn http_date() -> HeaderValue {
+/// Returns a wall clock as the `Date` header has it. Formatted once a second and thread.
+pub(crate) fn http_date(now: Duration) -> HeaderValue {
     thread_local! {
         static PRINTED: RefCell<(u64, HeaderValue)> =
             const { RefCell::new((u64::MAX, HeaderValue::from_static(""))) };
     }
-    let now = wall_clock();
     PRINTED.with_borrow_mut(|(second, value)| {
         if *second != now.as_secs() {
             let date = httpdate::fmt_http_date(UNIX_EPOCH + now);
@@ -283,6 +298,17 @@ mod tests {
         assert_eq!(clock.now(), later);
         clock.advance_to(Timestamp::ZERO);
         assert_eq!(clock.now(), later, "a clock never goes back");
+    }
+
+    #[test]
+    fn a_wall_clock_follows_the_clock_if_its_epoch_is_set() {
+        let (day, second) = (Duration::from_secs(86_400), Duration::from_secs(1));
+        let clock = Clock::new(Rate::FROZEN, Some(day));
+        assert_eq!(clock.wall(), day);
+        clock.advance_to(Timestamp::ZERO.plus(second));
+        assert_eq!(clock.wall(), day + second);
+        assert_eq!(http_date(clock.wall()), "Fri, 02 Jan 1970 00:00:01 GMT");
+        assert!(Clock::frozen().wall() > 365 * day, "the machine's");
     }
 
     #[test]

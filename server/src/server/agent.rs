@@ -28,7 +28,7 @@ const FIRST_INDEX: Index = Index(5);
 
 /// Returns an engine in which the agent's own node is registered, so that sessions can be created, and which has loaded
 /// this data. `config` has its node id.
-pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock, data: StartData) -> Arc<Engine> {
+pub(super) fn new_engine(config: &Config, seed: u64, data: StartData) -> Arc<Engine> {
     let before = match (config.dev, config.version.has(Behaviour::StartWritesMore)) {
         (true, true) => FIRST_INDEX_LATE_DEV,
         (true, false) => FIRST_INDEX_DEV,
@@ -45,6 +45,7 @@ pub(super) fn new_engine(config: &Config, seed: u64, clock: Clock, data: StartDa
     let mut rules = rules_of(config.version);
     rules.virtual_addresses &= config.connect;
     let store = Store::new(rules, before);
+    let clock = config.clock();
     let metrics = metrics_settings(config, &clock);
     let engine = Engine::over(store, clock, entropy, history).with_metrics(metrics);
     if let Some(acls) = acls {

@@ -23,8 +23,7 @@ use tokio::sync::oneshot;
 
 #[cfg(feature = "cli")]
 use crate::cli::resolve::data::take_service_files;
-use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, Epoch};
 pub(crate) use crate::control::reachable;
 use crate::control::{Address, Addresses, Launched, OnDemand, Server};
 use crate::engine::Engine;
@@ -109,7 +108,6 @@ impl std::error::Error for StartError {
 pub struct Builder {
     config: Config,
     listener: Option<StdTcpListener>,
-    frozen: bool,
 }
 
 impl Builder {
@@ -248,7 +246,21 @@ impl Builder {
 
     /// Starts with a frozen clock: no TTL, lock-delay or wait ends by itself.
     pub fn frozen(mut self) -> Self {
-        self.frozen = true;
+        self.config.frozen = true;
+        self
+    }
+
+    /// Sets the wall clock at the start of the server's clock: from then on, what the server shows of the time of day
+    /// follows its clock. With a frozen clock and a seed, two runs then give the same bytes. Default: the machine's wall
+    /// clock.
+    ///
+    /// ```
+    /// let epoch = "2026-01-01T00:00:00Z".parse()?;
+    /// let server = proconsul::Server::builder().frozen().seed(7).epoch(epoch).start()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn epoch(mut self, epoch: Epoch) -> Self {
+        self.config.epoch = Some(epoch);
         self
     }
 
@@ -261,15 +273,10 @@ impl Builder {
         let checked = self.config.check_definitions();
         checked.map_err(StartError::Definition)?;
         take_service_files(&mut self.config).map_err(StartError::Data)?;
-        let clock = if self.frozen {
-            Clock::frozen()
-        } else {
-            Clock::running()
-        };
         let seed = self.config.seed.unwrap_or_else(Entropy::machine_seed);
         let config = Arc::new(self.config.with_seed(seed));
         let data = StartData::read(&config)?;
-        let engine = new_engine(&config, seed, clock, data);
+        let engine = new_engine(&config, seed, data);
         let runtime = THREADS.next().map_err(StartError::Runtime)?;
         let (tls, certificates) = tls_of(&config)?;
         let _entered = runtime.enter();
@@ -372,7 +379,7 @@ pub(crate) async fn run(
     };
     let seed = config.seed.unwrap_or_else(Entropy::machine_seed);
     let config = Arc::new(config.with_seed(seed));
-    let engine = new_engine(&config, seed, Clock::running(), start);
+    let engine = new_engine(&config, seed, start);
     let server = new_handle(&engine, &config, seed, &sockets, certificates);
     sockets.follow(&server);
     let addresses = sockets.all_addresses();
@@ -434,10 +441,9 @@ fn take_service_files(config: &mut Config) -> Result<(), String> {
 }
 
 /// Starts a server on demand of the control plane.
-fn launch(config: Config, frozen: bool) -> Result<Launched, String> {
-    let builder = Server::builder().config(config);
-    let builder = if frozen { builder.frozen() } else { builder };
-    let server = builder.start().map_err(|error| error.to_string())?;
+fn launch(config: Config) -> Result<Launched, String> {
+    let started = Server::builder().config(config).start();
+    let server = started.map_err(|error| error.to_string())?;
     Ok(Launched {
         url: server.url(),
         control: server.url_of_control_plane(),

@@ -20,7 +20,10 @@ const PARTS: &[(&str, &[&str])] = &[
     ("filter", &["go", "version"]),
     ("login", &["filter", "go", "store", "version"]),
     ("version", &["go"]),
-    ("config", &["definition", "history", "store", "version"]),
+    (
+        "config",
+        &["clock", "definition", "history", "store", "version"],
+    ),
     ("https", &["clock", "config", "go"]),
     ("definition", &["go", "store", "version"]),
     ("entry", &["filter", "go", "store", "version"]),

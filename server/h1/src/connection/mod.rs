@@ -16,7 +16,7 @@ use crate::bad_head::BadHead;
 use crate::body::{HEAD_ROOM, Incoming, Left, UNREAD_LIMIT, Wire};
 use crate::head::{Expectation, Framing, Head, Persistence};
 use crate::lines::Lines;
-use crate::response::{Ending, Fate, HttpResponse, ResponseBody, Terms};
+use crate::response::{Calendar, Ending, Fate, HttpResponse, ResponseBody, Terms};
 use crate::stream::{HangingUp, Stream, WriteSide};
 use crate::strictness::Strictness;
 use busy_poll::BusyPoll;
@@ -31,7 +31,7 @@ const BEGINNING: usize = 4;
 
 /// The options of a server for its connections.
 #[derive(Clone, Copy, Debug)]
-pub struct ServeOptions {
+pub struct ServeOptions<'a> {
     /// The longest head, in bytes.
     pub head_limit: usize,
     /// Which release's rules apply.
@@ -41,8 +41,8 @@ pub struct ServeOptions {
     /// Whether a thread may look for the next request of a busy client for a while before it sleeps. Only where the client
     /// can run meanwhile: on more than one core.
     pub busy_poll: bool,
-    /// Returns the `Date` of responses. Only the application reads machine time.
-    pub date: fn() -> HeaderValue,
+    /// What the `Date` of responses is read from. Only the application reads machine time.
+    pub calendar: &'a dyn Calendar,
     /// Sleeps in machine time.
     pub sleep: fn(Duration) -> Sleep,
 }
@@ -67,7 +67,7 @@ impl From<BadHead> for NoHead {
 /// Serves a connection until either side closes it. `respond` answers one request at a time.
 pub async fn serve<B: ResponseBody, Held, Responding>(
     stream: impl Into<Stream>,
-    settings: ServeOptions,
+    settings: ServeOptions<'_>,
     respond: impl Fn(Head, Incoming) -> Responding,
 ) where
     Responding: Future<Output = HttpResponse<B, Held>>,
@@ -98,7 +98,7 @@ enum Close {
 async fn converse<B: ResponseBody, Held, Responding>(
     wire: &Arc<Wire>,
     write: &mut WriteSide,
-    settings: ServeOptions,
+    settings: ServeOptions<'_>,
     respond: impl Fn(Head, Incoming) -> Responding,
 ) -> Close
 where
@@ -127,7 +127,7 @@ where
             }
         };
         last_method = Some(head.method.clone());
-        let terms = Terms::of(&head, settings.date);
+        let terms = Terms::of(&head, settings.calendar);
         let expectation = head.expectation;
         let body = wire.body(&head, settings.strict);
         if expectation == Expectation::Unknown {
@@ -166,7 +166,7 @@ where
 
 /// Returns when the client has gone. It is asked first when a request has to wait, which gives the buffer back: thousands
 /// of requests may wait.
-async fn gone_while_waiting(wire: &Wire, write: &WriteSide, settings: ServeOptions) {
+async fn gone_while_waiting(wire: &Wire, write: &WriteSide, settings: ServeOptions<'_>) {
     wire.shrink_to(0);
     write.gone(settings.hanging_up).await;
 }
@@ -176,7 +176,7 @@ async fn next_head(
     wire: &Wire,
     lines: &mut Lines,
     busy_poll: &mut BusyPoll,
-    settings: ServeOptions,
+    settings: ServeOptions<'_>,
     last_method: Option<&Method>,
 ) -> Result<Head, NoHead> {
     lines.clear();
@@ -232,7 +232,7 @@ async fn skip_line_ends(wire: &Wire) {
 async fn fate<B: ResponseBody, Held>(
     wire: &Wire,
     answer: &HttpResponse<B, Held>,
-    terms: Terms,
+    terms: Terms<'_>,
     expectation: Expectation,
 ) -> Fate {
     let fate = answer.fate(terms);
@@ -253,9 +253,9 @@ async fn fate<B: ResponseBody, Held>(
 async fn fail_expectation(
     wire: &Wire,
     write: &mut WriteSide,
-    terms: Terms,
+    terms: Terms<'_>,
     framing: Framing,
-    settings: ServeOptions,
+    settings: ServeOptions<'_>,
 ) {
     let close = (CONNECTION, HeaderValue::from_static("close"));
     let answer = HttpResponse::<Bytes> {
@@ -274,7 +274,7 @@ async fn fail_expectation(
 }
 
 /// Closes the connection, and reads for a while what the client still sends.
-async fn linger(wire: &Wire, write: &mut WriteSide, settings: ServeOptions) {
+async fn linger(wire: &Wire, write: &mut WriteSide, settings: ServeOptions<'_>) {
     if write.shutdown().await.is_ok() {
         tokio::select! {
             () = wire.drain() => {}

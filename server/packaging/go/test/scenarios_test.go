@@ -18,6 +18,7 @@ type scenario struct {
 		Version string
 		Seed    uint64
 		Frozen  bool
+		Epoch   time.Time
 	}
 	Steps []step
 }
@@ -69,6 +70,9 @@ func TestScenarios(t *testing.T) {
 			}
 			if scenario.Server.Frozen {
 				options = append(options, proconsultest.Frozen())
+			}
+			if !scenario.Server.Epoch.IsZero() {
+				options = append(options, proconsultest.Epoch(scenario.Server.Epoch))
 			}
 			server := proconsultest.Start(t, options...)
 			client, err := api.NewClient(&api.Config{Address: server.Address})
@@ -139,6 +143,11 @@ func (r *run) control(c *proconsultest.Controls, s step) {
 	case "freeze":
 		if clock := c.Freeze(); clock.Rate != s.Expect.(map[string]any)["rate"] {
 			r.t.Fatalf("%v, expected %v", clock, s.Expect)
+		}
+	case "clock":
+		clock, expected := c.Clock(), s.Expect.(map[string]any)
+		if float64(clock.NowMs) != expected["now_ms"] || clock.Rate != expected["rate"] {
+			r.t.Fatalf("%v, expected %v", clock, expected)
 		}
 	case "state":
 		for name, expected := range s.Expect.(map[string]any) {

@@ -48,6 +48,17 @@ def test_the_same_seed_gives_the_same_ids():
     assert first_id(seed) == (seed, made)
 
 
+def test_a_frozen_server_stands_at_its_epoch_from_the_start():
+    def run():
+        with proconsul.Server(frozen=True, seed=7, epoch="2026-01-01T00:00:00Z") as server:
+            with urllib.request.urlopen(server.url + "/v1/status/leader") as answer:
+                return answer.headers["Date"], server.clock()["now_ms"], server.history_text()
+
+    first = run()
+    assert first[:2] == ("Thu, 01 Jan 2026 00:00:00 GMT", 0)
+    assert run() == first
+
+
 def test_durations_are_seconds_timedeltas_or_text():
     with proconsul.Server(frozen=True) as server:
         before = server.clock()["now_ms"]

@@ -120,7 +120,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     }
     take_node(settings, &mut config)?;
     warnings.extend(undiscoverable(&config.node_name));
-    config.seed = settings.seed;
+    take_repeatable(settings, &mut config)?;
     config.pid_file = path(&settings.pid_file);
     config.connect = config.dev || config.version.has(Behaviour::ConnectByDefault);
     take_values(settings, &mut config);
@@ -195,6 +195,22 @@ fn control_port(settings: &Settings) -> Result<Option<u16>, String> {
     };
     let port = u16::try_from(port).map_err(invalid);
     port.map(Some)
+}
+
+/// Sets what makes a run repeatable: the seed, whether the clock stands still at the start, and the time of day then.
+fn take_repeatable(settings: &Settings, config: &mut Config) -> Result<(), String> {
+    config.seed = settings.seed;
+    config.frozen = settings.frozen.unwrap_or(false);
+    if config.frozen && !config.control {
+        let name = called("frozen", settings);
+        return Err(format!(
+            "{name}: no test could move the clock; add -control"
+        ));
+    }
+    let epoch = settings.epoch.as_ref().map(|text| text.parse());
+    let named = |text: String| format!("{}: {text}", called("epoch", settings));
+    config.epoch = epoch.transpose().map_err(named)?;
+    Ok(())
 }
 
 pub(super) fn take_datacenter(settings: &Settings, config: &mut Config) -> Result<(), String> {

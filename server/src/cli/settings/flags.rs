@@ -160,6 +160,8 @@ mod tests {
             "PROCONSUL_CONTROL",
             "PROCONSUL_CONTROL_ADDR",
             "PROCONSUL_CONTROL_PORT",
+            "PROCONSUL_EPOCH",
+            "PROCONSUL_FROZEN",
             "PROCONSUL_HTTP_PORT_EPHEMERAL",
             "PROCONSUL_HTTPS_DEV",
             "PROCONSUL_HTTPS_DEV_DIR",

@@ -104,6 +104,12 @@ settings! {
         Unsigned control_port []
             Own "control-port" "Serve that at a port of its own, which faults never touch; 0 takes a free one (proconsul \
              only).";
+        Text epoch []
+            Own "epoch" "The wall clock when the server's clock starts, such as 2026-01-01T00:00:00Z, in place of the \
+             machine's: dates and the times of tokens follow the server's clock from there (proconsul only).";
+        Bool frozen []
+            Own "frozen" "Start with a clock that stands still, at 0, until a test moves it; asks for -control (proconsul \
+             only).";
         Bool http_port_ephemeral []
             Own "http-port-ephemeral" "Serve HTTP at a free port, and print one line of JSON that says which (proconsul \
              only).";

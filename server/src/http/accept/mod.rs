@@ -9,7 +9,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proconsul_h1::{HangingUp, ServeOptions, Stream, Strictness};
+use http::HeaderValue;
+use proconsul_h1::{Calendar, HangingUp, ServeOptions, Stream, Strictness};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
@@ -186,6 +187,12 @@ fn keep_alive(listener: &TcpListener) {
     let _ = SockRef::from(listener).set_tcp_keepalive(&how);
 }
 
+impl Calendar for Context {
+    fn date(&self) -> HeaderValue {
+        clock::http_date(self.engine.clock().wall())
+    }
+}
+
 /// Serves one connection until either side closes it. `place` is `None` for a Unix socket.
 async fn serve(
     context: Arc<Context>,
@@ -207,7 +214,7 @@ async fn serve(
             HangingUp::Waits
         },
         busy_poll: *CORES > 1,
-        date: clock::http_date,
+        calendar: &*context,
         sleep: |pause| Box::pin(clock::machine_sleep(pause)),
     };
     let respond = |head, body| pipeline::respond(Arc::clone(&context), peer, head, body);

@@ -1,5 +1,6 @@
 //! Running the binary and talking to it. Nothing sleeps: a test waits for a line or for an answer, with a bound.
 
+pub(super) mod frozen;
 pub(super) mod log;
 pub(super) mod on_demand;
 pub(super) mod output;

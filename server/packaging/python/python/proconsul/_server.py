@@ -46,7 +46,8 @@ class Server(Controls):
 
     version: The release of Consul that is emulated, such as "1.8.7".
     seed: Repeats the session ids and the jitter of the run with this seed.
-    frozen: Whether the clock stands still until the test moves it.
+    frozen: Whether the clock stands still, from the start on, until the test moves it.
+    epoch: The time of day when the server's clock starts, such as "2026-01-01T00:00:00Z", in place of the machine's.
     port: The port of Consul's API; a free one when it is left out.
     config: Settings as in a configuration file of Consul.
     files: Configuration files of Consul, or folders of them.
@@ -60,6 +61,7 @@ class Server(Controls):
         version: str | None = None,
         seed: int | None = None,
         frozen: bool = False,
+        epoch: str | None = None,
         port: int | None = None,
         config: Mapping[str, Any] | None = None,
         files: Sequence[str | os.PathLike[str]] = (),
@@ -72,6 +74,10 @@ class Server(Controls):
             arguments.append(f"-as-version={version}")
         if seed is not None:
             arguments.append(f"-seed={seed}")
+        if frozen:
+            arguments.append("-frozen")
+        if epoch is not None:
+            arguments.append(f"-epoch={epoch}")
         arguments.append("-http-port-ephemeral" if port is None else f"-http-port={port}")
         if config is not None:
             arguments.append(f"-hcl={json.dumps(config)}")
@@ -83,8 +89,6 @@ class Server(Controls):
         try:
             self._await_start()
             self._check_version()
-            if frozen:
-                self.freeze()
         except BaseException:
             self.stop()
             raise

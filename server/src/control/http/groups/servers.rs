@@ -25,6 +25,7 @@ calls! {
         "version": "1.8.7",
         "seed": 7,
         "frozen": true,
+        "epoch": "2026-01-01T00:00:00Z",
         "node": "n1",
         "datacenter": "dc1",
         "session_ttl_min": "1s",
@@ -56,9 +57,11 @@ struct NewServer {
     /// What session ids and jitter are drawn from. When it is left out it follows from this server's seed and the new
     /// server's id.
     seed: Option<u64>,
-    /// Whether the clock stands still until a test moves it.
-    #[serde(default)]
-    frozen: bool,
+    /// Whether the clock stands still, at 0, until a test moves it.
+    frozen: Option<bool>,
+    /// The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as
+    /// `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock.
+    epoch: Option<String>,
     /// Whether endpoints that are not emulated are answered as unknown paths, and not with 501.
     strict: Option<bool>,
     /// The name of the agent's node.
@@ -83,7 +86,10 @@ struct NewServer {
 }
 
 impl NewServer {
-    fn read(self) -> servers::NewServer {
+    /// # Errors
+    /// The epoch is no time.
+    fn read(self) -> Result<servers::NewServer, Refused> {
+        let epoch = self.epoch.map(|text| text.parse()).transpose();
         let mut settings = self.settings;
         let ttl = self
             .session_ttl_min
@@ -98,17 +104,18 @@ impl NewServer {
                 settings.insert(key.to_owned(), value.into());
             }
         }
-        servers::NewServer {
+        Ok(servers::NewServer {
             settings: (!settings.is_empty()).then(|| Value::Object(settings).to_string()),
             version: self.version,
             seed: self.seed,
             frozen: self.frozen,
+            epoch: epoch.map_err(|text: String| Refused::input(format!("epoch: {text}")))?,
             strict: self.strict,
             history_capacity: self.history_capacity.map(NonZeroUsize::get),
             address: self.address,
             http_port: self.http_port,
             control_port: self.control_port,
-        }
+        })
     }
 }
 
@@ -121,7 +128,7 @@ async fn start_server(
     control: Control,
     OptionalJsonBody(new): OptionalJsonBody<NewServer>,
 ) -> Result<Started, Refused> {
-    let new = new.read();
+    let new = new.read()?;
     has_room(control.servers().len())?;
     let started = aside(move || control.start_server(&new)).await?;
     started.map_err(|error| match error {

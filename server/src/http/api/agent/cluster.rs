@@ -56,7 +56,7 @@ pub(crate) async fn token(mut request: Request) -> Result<Reply, Failure> {
 pub(crate) fn host(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
     let config = &request.context.config;
-    let time = crate::clock::wall_clock().as_nanos();
+    let time = request.context.engine.clock().wall().as_nanos();
     let host = object! {
         "hostname" => config.host_name(),
         "os" => std::env::consts::OS,

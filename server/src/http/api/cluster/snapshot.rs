@@ -3,7 +3,6 @@
 use http::{HeaderValue, Method};
 
 use crate::archive::{self, Archive, Meta, Origin};
-use crate::clock::wall_clock;
 use crate::config::Config;
 use crate::control;
 use crate::engine::Engine;
@@ -69,7 +68,7 @@ fn save(engine: &Engine, config: &Config) -> (Index, Vec<u8>) {
         node_id: &engine.snapshot().agent().node_id(),
         address: &status::rpc_address(config),
     };
-    let packed = archive::pack(&origin, index.0, &state, wall_clock());
+    let packed = archive::pack(&origin, index.0, &state, engine.clock().wall());
     (index, packed)
 }
 

@@ -20,8 +20,11 @@ public @interface Proconsul {
     /** Repeats the run with this seed; 0 takes a fresh one. */
     long seed() default 0;
 
-    /** Whether the clock stands still until the test moves it. */
+    /** Whether the clock stands still, from the start on, until the test moves it. */
     boolean frozen() default false;
+
+    /** The time of day when the server's clock starts, such as 2026-01-01T00:00:00Z, in place of the machine's. */
+    String epoch() default "";
 
     /** Configuration files of Consul, or folders of them. */
     String[] files() default {};

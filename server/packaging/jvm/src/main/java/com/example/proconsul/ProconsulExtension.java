@@ -40,6 +40,7 @@ public final class ProconsulExtension implements ParameterResolver, AfterEachCal
             if (!options.version().isEmpty()) builder.version(options.version());
             if (options.seed() != 0) builder.seed(options.seed());
             if (options.frozen()) builder.frozen();
+            if (!options.epoch().isEmpty()) builder.epoch(options.epoch());
             for (String file : options.files()) builder.file(Path.of(file));
             builder.arguments(options.arguments());
         }

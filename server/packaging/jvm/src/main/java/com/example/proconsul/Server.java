@@ -53,7 +53,6 @@ public final class Server extends Controls implements AutoCloseable {
         private final List<String> arguments = new ArrayList<>(List.of("agent", "-dev", "-control-port=0", "-log-level=warn"));
         private String binary = "";
         private String port = "-http-port-ephemeral";
-        private boolean frozen;
 
         private Builder() {}
 
@@ -67,10 +66,14 @@ public final class Server extends Controls implements AutoCloseable {
             return arguments("-seed=" + seed);
         }
 
-        /** Lets the clock stand still until the test moves it. */
+        /** Lets the clock stand still, from the start on, until the test moves it. */
         public Builder frozen() {
-            frozen = true;
-            return this;
+            return arguments("-frozen");
+        }
+
+        /** Sets the time of day when the server's clock starts, such as 2026-01-01T00:00:00Z, in place of the machine's. */
+        public Builder epoch(String epoch) {
+            return arguments("-epoch=" + epoch);
         }
 
         /** Serves Consul's API at this port, in place of a free one. */
@@ -145,7 +148,6 @@ public final class Server extends Controls implements AutoCloseable {
                 throw new IllegalStateException(binary + " is proconsul " + about.get("proconsul") + ", and this helper is " + VERSION
                     + ": install the binary of " + VERSION + ", or name it with " + BINARY);
             }
-            if (builder.frozen) freeze();
         } catch (RuntimeException error) {
             close();
             throw error;

@@ -43,6 +43,7 @@ class ScenariosTest {
         if (options.containsKey("version")) builder.version((String) options.get("version"));
         if (options.containsKey("seed")) builder.seed((Long) options.get("seed"));
         if (options.containsKey("frozen")) builder.frozen();
+        if (options.containsKey("epoch")) builder.epoch((String) options.get("epoch"));
         return builder.start();
     }
 
@@ -98,6 +99,7 @@ class ScenariosTest {
             if (step.containsKey("with")) with.putAll((Map<String, Object>) step.get("with"));
             switch ((String) step.get("control")) {
                 case "server": return server.server();
+                case "clock": return server.clock();
                 case "freeze": return server.freeze();
                 case "state": return server.state();
                 case "timeline": return server.timeline((String) with.get("key"));
