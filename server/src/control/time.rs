@@ -94,7 +94,8 @@ impl Server {
         self.engine.snapshot().pending()
     }
 
-    /// Stops the clock: nothing happens by itself until the test moves it.
+    /// Stops the clock: nothing happens by itself until the test moves it, and a request that a fault holds for a time waits
+    /// for that, too ([`Server::held`]).
     pub fn freeze(&self) {
         self.engine.set_rate(Rate::FROZEN);
     }

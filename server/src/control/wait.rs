@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::Server;
-use crate::engine::{Blocked, BlockedOn, Unmet, barrier};
+use crate::engine::{Blocked, BlockedOn, Held, Unmet, barrier};
 use crate::history::{Filter, Record};
 
 /// # Waiting
@@ -14,6 +14,13 @@ impl Server {
     #[must_use]
     pub fn blocked(&self) -> Vec<Blocked> {
         self.engine.blocked()
+    }
+
+    /// Returns the requests that faults hold now, oldest first. Where the clock stands still, those that are held for a
+    /// time wait for the test to move it.
+    #[must_use]
+    pub fn held(&self) -> Vec<Held> {
+        self.engine.held()
     }
 
     /// Returns the number of open requests: worked on, blocked, or held by a fault. A request that was sent and is not

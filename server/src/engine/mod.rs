@@ -39,7 +39,7 @@ use mutate::State;
 pub(crate) use mutate::Checkpoint;
 pub use mutate::Era;
 pub(crate) use observe::barrier;
-pub use observe::{Blocked, BlockedOn, Explanation, OpenCall, Unmet, WhyUnmet};
+pub use observe::{Blocked, BlockedOn, Explanation, Held, OpenCall, Unmet, WhyUnmet};
 pub use runs::RunOrder;
 pub(crate) use time::Travel;
 pub use waiter::{Found, Waiter, Wakened};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::pin;
 use std::time::Duration;
 
-use super::calls::Blocked;
+use super::calls::{Blocked, Held};
 use crate::clock::Patience;
 use crate::engine::{Engine, State, between_steps, parked};
 use crate::history::{CallId, Filter, History, Record};
@@ -67,7 +67,9 @@ pub struct Unmet {
     pub why: WhyUnmet,
     /// The requests that were blocked at the end.
     pub blocked: Vec<Blocked>,
-    /// The paths of the requests that were being worked on, or held by a fault that nothing ends.
+    /// The requests that faults held at the end.
+    pub held: Vec<Held>,
+    /// The paths of the requests that were being worked on.
     pub at_work: Vec<String>,
 }
 
@@ -123,6 +125,9 @@ impl Unmet {
                 "{comma}request {} on {} past index {}",
                 blocked.call.0, blocked.read, blocked.min_index
             )?;
+        }
+        for held in &self.held {
+            write!(formatter, "; a fault holds {held}")?;
         }
         if !self.at_work.is_empty() {
             write!(formatter, "; not blocked were {}", self.at_work.join(", "))?;
@@ -208,6 +213,12 @@ impl Engine {
     #[must_use]
     pub fn blocked(&self) -> Vec<Blocked> {
         self.with_state(|state, _| state.calls.blocked().collect())
+    }
+
+    /// Returns the requests that faults hold, oldest first.
+    #[must_use]
+    pub fn held(&self) -> Vec<Held> {
+        self.with_state(|state, _| state.calls.held().collect())
     }
 
     /// Returns the number of open requests.
@@ -315,6 +326,7 @@ impl State {
             wanted,
             why,
             blocked: self.calls.blocked().collect(),
+            held: self.calls.held().collect(),
             at_work: self.calls.at_work(),
         }
     }

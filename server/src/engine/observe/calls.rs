@@ -2,6 +2,7 @@
 //! been answered yet.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -95,6 +96,38 @@ pub struct Blocked {
     pub record: u64,
     /// When the wait times out.
     pub until: Timestamp,
+}
+
+/// A request that a fault holds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Held {
+    /// The request.
+    pub call: CallId,
+    /// The client's address; `None` for a Unix socket.
+    pub client: Option<IpAddr>,
+    /// Path and query of the request, as sent.
+    pub target: String,
+    /// The fault, in words.
+    pub fault: String,
+    /// When it arrived.
+    pub since: Timestamp,
+    /// The number of the record of its arrival.
+    pub record: u64,
+    /// When it goes on, on the server's clock; `None` if it is held until the client gives up.
+    pub until: Option<Timestamp>,
+}
+
+impl fmt::Display for Held {
+    /// `request 3 on /v1/kv/job until 7.100s (rule 1: no-cluster-leader)`
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "request {} on {}", self.call.0, self.target)?;
+        if let Some(until) = self.until {
+            let until = until.since(Timestamp::ZERO).as_secs_f64();
+            write!(formatter, " until {until:.3}s")?;
+        }
+        write!(formatter, " ({})", self.fault)
+    }
 }
 
 /// A wait, as the waiter describes it.
@@ -204,6 +237,10 @@ impl Calls {
         }
     }
 
+    pub(in crate::engine) fn fault_of(&self, id: CallId) -> Option<&str> {
+        self.open.get(&id)?.fault.as_deref()
+    }
+
     pub(in crate::engine) fn take_fault(&mut self, id: CallId) -> Option<String> {
         self.open.get_mut(&id)?.fault.take()
     }
@@ -262,6 +299,24 @@ impl Calls {
             since: self.open[&call].since,
             record: self.open[&call].record,
             until: parked.until,
+        })
+    }
+
+    /// Returns the requests that faults hold, oldest first.
+    pub(in crate::engine) fn held(&self) -> impl Iterator<Item = Held> {
+        self.open.iter().filter_map(|(id, call)| {
+            let CallState::Held(until) = call.state else {
+                return None;
+            };
+            Some(Held {
+                call: *id,
+                client: call.client,
+                target: call.target.clone(),
+                fault: call.fault.clone().unwrap_or_default(),
+                since: call.since,
+                record: call.record,
+                until,
+            })
         })
     }
 

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use super::Engine;
 use super::mutate::State;
+use crate::clock::Rate;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
 use crate::store::{Key, Subject};
 use crate::timestamp::Timestamp;
 use calls::{Parked, Told, WakeDelay};
 
 pub use barrier::{BlockedOn, Unmet, WhyUnmet};
-pub use calls::Blocked;
+pub use calls::{Blocked, Held};
 pub use scene::Explanation;
 
 tokio::task_local! {
@@ -125,8 +126,15 @@ impl Engine {
 
     /// Holds a request for a duration on the engine's clock; for `None`, until the future is dropped.
     pub async fn hold(&self, call: Option<CallId>, duration: Option<Duration>) {
-        let until = duration.map(|duration| self.clock.now().plus(duration));
-        let _holding = call.map(|call| self.stand_still(call, until));
+        let is_frozen = self.clock.rate() == Rate::FROZEN;
+        let until = self.with_state(|state, now| {
+            if let Some(call) = call {
+                state.hold(now, call, duration, is_frozen);
+            }
+            duration.map(|duration| now.plus(duration))
+        });
+        self.stands();
+        let _holding = call.map(|call| Holding { engine: self, call });
         match until {
             Some(until) => self.clock.sleep_until(until).await,
             None => std::future::pending().await,
@@ -301,6 +309,22 @@ impl State {
             call,
             status,
             fault,
+        };
+        self.record(now, None, what);
+    }
+
+    /// Marks a request as held from now on for this long. In one step with its record: whoever sees that finds it held.
+    fn hold(&mut self, now: Timestamp, call: CallId, lasts: Option<Duration>, is_frozen: bool) {
+        self.calls.hold(call, lasts.map(|lasts| now.plus(lasts)));
+        if lasts == Some(Duration::ZERO) {
+            return;
+        }
+        let fault = self.calls.fault_of(call).unwrap_or_default().to_owned();
+        let what = Happened::Held {
+            call,
+            fault,
+            lasts,
+            is_frozen,
         };
         self.record(now, None, what);
     }

@@ -15,6 +15,7 @@ named! {
         Answer "answer" "A request was answered.",
         Blocked "blocked" "A blocking query waits.",
         Woken "woken" "A blocking query looks again.",
+        Held "held" "A fault holds a request.",
         KeyWritten "key-written" "A key was created or changed.",
         KeyDeleted "key-deleted" "A key was deleted.",
         WriteRefused "write-refused" "A conditional write did not take place.",
@@ -111,6 +112,7 @@ impl Happened {
             Self::Answer { .. } => Kind::Answer,
             Self::Blocked { .. } => Kind::Blocked,
             Self::Woken { .. } => Kind::Woken,
+            Self::Held { .. } => Kind::Held,
             Self::KeyWritten { .. } => Kind::KeyWritten,
             Self::KeyDeleted { .. } => Kind::KeyDeleted,
             Self::WriteRefused { .. } => Kind::WriteRefused,
@@ -151,6 +153,7 @@ impl Happened {
             | Self::Answer { .. }
             | Self::Blocked { .. }
             | Self::Woken { .. }
+            | Self::Held { .. }
             | Self::SessionCreated { .. }
             | Self::SessionRenewed { .. }
             | Self::SessionRefused { .. }
@@ -179,6 +182,7 @@ impl Happened {
             | Self::Answer { .. }
             | Self::Blocked { .. }
             | Self::Woken { .. }
+            | Self::Held { .. }
             | Self::KeyWritten { .. }
             | Self::KeyDeleted { .. }
             | Self::WriteRefused { .. }

@@ -86,6 +86,17 @@ pub enum Happened {
         /// Why.
         by: WokenBy,
     },
+    /// A fault holds a request.
+    Held {
+        /// The request.
+        call: CallId,
+        /// The fault, in words.
+        fault: String,
+        /// For how long on the server's clock; `None` until the client gives up.
+        lasts: Option<Duration>,
+        /// Whether the clock stands still, so that this time passes only when the test moves it.
+        is_frozen: bool,
+    },
     /// A key was created or changed.
     KeyWritten {
         /// The key.
@@ -234,6 +245,7 @@ impl Happened {
             Self::Answer { call, .. }
             | Self::Blocked { call, .. }
             | Self::Woken { call, .. }
+            | Self::Held { call, .. }
             | Self::AccessDenied { call, .. }
             | Self::TokenUnknown { call }
             | Self::RowsRemoved { call, .. } => Some(*call),

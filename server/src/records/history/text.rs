@@ -54,6 +54,23 @@ impl fmt::Display for Happened {
                 call.0
             ),
             Self::Woken { call, by } => write!(formatter, "request {}: woken, {by}", call.0),
+            Self::Held {
+                call,
+                fault,
+                lasts,
+                is_frozen,
+            } => {
+                write!(formatter, "request {}: held ", call.0)?;
+                match (lasts, is_frozen) {
+                    (None, _) => formatter.write_str("until its client gives up")?,
+                    (Some(lasts), false) => write!(formatter, "for {lasts:?}")?,
+                    (Some(lasts), true) => write!(
+                        formatter,
+                        "for {lasts:?} of the server's clock, which stands still until the test moves it"
+                    )?,
+                }
+                write!(formatter, " (fault: {fault})")
+            }
             Self::SessionCreated { .. }
             | Self::SessionRenewed { .. }
             | Self::SessionRefused { .. }

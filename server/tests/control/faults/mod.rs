@@ -7,10 +7,13 @@ mod rules;
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::clock::Rate;
 use proconsul::config::Config;
 use proconsul::control::Session;
+use proconsul::engine::BlockedOn;
 use proconsul::faults::{ConsulError, Cut, Effect, ReportedIndex, Rule};
 use proconsul::history::{Filter, Happened, Kind};
+use proconsul::timestamp::Timestamp;
 use proconsul::version::Version;
 
 use crate::support::{SECOND, ask, frozen, get, held, join, put, raw};
@@ -358,5 +361,49 @@ fn a_body_can_be_cut_off() {
     assert_eq!(
         (answer.header("Content-Length"), answer.body.as_str()),
         (Some("5"), "val")
+    );
+}
+
+/// N11: nothing said that such a request waits for a clock that stands.
+#[test]
+fn a_request_that_is_held_is_shown_with_the_clock_that_it_waits_for() {
+    let server = frozen();
+    let rule = Rule::new(Effect::DelayBefore(20 * SECOND));
+    let _guard = server.fault(rule).expect("it can match");
+    let request = held(&server, "PUT", "/v1/kv/k");
+    let text = server.history_text();
+    let line = "request 1: held for 20s of the server's clock, which stands still until the test moves it \
+                (fault: rule 1: held for 20s)";
+    assert!(text.contains(line), "{text}");
+    let all_held = server.held();
+    let [one] = &all_held[..] else {
+        panic!("{all_held:?}");
+    };
+    let until = Timestamp::ZERO.plus(20 * SECOND);
+    assert_eq!((one.target.as_str(), one.until), ("/v1/kv/k", Some(until)));
+    let blocked = get(&server, "/proconsul/v1/blocked").body;
+    let shown = r#""held":[{"request":1,"client":"127.0.0.1","target":"/v1/kv/k","fault":"rule 1: held for 20s","since_ms":0,"#;
+    assert!(
+        blocked.contains(shown) && blocked.contains(r#""until_ms":20000"#),
+        "{blocked}"
+    );
+    let unmet = server.wait_blocked(&BlockedOn::Anything, 1, Duration::ZERO);
+    assert_eq!(
+        unmet
+            .expect_err("a request that is held is not blocked")
+            .to_string(),
+        "waited 0ns in vain for 1 requests blocked on anything; nobody was blocked; a fault holds request 1 on /v1/kv/k \
+         until 20.000s (rule 1: held for 20s)"
+    );
+    server.advance(20 * SECOND);
+    assert_eq!(join(request).status, 200);
+    assert!(server.held().is_empty());
+
+    server.set_rate(Rate::MAX);
+    put(&server, "/v1/kv/k", "x");
+    let text = server.history_text();
+    assert!(
+        text.contains("request 2: held for 20s (fault: rule 1: held for 20s)"),
+        "{text}"
     );
 }

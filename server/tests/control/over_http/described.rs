@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::acl::tokens;
 use crate::over_http::face::{call, parsed, prepared};
-use crate::support::{Answer, SECOND, ask, background, exchange, frozen, get, join, parse};
+use crate::support::{Answer, SECOND, ask, background, exchange, frozen, get, held, join, parse};
 
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
     let server = frozen();
@@ -156,7 +156,7 @@ fn every_kind_of_record_is_described() {
         &server,
         "POST",
         "/faults",
-        r#"{"effect":{"kind":"delay","by":"0s"},"key_prefix":"late"}"#,
+        r#"{"effect":{"kind":"delay-before","by":"1s"},"key_prefix":"held"}"#,
     );
     for (method, target) in [
         ("PUT", "/v1/kv/late".to_owned()),
@@ -173,6 +173,7 @@ fn every_kind_of_record_is_described() {
     ] {
         ask(&server, method, &target, "x");
     }
+    let slow = held(&server, "GET", "/v1/kv/held");
     let index = server.index();
     let waiting = background(&server, "GET", &format!("/v1/kv/job?index={index}"));
     let wait = r#"{"prefix":"job","count":1,"timeout":"20s"}"#;
@@ -182,7 +183,10 @@ fn every_kind_of_record_is_described() {
     call(&server, "GET", "/blocked", "");
     call(&server, "GET", "/explain?key=none", "");
     server.advance(20 * SECOND);
-    assert_eq!(join(waiting).status, 200);
+    assert_eq!(
+        [waiting, slow].map(|request| join(request).status),
+        [200, 404]
+    );
     call(&server, "POST", "/clock/jump", r#"{"by":"1h"}"#);
     let all = parsed(&call(&server, "GET", "/history", ""));
     let records = all["records"].as_array().expect("a list");

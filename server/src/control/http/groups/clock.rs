@@ -24,7 +24,8 @@ calls! {
     POST "/clock/advance-to-next" advance_to_next;
     /// Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
     POST "/clock/jump" jump, example { "by": "1s" };
-    /// Stops the clock: nothing happens by itself.
+    /// Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved
+    /// (`held` of `GET /blocked`).
     POST "/clock/freeze" freeze;
     /// Lets the clock run as the machine's does.
     POST "/clock/resume" resume;

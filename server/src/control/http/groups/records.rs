@@ -37,8 +37,8 @@ pub(super) struct RecordJson {
     /// The session that the record is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
-    /// The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `access-denied`, `token-unknown`
-    /// and `rows-removed`.
+    /// The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`,
+    /// `token-unknown` and `rows-removed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<u64>,
     /// The address that a request came from; null for one through a Unix socket.
@@ -62,7 +62,8 @@ pub(super) struct RecordJson {
     /// Why: of a wake, a refusal, a release, or the end of a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
-    /// How long a lock-delay lasts, in milliseconds.
+    /// How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that
+    /// is held until its client gives up.
     #[serde(skip_serializing_if = "Option::is_none")]
     lasts_ms: Option<u64>,
     /// The name of a session that was created, or of what a token lacks a permission on.
@@ -157,6 +158,13 @@ impl RecordJson {
             Happened::Woken { call, by } => {
                 self.request = Some(call.0);
                 self.cause = Some(by.to_string());
+            }
+            Happened::Held {
+                call, fault, lasts, ..
+            } => {
+                self.request = Some(call.0);
+                self.fault = Some(Some(fault.clone()));
+                self.lasts_ms = lasts.map(millis);
             }
             Happened::AcquireRefused { reason, .. } => self.cause = Some(reason.to_string()),
             Happened::Released { cause, .. } => self.cause = Some(cause.to_string()),
@@ -299,18 +307,55 @@ impl From<&engine::Blocked> for BlockedJson {
     }
 }
 
+/// A request that a fault holds.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Held", deny_unknown_fields)]
+struct HeldJson {
+    /// The number of the request.
+    request: u64,
+    /// The address that it came from; null for one through a Unix socket.
+    client: Option<String>,
+    /// Its path and parameters, as sent.
+    target: String,
+    /// The fault, in words.
+    fault: String,
+    /// When it arrived, in milliseconds of the server's clock.
+    since_ms: u64,
+    /// The number of the record of its arrival.
+    record: u64,
+    /// When it goes on, in milliseconds of the server's clock; null if it is held until its client gives up.
+    until_ms: Option<u64>,
+}
+
+impl From<&engine::Held> for HeldJson {
+    fn from(held: &engine::Held) -> Self {
+        Self {
+            request: held.call.0,
+            client: held.client.map(|client| client.to_string()),
+            target: held.target.clone(),
+            fault: held.fault.clone(),
+            since_ms: at_ms(held.since),
+            record: held.record,
+            until_ms: held.until.map(at_ms),
+        }
+    }
+}
+
 /// Requests that wait.
 #[derive(JsonSchema, Serialize)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct Waiting {
-    /// The requests, oldest first.
+    /// The blocking queries, oldest first.
     blocked: Vec<BlockedJson>,
+    /// The requests that faults hold, oldest first.
+    held: Vec<HeldJson>,
 }
 
 impl Waiting {
-    pub(super) fn of(blocked: &[engine::Blocked]) -> Self {
+    pub(super) fn of(control: &Control, blocked: &[engine::Blocked]) -> Self {
         Self {
             blocked: blocked.iter().map(BlockedJson::from).collect(),
+            held: control.held().iter().map(HeldJson::from).collect(),
         }
     }
 }

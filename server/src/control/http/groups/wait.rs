@@ -12,7 +12,8 @@ use crate::history::{Filter, Kind};
 const UNMET: &str = "It did not come in time; the sentence says what was blocked instead.";
 
 calls! {
-    /// The blocking queries that wait now.
+    /// The blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until
+    /// it is moved.
     GET "/blocked" blocked;
     /// Waits until so many requests are blocked on keys under a prefix, on a session, on a service, or on anything.
     POST "/wait/blocked" wait_blocked, example { "prefix": "job", "count": 0, "timeout": "1s" }, refuses 409 UNMET;
@@ -80,7 +81,7 @@ fn unmet(unmet: Unmet) -> Refused {
 }
 
 async fn blocked(control: Control, _: Nothing) -> Result<Waiting, Refused> {
-    Ok(Waiting::of(&control.blocked()))
+    Ok(Waiting::of(&control, &control.blocked()))
 }
 
 async fn wait_blocked(
@@ -90,7 +91,7 @@ async fn wait_blocked(
     let (count, Span(patience)) = (wait.count, wait.timeout);
     let on = wait.on()?;
     let found = control.wait_blocked_async(&on, count, patience).await;
-    Ok(Waiting::of(&found.map_err(unmet)?))
+    Ok(Waiting::of(&control, &found.map_err(unmet)?))
 }
 
 async fn wait_event(

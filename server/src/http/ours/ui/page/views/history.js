@@ -20,7 +20,7 @@ const GROUPS = {
   locks: ["Locks", /^(acquire|release|lock-delay)/],
   keys: ["Keys", /^(key-|write-refused|acquire|release|tombstones)/],
   sessions: ["Sessions", /^session-/],
-  requests: ["Requests", /^(request|answer|blocked|woken)$/],
+  requests: ["Requests", /^(request|answer|blocked|woken|held)$/],
   catalog: ["Catalog", /^catalog/],
   acl: ["ACLs", /^(access|token|rows)/],
   control: ["Controls", /^control$/],
