@@ -26,6 +26,11 @@ pub enum Effect {
     Cut(Cut),
     /// The request is applied, and its answer is lost.
     AppliedThen(Cut),
+    /// A PUT with `?acquire` takes its key during the lock-delay, as one does that is in flight while the holder's session
+    /// ends: it has passed the check of the lock-delay, and is applied behind the end (session.md 3.3). An acquire of a key
+    /// that another session holds waits until that session holds it no more, and is then applied; one that comes later, into
+    /// the lock-delay, is refused as always.
+    AcquireInFlight,
     /// ACLs change under the request, which is then handled as always. What an emulated release makes of that is up to
     /// it: a read that is blocked may keep the rights that it had.
     ChangeAcls(AclChange),
@@ -136,6 +141,9 @@ impl Effect {
             Effect::AppliedThen(cut) => format!("applied, {}", cut.in_words()),
             Effect::ReportIndex(ReportedIndex::Exactly(index)) => format!("index {index}"),
             Effect::ReportIndex(ReportedIndex::Back(by)) => format!("index lowered by {by}"),
+            Effect::AcquireInFlight => {
+                "acquire in flight while the holder's session ends".to_owned()
+            }
             Effect::ChangeAcls(change) => change.in_words(),
             Effect::ReadFrom { checkpoint, .. } => format!("stale read from {checkpoint:?}"),
         }

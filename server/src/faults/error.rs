@@ -34,6 +34,8 @@ pub enum RuleError {
     WindowPast,
     /// Only reads have an index, can be stale, and block.
     ReadsOnly(String),
+    /// Only a PUT acquires a key.
+    AcquiresOnly(String),
     /// An earlier rule matches everything that this one matches, and goes on doing so.
     Hidden(RuleId),
     /// Unknown checkpoint.
@@ -110,6 +112,9 @@ impl RuleError {
                 format!(
                     "only a GET has an index, can be stale or blocks, and the method is {method:?}"
                 )
+            }
+            Self::AcquiresOnly(method) => {
+                format!("only a PUT acquires a key, and the method is {method:?}")
             }
             Self::Hidden(id) => format!(
                 "rule {} comes first and matches the same requests without end",

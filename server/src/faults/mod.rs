@@ -41,6 +41,8 @@ pub struct Asked<'a> {
     pub path: &'a [u8],
     /// The sessions that path or parameters name.
     pub session: Option<&'a str>,
+    /// Whether the request acquires a key.
+    pub acquires: bool,
     /// The client's address; `None` for a Unix socket.
     pub client: Option<std::net::IpAddr>,
     /// Returns the values of a header.

@@ -21,6 +21,8 @@ pub struct Plan {
     pub stop: Option<Stop>,
     /// The state that a stale read is answered from.
     pub read_from: Option<Past>,
+    /// Whether an acquire waits until its key has lost its holder, and is then applied whatever the lock-delay.
+    pub in_flight: bool,
     /// What changes of ACLs before or while the request is handled.
     pub acl: Option<AclChange>,
     /// How long the answer is held, on the server's clock.
@@ -123,6 +125,7 @@ impl Plan {
             Effect::Hang => plan.hold = Hold::Forever,
             Effect::Cut(cut) => plan.stop = Some(Stop::Cut(*cut)),
             Effect::AppliedThen(cut) => plan.cut = Some(*cut),
+            Effect::AcquireInFlight => plan.in_flight = true,
             Effect::ChangeAcls(change) => plan.acl = Some(change.clone()),
             Effect::ReportIndex(index) => plan.shown.index = Some(*index),
             // The state was looked up when the rule was installed.

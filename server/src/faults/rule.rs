@@ -185,6 +185,10 @@ impl Rule {
         {
             return Err(RuleError::ReadsOnly(method.to_owned()));
         }
+        let of_acquires = self.effect == Effect::AcquireInFlight;
+        if let Some(method) = method.filter(|method| of_acquires && *method != "PUT") {
+            return Err(RuleError::AcquiresOnly(method.to_owned()));
+        }
         if let Effect::Respond(response) = &self.effect {
             response.check()?;
         }
@@ -236,7 +240,10 @@ impl Rule {
             && covers(self.session.as_ref(), later.session.as_ref())
             && covers(self.client.as_ref(), later.client.as_ref())
             && covers(self.header.as_ref(), later.header.as_ref())
-            && !matches!(self.effect, Effect::ReadFrom { .. })
+            && !matches!(
+                self.effect,
+                Effect::ReadFrom { .. } | Effect::AcquireInFlight
+            )
     }
 
     /// Returns whether a request meets the conditions that do not count requests.
@@ -245,6 +252,7 @@ impl Rule {
         let fits = match self.effect {
             Effect::ReportIndex(_) => is_read,
             Effect::ReadFrom { .. } => is_read && asked.is_stale,
+            Effect::AcquireInFlight => asked.acquires,
             _ => true,
         };
         let path = |own: &String| asked.path.starts_with(own.as_bytes());

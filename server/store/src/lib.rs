@@ -102,7 +102,7 @@ pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
 pub use kv::deleted::DeletedKeys;
 pub use kv::key::Key;
-pub use kv::{Content, Entry, KvGet, KvList, KvNames, KvRow, KvVerb, KvWrite};
+pub use kv::{Content, Entry, KvGet, KvList, KvNames, KvRow, KvVerb, KvWrite, KvWriteInFlight};
 pub use read::{Answer, News, Read, ReadResult, ReadSet, Subject, Tree, Watch, watch};
 pub(crate) use seam::{command, read};
 pub use session::id::{IdError, SessionId};

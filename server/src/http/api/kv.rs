@@ -25,7 +25,7 @@ use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
     AcquireRefused, Answer, Content, Entry, Index, Key, KvGet, KvList, KvNames, KvRefused, KvVerb,
-    KvWrite, Read, Refusal,
+    KvWrite, KvWriteInFlight, Read, Refusal,
 };
 use crate::version::{Behaviour, Version};
 
@@ -346,7 +346,13 @@ fn write(request: &Request, key: Key, verb: KvVerb) -> Result<Reply, Failure> {
         _ => Question::write(Resource::Key, &name),
     };
     authorize(request, question)?;
-    let applied = request.context.engine.apply(KvWrite { key, verb });
+    let write = KvWrite { key, verb };
+    let engine = &request.context.engine;
+    let applied = if request.is_in_flight {
+        engine.apply(KvWriteInFlight(write))
+    } else {
+        engine.apply(write)
+    };
     if let Some(refusal) = applied.as_ref().err().and_then(KvRefused::error) {
         return Err(refused(refusal, request.version()));
     }

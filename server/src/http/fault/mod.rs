@@ -13,6 +13,7 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::Ending;
 
+use crate::blocking::{self, Wait};
 use crate::control::Control;
 use crate::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Response, Stop};
 use crate::history::CallId;
@@ -23,6 +24,7 @@ use crate::http::reply::body::{ApiAnswer, ReplyBody};
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{Consistency, Request};
 use crate::http::route::{Answering, Handler};
+use crate::store::{Answer, Entry, Key, KvGet};
 
 /// The outcome of a request.
 pub(crate) struct Outcome {
@@ -82,15 +84,16 @@ fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
     let of_path = verbs
         .iter()
         .find_map(|verb| of_session.strip_prefix(verb.as_bytes()));
-    let of_query = || {
-        let query = &request.query;
-        query.first("acquire").or(query.first("release"))
-    };
+    let acquire = request.query.first("acquire");
+    let of_query = || acquire.or(request.query.first("release"));
     let session = of_path.or_else(of_query).map(String::from_utf8_lossy);
     let asked = Asked {
         method: seen.method.as_str(),
         path: seen.path,
         session: session.as_deref(),
+        acquires: seen.method == Method::PUT
+            && acquire.is_some()
+            && seen.path.starts_with(b"/v1/kv/"),
         client: request.peer,
         header: &header,
         is_stale: seen.is_stale,
@@ -170,7 +173,13 @@ async fn controlled(
     let handled = {
         // Not begun here: a change that comes before the request has to be there. And pinned here, because moving the
         // future into another one would double its size.
-        let handling = pin!(async { handler.answer(request).await });
+        let handling = pin!(async {
+            if plan.in_flight {
+                // Boxed, because it is rare and large.
+                request.is_in_flight = Box::pin(in_flight(&request, &seen)).await;
+            }
+            handler.answer(request).await
+        });
         let handling = pin!(acl::with_change(&control, &seen, change, handling));
         unless_interrupted(&control, &seen, handling).await
     };
@@ -243,6 +252,32 @@ async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>)
             }
         }
     }
+}
+
+/// Lets an acquire wait while another session holds its key. Returns whether it has waited: then it has passed the check
+/// of the lock-delay that the end of that session began.
+async fn in_flight(request: &Request, seen: &Seen<'_>) -> bool {
+    let key = seen.path.strip_prefix(b"/v1/kv/");
+    let get = KvGet(Key::new(key.unwrap_or_default()));
+    let own = request.query.first("acquire").unwrap_or_default();
+    let engine = &request.context.engine;
+    let holder = |answer: &Answer<Option<Entry>>| {
+        let (_, row) = answer.rows.as_ref()?;
+        row.session().map(str::to_owned)
+    };
+    let Ok(before) = engine.read(&get);
+    let Some(other) = holder(&before).filter(|holder| holder.as_bytes() != own) else {
+        return false;
+    };
+    let wait = Wait {
+        min_index: before.index,
+        limit: Duration::MAX,
+        call: seen.call,
+        is_exact: true,
+    };
+    let is_over = |answer: &Answer<_>| holder(answer).as_ref() != Some(&other);
+    let Ok(_) = blocking::answer_when(engine, &get, Some(wait), is_over).await;
+    true
 }
 
 /// Runs `work`.

@@ -208,6 +208,7 @@ fn to_endpoint(
         context: Arc::clone(context),
         peer: peer.map(|peer| peer.ip()),
         call,
+        is_in_flight: false,
         method: head.method,
         route: route.path,
         asks: route.asks,

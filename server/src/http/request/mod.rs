@@ -53,6 +53,8 @@ pub(crate) struct Request {
     pub(crate) peer: Option<IpAddr>,
     /// The number of the call; `None` unless calls are observed.
     pub(crate) call: Option<CallId>,
+    /// Whether it was in flight while a lock-delay began: its acquire has passed the check already.
+    pub(crate) is_in_flight: bool,
     pub(crate) method: Method,
     /// The path of the route.
     pub(crate) route: &'static str,

@@ -41,7 +41,8 @@ pub enum Unsafe {
         /// When.
         at: Timestamp,
     },
-    /// A session acquired the lock during its lock-delay.
+    /// A session acquired the lock during its lock-delay: its acquire was in flight when that began
+    /// ([`Effect::AcquireInFlight`](crate::faults::Effect::AcquireInFlight)), as it happens on a real Consul, too.
     AcquiredInLockDelay {
         /// The session that acquired it.
         session: String,

@@ -44,6 +44,11 @@ pub struct KvWrite {
     pub verb: KvVerb,
 }
 
+/// A write whose acquire has passed the check of the lock-delay already: it was in flight while the lock-delay began
+/// (session.md 3.3).
+#[derive(Clone, Debug)]
+pub struct KvWriteInFlight(pub KvWrite);
+
 /// The operation of a KV write, for the KV endpoint and transactions.
 #[derive(Clone, Debug)]
 pub enum KvVerb {
@@ -298,13 +303,39 @@ impl Command for KvWrite {
     }
 
     fn run(self, change: &mut Change<'_>) -> Result<(), KvRefused> {
+        let checked = change
+            .store
+            .check_lock_delay(change.now, &self.key, &self.verb);
+        self.run_checked(change, checked)
+    }
+}
+
+impl Command for KvWriteInFlight {
+    type Reply = ();
+    type Refused = KvRefused;
+
+    fn entry(&self) -> Option<LogEntry> {
+        self.0.entry()
+    }
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), KvRefused> {
+        self.0.run_checked(change, Ok(()))
+    }
+}
+
+impl KvWrite {
+    /// Applies the write, if the check of its lock-delay has passed.
+    fn run_checked(
+        self,
+        change: &mut Change<'_>,
+        checked: Result<(), KvRefused>,
+    ) -> Result<(), KvRefused> {
         let Self { key, verb } = self;
         let session = match &verb {
             KvVerb::Acquire(_, session) | KvVerb::Release(_, session) => Some(session.clone()),
             _ => None,
         };
         let acquires = matches!(verb, KvVerb::Acquire(..));
-        let checked = change.store.check_lock_delay(change.now, &key, &verb);
         let written = checked.and_then(|()| {
             change.take_indexes(raft_entries(&key, &verb));
             change.kv_write(&key, verb).map(|_| ())

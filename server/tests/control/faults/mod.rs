@@ -1,5 +1,6 @@
 //! What a fault does to a request.
 
+mod in_flight;
 mod leader_loss;
 mod responses;
 mod rules;

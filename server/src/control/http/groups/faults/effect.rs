@@ -59,6 +59,11 @@ pub(super) enum NewEffect {
         /// How many bytes of the body are sent.
         bytes: usize,
     },
+    /// Lets a PUT with `?acquire` take its key during the lock-delay, as a real Consul does now and then when the acquire is
+    /// in flight while the holder's session ends. The acquire of a key that another session holds waits (`GET /blocked` has
+    /// it) until that session holds it no more, and is then applied. One that comes later, into the lock-delay, is refused
+    /// as always.
+    AcquireInFlight {},
     /// Deletes the token with which the request comes. The request is then handled as always.
     RevokeToken {
         /// When; `arrival` if it is left out.
@@ -119,6 +124,7 @@ impl NewEffect {
             Self::AppliedThenReset {} => Effect::AppliedThen(Cut::Reset),
             Self::AppliedThenEmptyReply {} => Effect::AppliedThen(Cut::Close),
             Self::Truncate { bytes } => Effect::AppliedThen(Cut::After(bytes)),
+            Self::AcquireInFlight {} => Effect::AcquireInFlight,
             Self::RevokeToken { when } => Effect::ChangeAcls(AclChange::Revoke(moment(when))),
             Self::ChangeRules { when, rules } => {
                 Effect::ChangeAcls(AclChange::Rules(moment(when), rules))
