@@ -125,6 +125,24 @@ type Exported struct {
 	Value string `json:"value"`
 }
 
+// Held describes a request that a fault holds.
+type Held struct {
+	// The number of the request.
+	Request uint64 `json:"request"`
+	// The address that it came from; null for one through a Unix socket.
+	Client string `json:"client"`
+	// Its path and parameters, as sent.
+	Target string `json:"target"`
+	// The fault, in words.
+	Fault string `json:"fault"`
+	// When it arrived, in milliseconds of the server's clock.
+	SinceMs uint64 `json:"since_ms"`
+	// The number of the record of its arrival.
+	Record uint64 `json:"record"`
+	// When it goes on, in milliseconds of the server's clock; null if it is held until its client gives up.
+	UntilMs uint64 `json:"until_ms"`
+}
+
 // History describes records of the history.
 type History struct {
 	// The records, oldest first.
@@ -169,6 +187,9 @@ const KindBlocked Kind = "blocked"
 
 // KindWoken is woken.
 const KindWoken Kind = "woken"
+
+// KindHeld is held.
+const KindHeld Kind = "held"
 
 // KindKeyWritten is key-written.
 const KindKeyWritten Kind = "key-written"
@@ -311,7 +332,7 @@ type Record struct {
 	Fault string `json:"fault"`
 	// The key that the record is about.
 	Key string `json:"key"`
-	// How long a lock-delay lasts, in milliseconds.
+	// How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that is held until its client gives up.
 	LastsMs uint64 `json:"lasts_ms"`
 	// A request's method.
 	Method string `json:"method"`
@@ -323,7 +344,7 @@ type Record struct {
 	Node string `json:"node"`
 	// What the token lacks, such as `key:write`.
 	Permission string `json:"permission"`
-	// The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `access-denied`, `token-unknown` and `rows-removed`.
+	// The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`.
 	Request uint64 `json:"request"`
 	// How many rows were removed from an answer.
 	Rows uint64 `json:"rows"`
@@ -375,8 +396,10 @@ type Token struct {
 
 // Waiting describes requests that wait.
 type Waiting struct {
-	// The requests, oldest first.
+	// The blocking queries, oldest first.
 	Blocked []Blocked `json:"blocked"`
+	// The requests that faults hold, oldest first.
+	Held []Held `json:"held"`
 }
 
 // Woken says that requests were woken.
@@ -417,7 +440,7 @@ func (c *Controls) Auto(clients uint64) {
 	c.call("POST", "/clock/auto", nil, body, nil)
 }
 
-// Blocked returns the blocking queries that wait now.
+// Blocked returns the blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved.
 func (c *Controls) Blocked() Waiting {
 	c.t.Helper()
 	var answer Waiting
@@ -659,7 +682,7 @@ func (c *Controls) FindLeader() {
 	c.call("POST", "/leader/find", nil, nil, nil)
 }
 
-// Freeze stops the clock: nothing happens by itself.
+// Freeze stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`).
 func (c *Controls) Freeze() Clock {
 	c.t.Helper()
 	var answer Clock
@@ -915,7 +938,9 @@ type StartServerOptions struct {
 	ControlPort uint64
 	// The name of the datacenter.
 	Datacenter string
-	// Whether the clock stands still until a test moves it.
+	// The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock.
+	Epoch string
+	// Whether the clock stands still, at 0, until a test moves it.
 	Frozen bool
 	// How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told.
 	HistoryCapacity int64
@@ -942,6 +967,7 @@ func (c *Controls) StartServer(options StartServerOptions) Listed {
 	body.set("address", options.Address, false)
 	body.set("control_port", options.ControlPort, false)
 	body.set("datacenter", options.Datacenter, false)
+	body.set("epoch", options.Epoch, false)
 	body.set("frozen", options.Frozen, false)
 	body.set("history_capacity", options.HistoryCapacity, false)
 	body.set("http_port", options.HttpPort, false)

@@ -121,6 +121,24 @@ export interface Exported {
   value: string;
 }
 
+/** A request that a fault holds. */
+export interface Held {
+  /** The number of the request. */
+  request: number;
+  /** The address that it came from; null for one through a Unix socket. */
+  client?: string | null;
+  /** Its path and parameters, as sent. */
+  target: string;
+  /** The fault, in words. */
+  fault: string;
+  /** When it arrived, in milliseconds of the server's clock. */
+  since_ms: number;
+  /** The number of the record of its arrival. */
+  record: number;
+  /** When it goes on, in milliseconds of the server's clock; null if it is held until its client gives up. */
+  until_ms?: number | null;
+}
+
 /** Records of the history. */
 export interface History {
   /** The records, oldest first. */
@@ -152,7 +170,7 @@ export interface InstalledRule {
 }
 
 /** A kind of record. */
-export type Kind = "request" | "answer" | "blocked" | "woken" | "key-written" | "key-deleted" | "write-refused" | "acquired" | "acquire-refused" | "released" | "release-refused" | "lock-delay-began" | "lock-delay-ended" | "session-created" | "session-renewed" | "session-refused" | "session-ended" | "catalog-changed" | "tombstones-reaped" | "access-denied" | "token-unknown" | "rows-removed" | "control";
+export type Kind = "request" | "answer" | "blocked" | "woken" | "held" | "key-written" | "key-deleted" | "write-refused" | "acquired" | "acquire-refused" | "released" | "release-refused" | "lock-delay-began" | "lock-delay-ended" | "session-created" | "session-renewed" | "session-refused" | "session-ended" | "catalog-changed" | "tombstones-reaped" | "access-denied" | "token-unknown" | "rows-removed" | "control";
 
 /** A server that was started on demand. */
 export interface Listed {
@@ -223,7 +241,7 @@ export interface Record {
   fault?: string | null;
   /** The key that the record is about. */
   key?: string | null;
-  /** How long a lock-delay lasts, in milliseconds. */
+  /** How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that is held until its client gives up. */
   lasts_ms?: number | null;
   /** A request's method. */
   method?: string | null;
@@ -235,7 +253,7 @@ export interface Record {
   node?: string | null;
   /** What the token lacks, such as `key:write`. */
   permission?: string | null;
-  /** The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `access-denied`, `token-unknown` and `rows-removed`. */
+  /** The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`. */
   request?: number | null;
   /** How many rows were removed from an answer. */
   rows?: number | null;
@@ -287,8 +305,10 @@ export interface Token {
 
 /** Requests that wait. */
 export interface Waiting {
-  /** The requests, oldest first. */
+  /** The blocking queries, oldest first. */
   blocked: Blocked[];
+  /** The requests that faults hold, oldest first. */
+  held: Held[];
 }
 
 /** Requests were woken. */
@@ -309,7 +329,7 @@ export class Controls {
   /** Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
    * @param clients How many requests have to be open, at least 1: one for each program that waits. */
   auto(clients: number): Promise<void>;
-  /** The blocking queries that wait now. */
+  /** The blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved. */
   blocked(): Promise<Waiting>;
   /** Gives the policies of a token other rules. They count for all tokens with these policies. */
   changeRules(options: {
@@ -404,7 +424,7 @@ export class Controls {
   faults(): Promise<Rules>;
   /** Gives the cluster a leader again. */
   findLeader(): Promise<void>;
-  /** Stops the clock: nothing happens by itself. */
+  /** Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`). */
   freeze(): Promise<Clock>;
   /** What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps. */
   history(options?: {
@@ -498,7 +518,9 @@ export class Controls {
     controlPort?: number;
     /** The name of the datacenter. */
     datacenter?: string;
-    /** Whether the clock stands still until a test moves it. */
+    /** The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock. */
+    epoch?: string;
+    /** Whether the clock stands still, at 0, until a test moves it. */
     frozen?: boolean;
     /** How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told. */
     historyCapacity?: number;

@@ -192,7 +192,7 @@ export class Controls {
   }
 
   startServer(options = {}) {
-    return this.call("POST", "/servers", { body: { address: options.address, control_port: options.controlPort, datacenter: options.datacenter, frozen: options.frozen, history_capacity: options.historyCapacity, http_port: options.httpPort, node: options.node, seed: options.seed, session_ttl_min: duration(options.sessionTtlMin), settings: options.settings, strict: options.strict, version: options.version } });
+    return this.call("POST", "/servers", { body: { address: options.address, control_port: options.controlPort, datacenter: options.datacenter, epoch: options.epoch, frozen: options.frozen, history_capacity: options.historyCapacity, http_port: options.httpPort, node: options.node, seed: options.seed, session_ttl_min: duration(options.sessionTtlMin), settings: options.settings, strict: options.strict, version: options.version } });
   }
 
   state() {

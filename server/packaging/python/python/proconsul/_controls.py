@@ -10,7 +10,7 @@ from typing import Any, Literal, Mapping, Sequence, TypedDict, Union
 Duration = Union[str, int, float, timedelta]
 
 #: A kind of record.
-Kind = Literal["request", "answer", "blocked", "woken", "key-written", "key-deleted", "write-refused", "acquired", "acquire-refused", "released", "release-refused", "lock-delay-began", "lock-delay-ended", "session-created", "session-renewed", "session-refused", "session-ended", "catalog-changed", "tombstones-reaped", "access-denied", "token-unknown", "rows-removed", "control"]
+Kind = Literal["request", "answer", "blocked", "woken", "held", "key-written", "key-deleted", "write-refused", "acquired", "acquire-refused", "released", "release-refused", "lock-delay-began", "lock-delay-ended", "session-created", "session-renewed", "session-refused", "session-ended", "catalog-changed", "tombstones-reaped", "access-denied", "token-unknown", "rows-removed", "control"]
 
 #: A phase.
 Phase = Literal["never-elected", "unreachable", "electing", "quorum-lost", "no-leader"]
@@ -144,6 +144,25 @@ class Exported(TypedDict, total=False):
     """The value as base64."""
 
 
+class Held(TypedDict, total=False):
+    """A request that a fault holds."""
+
+    request: int
+    """The number of the request."""
+    client: str | None
+    """The address that it came from; null for one through a Unix socket."""
+    target: str
+    """Its path and parameters, as sent."""
+    fault: str
+    """The fault, in words."""
+    since_ms: int
+    """When it arrived, in milliseconds of the server's clock."""
+    record: int
+    """The number of the record of its arrival."""
+    until_ms: int | None
+    """When it goes on, in milliseconds of the server's clock; null if it is held until its client gives up."""
+
+
 class History(TypedDict, total=False):
     """Records of the history."""
 
@@ -250,7 +269,7 @@ class Record(TypedDict, total=False):
     key: str | None
     """The key that the record is about."""
     lasts_ms: int | None
-    """How long a lock-delay lasts, in milliseconds."""
+    """How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that is held until its client gives up."""
     method: str | None
     """A request's method."""
     min_index: int | None
@@ -262,7 +281,7 @@ class Record(TypedDict, total=False):
     permission: str | None
     """What the token lacks, such as `key:write`."""
     request: int | None
-    """The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `access-denied`, `token-unknown` and `rows-removed`."""
+    """The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`."""
     rows: int | None
     """How many rows were removed from an answer."""
     session: str | None
@@ -319,7 +338,9 @@ class Waiting(TypedDict, total=False):
     """Requests that wait."""
 
     blocked: list[Blocked]
-    """The requests, oldest first."""
+    """The blocking queries, oldest first."""
+    held: list[Held]
+    """The requests that faults hold, oldest first."""
 
 
 class Woken(TypedDict, total=False):
@@ -369,7 +390,7 @@ class Controls:
         self._call("POST", "/clock/auto", body=_given({"clients": clients}))
 
     def blocked(self) -> Waiting:
-        """The blocking queries that wait now."""
+        """The blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved."""
         return self._call("GET", "/blocked")
 
     def change_rules(self, token: str, rules: str) -> AtIndex:
@@ -496,7 +517,7 @@ class Controls:
         self._call("POST", "/leader/find")
 
     def freeze(self) -> Clock:
-        """Stops the clock: nothing happens by itself."""
+        """Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`)."""
         return self._call("POST", "/clock/freeze")
 
     def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[str] | None = None, limit: int | None = None, session: str | None = None) -> History:
@@ -637,13 +658,14 @@ class Controls:
         """The servers that were started on demand."""
         return self._call("GET", "/servers")
 
-    def start_server(self, *, address: str | None = None, control_port: int | None = None, datacenter: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
+    def start_server(self, *, address: str | None = None, control_port: int | None = None, datacenter: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
         """Starts another, isolated server in this process, with the settings of this one where none is given.
 
         address: The IP address at which the new server listens. When it is left out: all addresses at which this one does.
         control_port: A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has.
         datacenter: The name of the datacenter.
-        frozen: Whether the clock stands still until a test moves it.
+        epoch: The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock.
+        frozen: Whether the clock stands still, at 0, until a test moves it.
         history_capacity: How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told.
         http_port: The port of its Consul API; 0, which is the default, takes a free one.
         node: The name of the agent's node.
@@ -653,7 +675,7 @@ class Controls:
         strict: Whether endpoints that are not emulated are answered as unknown paths, and not with 501.
         version: The emulated release of Consul, such as `1.8.7`.
         """
-        return self._call("POST", "/servers", body=_given({"address": address, "control_port": control_port, "datacenter": datacenter, "frozen": frozen, "history_capacity": history_capacity, "http_port": http_port, "node": node, "seed": seed, "session_ttl_min": _duration(session_ttl_min), "settings": settings, "strict": strict, "version": version}))
+        return self._call("POST", "/servers", body=_given({"address": address, "control_port": control_port, "datacenter": datacenter, "epoch": epoch, "frozen": frozen, "history_capacity": history_capacity, "http_port": http_port, "node": node, "seed": seed, "session_ttl_min": _duration(session_ttl_min), "settings": settings, "strict": strict, "version": version}))
 
     def state(self) -> dict[str, Any]:
         """The whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes."""
@@ -899,9 +921,9 @@ class AsyncControls:
         """As `Controls.servers`."""
         return await asyncio.to_thread(self.sync.servers)
 
-    async def start_server(self, *, address: str | None = None, control_port: int | None = None, datacenter: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
+    async def start_server(self, *, address: str | None = None, control_port: int | None = None, datacenter: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
         """As `Controls.start_server`."""
-        return await asyncio.to_thread(self.sync.start_server, address=address, control_port=control_port, datacenter=datacenter, frozen=frozen, history_capacity=history_capacity, http_port=http_port, node=node, seed=seed, session_ttl_min=session_ttl_min, settings=settings, strict=strict, version=version)
+        return await asyncio.to_thread(self.sync.start_server, address=address, control_port=control_port, datacenter=datacenter, epoch=epoch, frozen=frozen, history_capacity=history_capacity, http_port=http_port, node=node, seed=seed, session_ttl_min=session_ttl_min, settings=settings, strict=strict, version=version)
 
     async def state(self) -> dict[str, Any]:
         """As `Controls.state`."""

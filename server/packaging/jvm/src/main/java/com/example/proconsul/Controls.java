@@ -52,7 +52,7 @@ public abstract class Controls {
     }
 
     /**
-     * The blocking queries that wait now.
+     * The blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved.
      */
     @SuppressWarnings("unchecked")
     public Map<String, Object> blocked() {
@@ -279,7 +279,7 @@ public abstract class Controls {
     }
 
     /**
-     * Stops the clock: nothing happens by itself.
+     * Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`).
      */
     @SuppressWarnings("unchecked")
     public Map<String, Object> freeze() {
@@ -540,11 +540,11 @@ public abstract class Controls {
 
     /**
      * Starts another, isolated server in this process, with the settings of this one where none is given.
-     * @param options any of these: address: The IP address at which the new server listens. When it is left out: all addresses at which this one does.; control_port: A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has.; datacenter: The name of the datacenter.; frozen: Whether the clock stands still until a test moves it.; history_capacity: How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told.; http_port: The port of its Consul API; 0, which is the default, takes a free one.; node: The name of the agent's node.; seed: What session ids and jitter are drawn from. When it is left out it follows from this server's seed and the new server's id.; session_ttl_min: The shortest TTL that a session may have: a duration such as `1s`.; settings: Any other settings, as a configuration file has them: Consul's keys, such as `{"limits": {"kv_max_value_size": 10}}`. Lists grow and maps are merged as with one file more.; strict: Whether endpoints that are not emulated are answered as unknown paths, and not with 501.; version: The emulated release of Consul, such as `1.8.7`.
+     * @param options any of these: address: The IP address at which the new server listens. When it is left out: all addresses at which this one does.; control_port: A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has.; datacenter: The name of the datacenter.; epoch: The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock.; frozen: Whether the clock stands still, at 0, until a test moves it.; history_capacity: How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told.; http_port: The port of its Consul API; 0, which is the default, takes a free one.; node: The name of the agent's node.; seed: What session ids and jitter are drawn from. When it is left out it follows from this server's seed and the new server's id.; session_ttl_min: The shortest TTL that a session may have: a duration such as `1s`.; settings: Any other settings, as a configuration file has them: Consul's keys, such as `{"limits": {"kv_max_value_size": 10}}`. Lists grow and maps are merged as with one file more.; strict: Whether endpoints that are not emulated are answered as unknown paths, and not with 501.; version: The emulated release of Consul, such as `1.8.7`.
      */
     @SuppressWarnings("unchecked")
     public Map<String, Object> startServer(Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "address", "control_port", "datacenter", "frozen", "history_capacity", "http_port", "node", "seed", "session_ttl_min", "settings", "strict", "version");
+        Map<String, Object> given = chosen(options, "address", "control_port", "datacenter", "epoch", "frozen", "history_capacity", "http_port", "node", "seed", "session_ttl_min", "settings", "strict", "version");
         return (Map<String, Object>) call("POST", "/servers", null, given);
     }
 
