@@ -27,7 +27,7 @@ const TURN: Duration = Duration::from_secs(1);
 /// How long it is from one of 500 requests a second to the next.
 const PACE: Duration = Duration::from_millis(2);
 /// What the page asks for while it shows keys: what may change them, their locks, and who holds these.
-const KEYS: &str = "key-written key-deleted acquired acquire-refused released lock-delay-began lock-delay-ended \
+const KEYS: &str = "key-written key-deleted key-tree-deleted acquired acquire-refused released lock-delay-began lock-delay-ended \
     session-created session-renewed session-refused session-ended catalog-changed tombstones-reaped control";
 const GET: &[u8] = b"GET /v1/kv/get HTTP/1.1\r\nHost: localhost\r\n\r\n";
 

@@ -342,7 +342,7 @@ impl Mutation<'_> {
 
 /// Frees what a command has done. Nobody waits while the rows of a large tree are freed, which takes longer than their deletion.
 fn free(effects: Effects) {
-    let is_large = |touched: &Touched| matches!(touched, Touched::Keys(keys) if keys.are_more_than(LARGE_TREE));
+    let is_large = |touched: &Touched| matches!(touched, Touched::Keys(keys) if keys.len() > LARGE_TREE);
     if effects.touched.iter().any(is_large) {
         // A thread that cannot be had drops what it was given.
         let _ = thread::Builder::new().spawn(move || drop(effects));

@@ -375,9 +375,16 @@ impl State {
         const LOOKED_AT: usize = 64;
         let changes = || self.history.after(noted);
         let read = self.calls.read_of(call)?;
-        let is_read = |change: &&Record| match (read, change.what.key()) {
-            (Subject::Key(read), Some(key)) => key == read,
-            (Subject::Prefix(read), Some(key)) => key.as_bytes().starts_with(read.as_bytes()),
+        let is_read = |change: &&Record| match (read, &change.what) {
+            (Subject::Key(read), what) => what.is_about(read),
+            (Subject::Prefix(read), Happened::KeyTreeDeleted { prefix, .. }) => {
+                let (read, prefix) = (read.as_bytes(), prefix.as_bytes());
+                prefix.starts_with(read) || read.starts_with(prefix)
+            }
+            (Subject::Prefix(read), what) => {
+                let key = what.key();
+                key.is_some_and(|key| key.as_bytes().starts_with(read.as_bytes()))
+            }
             _ => false,
         };
         let found = changes().take(LOOKED_AT).find(is_read);

@@ -297,7 +297,7 @@ impl State {
         let about_key = self
             .history
             .after(0)
-            .filter(|record| record.what.key() == Some(key));
+            .filter(|record| record.what.is_about(key));
         let mut held_since = None;
         let mut last = None;
         for record in about_key {

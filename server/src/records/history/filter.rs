@@ -18,6 +18,7 @@ named! {
         Held "held" "A fault holds a request.",
         KeyWritten "key-written" "A key was created or changed.",
         KeyDeleted "key-deleted" "A key was deleted.",
+        KeyTreeDeleted "key-tree-deleted" "All keys with a prefix were deleted.",
         WriteRefused "write-refused" "A conditional write did not take place.",
         Acquired "acquired" "A key was acquired.",
         AcquireRefused "acquire-refused" "A key was not acquired.",
@@ -70,7 +71,7 @@ impl Filter {
         self
     }
 
-    /// About this key.
+    /// About this key, which the deletion of a tree around it is, too.
     pub fn key(mut self, key: impl AsRef<[u8]>) -> Self {
         self.key = Some(Key::new(key));
         self
@@ -93,7 +94,7 @@ impl Filter {
     pub fn matches(&self, record: &Record) -> bool {
         record.number > self.after
             && (self.kinds.is_empty() || self.kinds.contains(&record.what.kind()))
-            && (self.key.is_none() || record.what.key() == self.key.as_ref())
+            && self.key.as_ref().is_none_or(|key| record.what.is_about(key))
             && (self.session.is_none() || record.what.session() == self.session.as_deref())
     }
 
@@ -115,6 +116,7 @@ impl Happened {
             Self::Held { .. } => Kind::Held,
             Self::KeyWritten { .. } => Kind::KeyWritten,
             Self::KeyDeleted { .. } => Kind::KeyDeleted,
+            Self::KeyTreeDeleted { .. } => Kind::KeyTreeDeleted,
             Self::WriteRefused { .. } => Kind::WriteRefused,
             Self::Acquired { .. } => Kind::Acquired,
             Self::AcquireRefused { .. } => Kind::AcquireRefused,
@@ -135,7 +137,16 @@ impl Happened {
         }
     }
 
-    /// The key that this is about, if it is about one.
+    /// Whether this is about a key, by itself or with others.
+    #[must_use]
+    pub fn is_about(&self, key: &Key) -> bool {
+        match self {
+            Self::KeyTreeDeleted { prefix, .. } => key.as_bytes().starts_with(prefix.as_bytes()),
+            other => other.key() == Some(key),
+        }
+    }
+
+    /// The key that this is about, if it is about a single one.
     #[must_use]
     pub fn key(&self) -> Option<&Key> {
         match self {
@@ -154,6 +165,7 @@ impl Happened {
             | Self::Blocked { .. }
             | Self::Woken { .. }
             | Self::Held { .. }
+            | Self::KeyTreeDeleted { .. }
             | Self::SessionCreated { .. }
             | Self::SessionRenewed { .. }
             | Self::SessionRefused { .. }
@@ -185,6 +197,7 @@ impl Happened {
             | Self::Held { .. }
             | Self::KeyWritten { .. }
             | Self::KeyDeleted { .. }
+            | Self::KeyTreeDeleted { .. }
             | Self::WriteRefused { .. }
             | Self::LockDelayBegan { .. }
             | Self::LockDelayEnded { .. }

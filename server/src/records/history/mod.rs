@@ -107,6 +107,13 @@ pub enum Happened {
         /// The key.
         key: Key,
     },
+    /// All keys with a prefix were deleted. Those of them that sessions held follow as [`Happened::KeyDeleted`].
+    KeyTreeDeleted {
+        /// What the keys start with.
+        prefix: Key,
+        /// How many there were.
+        keys: usize,
+    },
     /// A conditional write or delete did not take place: the key has another index.
     WriteRefused {
         /// The key.

@@ -68,18 +68,26 @@ impl History {
     }
 }
 
+/// A deleted tree is one record, however many keys it had, and one more for each key that was a lock.
 fn note_key(touched: &Touched, store: &Store, push: &mut impl FnMut(Happened)) {
-    let mut note = |key: &Key| {
-        let key = key.clone();
-        push(if store.row(&key).is_some() {
-            Happened::KeyWritten { key }
-        } else {
-            Happened::KeyDeleted { key }
-        });
-    };
     match touched {
-        Touched::Key(key) => note(key),
-        Touched::Keys(keys) => keys.iter().for_each(note),
+        Touched::Key(key) => {
+            let key = key.clone();
+            push(if store.row(&key).is_some() {
+                Happened::KeyWritten { key }
+            } else {
+                Happened::KeyDeleted { key }
+            });
+        }
+        Touched::Keys(deleted) => {
+            push(Happened::KeyTreeDeleted {
+                prefix: deleted.prefix.clone(),
+                keys: deleted.len(),
+            });
+            for key in deleted.held.iter().cloned() {
+                push(Happened::KeyDeleted { key });
+            }
+        }
         _ => {}
     }
 }

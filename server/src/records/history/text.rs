@@ -176,6 +176,10 @@ fn fmt_key(what: &Happened, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     match what {
         Happened::KeyWritten { key } => write!(formatter, "{key:?} written"),
         Happened::KeyDeleted { key } => write!(formatter, "{key:?} deleted"),
+        Happened::KeyTreeDeleted { prefix, keys } => {
+            let noun = if *keys == 1 { "key" } else { "keys" };
+            write!(formatter, "{keys} {noun} under {prefix:?} deleted")
+        }
         Happened::WriteRefused { key } => {
             write!(formatter, "{key:?} not written: it has another index")
         }
@@ -250,7 +254,7 @@ impl fmt::Display for WokenBy {
 /// Returns the life of one key: a line for each record about it, or about a session that held or wanted it.
 #[must_use]
 pub fn timeline<'a>(records: impl IntoIterator<Item = &'a Record> + Clone, key: &Key) -> String {
-    let concerned = |record: &&Record| record.what.key() == Some(key);
+    let concerned = |record: &&Record| record.what.is_about(key);
     let sessions: Vec<&str> = records
         .clone()
         .into_iter()

@@ -10,35 +10,37 @@ use crate::ordered::OrderedMap;
 
 /// The keys of a deleted tree, however many, as they lay in the table.
 #[derive(Clone, PartialEq, Eq)]
-pub struct DeletedKeys(pub(super) OrderedMap<Key, Arc<KvRow>, Index>);
+pub struct DeletedKeys {
+    /// What the keys start with.
+    pub prefix: Key,
+    pub(super) rows: OrderedMap<Key, Arc<KvRow>, Index>,
+    /// Those of the keys that sessions held, in byte order.
+    pub held: Vec<Key>,
+}
 
 impl DeletedKeys {
     /// Returns the keys in byte order.
     pub fn iter(&self) -> impl Iterator<Item = &Key> {
-        self.0.keys()
+        self.rows.keys()
     }
 
-    /// Whether there are more than so many keys.
+    /// Returns the number of keys. There is at least one.
     #[must_use]
-    pub fn are_more_than(&self, count: usize) -> bool {
-        self.len() > count
-    }
-
-    /// Returns the number of keys.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
+    #[expect(clippy::len_without_is_empty, reason = "a tree without keys is not deleted")]
+    pub fn len(&self) -> usize {
+        self.rows.len()
     }
 
     /// Whether a key is one of them.
     pub(crate) fn contains(&self, key: &Key) -> bool {
-        self.0.contains_key(key)
+        self.rows.contains_key(key)
     }
 
     /// Whether one of them starts with `prefix`.
     pub(crate) fn any_under(&self, prefix: &[u8]) -> bool {
         let end = after_prefix(prefix);
         let mut rows = self
-            .0
+            .rows
             .range::<_, [u8]>(prefix_bounds(prefix, end.as_deref()));
         rows.next().is_some()
     }
@@ -55,6 +57,10 @@ impl FromIterator<Key> for DeletedKeys {
     fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
         let row = Arc::new(KvRow::default());
         let rows = keys.into_iter().map(|key| (key, Arc::clone(&row)));
-        Self(rows.collect())
+        Self {
+            prefix: Key::new(""),
+            rows: rows.collect(),
+            held: Vec::new(),
+        }
     }
 }

@@ -2,30 +2,27 @@
 
 use crate::Change;
 use crate::command::effects::Touched;
-use crate::kv::KvTable;
 use crate::kv::deleted::DeletedKeys;
 use crate::kv::key::{Key, after_prefix, prefix_bounds};
-
-impl KvTable {
-    /// Removes the rows with a prefix.
-    fn take_under(&mut self, prefix: &[u8]) -> DeletedKeys {
-        let end = after_prefix(prefix);
-        let bounds = prefix_bounds(prefix, end.as_deref());
-        DeletedKeys(self.rows.take_range::<_, [u8]>(bounds))
-    }
-}
 
 impl Change<'_> {
     /// Deletes every key that starts with `prefix`.
     pub(super) fn kv_delete_tree(&mut self, prefix: &Key) {
-        let taken = self.store.kv.take_under(prefix.as_bytes());
-        let Some(last) = taken.0.keys().next_back().cloned() else {
+        let end = after_prefix(prefix.as_bytes());
+        let bounds = prefix_bounds(prefix.as_bytes(), end.as_deref());
+        let mut taken = DeletedKeys {
+            prefix: prefix.clone(),
+            rows: self.store.kv.rows.take_range::<_, [u8]>(bounds),
+            held: Vec::new(),
+        };
+        let Some(last) = taken.rows.keys().next_back().cloned() else {
             return;
         };
-        for key in self.held_of(&taken) {
-            let row = taken.0.get(&key);
+        taken.held = self.held_of(&taken);
+        for key in &taken.held {
+            let row = taken.rows.get(key);
             let holder = row.and_then(|row| row.session());
-            self.holder_changed(&key, holder, None);
+            self.holder_changed(key, holder, None);
         }
         self.store.kv.newest = self.index;
         self.effects.touched.push(Touched::Keys(taken));
@@ -46,7 +43,7 @@ impl Change<'_> {
             keys.sort();
             return keys;
         }
-        let rows = taken.0.iter().filter(|(_, row)| row.session().is_some());
+        let rows = taken.rows.iter().filter(|(_, row)| row.session().is_some());
         rows.map(|(key, _)| key.clone()).collect()
     }
 }

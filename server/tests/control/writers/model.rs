@@ -147,6 +147,10 @@ impl Replay<'_> {
                 self.ending = ending;
                 self.now.keys.remove(&key.to_string());
             }
+            Happened::KeyTreeDeleted { prefix, .. } => {
+                let prefix = prefix.to_string();
+                self.now.keys.retain(|key, _| !key.starts_with(&prefix));
+            }
             Happened::WriteRefused { key } => {
                 *self.refusals.entry(key.to_string()).or_default() += 1;
             }

@@ -34,6 +34,12 @@ pub(super) struct RecordJson {
     /// The key that the record is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
+    /// What the deleted keys start with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefix: Option<String>,
+    /// How many keys were deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys: Option<usize>,
     /// The session that the record is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
@@ -102,6 +108,8 @@ impl From<&history::Record> for RecordJson {
             text,
             caused_by: record.cause,
             key: record.what.key().map(ToString::to_string),
+            prefix: None,
+            keys: None,
             session: record.what.session().map(str::to_owned),
             request: None,
             client: None,
@@ -165,6 +173,10 @@ impl RecordJson {
                 self.request = Some(call.0);
                 self.fault = Some(Some(fault.clone()));
                 self.lasts_ms = lasts.map(millis);
+            }
+            Happened::KeyTreeDeleted { prefix, keys } => {
+                self.prefix = Some(prefix.to_string());
+                self.keys = Some(*keys);
             }
             Happened::AcquireRefused { reason, .. } => self.cause = Some(reason.to_string()),
             Happened::Released { cause, .. } => self.cause = Some(cause.to_string()),

@@ -92,6 +92,14 @@ export function noteKey(key, isThere) {
   note(key, isThere);
 }
 
+/** Takes over that all keys with a prefix are gone. */
+export function noteTree(prefix) {
+  if (!users || !keys.isLoaded) return;
+  const gone = [...changed.keys()].filter((key) => key.startsWith(prefix));
+  for (let at = placeOf(prefix); keys.names[at]?.startsWith(prefix); at += 1) gone.push(keys.names[at]);
+  for (const key of gone) noteKey(key, false);
+}
+
 export function refreshKeys() {
   if (!users) return;
   stop?.abort();

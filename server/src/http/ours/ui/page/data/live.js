@@ -3,7 +3,7 @@
 
 import { control, eventsAt, read } from "./api.js";
 import { clock, setClock } from "../core/clock.js";
-import { noteKey, refreshKeys } from "./keys.js";
+import { noteKey, noteTree, refreshKeys } from "./keys.js";
 import { addLockRecord, loadLocks } from "./locklog.js";
 import { addRecord, forgetRecords, records } from "./records.js";
 import { poke, refreshAll } from "./resources.js";
@@ -74,7 +74,10 @@ function take(record) {
   noteSemaphore(record);
   const { kind, key } = record;
   if (kind === "key-written" || kind === "key-deleted") noteKey(key, kind === "key-written");
-  else if (kind === "control") {
+  else if (kind === "key-tree-deleted") {
+    noteTree(record.prefix);
+    changes("key trees");
+  } else if (kind === "control") {
     if (/^(test: )?(rollback|reset|restart|state loaded|snapshot)/.test(record.text)) tell(record.text, "info");
     resync.poke();
   }

@@ -47,7 +47,7 @@ export const held = resource("held", /^acquired|^released|^control/, async () =>
   const { locks } = await control("GET", "/locks");
   return locks;
 });
-export const due = resource("due", /^session-|^lock-delay|^catalog|^control|^key-deleted|^tombstones/, async () => {
+export const due = resource("due", /^session-|^lock-delay|^catalog|^control|^key-(tree-)?deleted|^tombstones/, async () => {
   const { due: what } = await control("GET", "/clock/due");
   return what;
 });

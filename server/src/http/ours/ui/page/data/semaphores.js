@@ -54,7 +54,11 @@ async function readSemaphore(prefix, at, number) {
 }
 
 /** Takes over what a record says about semaphores. */
-export function noteSemaphore({ key = "", session, kind, at_ms: at, number }) {
+export function noteSemaphore({ key = "", prefix: tree, session, kind, at_ms: at, number }) {
+  if (kind === "key-tree-deleted") {
+    for (const one of semaphores.keys()) if (`${one}${SUFFIX}`.startsWith(tree)) readSemaphore(one, at, number);
+    return;
+  }
   if (!/^(key-|acquired|released)/.test(kind)) return;
   const prefix = prefixOf(key, session);
   if (prefix === null) return;

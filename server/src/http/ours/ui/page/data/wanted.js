@@ -2,8 +2,8 @@
 
 import { changes } from "../core/signal.js";
 
-const KINDS = `request answer blocked woken held key-written key-deleted write-refused acquired acquire-refused released
-  release-refused lock-delay-began lock-delay-ended session-created session-renewed session-refused session-ended
+const KINDS = `request answer blocked woken held key-written key-deleted key-tree-deleted write-refused acquired
+  acquire-refused released release-refused lock-delay-began lock-delay-ended session-created session-renewed session-refused session-ended
   catalog-changed tombstones-reaped access-denied token-unknown rows-removed control`.split(/\s+/);
 const patterns = [];
 

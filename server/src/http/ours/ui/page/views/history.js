@@ -91,7 +91,7 @@ export function mount(root) {
 
   function matches(record, wanted) {
     return GROUPS[group.value][1].test(record.kind)
-      && (!wanted.key || (record.key ?? "").includes(wanted.key) || (record.target ?? "").includes(wanted.key))
+      && (!wanted.key || (record.key ?? record.prefix ?? "").includes(wanted.key) || (record.target ?? "").includes(wanted.key))
       && (!wanted.session || (record.session ?? "").startsWith(wanted.session) || (record.target ?? "").includes(wanted.session))
       && (!wanted.text || `${record.text} ${record.kind} ${record.cause ?? ""}`.toLowerCase().includes(wanted.text));
   }

@@ -111,7 +111,7 @@ export function keyPane(root, key) {
   root.append(head, el("div", { class: "key-facts" }, lock, el("section", { class: "card", "aria-label": "Indexes" }, indexes)), place);
   draw(true);
   load.poke();
-  life.add(on(`key ${key}`, load.poke), use(sessions, drawLock));
+  life.add(on(`key ${key}`, load.poke), on("key trees", load.poke), use(sessions, drawLock));
   if (server.control) life.add(use(blocked, load.poke));
   // Without the control plane any change of any key may be one of this.
   if (!server.control) life.add(on("keys", load.poke));
