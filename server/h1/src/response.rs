@@ -7,6 +7,7 @@ use bytes::{Buf, Bytes};
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use tokio::io::AsyncWriteExt;
+use tokio::task::yield_now;
 
 use crate::head::{Head, Persistence, Protocol};
 use crate::stream::{HangingUp, WriteSide};
@@ -24,7 +25,7 @@ pub trait ResponseBody {
     /// Returns its length, if known.
     fn length(&self) -> Option<usize>;
 
-    /// Returns the next bytes; empty at the end.
+    /// Returns the next bytes; empty at the end, and where they take long to make and only a part of that is done.
     fn next_piece(&mut self) -> Bytes;
 
     /// Whether all bytes have been returned.
@@ -219,6 +220,11 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
                 }
             }
             let mut piece = self.body.next_piece();
+            if piece.is_empty() && !self.body.is_over() {
+                // The piece is still being made, bit by bit, and others are served meanwhile.
+                yield_now().await;
+                continue;
+            }
             piece.truncate(left);
             left -= piece.len();
             is_ended = self.body.is_over() && left > 0;
@@ -231,6 +237,9 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
                 out.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
             }
             send_behind(&mut out, piece, end, to).await?;
+            if !is_ended {
+                yield_now().await;
+            }
         }
         // A body that had to be waited for may have ended without a last piece.
         if has_body && framing == Framing::Chunks && left > 0 && !is_ended {

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::engine::aside::{MANY_ROWS, leave};
 use crate::engine::{Engine, Era, Found, Wakened};
 use crate::history::CallId;
 use crate::store::{Answer, Index, News, Read, ReadResult};
@@ -82,6 +83,7 @@ pub async fn answer_when<R: Read>(
     wait: Option<Wait>,
     mut is_over: impl FnMut(&Answer<R::Rows>) -> bool,
 ) -> ReadResult<R> {
+    leave_for(engine, read).await;
     let Some(wait) = wait else {
         return engine.read(read);
     };
@@ -92,6 +94,13 @@ pub async fn answer_when<R: Read>(
     }
     // Boxed: most requests do not wait, and would have to carry it.
     Box::pin(wait_for_news(engine, read, wait, since, first, is_over)).await
+}
+
+/// Goes on beside the thread that serves before a read that may be long. What becomes of many rows is done there, too.
+async fn leave_for<R: Read>(engine: &Engine, read: &R) {
+    if engine.rows_for(read) > MANY_ROWS {
+        leave().await;
+    }
 }
 
 /// Reads again until an answer ends the wait. `since` is the era of the first read.
@@ -123,6 +132,7 @@ async fn wait_for_news<R: Read>(
                 Wakened::TimedOut => return Ok(latest),
             }
         }
+        leave_for(engine, read).await;
         match waiter.look(read)? {
             Found::Now(found) => latest = found,
             // What it was woken for before, or what it has read.

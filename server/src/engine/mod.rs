@@ -7,6 +7,7 @@
 //!
 //! An observed engine keeps a history, and knows of every request whether it is blocked.
 
+pub(crate) mod aside;
 pub mod blocking;
 pub mod clock;
 pub mod entropy;
@@ -147,6 +148,14 @@ impl Engine {
             let (era, store) = self.look(|state, _| (state.era(), state.store().clone()));
             (era, read.look(&store))
         }
+    }
+
+    /// Returns how many rows a read goes through at most; 0 for a small one.
+    pub(crate) fn rows_for<R: Read>(&self, read: &R) -> usize {
+        if R::IS_SMALL {
+            return 0;
+        }
+        self.with_store(|store, _| read.rows(store))
     }
 
     /// Checks the operations of a transaction as it is done before anything runs.

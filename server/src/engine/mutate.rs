@@ -2,23 +2,19 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::thread;
 
 use tokio::sync::Notify;
 
 use super::observe::calls::{Calls, Told, WakeDelay};
 use super::runs::RunOrder;
-use super::{Engine, between_steps};
+use super::{Engine, aside, between_steps};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{CallId, Happened, History, WokenBy};
 use crate::metrics::{Measured, Metrics};
-use crate::store::{Command, Effects, LogEntry, Store, Touched};
+use crate::store::{Command, Effects, LogEntry, Store};
 use crate::timestamp::Timestamp;
 use crate::watch::Registry;
-
-/// The most keys of a deleted tree whose rows are freed at once: that takes less than a millisecond.
-const LARGE_TREE: usize = 4096;
 
 /// All that an engine keeps, under its lock.
 #[derive(Debug)]
@@ -220,7 +216,9 @@ impl Mutation<'_> {
     }
 
     fn exchange(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
+        let before = self.state.store.clone();
         change(&mut self.state.store, self.now);
+        aside::free(before.rows(), before);
         self.state.history.forget_delays();
         self.state.store.run_checks_again(self.now);
         self.apply_due();
@@ -313,7 +311,7 @@ impl Mutation<'_> {
         }
         self.find_woken(at, noted, &applied.effects);
         self.state.take_runs(&applied.effects);
-        free(applied.effects);
+        aside::free(applied.effects.rows(), applied.effects);
         applied.result
     }
 
@@ -337,14 +335,5 @@ impl Mutation<'_> {
                 self.has_put_off = true;
             }
         }
-    }
-}
-
-/// Frees what a command has done. Nobody waits while the rows of a large tree are freed, which takes longer than their deletion.
-fn free(effects: Effects) {
-    let is_large = |touched: &Touched| matches!(touched, Touched::Keys(keys) if keys.len() > LARGE_TREE);
-    if effects.touched.iter().any(is_large) {
-        // A thread that cannot be had drops what it was given.
-        let _ = thread::Builder::new().spawn(move || drop(effects));
     }
 }

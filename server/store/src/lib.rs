@@ -287,6 +287,34 @@ impl Store {
         }
     }
 
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.kv.rows.len() + self.rows_beside_keys()
+    }
+
+    /// Returns the number of rows that are no keys.
+    pub(crate) fn rows_beside_keys(&self) -> usize {
+        let catalog = &self.catalog;
+        let of_catalog = [
+            catalog.nodes.len(),
+            catalog.services.len(),
+            catalog.checks.rows.len(),
+            catalog.coordinates.rows.len(),
+            self.sessions.rows.len(),
+            self.config.rows.len(),
+            self.prepared_queries.rows.len(),
+        ];
+        let acl = &self.acl;
+        let of_acl = [
+            acl.policies.rows.len(),
+            acl.roles.rows.len(),
+            acl.tokens.rows.len(),
+            acl.binding_rules.rows.len(),
+        ];
+        of_catalog.into_iter().chain(of_acl).sum()
+    }
+
     /// Returns the last raft index taken.
     #[must_use]
     pub fn applied(&self) -> Index {

@@ -1,6 +1,7 @@
 //! Requests that nobody chose, to every route and to every call of the control plane: deep, long, broken and sound, odd
 //! methods, queries and headers, several on a connection, and connections that are cut. The server is a debug build in a
-//! process of its own, with half a megabyte of stack for each thread. It must not end, panic, fall silent or grow.
+//! process of its own, with half a megabyte of stack for each thread. It must not end, panic, fall silent or grow, and others
+//! are answered meanwhile.
 //!
 //! `cargo test` sends some thousand, always the same. For more of them, and others each time:
 //!
@@ -16,6 +17,7 @@
 )]
 
 mod bodies;
+mod bystander;
 mod child;
 mod control;
 mod depth;
@@ -30,6 +32,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestCaseError, TestRunner};
 
+use bystander::LONGEST;
 use run::Run;
 
 /// How many requests `cargo test` sends.
@@ -77,11 +80,14 @@ fn no_request_brings_the_server_down() {
             TestCaseError::fail(complaint)
         })
     });
-    let run = run.into_inner();
+    let mut run = run.into_inner();
     println!("{} requests, by status: {:?}", run.sent, run.statuses);
     if let Err(error) = result {
         panic!("PROCONSUL_FUZZ_SEED={seed}: {error}");
     }
+    let wait = run.longest_wait();
+    println!("the longest wait of a bystander: {} ms", wait.as_millis());
+    assert!(wait < LONGEST, "a request holds others up for {wait:?}");
     let figures = growth(&run.memory);
     println!("memory in KiB: {figures:?}");
     assert!(!figures.is_growing(), "the memory grows: {figures:?}");

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use fastrand::Rng;
 
 use crate::bodies::{change, deep};
+use crate::bystander::Bystander;
 use crate::child::Server;
 use crate::control::Calls;
 use crate::requests::{Request, request, routes};
@@ -24,6 +26,8 @@ pub(crate) const GENEROUS: usize = 12 * PROMPT;
 /// A server under fire.
 pub(crate) struct Run {
     server: Server,
+    /// Somebody else whom the server answers.
+    bystander: Bystander,
     routes: Vec<&'static str>,
     calls: Calls,
     /// The routes and calls that were drawn.
@@ -57,6 +61,7 @@ impl Run {
         let description = ask(server.control, "GET", "/openapi.json", "", GENEROUS);
         let calls = Calls::of(&description.expect("the control plane describes itself"));
         Self {
+            bystander: Bystander::of(server.data),
             server,
             routes: routes(),
             calls,
@@ -84,9 +89,16 @@ impl Run {
         Ok(())
     }
 
+    /// Returns the longest wait of somebody else, with the server of now.
+    pub(crate) fn longest_wait(&mut self) -> Duration {
+        let next = Bystander::of(self.server.data);
+        std::mem::replace(&mut self.bystander, next).longest_wait()
+    }
+
     /// The same with another process, for when this one is gone.
     pub(crate) fn restart(&mut self) {
         self.server = Server::start();
+        self.bystander = Bystander::of(self.server.data);
         self.is_tampered = false;
     }
 

@@ -28,6 +28,7 @@ use crate::cli::settings::go_flags::{self, FlagError, ParsedFlags};
 use crate::cli::settings::load::{Loaded, load};
 use crate::config::Config;
 use crate::control::{Address, Addresses};
+use crate::engine::aside;
 use crate::entropy::Entropy;
 use crate::go::syscall::error_text;
 use crate::https::Tls;
@@ -209,10 +210,15 @@ fn make_data_dir(config: &Config) -> Result<(), String> {
 /// two cores a second thread makes the slowest answers slower by far (`server/benches/README.md`).
 fn runtime() -> io::Result<Runtime> {
     let mut builder = match *CORES / 2 {
-        0 | 1 => Builder::new_current_thread(),
+        0 | 1 => {
+            aside::serve_on_this_thread();
+            Builder::new_current_thread()
+        }
         threads => {
             let mut builder = Builder::new_multi_thread();
-            builder.worker_threads(threads);
+            builder
+                .worker_threads(threads)
+                .on_thread_start(aside::serve_on_this_thread);
             builder
         }
     };

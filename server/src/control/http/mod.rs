@@ -25,6 +25,7 @@ use futures_util::FutureExt;
 use tokio::net::TcpListener;
 
 use super::Control;
+use crate::engine::aside::Work;
 use crate::go::url;
 use call::{Call, Refused};
 use groups::calls;
@@ -143,9 +144,11 @@ pub(crate) fn uri_of(path: &[u8], query: &[u8]) -> Result<Uri, HttpError> {
     Uri::builder().path_and_query(text).build()
 }
 
-/// Answers with an error if the handler panics, so that the connection serves on.
+/// Answers with an error if the handler panics, so that the connection serves on. A call may be as long as it wants to: it
+/// keeps nobody waiting.
 async fn without_panic(request: Request, next: Next) -> Response {
-    let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let answering = Work::long(next.run(request));
+    let answered = AssertUnwindSafe(answering).catch_unwind().await;
     answered.unwrap_or_else(|_| panicked().into_response())
 }
 

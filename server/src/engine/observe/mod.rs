@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Engine;
+use super::aside::MANY_ROWS;
 use super::mutate::State;
 use crate::clock::Rate;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
@@ -162,10 +163,14 @@ impl Engine {
         }
     }
 
+    /// Returns the request of which this is a part.
+    pub(super) fn call_of_this() -> Option<CallId> {
+        CALL.try_with(|call| *call).ok()
+    }
+
     /// Returns the request of which this is a part, if the engine is observed.
     pub(super) fn current_call(&self) -> Option<CallId> {
-        let call = || CALL.try_with(|call| *call).ok();
-        self.observed.then(call).flatten()
+        self.observed.then(Self::call_of_this).flatten()
     }
 
     /// Records something that is not a command.
@@ -176,7 +181,15 @@ impl Engine {
     /// Returns the records that match `filter`, oldest first.
     #[must_use]
     pub fn history(&self, filter: &Filter) -> Vec<Record> {
-        self.with_state(|state, _| state.history.matching(filter))
+        let last = self.last_record();
+        let mut found = Vec::new();
+        let mut passed = filter.is_after();
+        // Piece by piece: nobody waits for the whole history to be read.
+        while passed < last {
+            passed = self
+                .with_state(|state, _| state.history.matching(filter, passed, last, &mut found));
+        }
+        found
     }
 
     /// Waits until the history has records after the one with the number `after`, or may have; or until the server
@@ -277,12 +290,23 @@ impl History {
         )
     }
 
-    fn matching(&self, filter: &Filter) -> Vec<Record> {
-        let records = self.after(filter.is_after());
-        records
-            .filter(|record| filter.matches(record))
-            .cloned()
-            .collect()
+    /// Reads some of the records after the one with the number `after`, up to the one with the number `last`. Adds those that
+    /// `filter` means to `found`, and returns the number of the last one that it has looked at.
+    fn matching(&self, filter: &Filter, after: u64, last: u64, found: &mut Vec<Record>) -> u64 {
+        let mut passed = last;
+        for (place, record) in self.after(after).enumerate() {
+            if record.number > last {
+                break;
+            }
+            if place == MANY_ROWS {
+                return passed;
+            }
+            if filter.matches(record) {
+                found.push(record.clone());
+            }
+            passed = record.number;
+        }
+        last
     }
 
     fn violations(&self, key: &Key, beliefs: &[Interval]) -> Vec<Unsafe> {

@@ -304,7 +304,7 @@ impl State {
             if let Happened::Acquired { again: false, .. } = &record.what {
                 held_since = Some(record.at);
             }
-            last = Some(record.what.to_string());
+            last = Some(&record.what);
         }
         let waits = |blocked: &Blocked| match &blocked.read {
             Subject::Key(read) => read == key,
@@ -320,7 +320,7 @@ impl State {
             lock_index: row.map_or(0, |row| row.lock_index()),
             lock_delay_left: self.store().lock_delay_left(now, key),
             waiting: self.calls.blocked().filter(waits).collect(),
-            last,
+            last: last.map(ToString::to_string),
         }
     }
 }

@@ -14,6 +14,7 @@ use std::task::{self, Poll, ready};
 use http::{HeaderName, Method, StatusCode};
 use proconsul_h1::{Ending, Head, Incoming};
 
+use crate::engine::aside::{MANY_BYTES, Work};
 use crate::engine::{Engine, OpenCall};
 use crate::go::mux::Mux;
 use crate::go::url::RequestTarget;
@@ -116,6 +117,8 @@ fn without_tokens(target: Cow<'_, str>) -> Cow<'_, str> {
 enum Way {
     /// The control plane answers.
     Plane(Pin<Box<dyn Future<Output = ApiAnswer> + Send>>),
+    /// The answer is being completed.
+    Finishing(Work<ApiAnswer>),
     /// There was nothing to wait for: the answer, until it is taken.
     Over(Option<ApiAnswer>),
     /// An endpoint of Consul's API answers.
@@ -161,16 +164,19 @@ impl Future for Way {
 
     fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<ApiAnswer> {
         let way = self.get_mut();
-        let outcome = match way {
-            Self::Plane(answering) => return answering.as_mut().poll(task),
-            Self::Over(answer) => {
-                return Poll::Ready(answer.take().expect("an answer is taken once"));
-            }
-            Self::Endpoint(_, handling) => ready!(Pin::new(handling).poll(task)),
-        };
-        match std::mem::replace(way, Self::Over(None)) {
-            Self::Endpoint(endpoint, _) => Poll::Ready(endpoint.finish(outcome)),
-            Self::Plane(_) | Self::Over(_) => unreachable!("only an endpoint has an outcome"),
+        loop {
+            let outcome = match way {
+                Self::Plane(answering) => return answering.as_mut().poll(task),
+                Self::Finishing(answering) => return Pin::new(answering).poll(task),
+                Self::Over(answer) => {
+                    return Poll::Ready(answer.take().expect("an answer is taken once"));
+                }
+                Self::Endpoint(_, handling) => ready!(Pin::new(handling).poll(task)),
+            };
+            *way = match std::mem::replace(way, Self::Over(None)) {
+                Self::Endpoint(endpoint, _) => endpoint.on_the_way_out(outcome),
+                _ => unreachable!("only an endpoint has an outcome"),
+            };
         }
     }
 }
@@ -222,14 +228,24 @@ fn to_endpoint(
         None => fault::handle_with_faults(route.handler, request, target.path()),
     };
     Ok(match handling {
-        Handling::Plain(Answering::Done(Some(answer))) => {
-            Way::Over(Some(endpoint.finish(answer.into())))
-        }
+        Handling::Plain(Answering::Done(Some(answer))) => endpoint.on_the_way_out(answer.into()),
         handling => Way::Endpoint(endpoint, handling),
     })
 }
 
 impl Endpoint {
+    /// Goes on from the endpoint. The compression of a long answer is long work.
+    fn on_the_way_out(self, outcome: Outcome) -> Way {
+        let is_long = |reply: &Reply| match &reply.content {
+            ReplyContent::Exact(text) | ReplyContent::Whole(text) => text.len() > MANY_BYTES,
+            _ => false,
+        };
+        if self.accepts_gzip && outcome.reply.as_ref().is_ok_and(is_long) {
+            return Way::Finishing(Work::long(async move { self.finish(outcome) }));
+        }
+        Way::Over(Some(self.finish(outcome)))
+    }
+
     /// Runs the steps behind the endpoint.
     fn finish(self, outcome: Outcome) -> ApiAnswer {
         let context = &self.context;

@@ -10,6 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use parking_lot::Mutex;
 
+use crate::engine::aside;
 use crate::go::json::encode::{ListWriter, Style};
 use crate::http::body::kv::KvEntry;
 use crate::store::Entry;
@@ -63,28 +64,24 @@ impl JsonList {
         self.ready.is_empty() && self.writer.is_none() && self.encoder.is_none()
     }
 
-    /// Returns the next bytes; empty at the end.
+    /// Returns the next bytes; empty at the end, and where compression keeps what it was given for now. However long the list
+    /// and its values are, no more than two pieces are compressed, or the entries of one rendered.
     pub(super) fn next_piece(&mut self) -> Bytes {
-        loop {
-            let plain = if self.ready.is_empty() {
-                self.render()
-            } else {
-                std::mem::take(&mut self.ready)
-            };
-            let Some(mut encoder) = self.encoder.take() else {
-                return plain;
-            };
-            if plain.is_empty() {
-                let rest = encoder.finish();
-                return rest.expect("memory takes every body").into();
-            }
-            encoder.write_all(&plain).expect("memory takes every body");
-            let piece = std::mem::take(encoder.get_mut());
-            self.encoder = Some(encoder);
-            if !piece.is_empty() {
-                return piece.into();
-            }
+        if self.ready.is_empty() {
+            self.ready = self.render();
         }
+        let Some(mut encoder) = self.encoder.take() else {
+            return std::mem::take(&mut self.ready);
+        };
+        if self.ready.is_empty() {
+            let rest = encoder.finish();
+            return rest.expect("memory takes every body").into();
+        }
+        let plain = self.ready.split_to(self.ready.len().min(2 * PIECE_BYTES));
+        encoder.write_all(&plain).expect("memory takes every body");
+        let piece = std::mem::take(encoder.get_mut());
+        self.encoder = Some(encoder);
+        piece.into()
     }
 
     /// Renders the next entries; empty at the end.
@@ -102,6 +99,13 @@ impl JsonList {
         let piece = std::mem::take(writer.rendered());
         self.writer = Some(writer);
         piece.into()
+    }
+}
+
+impl Drop for JsonList {
+    fn drop(&mut self) {
+        let entries = std::mem::take(&mut self.entries);
+        aside::free(entries.len(), entries);
     }
 }
 
@@ -142,9 +146,9 @@ impl LastLists {
         if list.writer.is_some() {
             return Err(list);
         }
-        let text = list.ready;
+        let text = std::mem::take(&mut list.ready);
         let rendered = RenderedList {
-            entries: list.entries,
+            entries: std::mem::take(&mut list.entries),
             style: list.style,
             text: text.clone(),
         };

@@ -53,7 +53,11 @@ impl StreamBody {
                 Poll::Ready(Some(Ok(frame))) => {
                     // Frames without data are trailers, which no call sends.
                     let data = frame.into_data().unwrap_or_default();
-                    self.arrived.extend_from_slice(&data);
+                    if self.arrived.is_empty() {
+                        self.arrived = data.into();
+                    } else {
+                        self.arrived.extend_from_slice(&data);
+                    }
                 }
                 Poll::Ready(Some(Err(_)) | None) => self.has_ended = true,
                 Poll::Pending if self.arrived.is_empty() => return Poll::Pending,

@@ -13,6 +13,7 @@ use http::{HeaderName, Method};
 use proconsul_h1::{BodyFailure, Headers, Incoming, ReadBody};
 
 use crate::blocking::Wait;
+use crate::engine::aside::{MANY_BYTES, MANY_ROWS, leave};
 use crate::go::json::context::{DecodeOptions, UnknownFields};
 use crate::go::json::decode::{Decode, decode};
 use crate::go::url::query::Query;
@@ -21,8 +22,13 @@ use crate::history::CallId;
 use crate::http::Context;
 use crate::http::acl::ask::Ask;
 use crate::http::failure::Failure;
-use crate::store::Index;
+use crate::store::{Index, Key, KvList, Labels, NodeList};
 use crate::version::{Behaviour, Version};
+
+/// The operator of filters that has a pattern on its right side, whatever it is written with.
+const MATCHES: &[u8] = b"matches";
+/// A filter that is longer has many terms.
+const LONG_FILTER: usize = 1024;
 
 /// A kind of tenancy of Consul Enterprise, and where a request can name one.
 struct Tenancy {
@@ -278,10 +284,27 @@ impl Request {
         failure.map_or(Ok(bytes), |failure| Err(BodyError::Unreadable(failure)))
     }
 
-    /// Reads the body up to its end or its first failure.
+    /// Reads the body up to its end or its first failure. What becomes of a long one is done beside the thread that serves.
     pub(crate) async fn read_whole(&mut self) -> ReadBody {
         let read = self.body.read(u64::MAX).await;
-        read.expect("no body is longer than u64::MAX bytes")
+        let read = read.expect("no body is longer than u64::MAX bytes");
+        if read.bytes.len() > MANY_BYTES {
+            leave().await;
+        }
+        read
+    }
+
+    /// Whether no part of the request is to be handled on the thread that serves: it has a filter with patterns, which may
+    /// take any time, or it may be about many rows and the handler cannot leave that thread later (`is_bound`).
+    pub(crate) fn is_long(&self, is_bound: bool) -> bool {
+        let filter = self.query.get("filter");
+        if filter.len() > LONG_FILTER || filter.windows(MATCHES.len()).any(|word| word == MATCHES) {
+            return true;
+        }
+        let engine = &self.context.engine;
+        let is_read = is_bound && self.method == Method::GET;
+        is_read && engine.rows_for(&NodeList(Labels::new())) > MANY_ROWS
+            || self.route == "/v1/txn" && engine.rows_for(&KvList(Key::new(""))) > 8 * MANY_ROWS
     }
 
     /// Returns the rules of decoding for this release: which fields its types have, and whether its Go names embedded

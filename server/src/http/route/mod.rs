@@ -5,6 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use http::Method;
 
+use crate::engine::aside::Work;
 use crate::http::acl::ask::Ask;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -37,20 +38,26 @@ pub(crate) fn name_of(method: &Method) -> Option<&'static str> {
     known.map(|(_, name)| *name)
 }
 
-/// The future of a handler that may wait.
-pub(crate) type Waiting = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
-
 /// The answer of a handler, or its future. It is small, since thousands of requests may wait.
 pub(crate) enum Answering {
     /// The answer, until it is taken.
     Done(Option<Result<Reply, Failure>>),
     /// The future of a handler that may wait.
-    Waits(Waiting),
+    Waits(Work<Result<Reply, Failure>>),
 }
 
 impl Handler {
     /// Begins to answer a request. A handler that does not wait has answered when this returns.
     pub(crate) fn answer(self, request: Request) -> Answering {
+        match self {
+            _ if request.is_long(matches!(self, Self::AtOnce(_))) => {
+                Answering::Waits(Work::long(async move { self.begin(request).await }))
+            }
+            handler => handler.begin(request),
+        }
+    }
+
+    fn begin(self, request: Request) -> Answering {
         match self {
             Self::AtOnce(handler) => Answering::Done(Some(handler(&request))),
             Self::Waits(handler) => handler(request),
@@ -60,13 +67,16 @@ impl Handler {
 
 impl Answering {
     /// Begins to answer a request by a handler that waits for nothing but the body and a blocking query. Where there is
-    /// nothing to wait for, no memory is needed for a future.
+    /// nothing to wait for, and no list of keys that may be long, no memory is needed for a future.
     pub(crate) fn soon<Handled>(request: Request, handler: impl FnOnce(Request) -> Handled) -> Self
     where
         Handled: Future<Output = Result<Reply, Failure>> + Send + 'static,
     {
-        if !request.body.has_arrived() || request.query.has("index") {
-            return Self::Waits(Box::pin(handler(request)));
+        let is_list = ["recurse", "keys"]
+            .iter()
+            .any(|name| request.query.has(name));
+        if is_list || !request.body.has_arrived() || request.query.has("index") {
+            return Self::Waits(Work::new(handler(request)));
         }
         let handled = pin!(handler(request));
         match handled.poll(&mut Context::from_waker(Waker::noop())) {
@@ -82,7 +92,7 @@ impl Future for Answering {
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         match self.get_mut() {
             Self::Done(answer) => Poll::Ready(answer.take().expect("an answer is taken once")),
-            Self::Waits(waiting) => waiting.as_mut().poll(task),
+            Self::Waits(waiting) => Pin::new(waiting).poll(task),
         }
     }
 }
@@ -113,13 +123,13 @@ macro_rules! routes {
     (@at_once ($handler:expr)) => { $crate::http::route::Handler::AtOnce($handler) };
     (@waits (&$handler:path)) => {
         $crate::http::route::Handler::Waits(|request| {
-            let handled = Box::pin(async move { $handler(&request).await });
-            $crate::http::route::Answering::Waits(handled)
+            let handled = async move { $handler(&request).await };
+            $crate::http::route::Answering::Waits($crate::engine::aside::Work::new(handled))
         })
     };
     (@waits ($handler:path)) => {
         $crate::http::route::Handler::Waits(|request| {
-            $crate::http::route::Answering::Waits(Box::pin($handler(request)))
+            $crate::http::route::Answering::Waits($crate::engine::aside::Work::new($handler(request)))
         })
     };
     (@soon ($handler:path)) => {

@@ -94,7 +94,10 @@ impl Filter {
     pub fn matches(&self, record: &Record) -> bool {
         record.number > self.after
             && (self.kinds.is_empty() || self.kinds.contains(&record.what.kind()))
-            && self.key.as_ref().is_none_or(|key| record.what.is_about(key))
+            && self
+                .key
+                .as_ref()
+                .is_none_or(|key| record.what.is_about(key))
             && (self.session.is_none() || record.what.session() == self.session.as_deref())
     }
 

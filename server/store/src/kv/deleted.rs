@@ -26,7 +26,10 @@ impl DeletedKeys {
 
     /// Returns the number of keys. There is at least one.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a tree without keys is not deleted")]
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a tree without keys is not deleted"
+    )]
     pub fn len(&self) -> usize {
         self.rows.len()
     }

@@ -143,6 +143,13 @@ impl KvTable {
             .summary::<_, [u8]>(prefix_bounds(prefix, end.as_deref()))
     }
 
+    /// Returns the number of rows with a prefix.
+    fn count_under(&self, prefix: &[u8]) -> usize {
+        let end = after_prefix(prefix);
+        self.rows
+            .count::<_, [u8]>(prefix_bounds(prefix, end.as_deref()))
+    }
+
     /// Returns the names of [`KvNames`].
     fn names(&self, prefix: &[u8], separator: &[u8]) -> Vec<Key> {
         let end = after_prefix(prefix);
@@ -200,6 +207,10 @@ impl Read for KvList {
     type Rows = Vec<Entry>;
     type Refused = Infallible;
 
+    fn rows(&self, store: &Store) -> usize {
+        store.kv.count_under(self.0.as_bytes())
+    }
+
     fn subject(&self) -> Subject {
         Subject::Prefix(self.0.clone())
     }
@@ -215,6 +226,10 @@ impl Read for KvList {
 impl Read for KvNames {
     type Rows = Vec<Key>;
     type Refused = Infallible;
+
+    fn rows(&self, store: &Store) -> usize {
+        store.kv.count_under(self.prefix.as_bytes())
+    }
 
     fn subject(&self) -> Subject {
         Subject::Prefix(self.prefix.clone())

@@ -4,6 +4,7 @@ mod causes;
 mod determinism;
 mod events;
 mod safety;
+mod trees;
 
 use proconsul::Server;
 use proconsul::control::Session;

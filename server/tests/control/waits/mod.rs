@@ -2,4 +2,5 @@
 
 mod async_twins;
 mod barriers;
+mod bystanders;
 mod service_wakes;

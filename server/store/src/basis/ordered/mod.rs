@@ -87,6 +87,16 @@ impl<K: Ord, V, S> OrderedMap<K, V, S> {
         Some((key, value))
     }
 
+    /// Returns the number of rows whose keys lie in a range.
+    pub(crate) fn count<R: RangeBounds<Q>, Q: Ord + ?Sized>(&self, range: R) -> usize
+    where
+        K: Borrow<Q>,
+    {
+        let bounds = (range.start_bound(), range.end_bound());
+        let root = self.root.as_ref().filter(|_| !is_empty(bounds));
+        root.map_or(0, |root| root.count_between(bounds))
+    }
+
     /// Returns the rows in the order of their keys.
     pub(crate) fn iter(&self) -> Range<'_, K, V, S> {
         Range::new(self.root.as_ref(), (Bound::Unbounded, Bound::Unbounded))

@@ -95,6 +95,30 @@ impl<K, V, S> Node<K, V, S> {
     }
 }
 
+impl<K: Ord, V, S> Node<K, V, S> {
+    /// Returns the number of rows in a range.
+    pub(super) fn count_between<Q: Ord + ?Sized>(&self, range: Bounds<'_, Q>) -> usize
+    where
+        K: Borrow<Q>,
+    {
+        let branch = match self {
+            Self::Leaf(rows) => {
+                let (first, end) = (first_in(rows, range.0), end_in(rows, range.1));
+                return end.saturating_sub(first);
+            }
+            Self::Branch(branch) => branch,
+        };
+        let (first, last) = branch.children_in(range);
+        if first == last {
+            return branch.children[first].count_between(range);
+        }
+        let between = branch.children[first + 1..last].iter().map(Self::len);
+        branch.children[first].count_between((range.0, Bound::Unbounded))
+            + between.sum::<usize>()
+            + branch.children[last].count_between((Bound::Unbounded, range.1))
+    }
+}
+
 /// Returns the place of a key among rows, or that of a new row with it.
 pub(super) fn place<K: Borrow<Q>, V, Q: Ord + ?Sized>(
     rows: &[(K, V)],

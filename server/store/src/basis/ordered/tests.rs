@@ -200,6 +200,7 @@ fn check_range(map: &Map, model: &Model, ends: Ends, turns: &[bool]) {
         rows.eq(expected.iter().rev().cloned()),
         "{ends:?} backwards"
     );
+    assert_eq!(map.count::<_, u16>(ends), expected.len(), "{ends:?}");
     let greatest = expected.iter().map(|(_, value)| *value.0).max();
     assert_eq!(map.summary::<_, u16>(ends), greatest, "{ends:?}");
     // From both ends in turn, until they meet.

@@ -31,6 +31,18 @@ pub struct Effects {
     pub runs_unwanted: Vec<u64>,
 }
 
+impl Effects {
+    /// Returns how many rows are freed with them.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        let trees = self.touched.iter().filter_map(|touched| match touched {
+            Touched::Keys(keys) => Some(keys.len()),
+            _ => None,
+        });
+        trees.sum()
+    }
+}
+
 /// A changed row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touched {

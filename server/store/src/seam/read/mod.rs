@@ -21,6 +21,11 @@ pub trait Read {
     /// than on a snapshot.
     const IS_SMALL: bool = false;
 
+    /// Returns how many rows the read goes through at most, unless it is small. It finds that out without going through them.
+    fn rows(&self, store: &Store) -> usize {
+        store.rows_beside_keys()
+    }
+
     /// Returns what is read, for lists of waiters and the history.
     fn subject(&self) -> Subject;
 
