@@ -98,6 +98,9 @@ pub(crate) const MEASUREMENTS: &[Measurement] = &[
     quick(scale::delete_tree, &[
         (0, figure("delete-tree of 100,000 keys", Unit::Milliseconds, AtMost(25.0, Itself))),
     ]),
+    slow(scale::beside_delete_tree, &[
+        (0, figure("a GET beside delete-tree of 600,000 keys, longest wait", Unit::Milliseconds, AtMost(5.0, Itself))),
+    ]),
     quick(start::first_put, &[
         (0, figure("start to first PUT", Unit::Milliseconds, AtMost(1.1, Bare))),
         (1, figure("CPU from exec to first PUT", Unit::Milliseconds, AtMost(1.2, Bare))),

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, watch};
 
 use super::Server;
 use crate::clock::Patience;
-use crate::engine::parked;
+use crate::engine::threads::parked;
 
 /// How long the sockets may take to close or listen again, in the machine's time.
 const AT_ONCE: Duration = Duration::from_secs(10);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::engine::aside::{MANY_ROWS, leave};
+use crate::engine::threads::aside::{MANY_ROWS, leave};
 use crate::engine::{Engine, Era, Found, Wakened};
 use crate::history::CallId;
 use crate::store::{Answer, Index, News, Read, ReadResult};

@@ -7,15 +7,14 @@
 //!
 //! An observed engine keeps a history, and knows of every request whether it is blocked.
 
-pub(crate) mod aside;
 pub mod blocking;
 pub mod clock;
 pub mod entropy;
 mod mutate;
 mod observe;
 pub(crate) mod os;
-pub(crate) mod parked;
 mod runs;
+pub(crate) mod threads;
 mod time;
 mod waiter;
 

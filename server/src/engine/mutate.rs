@@ -7,7 +7,8 @@ use tokio::sync::Notify;
 
 use super::observe::calls::{Calls, Told, WakeDelay};
 use super::runs::RunOrder;
-use super::{Engine, aside, between_steps};
+use super::threads::aside;
+use super::{Engine, between_steps};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{CallId, Happened, History, WokenBy};

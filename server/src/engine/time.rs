@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::sync::SemaphorePermit;
 
-use super::{Engine, between_steps, parked};
+use super::threads::parked;
+use super::{Engine, between_steps};
 use crate::clock::{Patience, Rate};
 use crate::history::{Filter, Record};
 use crate::timestamp::Timestamp;

@@ -27,6 +27,7 @@ use crate::config::{Config, Epoch};
 pub(crate) use crate::control::reachable;
 use crate::control::{Address, Addresses, Launched, OnDemand, Server};
 use crate::engine::Engine;
+pub(crate) use crate::engine::threads::aside::serve_on_this_thread;
 use crate::entropy::Entropy;
 use crate::go::syscall::error_text;
 pub(crate) use crate::http::Reload;

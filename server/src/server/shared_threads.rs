@@ -12,7 +12,7 @@ use std::thread::Builder;
 use parking_lot::Mutex;
 use tokio::runtime::{self, Handle};
 
-use crate::engine::aside;
+use crate::engine::threads::aside;
 use crate::os::CORES;
 
 /// Those of this process.

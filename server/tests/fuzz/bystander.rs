@@ -12,7 +12,8 @@ use crate::wire::{LOOK, Outcome, Wire};
 pub(crate) const LONGEST: Duration = Duration::from_secs(20);
 
 /// The web UI's own reads: no fault hits them, no control holds them, and no record is made of them.
-const READ: &[u8] = b"GET /v1/kv/bystander HTTP/1.1\r\nHost: bystander\r\nX-Proconsul-Page: 1\r\n\r\n";
+const READ: &[u8] =
+    b"GET /v1/kv/bystander HTTP/1.1\r\nHost: bystander\r\nX-Proconsul-Page: 1\r\n\r\n";
 
 /// A client that sends one read after the other.
 pub(crate) struct Bystander {
@@ -27,7 +28,7 @@ impl Bystander {
         let client = spawn(move || {
             let mut longest = Duration::ZERO;
             let mut wire = None;
-            while ended.recv_timeout(LOOK / 50).== Err(RecvTimeoutError::Timeout) {
+            while ended.recv_timeout(LOOK / 50) == Err(RecvTimeoutError::Timeout) {
                 let Some(open) = wire.as_mut() else {
                     // A server that refuses connections is asked again.
                     wire = Wire::to(address);
@@ -36,7 +37,9 @@ impl Bystander {
                 let began = Instant::now();
                 match exchange(open) {
                     Outcome::Closed => wire = None,
-                    Outcome::Answered(_) | Outcome::Nothing => longest = longest.max(began.elapsed()),
+                    Outcome::Answered(_) | Outcome::Nothing => {
+                        longest = longest.max(began.elapsed())
+                    }
                 }
             }
             longest

@@ -28,7 +28,6 @@ use crate::cli::settings::go_flags::{self, FlagError, ParsedFlags};
 use crate::cli::settings::load::{Loaded, load};
 use crate::config::Config;
 use crate::control::{Address, Addresses};
-use crate::engine::aside;
 use crate::entropy::Entropy;
 use crate::go::syscall::error_text;
 use crate::https::Tls;
@@ -211,14 +210,14 @@ fn make_data_dir(config: &Config) -> Result<(), String> {
 fn runtime() -> io::Result<Runtime> {
     let mut builder = match *CORES / 2 {
         0 | 1 => {
-            aside::serve_on_this_thread();
+            server::serve_on_this_thread();
             Builder::new_current_thread()
         }
         threads => {
             let mut builder = Builder::new_multi_thread();
             builder
                 .worker_threads(threads)
-                .on_thread_start(aside::serve_on_this_thread);
+                .on_thread_start(server::serve_on_this_thread);
             builder
         }
     };

@@ -25,7 +25,7 @@ use futures_util::FutureExt;
 use tokio::net::TcpListener;
 
 use super::Control;
-use crate::engine::aside::Work;
+use crate::engine::threads::aside::Work;
 use crate::go::url;
 use call::{Call, Refused};
 use groups::calls;

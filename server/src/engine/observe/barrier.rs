@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::calls::{Blocked, Held};
 use crate::clock::Patience;
-use crate::engine::{Engine, State, between_steps, parked};
+use crate::engine::threads::parked;
+use crate::engine::{Engine, State, between_steps};
 use crate::history::{CallId, Filter, History, Record};
 use crate::store::{Key, Subject};
 

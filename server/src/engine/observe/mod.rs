@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Engine;
-use super::aside::MANY_ROWS;
 use super::mutate::State;
+use super::threads::aside::MANY_ROWS;
 use crate::clock::Rate;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
 use crate::store::{Key, Subject};

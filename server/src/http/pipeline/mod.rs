@@ -14,7 +14,7 @@ use std::task::{self, Poll, ready};
 use http::{HeaderName, Method, StatusCode};
 use proconsul_h1::{Ending, Head, Incoming};
 
-use crate::engine::aside::{MANY_BYTES, Work};
+use crate::engine::threads::aside::{MANY_BYTES, Work};
 use crate::engine::{Engine, OpenCall};
 use crate::go::mux::Mux;
 use crate::go::url::RequestTarget;

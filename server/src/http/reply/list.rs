@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use parking_lot::Mutex;
 
-use crate::engine::aside;
+use crate::engine::threads::aside;
 use crate::go::json::encode::{ListWriter, Style};
 use crate::http::body::kv::KvEntry;
 use crate::store::Entry;

@@ -13,7 +13,7 @@ use http::{HeaderName, Method};
 use proconsul_h1::{BodyFailure, Headers, Incoming, ReadBody};
 
 use crate::blocking::Wait;
-use crate::engine::aside::{MANY_BYTES, MANY_ROWS, leave};
+use crate::engine::threads::aside::{MANY_BYTES, MANY_ROWS, leave};
 use crate::go::json::context::{DecodeOptions, UnknownFields};
 use crate::go::json::decode::{Decode, decode};
 use crate::go::url::query::Query;
