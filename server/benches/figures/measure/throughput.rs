@@ -50,7 +50,7 @@ pub(crate) fn measure(
         fill(&process);
         process
     };
-    let prepare = |kind| {
+    let prepare = |kind: Kind| {
         let process = match kind.threads_of_bare() {
             Some(threads) => setting.start_bare(threads, &canned(&start(Kind::This), operation)),
             None => start(kind),
