@@ -26,7 +26,9 @@ fn settled_line(line: &str) -> String {
     let line = revised(&line, "\"SHA\":", |revision| {
         is_revision(revision).then(|| "<revision>".to_owned())
     });
-    without_runs(&last_index(&line))
+    // How much a server has written in its life, and the sum over the contents of a configuration entry, which the emulator makes otherwise.
+    let line = number_named(&line, "\"LastIndex\":", "<last-index>");
+    without_runs(&number_named(&line, "\"Hash\":", "<sum>"))
 }
 
 fn is_revision(text: &str) -> bool {
@@ -44,10 +46,9 @@ fn revised(line: &str, name: &str, revise: impl Fn(&str) -> Option<String>) -> S
     revised().unwrap_or_else(|| line.to_owned())
 }
 
-/// How much a server has written in its life.
-fn last_index(line: &str) -> String {
-    const NAME: &str = "\"LastIndex\":";
-    let Some((before, after)) = line.split_once(NAME) else {
+/// A line with a reference for the number behind the name of a field, if it has that field.
+fn number_named(line: &str, name: &str, reference: &str) -> String {
+    let Some((before, after)) = line.split_once(name) else {
         return line.to_owned();
     };
     let number = after.trim_start();
@@ -56,7 +57,7 @@ fn last_index(line: &str) -> String {
     if rest.len() == number.len() {
         return line.to_owned();
     }
-    format!("{before}{NAME}{gap}<last-index>{rest}")
+    format!("{before}{name}{gap}{reference}{rest}")
 }
 
 /// A line with a reference for a virtual address, by the order of their appearance: which one a service gets depends on what else the server
@@ -122,6 +123,10 @@ mod tests {
                 "<     \"LastIndex\": 1152",
                 "<     \"LastIndex\": <last-index>",
             ),
+            (
+                "<     \"Hash\": 2487333004027416412,",
+                "<     \"Hash\": <sum>,",
+            ),
             (&run(RUN), "<     \"conformance/<run>/<many a>\""),
         ] {
             let once = settled(&[line.to_owned()]);
@@ -132,6 +137,7 @@ mod tests {
             "< \"build\": \"1.22.0\"",
             "< \"build\": \"1.22.0:dirty\"",
             "< \"LastIndex\": \"soon\"",
+            "< \"Hash\": <hash:1>",
             "> GET /v1/kv/conformance/<run>/",
             &run(RUN - 1),
         ] {

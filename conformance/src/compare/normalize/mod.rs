@@ -63,6 +63,8 @@ const CHANCE_MARKS: [(&str, &str); 9] = [
     ("?hash=", "hash"),
     ("&hash=", "hash"),
 ];
+/// How the emulator's own headers begin.
+pub(crate) const OWN_HEADERS: &str = "X-Proconsul-";
 /// What answers with settings, counters and memory of the process that runs.
 const INSIDE: &[u8] = b"GET /v1/agent/self";
 
@@ -497,7 +499,7 @@ pub(crate) fn unpacked(reply: &Reply) -> Option<Vec<u8>> {
     read.is_ok().then_some(unpacked)
 }
 
-/// Status line and headers.
+/// Status line and headers, but for the emulator's own words.
 pub(crate) fn head_of(reply: &Reply) -> Vec<String> {
     let mut head = vec![format!(
         "{} {} {}",
@@ -507,6 +509,7 @@ pub(crate) fn head_of(reply: &Reply) -> Vec<String> {
         reply
             .headers
             .iter()
+            .filter(|(name, _)| !name.starts_with(OWN_HEADERS))
             .map(|(name, value)| format!("{name}: {value}")),
     );
     head

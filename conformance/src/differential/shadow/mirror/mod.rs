@@ -25,6 +25,7 @@ use self::late::Late;
 use self::order::Timed;
 use self::relation::{Race, relates};
 use self::unsure::Unsure;
+use crate::compare::normalize::OWN_HEADERS;
 use crate::shadow::ear::{Event, Place, Unseen, blocks};
 use crate::shadow::findings::{Findings, route};
 use crate::shadow::judge::{Indexes, Judgement, judge, readable};
@@ -42,9 +43,6 @@ const LONGEST_BUSY: Duration = Duration::from_millis(200);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
 /// So many reads on their way are asked for before a write, and so many of their views are kept.
 const MOST_VIEWS: usize = 32;
-
-/// How the emulator's own headers begin.
-const OWN_HEADERS: &str = "X-Proconsul-";
 
 /// The two servers and how long they may take.
 #[derive(Clone)]
