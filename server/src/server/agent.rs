@@ -229,7 +229,7 @@ pub(crate) fn rules_of(version: Version) -> VersionRules {
         acl_policy_names_have_slash: version.has(Behaviour::AclPolicyNameSlash),
         acl_tokens_end_within_a_day: !version.has(Behaviour::AclLongLives),
         acl_grants_as_given: version.has(Behaviour::AclGrantsAsGiven),
-        config_partitions: version.has(Behaviour::ConfigLate),
+        config_late: version.has(Behaviour::ConfigLate),
         start_writes_config_entries: version.has(Behaviour::ConfigIndexOfStart),
     }
 }

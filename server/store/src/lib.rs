@@ -174,8 +174,9 @@ pub struct VersionRules {
     pub acl_tokens_end_within_a_day: bool,
     /// The roles of a token are looked up before its policies, and identities stay in their order (acl.md 5.10, 8.2.r4).
     pub acl_grants_as_given: bool,
-    /// The ids of nodes and targets of discovery chains have a partition (operator.md 5).
-    pub config_partitions: bool,
+    /// Chains and wildcards of gateways are made as in late 2025: ids have a partition, modes of mesh gateways hold within
+    /// a datacenter (operator.md 5), and ingress gateways lead to the mesh alone (operator.md 3.r6b).
+    pub config_late: bool,
     /// A server writes to the table of configuration entries when it starts (operator.md 4.1).
     pub start_writes_config_entries: bool,
 }

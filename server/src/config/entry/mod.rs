@@ -19,9 +19,9 @@ use crate::version::Version;
 pub(crate) use check::intentions::check_sources;
 pub(crate) use check::{EntryFlaw, check};
 pub(crate) use filter::{of_entries as filter_of_entries, of_intentions as filter_of_intentions};
-pub(crate) use show::{ShownEntry, ShownPart, fingerprint, weight};
+pub(crate) use show::{ShownEntry, ShownPart, weight};
 
-use kinds::{KINDS, Kind};
+use kinds::{KINDS, Kind, Unchecked};
 
 /// Whether the release has a kind of this name.
 pub(crate) fn is_known(kind: &str, version: Version) -> bool {
@@ -31,6 +31,26 @@ pub(crate) fn is_known(kind: &str, version: Version) -> bool {
 fn find(kind: &str, version: Version) -> Option<&'static Kind> {
     let mut kinds = KINDS.iter();
     kinds.find(|known| known.name == kind && known.is_known(version))
+}
+
+/// Whether a Consul of the release may refuse an entry that is taken here, for reasons that nobody has seen.
+pub(crate) fn is_unchecked(entry: &ConfigEntry, version: Version) -> bool {
+    match find(&entry.kind, version).map(|kind| kind.is_unchecked_in(version)) {
+        None | Some(Unchecked::Nothing) => false,
+        Some(Unchecked::Fields(names)) => has_any(&entry.body, names),
+        Some(Unchecked::Some | Unchecked::All) => true,
+    }
+}
+
+/// Whether a value, or one within it, has a member with one of these names.
+fn has_any(value: &ConfigValue, names: &[&str]) -> bool {
+    match value {
+        ConfigValue::Members(members) => members
+            .iter()
+            .any(|(name, value)| names.contains(&name.as_str()) || has_any(value, names)),
+        ConfigValue::List(list) => list.iter().any(|value| has_any(value, names)),
+        ConfigValue::Flag(_) | ConfigValue::Number(_) | ConfigValue::Text(_) => false,
+    }
 }
 
 /// Returns the entry of a JSON text, as a configuration file has it.
@@ -127,7 +147,7 @@ fn read(value: Value<'_>, version: Version) -> Result<Read, String> {
     let is_only = known.only_name.is_some();
     let stored = match &name[..] {
         _ if is_only && !known.checks_name(version) => only,
-        "" if is_only => only,
+        "" if is_only && !known.needs_its_name() => only,
         name => name,
     };
     body.remove("Kind");

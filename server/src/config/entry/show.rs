@@ -58,6 +58,11 @@ impl ShownPart {
         Self::of(Some(split), kinds::SPLIT, version)
     }
 
+    /// Shows how a resolver chooses one of the instances.
+    pub(crate) fn balancer(balancer: ConfigValue, version: Version) -> Self {
+        Self::of(Some(balancer), kinds::BALANCER, version)
+    }
+
     /// Shows a subset of a resolver.
     pub(crate) fn subset(subset: Option<ConfigValue>, version: Version) -> Self {
         Self::of(subset, kinds::SUBSET, version)
@@ -100,7 +105,9 @@ impl Serialize for ShownEntry<'_> {
         let form = Form::of(version);
         let (body, fields) = (whole(entry), fields(entry, version));
         let mut object = serializer.serialize_map(None)?;
-        put(&mut object, fields, Some(&body), form)?;
+        let behind = fields.iter().position(|field| field.name == "Hash");
+        let (before, behind) = fields.split_at(behind.unwrap_or(fields.len()));
+        put(&mut object, before, Some(&body), form)?;
         if version.has(Behaviour::ConfigLate) {
             let whole = Shown {
                 value: Some(&body),
@@ -113,6 +120,7 @@ impl Serialize for ShownEntry<'_> {
         let Index(modified) = self.row.modify_index;
         object.serialize_entry("CreateIndex", &created)?;
         object.serialize_entry("ModifyIndex", &modified)?;
+        put(&mut object, behind, Some(&body), form)?;
         object.end()
     }
 }
@@ -144,7 +152,7 @@ pub(super) fn sent(entry: &ConfigEntry, version: Version) -> String {
 }
 
 /// Returns the FNV-1a hash of a text. Consul's are others, and no client reads them.
-pub(crate) fn fingerprint(text: &str) -> u64 {
+fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })

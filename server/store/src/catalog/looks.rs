@@ -1,4 +1,4 @@
-//! A count, for tests, of the rows of checks that a command looks at.
+//! A count, for tests, of the rows of checks that a command looks at, and of the services in the chains that it compiles.
 
 /// Counts a row.
 #[cfg(not(test))]

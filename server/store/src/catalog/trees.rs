@@ -1,4 +1,4 @@
-//! The radix trees in which blocked reads of the catalog wait (session.md 4.5b).
+//! The radix trees in which blocked reads of the catalog and of configuration entries wait (session.md 4.5b).
 //!
 //! Consul's tables have several indexes each, and every index is a radix tree. A read waits at the node where its
 //! search ended, whatever index it reports. So it is woken by the entries it looked at and by some of their
@@ -10,6 +10,8 @@ use crate::catalog::Catalog;
 use crate::catalog::registration::{CheckRow, NodeRow, ServiceRow};
 use crate::catalog::service::gateway::GatewayPlace;
 use crate::command::effects::Touched;
+use crate::config::intention::INTENTION;
+use crate::config::{ConfigPlace, ConfigTable};
 use crate::kv::key::Key;
 use crate::kv::radix;
 use crate::ordered::OrderedMap;
@@ -29,7 +31,7 @@ pub(crate) type Entry = (Tree, Key);
 
 impl Trees {
     /// Builds the trees of these tables.
-    pub(crate) fn of(catalog: &Catalog) -> Self {
+    pub(crate) fn of(catalog: &Catalog, config: &ConfigTable) -> Self {
         let nodes = catalog.nodes.iter();
         let nodes = nodes.flat_map(|(name, row)| node_entries(name, row));
         let services = catalog.services.iter();
@@ -43,7 +45,8 @@ impl Trees {
             .chain(services)
             .chain(checks)
             .chain(coordinates)
-            .chain(gateways);
+            .chain(gateways)
+            .chain(config.rows.keys().filter_map(config_entry));
         for (tree, key) in entries {
             trees.0[tree as usize].insert(key, ());
         }
@@ -55,6 +58,13 @@ impl Trees {
         let path = key_of(parts);
         let keys = &self.0[tree as usize];
         Watch::Branch(tree, radix::watched_node(keys, path.as_bytes()))
+    }
+
+    /// Whether an entry in `tree` starts with `parts`.
+    pub(crate) fn has_any(&self, tree: Tree, parts: &[&str]) -> bool {
+        let first = key_of(parts);
+        let next = self.0[tree as usize].range(first.clone()..).next();
+        next.is_some_and(|(key, ())| key.as_bytes().starts_with(first.as_bytes()))
     }
 
     /// Removes an entry. Returns the node that the removal merges with its parent.
@@ -146,6 +156,11 @@ pub(crate) fn gateway_entry((gateway, service, port): &GatewayPlace) -> Entry {
     let mut key = key_of(&[gateway, service]).as_bytes().to_vec();
     key.extend_from_slice(port);
     (Tree::GatewayServices, Key::new(key))
+}
+
+/// Returns the entry of a configuration entry; none for an intention, which has a table of its own.
+pub(crate) fn config_entry((kind, name): &ConfigPlace) -> Option<Entry> {
+    (kind != INTENTION).then(|| (Tree::ConfigEntries, key_of(&[kind, name])))
 }
 
 /// Returns the key with these parts, each of which ends in a NUL.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::chain::{ChainError, protocol_of};
+use super::chain::{ChainError, PROXIES, protocol_of};
 use super::value::ConfigValue;
 use super::{ConfigPlace, ConfigRow, ConfigTable};
 use crate::catalog::Catalog;
@@ -12,7 +12,7 @@ use crate::catalog::registration::ServiceRow;
 use crate::catalog::service::gateway::{GatewayPlace, GatewayService, GatewayTable};
 use crate::catalog::service::{Instance, ServiceInstances, ServiceView};
 use crate::catalog::trees::gateway_entry;
-use crate::read::{Answer, Read, ReadResult, Subject, Tree, Watch};
+use crate::read::{Answer, Read, ReadResult, ReadSet, Subject, Tree, Watch};
 use crate::{Change, Index, Store};
 
 /// The kind of gateways that lead into the mesh.
@@ -82,7 +82,17 @@ impl Read for GatewayServices {
         let gateway = self.0.to_lowercase();
         let reads = vec![catalog.trees.search(Tree::GatewayServices, &[&gateway])];
         // The index is that of the whole table.
-        Ok(Answer::new(store.config.gateways_newest, rows, reads))
+        let mut whole = Answer::new(store.config.gateways_newest, Vec::new(), reads);
+        for row in rows {
+            if row.from_wildcard && row.gateway_kind == INGRESS {
+                whole.index = whole.index.max(store.config.newest);
+                if !store.is_led_to(&row, &mut whole.reads) {
+                    continue;
+                }
+            }
+            whole.rows.push(row);
+        }
+        Ok(whole)
     }
 }
 
@@ -168,7 +178,13 @@ struct Named<'a> {
 
 impl Named<'_> {
     /// Returns the row of a service, for which this stands.
-    fn row(&self, gateway: &ConfigRow, service: &str, index: Index) -> GatewayService {
+    fn row(
+        &self,
+        gateway: &ConfigRow,
+        service: &str,
+        is_known: bool,
+        index: Index,
+    ) -> GatewayService {
         GatewayService {
             gateway: gateway.entry.name.clone(),
             gateway_kind: gateway.entry.kind.clone(),
@@ -177,6 +193,7 @@ impl Named<'_> {
             port: self.port,
             protocol: self.protocol.to_owned(),
             from_wildcard: self.name == EVERY,
+            is_known,
             create_index: index,
             modify_index: index,
         }
@@ -223,7 +240,8 @@ fn rows_of(
             name => vec![name],
         };
         for name in names {
-            let row = named.row(gateway, name, index);
+            let is_known = named.name != EVERY && catalog.has_instances(name);
+            let row = named.row(gateway, name, is_known, index);
             rows.insert(row.place(), row);
         }
     }
@@ -231,6 +249,22 @@ fn rows_of(
 }
 
 impl Store {
+    /// Whether the wildcard of an ingress gateway leads to the service of this row, which has the protocol of the listener.
+    /// Notes what that depends on.
+    fn is_led_to(&self, row: &GatewayService, reads: &mut ReadSet) -> bool {
+        let service = row.service.to_lowercase();
+        let (proxies, everywhere) = PROXIES;
+        reads.push(self.config_watch(proxies, Some(everywhere)));
+        reads.push(self.config_watch("service-defaults", Some(&service)));
+        let mut is_in_mesh = true;
+        if self.rules.config_late {
+            let trees = &self.catalog.trees;
+            reads.push(trees.search(Tree::Destinations, &[&service]));
+            is_in_mesh = trees.has_any(Tree::Destinations, &[&service]);
+        }
+        is_in_mesh && protocol_of(&self.config, &service) == row.protocol
+    }
+
     /// Returns the rows that the entries of all gateways and the catalog make.
     pub(crate) fn gateway_services_anew(&self) -> GatewayTable {
         let gateways = KINDS.iter().flat_map(|kind| self.config.of_kind(kind));
@@ -282,7 +316,7 @@ impl Change<'_> {
         for gateway in &gateways {
             let named = named(gateway).into_iter();
             for named in named.take_while(|named| named.name == EVERY) {
-                let row = named.row(gateway, &instance.service.name, self.index);
+                let row = named.row(gateway, &instance.service.name, true, self.index);
                 let known = self.store.catalog.gateway_services.0.get(&row.place());
                 if known.is_some_and(|known| known.says_the_same(&row)) {
                     continue;

@@ -12,11 +12,12 @@ use std::sync::Arc;
 
 use crate::catalog::service::gateway::{GatewayService, GatewayTable};
 use crate::catalog::service::virtual_address::{self, VirtualRow, VirtualTable};
+use crate::catalog::trees::config_entry;
 use crate::command::Command;
 use crate::command::effects::Touched;
 use crate::command::entry::{self, LogEntry};
 use crate::ordered::OrderedMap;
-use crate::read::{Answer, News, Read, ReadResult, Subject, Watch};
+use crate::read::{Answer, News, Read, ReadResult, Subject, Tree, Watch};
 use crate::{Change, Index, Store};
 
 use chain::ChainError;
@@ -59,7 +60,7 @@ impl ConfigEntry {
     }
 }
 
-fn place(kind: &str, name: &str) -> ConfigPlace {
+pub(crate) fn place(kind: &str, name: &str) -> ConfigPlace {
     (kind.to_owned(), name.to_lowercase())
 }
 
@@ -184,7 +185,7 @@ pub struct ConfigWrite {
     pub entry: ConfigEntry,
     /// The index that the present one must have, 0 for a missing one; `None` for any.
     pub cas: Option<Index>,
-    /// Whether an entry that says nothing new is not written.
+    /// Whether an entry that says nothing new is not written, whatever index is asked for.
     pub skips_identical: bool,
 }
 
@@ -224,7 +225,6 @@ impl Command for ConfigWrite {
         let current = table.rows.get(&place).map(Arc::clone);
         if let (true, Some(current)) = (self.skips_identical, &current)
             && current.entry == self.entry
-            && self.cas.is_none_or(|cas| cas == current.modify_index)
         {
             return Ok(true);
         }
@@ -292,7 +292,8 @@ impl Change<'_> {
             Some(row) => table.rows.insert(place.clone(), Arc::clone(row)),
             None => table.rows.remove(&place),
         };
-        chain::check(&table, &place, rules.config_partitions)?;
+        chain::check(&table, &place, rules.config_late)?;
+        check_mutual_tls(&table, &place)?;
         gateway::check(&table, &place)?;
         intention::check(&table, &place)?;
         if place.0 == INTENTION {
@@ -302,6 +303,9 @@ impl Change<'_> {
         }
         self.store.config = table;
         self.entry_holds_virtual_address(&place, row.as_deref());
+        let entry: Vec<_> = config_entry(&place).into_iter().collect();
+        let now = row.is_some().then(|| entry.clone());
+        self.replace_entries(&entry, now.unwrap_or_default());
         if gateway::KINDS.contains(&place.0.as_str()) {
             self.gateway_changed(before.as_deref(), row.as_deref());
         }
@@ -313,19 +317,46 @@ impl Change<'_> {
     }
 }
 
+/// Refuses permissive mutual TLS unless the entry of the mesh allows it. What is kept already stays when that changes.
+fn check_mutual_tls(table: &ConfigTable, place: &ConfigPlace) -> Result<(), ChainError> {
+    let row = table.rows.get(place);
+    let mode = row.map_or("", |row| row.entry.body.text("MutualTLSMode"));
+    let mesh = table.body("mesh", "mesh");
+    if mode != "permissive" || mesh.is_some_and(|it| it.flag("AllowEnablingPermissiveMutualTLS")) {
+        return Ok(());
+    }
+    let text = "cannot set MutualTLSMode=permissive because AllowEnablingPermissiveMutualTLS=false in the mesh config entry";
+    Err(ChainError(text.to_owned()))
+}
+
 impl Store {
-    /// Returns the answer of a read that finds nothing. Earlier releases wake it at any change of an entry (operator.md
-    /// 4.1).
+    /// Returns what the entry with this name, or those of the kind, depend on. What is missing in earlier releases depends
+    /// on the branch of Consul's tree where it would be (operator.md 4.1.r16); intentions have no place there.
+    pub(crate) fn config_watch(&self, kind: &str, name: Option<&str>) -> Watch {
+        let is_there = name.is_some_and(|name| self.config.row(kind, name).is_some());
+        match name {
+            _ if !is_there && !self.rules.missing_keeps_blocking && kind != INTENTION => {
+                let parts: Vec<_> = [kind].into_iter().chain(name).collect();
+                self.catalog.trees.search(Tree::ConfigEntries, &parts)
+            }
+            Some(name) => Watch::ConfigEntry {
+                kind: kind.to_owned(),
+                name: name.to_owned(),
+            },
+            None => Watch::ConfigKind(kind.to_owned()),
+        }
+    }
+
+    /// Returns the answer of a read that finds nothing.
     fn no_config<T>(&self, kind: &str, rows: T, watch: Watch) -> Answer<T> {
         let newest = self.config.newest_of(kind);
+        let mut answer = Answer::new(newest, rows, vec![watch]);
         if self.rules.missing_keeps_blocking {
-            Answer {
-                news: News::Existence,
-                ..Answer::new(newest, rows, vec![watch])
-            }
-        } else {
-            Answer::new(newest, rows, vec![Watch::Config])
+            answer.news = News::Existence;
+        } else if kind == INTENTION {
+            answer.reads = vec![Watch::ConfigKind(kind.to_owned())];
         }
+        answer
     }
 }
 
@@ -342,7 +373,7 @@ impl Read for ConfigGet {
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let (kind, name) = place(&self.kind, &self.name);
         let row = store.config.row(&self.kind, &self.name).map(Arc::clone);
-        let watch = Watch::ConfigEntry { kind, name };
+        let watch = store.config_watch(&kind, Some(&name));
         Ok(match row {
             Some(row) => Answer::new(store.config.newest, Some(row), vec![watch]),
             None => store.no_config(&self.kind, None, watch),
@@ -360,7 +391,7 @@ impl Read for ConfigList {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let rows: Vec<_> = store.config.of_kind(&self.0).map(Arc::clone).collect();
-        let watch = Watch::ConfigKind(self.0.clone());
+        let watch = store.config_watch(&self.0, None);
         Ok(if rows.is_empty() {
             store.no_config(&self.0, rows, watch)
         } else {

@@ -27,7 +27,7 @@ pub(crate) const OLDEST: VersionRules = VersionRules {
     acl_policy_names_have_slash: false,
     acl_tokens_end_within_a_day: true,
     acl_grants_as_given: false,
-    config_partitions: false,
+    config_late: false,
     start_writes_config_entries: false,
 };
 
@@ -41,7 +41,7 @@ const MIDDLE: VersionRules = VersionRules {
     acl_policy_names_have_slash: true,
     acl_tokens_end_within_a_day: false,
     acl_grants_as_given: true,
-    config_partitions: true,
+    config_late: true,
     start_writes_config_entries: true,
     ..OLDEST
 };

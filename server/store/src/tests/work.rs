@@ -8,9 +8,9 @@ use super::random::agent_start;
 use crate::catalog::looks::looks;
 use crate::timestamp::Timestamp;
 use crate::{
-    AgentCommand, Alias, Behavior, CheckSource, CheckSpec, Content, Deregistration, Index, Key,
-    KvVerb, KvWrite, NewCheck, NewNode, NewService, NewSession, Registration, ServiceSpec,
-    SessionId, Store, Thresholds,
+    AgentCommand, Alias, Behavior, CheckSource, CheckSpec, ConfigEntry, ConfigMembers, ConfigValue,
+    ConfigWrite, Content, Deregistration, Index, Key, KvVerb, KvWrite, NewCheck, NewNode,
+    NewService, NewSession, Registration, ServiceSpec, SessionId, Store, Thresholds,
 };
 
 /// The number of the agent's services, each with a check.
@@ -143,5 +143,44 @@ fn a_command_looks_at_the_checks_that_it_touches_and_no_others() {
         let (looked_at, applied) = looks(|| command.apply(&mut store, Timestamp::ZERO));
         applied.result.expect("nothing speaks against it");
         assert!(looked_at <= most, "{name} looked at {looked_at} checks");
+    }
+}
+
+/// Writes a resolver that leads to another service. Returns how many services the chains have that this compiled.
+fn resolver(store: &mut Store, name: &str, field: &str, to: ConfigValue) -> usize {
+    let write = ConfigWrite {
+        entry: ConfigEntry {
+            kind: "service-resolver".to_owned(),
+            name: name.to_owned(),
+            body: ConfigValue::Members(ConfigMembers::from([(field.to_owned(), to)])),
+        },
+        cas: None,
+        skips_identical: true,
+    };
+    let (services, applied) = looks(|| store.apply(Timestamp::ZERO, write));
+    assert_eq!(applied.result, Ok(true));
+    services
+}
+
+#[test]
+fn a_resolver_compiles_the_chains_that_it_may_break_and_no_others() {
+    const RESOLVERS: usize = 1000;
+    let to = |name: String| {
+        let members = [("Service".to_owned(), ConfigValue::Text(name))];
+        ConfigValue::Members(ConfigMembers::from(members))
+    };
+    let mut store = Store::new(super::NEWEST, Index(9));
+    let name = |number: usize| format!("s{number}");
+    for number in 0..RESOLVERS {
+        // All that were written before lead to this one in the end.
+        let next = to(name(number + 1));
+        let services = resolver(&mut store, &name(number), "Redirect", next);
+        assert!(services <= 10, "resolver {number} compiled {services}");
+    }
+    for number in 0..RESOLVERS {
+        let next = ConfigMembers::from([("*".to_owned(), to(format!("f{}", number + 1)))]);
+        let next = ConfigValue::Members(next);
+        let services = resolver(&mut store, &format!("f{number}"), "Failover", next);
+        assert!(services <= 10, "failover {number} compiled {services}");
     }
 }

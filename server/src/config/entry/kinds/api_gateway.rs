@@ -1,6 +1,6 @@
 //! API gateways, their routes and certificates.
 
-use super::common::{KIND, NAME, PROVIDERS, TOKENS};
+use super::common::{KIND, NAME, PROVIDERS};
 use crate::entry::field::Shape::{self, Flag, Int, Kept, List, Nanos, Pointer, Struct, Text, Uint};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
 use crate::version::Behaviour::ConfigLate;
@@ -15,7 +15,7 @@ const REFERENCE: &[Field] = &[
 ];
 const STATUS: Field = always(
     "Status",
-    Struct(&[set(
+    Struct(&[always(
         "Conditions",
         List(&Struct(&[
             always("Type", Text),
@@ -28,7 +28,8 @@ const STATUS: Field = always(
     )]),
 );
 const PARENTS: Field = always("Parents", List(&Struct(REFERENCE)));
-const POLICY: Shape = Struct(&[TOKENS]);
+/// What a listener asks of tokens: all of it is a feature of Enterprise.
+const POLICY: Shape = Struct(&[]);
 
 pub(super) const API_GATEWAY: &[Field] = fields![
     KIND,
@@ -44,17 +45,17 @@ pub(super) const API_GATEWAY: &[Field] = fields![
                 "TLS",
                 Struct(&[
                     always("Certificates", List(&Struct(REFERENCE))),
-                    set("MaxVersion", Text),
-                    set("MinVersion", Text),
-                    set("CipherSuites", TEXTS),
+                    always("MaxVersion", Text),
+                    always("MinVersion", Text),
+                    always("CipherSuites", TEXTS),
                 ])
             ),
             set("Override", POLICY),
             set("Default", POLICY),
             set("MaxRequestHeadersKB", Int).since(ConfigLate),
         ]))
-    ),
-    STATUS,
+    );
+    behind STATUS
 ];
 pub(super) const BOUND_API_GATEWAY: &[Field] = fields![
     KIND,
@@ -133,8 +134,8 @@ pub(super) const HTTP_ROUTE: &[Field] = fields![
     NAME,
     PARENTS,
     always("Rules", List(&Struct(RULE))),
-    always("Hostnames", TEXTS),
-    STATUS,
+    always("Hostnames", TEXTS);
+    behind STATUS
 ];
 pub(super) const TCP_ROUTE: &[Field] = fields![
     KIND,
@@ -147,8 +148,8 @@ pub(super) const TCP_ROUTE: &[Field] = fields![
             set("Partition", Text),
             set("Namespace", Text),
         ]))
-    ),
-    STATUS,
+    );
+    behind STATUS
 ];
 pub(super) const INLINE_CERTIFICATE: &[Field] = fields![
     KIND,

@@ -110,8 +110,8 @@ pub(super) const SERVICE_DEFAULTS: &[Field] = fields![
         )])
     )
     .since(ConfigJwtProviders),
-    EXTENSIONS,
-    set("MaxRequestHeadersKB", Int).since(ConfigLate),
+    EXTENSIONS;
+    last set("MaxRequestHeadersKB", Int).since(ConfigLate)
 ];
 
 pub(super) const PROXY_DEFAULTS: &[Field] = fields![
@@ -179,8 +179,8 @@ pub(in super::super) const ROUTE: &[Field] = &[
             set("PrefixRewrite", Text),
             set("NumRetries", Uint),
             set("RetryOnConnectFailure", Flag),
-            set("RetryOnStatusCodes", List(&Uint)),
             set("RetryOn", TEXTS).since(ConfigApiGateways),
+            set("RetryOnStatusCodes", List(&Uint)),
             HEADER_CHANGES,
             RESPONSE_CHANGES,
         ]),
@@ -225,34 +225,32 @@ pub(super) const RESOLVER: &[Field] = fields![
         ])
     ),
     set("Failover", Map(&Struct(FAILOVER))),
-    set(
-        "LoadBalancer",
-        Struct(&[
-            set("Policy", Text),
-            set(
-                "RingHashConfig",
-                Struct(&[set("MinimumRingSize", Int), set("MaximumRingSize", Int)])
-            ),
-            set("LeastRequestConfig", Struct(&[set("ChoiceCount", Uint)])),
-            set(
-                "HashPolicies",
-                List(&Struct(&[
-                    set("Field", Text),
-                    set("FieldValue", Text),
-                    set(
-                        "CookieConfig",
-                        Struct(&[set("Session", Flag), set("TTL", Nanos), set("Path", Text)])
-                    ),
-                    set("SourceIP", Flag),
-                    set("Terminal", Flag),
-                ]))
-            ),
-        ])
-    )
-    .since(ConfigLoadBalancers),
+    set("LoadBalancer", Struct(BALANCER)).since(ConfigLoadBalancers),
     set("PrioritizeByLocality", Struct(&[set("Mode", Text)])).since(ConfigSamenessGroups),
 ];
 pub(in super::super) const SUBSET: &[Field] = &[set("Filter", Text), set("OnlyPassing", Flag)];
+/// How one of the instances is chosen.
+pub(in super::super) const BALANCER: &[Field] = &[
+    set("Policy", Text),
+    set(
+        "RingHashConfig",
+        Struct(&[set("MinimumRingSize", Int), set("MaximumRingSize", Int)]),
+    ),
+    set("LeastRequestConfig", Struct(&[set("ChoiceCount", Uint)])),
+    set(
+        "HashPolicies",
+        List(&Struct(&[
+            set("Field", Text),
+            set("FieldValue", Text),
+            set(
+                "CookieConfig",
+                Struct(&[set("Session", Flag), set("TTL", Nanos), set("Path", Text)]),
+            ),
+            set("SourceIP", Flag),
+            set("Terminal", Flag),
+        ])),
+    ),
+];
 const FAILOVER: &[Field] = &[
     set("Service", Text),
     set("ServiceSubset", Text),

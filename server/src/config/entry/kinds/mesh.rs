@@ -1,7 +1,7 @@
 //! The mesh as a whole: who may call whom, with which tokens, and what other partitions and peers see.
 
 use super::common::{KIND, MATCHER, NAME, TOKENS};
-use crate::entry::field::Shape::{Flag, Ignored, Int, List, Nanos, Struct, Text};
+use crate::entry::field::Shape::{Flag, Int, List, Nanos, Struct, Text};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
 use crate::version::Behaviour::{
     ConfigCertificateFiles, ConfigPeers, ConfigSamenessGroups, ConfigValidClusters,
@@ -51,7 +51,6 @@ const TLS_VERSIONS: &[Field] = &[
 ];
 pub(super) const MESH: &[Field] = fields![
     KIND,
-    set("Name", Ignored),
     always(
         "TransparentProxy",
         Struct(&[always("MeshDestinationsOnly", Flag)])

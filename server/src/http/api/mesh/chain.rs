@@ -63,6 +63,7 @@ async fn chain(mut request: Request) -> Result<Reply, Failure> {
             request.version(),
         ));
     }
+    request.check_tenancy()?;
     let overrides = if request.method == Method::POST {
         overrides(&mut request).await?
     } else {
@@ -76,7 +77,12 @@ async fn chain(mut request: Request) -> Result<Reply, Failure> {
         b"" => own_datacenter.clone(),
         asked => String::from_utf8_lossy(asked).into_owned(),
     };
-    let asked = request.query.get("compile-dc").to_owned();
+    // Later releases tell filters apart, though a chain has none (operator.md 5.r9).
+    let filter = match request.has(Behaviour::ConfigLate) {
+        true => request.query.get("filter"),
+        false => b"",
+    };
+    let asked = [request.query.get("compile-dc"), filter].map(<[u8]>::to_owned);
     let read = ChainRequest {
         service,
         own_datacenter,
@@ -128,8 +134,8 @@ fn shown_chain(chain: &Chain, read: &ChainRequest, version: Version) -> impl Ser
         "Namespace" => "default",
         "Partition" if is_late => "default",
         "Datacenter" => read.datacenter.clone(),
+        "CustomizationHash" if *applied != ChainOverrides::default() => customization(applied),
         "Default" if is_late && chain.is_default => true,
-        "CustomizationHash" if *applied != ChainOverrides::default() => fingerprint(applied),
         "Protocol" => chain.protocol.clone(),
         "StartNode" => chain.start.clone(),
         "Nodes" => nodes,
@@ -139,10 +145,30 @@ fn shown_chain(chain: &Chain, read: &ChainRequest, version: Version) -> impl Ser
     }
 }
 
-/// Returns eight digits that differ with the settings. Consul's are others.
-fn fingerprint(applied: &ChainOverrides) -> String {
-    let hash = entry::fingerprint(&format!("{applied:?}"));
-    format!("{:08x}", hash >> 32)
+/// Returns the first digits of the sum over what was set, as the Go library `hashstructure` makes it: the members of a
+/// structure are joined without order, each a hash of those of its name and value.
+fn customization(applied: &ChainOverrides) -> String {
+    let of = |parts: [u64; 2]| fnv1(parts.map(u64::to_le_bytes).as_flattened());
+    let member = |name: &str, value: u64| of([fnv1(name.as_bytes()), value]);
+    let mode = member("Mode", fnv1(applied.mesh_gateway.as_bytes()));
+    let members = [
+        member("OverrideMeshGateway", fnv1(b"MeshGatewayConfig") ^ mode),
+        member("OverrideProtocol", fnv1(applied.protocol.as_bytes())),
+        member(
+            "OverrideConnectTimeout",
+            fnv1(&applied.connect_timeout_ns.to_le_bytes()),
+        ),
+    ];
+    // The structure itself has no name.
+    let sum = members.iter().fold(fnv1(b""), |sum, part| sum ^ part);
+    format!("{sum:x}").chars().take(8).collect()
+}
+
+/// FNV-1 with 64 bits.
+fn fnv1(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        hash.wrapping_mul(0x0100_0000_01b3) ^ u64::from(*byte)
+    })
 }
 
 fn shown_node(node: &ChainNode, version: Version) -> impl Serialize + use<> {
@@ -182,23 +208,32 @@ fn shown_node(node: &ChainNode, version: Version) -> impl Serialize + use<> {
     let resolver = match node {
         ChainNode::Resolver {
             connect_timeout_ns,
+            request_timeout_ns,
             is_default,
             target,
             failover,
+            ..
         } => Some(object! {
             "ConnectTimeout" => duration::format(*connect_timeout_ns),
+            "RequestTimeout" if *request_timeout_ns != 0 => *request_timeout_ns,
             "Default" if *is_default => true,
             "Target" => target.clone(),
             "Failover" if !failover.is_empty() => object! { "Targets" => failover.clone(), },
         }),
         _ => None,
     };
+    let balancer = match node {
+        ChainNode::Resolver { load_balancer, .. } => load_balancer.clone(),
+        _ => None,
+    };
+    let balancer = balancer.map(|balancer| ShownPart::balancer(balancer, version));
     object! {
         "Type" => kind,
         "Name" => name.clone(),
         "Routes" if routes.is_some() => routes,
         "Splits" if splits.is_some() => splits,
         "Resolver" if resolver.is_some() => resolver,
+        "LoadBalancer" if balancer.is_some() => balancer,
     }
 }
 
@@ -209,6 +244,7 @@ fn shown_target(id: &str, target: &ChainTarget, version: Version) -> impl Serial
         subset,
         namespace,
         datacenter,
+        peer,
         mesh_gateway,
         external_sni,
         ..
@@ -225,12 +261,13 @@ fn shown_target(id: &str, target: &ChainTarget, version: Version) -> impl Serial
         "ServiceSubset" if !subset.is_empty() => subset.clone(),
         "Namespace" => namespace.clone(),
         "Partition" if is_late => "default",
-        "Datacenter" => datacenter.clone(),
+        "Datacenter" if peer.is_empty() => datacenter.clone(),
+        "Peer" if !peer.is_empty() => peer.clone(),
         "MeshGateway" => object! { "Mode" if !mesh_gateway.is_empty() => mesh_gateway.clone(), },
         "Subset" => ShownPart::subset(target.definition.clone(), version),
-        "TransparentProxy" if is_late => object! {},
+        "TransparentProxy" if is_late => object! { "DialedDirectly" if target.dialed_directly => true, },
         "External" if is_external => true,
-        "SNI" => sni.clone(),
-        "Name" => name.clone(),
+        "SNI" if peer.is_empty() => sni.clone(),
+        "Name" if peer.is_empty() => name.clone(),
     }
 }

@@ -49,8 +49,9 @@ fn shown(row: &GatewayService, version: Version) -> impl Serialize + use<> {
     let hosts: Vec<String> = row.fields.texts("Hosts").map(str::to_owned).collect();
     let files = ["CAFile", "CertFile", "KeyFile", "SNI"].map(text);
     let [ca, certificate, key, sni] = files;
+    let is_late = version.has(Behaviour::ConfigLate);
     let rewrites = !is_ingress
-        && version.has(Behaviour::ConfigLate)
+        && is_late
         && !matches!(
             row.fields.get("DisableAutoHostRewrite"),
             Some(ConfigValue::Flag(true))
@@ -67,6 +68,7 @@ fn shown(row: &GatewayService, version: Version) -> impl Serialize + use<> {
         "KeyFile" if key.is_some() => key,
         "SNI" if sni.is_some() => sni,
         "FromWildcard" if row.from_wildcard => true,
+        "ServiceKind" if is_late && row.is_known && !is_ingress => "service",
         "CreateIndex" => row.create_index,
         "ModifyIndex" => row.modify_index,
         "AutoHostRewrite" if rewrites => true,

@@ -26,6 +26,10 @@ pub struct GatewayService {
     pub protocol: String,
     /// Whether the service is there because the gateway has all.
     pub from_wildcard: bool,
+    /// Whether the service was known when the row was written. Rows that a gateway's entry has of its wildcard do not
+    /// say so, those of registrations do (operator.md 3.r6d).
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub is_known: bool,
     /// The index since which it is there.
     pub create_index: Index,
     /// The index of its last change.
@@ -46,9 +50,10 @@ impl GatewayService {
         (gateway, service, port_bytes(self.port))
     }
 
-    /// Whether two rows differ in their indexes alone.
+    /// Whether two rows differ in their indexes alone, and in what is known of the service.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         let known = Self {
+            is_known: self.is_known,
             create_index: self.create_index,
             modify_index: self.modify_index,
             ..other.clone()

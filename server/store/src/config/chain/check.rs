@@ -1,24 +1,25 @@
 //! Which chains a change of an entry concerns, and whether all of them still can be compiled.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
-use super::{ChainError, ChainRequest, ConfigTable, ConfigValue, compile};
+use super::{ChainError, ChainRequest, ConfigTable, ConfigValue, PROXIES, compile};
 
 /// The kinds that make chains.
 const KINDS: [&str; 3] = ["service-router", "service-splitter", "service-resolver"];
 /// The datacenter in which a changed chain is tried. Only its errors matter, which name it.
 const DATACENTER: &str = "dc1";
 
-/// Compiles all chains that the entry at this place concerns: its own first, then those that lead to it. That of all
+/// Compiles the chains that the entry at this place concerns: its own first, then those that lead to it. That of all
 /// proxies concerns every chain.
 pub(crate) fn check(
     table: &ConfigTable,
     (kind, name): &(String, String),
-    partitions: bool,
+    is_late: bool,
 ) -> Result<(), ChainError> {
     let mut open = VecDeque::new();
+    let concerns_all = kind == PROXIES.0;
     match kind.as_str() {
-        "proxy-defaults" => {
+        _ if concerns_all => {
             let rows = KINDS.iter().flat_map(|kind| table.of_kind(kind));
             open.extend(rows.map(|row| row.entry.name.clone()));
         }
@@ -26,7 +27,6 @@ pub(crate) fn check(
         kind if KINDS.contains(&kind) => open.push_back(name.clone()),
         _ => return Ok(()),
     }
-    let leading = leading(table);
     let mut seen = BTreeSet::new();
     while let Some(name) = open.pop_front() {
         if !seen.insert(name.to_lowercase()) {
@@ -38,28 +38,39 @@ pub(crate) fn check(
             datacenter: DATACENTER.to_owned(),
             ..ChainRequest::default()
         };
-        compile(table, &request, partitions)?;
-        open.extend(
-            leading
-                .get(&name.to_lowercase())
-                .into_iter()
-                .flatten()
-                .cloned(),
-        );
+        compile(table, &request, is_late)?;
+        let name = name.to_lowercase();
+        // The changed entry may be a part of chains that its own does not show; so may entries on the way to it.
+        let is_seen_whole = concerns_all || (seen.len() > 1 && leads_all_alike(table, &name));
+        if !is_seen_whole {
+            let rows = KINDS.iter().flat_map(|kind| table.of_kind(kind));
+            let leading = rows.filter(|row| led_to(&row.entry.body).any(|to| is_called(to, &name)));
+            open.extend(leading.map(|row| row.entry.name.clone()));
+        }
     }
     Ok(())
 }
 
-/// Returns the services whose entries lead to each service, which is in lower case.
-fn leading(table: &ConfigTable) -> BTreeMap<String, Vec<String>> {
-    let mut leading: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in KINDS.iter().flat_map(|kind| table.of_kind(kind)) {
-        for to in led_to(&row.entry.body) {
-            let from = leading.entry(to.to_lowercase()).or_default();
-            from.push(row.entry.name.clone());
-        }
+/// Whether every chain that leads to a service goes on from there as the service's own chain does, which was compiled.
+fn leads_all_alike(table: &ConfigTable, service: &str) -> bool {
+    let chooses = ["service-router", "service-splitter"];
+    let resolver = table.body("service-resolver", service);
+    let mut failover = resolver
+        .into_iter()
+        .flat_map(|body| body.members("Failover"));
+    chooses
+        .iter()
+        .all(|kind| table.body(kind, service).is_none())
+        && failover.all(|(subset, _)| subset == "*")
+}
+
+/// Whether this is a name, which is given in lower case.
+fn is_called(text: &str, name: &str) -> bool {
+    if text.is_ascii() {
+        text.eq_ignore_ascii_case(name)
+    } else {
+        text.to_lowercase() == name
     }
-    leading
 }
 
 /// Returns the services to which an entry leads, other than its own.

@@ -6,13 +6,15 @@ mod check;
 mod resolve;
 mod split;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::Store;
-use crate::config::ConfigTable;
+use crate::catalog::looks::looked_at;
+use crate::config;
 use crate::config::value::ConfigValue;
-use crate::read::{Answer, Read, ReadResult, Subject, Watch};
+use crate::config::{ConfigPlace, ConfigTable};
+use crate::read::{Answer, Read, ReadResult, Subject};
 
 pub(crate) use check::check;
 
@@ -55,6 +57,8 @@ pub struct Chain {
     pub applied: ChainOverrides,
     /// Whether no entry leads elsewhere.
     pub is_default: bool,
+    /// Where entries were looked for.
+    pub(crate) looked_up: BTreeSet<ConfigPlace>,
 }
 
 /// A node of a chain.
@@ -78,6 +82,10 @@ pub enum ChainNode {
     Resolver {
         /// The timeout of connections, in nanoseconds.
         connect_timeout_ns: i64,
+        /// The timeout of requests, in nanoseconds; 0 for none.
+        request_timeout_ns: i64,
+        /// How one of the instances is chosen, if the entry says so.
+        load_balancer: Option<ConfigValue>,
         /// Whether no entry says anything.
         is_default: bool,
         /// The id of the target.
@@ -107,8 +115,10 @@ pub struct ChainTarget {
     pub subset: String,
     /// The namespace.
     pub namespace: String,
-    /// The datacenter.
+    /// The datacenter; empty for a service of a peer.
     pub datacenter: String,
+    /// The peer; empty for a service of this cluster.
+    pub peer: String,
     /// The mode of mesh gateways; empty if unset.
     pub mesh_gateway: String,
     /// What the entry says of the subset.
@@ -117,6 +127,8 @@ pub struct ChainTarget {
     pub external_sni: String,
     /// The timeout of connections, in nanoseconds.
     pub connect_timeout_ns: i64,
+    /// Whether instances are dialed at their own addresses.
+    pub dialed_directly: bool,
 }
 
 /// Why entries make no chain or gateway, in Consul's words.
@@ -131,6 +143,8 @@ impl fmt::Display for ChainError {
 
 impl std::error::Error for ChainError {}
 
+/// The kind and name of the entry of all proxies.
+pub(crate) const PROXIES: (&str, &str) = ("proxy-defaults", "global");
 /// The namespace of all that names no other.
 const NAMESPACE: &str = "default";
 
@@ -138,8 +152,8 @@ const NAMESPACE: &str = "default";
 struct Compiler<'a> {
     table: &'a ConfigTable,
     request: &'a ChainRequest,
-    /// Whether ids have a partition.
-    partitions: bool,
+    /// Whether this is late 2025 ([`crate::VersionRules::config_late`]).
+    is_late: bool,
     chain: Chain,
 }
 
@@ -147,7 +161,7 @@ struct Compiler<'a> {
 pub(crate) fn compile(
     table: &ConfigTable,
     request: &ChainRequest,
-    partitions: bool,
+    is_late: bool,
 ) -> Result<Chain, ChainError> {
     let mut protocol = protocol_of(table, &request.service);
     let mut applied = ChainOverrides::default();
@@ -159,10 +173,11 @@ pub(crate) fn compile(
     let mut compiler = Compiler {
         table,
         request,
-        partitions,
+        is_late,
         chain: Chain {
             protocol,
             applied,
+            looked_up: BTreeSet::from([config::place(PROXIES.0, PROXIES.1)]),
             ..Chain::default()
         },
     };
@@ -178,7 +193,7 @@ pub(crate) fn protocol_of(table: &ConfigTable, service: &str) -> String {
         let own = own.text("Protocol");
         return if own.is_empty() { "tcp" } else { own }.to_lowercase();
     }
-    let proxies = table.body("proxy-defaults", "global");
+    let proxies = table.body(PROXIES.0, PROXIES.1);
     let config = proxies.and_then(|body| match body.get("Config") {
         Some(ConfigValue::Text(config)) => text_member(config, "protocol"),
         _ => None,
@@ -210,18 +225,19 @@ pub(crate) fn has_requests(protocol: &str) -> bool {
 
 impl Compiler<'_> {
     /// Returns the entry of this kind and name, unless the protocol was set to one without requests.
-    fn advanced(&self, kind: &str, service: &str) -> Option<(String, ConfigValue)> {
-        let chain = &self.chain;
+    fn advanced(&mut self, kind: &str, service: &str) -> Option<(String, ConfigValue)> {
+        let chain = &mut self.chain;
         if !chain.applied.protocol.is_empty() && !has_requests(&chain.protocol) {
             return None;
         }
+        chain.looked_up.insert(config::place(kind, service));
         let row = self.table.row(kind, service)?;
         Some((row.entry.name.clone(), row.entry.body.clone()))
     }
 
     /// Returns the name of a node that stands for a service.
     fn name(&self, service: &str) -> String {
-        if self.partitions {
+        if self.is_late {
             format!("{service}.{NAMESPACE}.default")
         } else {
             format!("{service}.{NAMESPACE}")
@@ -245,8 +261,11 @@ impl Compiler<'_> {
     }
 
     /// Notes that the chain has a service, which must have the chain's protocol.
-    fn note_protocol(&self, service: &str) -> Result<(), ChainError> {
-        let chain = &self.chain;
+    fn note_protocol(&mut self, service: &str) -> Result<(), ChainError> {
+        looked_at();
+        let chain = &mut self.chain;
+        let place = config::place("service-defaults", service);
+        chain.looked_up.insert(place);
         if !self.request.overrides.protocol.is_empty() {
             return Ok(());
         }
@@ -305,7 +324,10 @@ impl Compiler<'_> {
         chain.is_default = match &chain.nodes[&chain.start] {
             ChainNode::Resolver {
                 is_default, target, ..
-            } => *is_default && chain.targets[target].service == self.request.service,
+            } => {
+                let target = &chain.targets[target];
+                *is_default && target.service == self.request.service && target.peer.is_empty()
+            }
             _ => false,
         };
         Ok(self.chain)
@@ -341,7 +363,10 @@ impl Read for ChainRequest {
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
         let table = &store.config;
-        let chain = compile(table, self, store.rules.config_partitions)?;
-        Ok(Answer::new(table.newest, chain, vec![Watch::Config]))
+        let chain = compile(table, self, store.rules.config_late)?;
+        let places = chain.looked_up.iter();
+        let reads = places.map(|(kind, name)| store.config_watch(kind, Some(name)));
+        let reads = reads.collect();
+        Ok(Answer::new(table.newest, chain, reads))
     }
 }

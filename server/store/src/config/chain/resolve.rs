@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{ChainError, ChainNode, ChainTarget, Compiler};
+use super::{ChainError, ChainNode, ChainTarget, Compiler, PROXIES};
+use crate::config;
 use crate::config::value::ConfigValue;
 
 /// The timeout of connections unless a resolver has another.
@@ -15,9 +16,11 @@ impl<'a> Compiler<'a> {
         let target_id = self.add_target(&target)?;
         let id = format!("resolver:{target_id}");
         if !self.chain.nodes.contains_key(&id) {
-            let resolver = self.resolver(&target.service);
+            let resolver = self.resolver(&target);
             let node = ChainNode::Resolver {
                 connect_timeout_ns: self.chain.targets[&target_id].connect_timeout_ns,
+                request_timeout_ns: resolver.map_or(0, |it| it.number("RequestTimeout")),
+                load_balancer: resolver.and_then(|it| it.get("LoadBalancer")).cloned(),
                 is_default: resolver.is_none_or(is_default),
                 failover: self.failover(resolver, &target, &target_id)?,
                 target: target_id,
@@ -28,12 +31,14 @@ impl<'a> Compiler<'a> {
     }
 
     /// Follows redirects and default subsets.
-    fn led(&self, mut target: ChainTarget) -> Result<ChainTarget, ChainError> {
+    fn led(&mut self, mut target: ChainTarget) -> Result<ChainTarget, ChainError> {
         let mut path = vec![self.target_id(&target)];
         let mut seen = BTreeSet::from([path[0].clone()]);
         loop {
-            self.note_protocol(&target.service)?;
-            let Some(resolver) = self.resolver(&target.service) else {
+            if target.peer.is_empty() {
+                self.note_protocol(&target.service)?;
+            }
+            let Some(resolver) = self.resolver(&target) else {
                 return Ok(target);
             };
             let redirect = resolver.get("Redirect");
@@ -58,8 +63,15 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn resolver(&self, service: &str) -> Option<&'a ConfigValue> {
-        self.table.body("service-resolver", service)
+    /// Returns the resolver of a target's service. What a peer does with its own is not known here.
+    fn resolver(&mut self, target: &ChainTarget) -> Option<&'a ConfigValue> {
+        const KIND: &str = "service-resolver";
+        if !target.peer.is_empty() {
+            return None;
+        }
+        let place = config::place(KIND, &target.service);
+        self.chain.looked_up.insert(place);
+        self.table.body(KIND, &target.service)
     }
 
     fn target_id(&self, target: &ChainTarget) -> String {
@@ -68,11 +80,17 @@ impl<'a> Compiler<'a> {
             subset,
             namespace,
             datacenter,
+            peer,
             ..
         } = target;
         let dot = if subset.is_empty() { "" } else { "." };
-        let partition = if self.partitions { ".default" } else { "" };
-        format!("{subset}{dot}{service}.{namespace}{partition}.{datacenter}")
+        let partition = if self.is_late { ".default" } else { "" };
+        let place = if peer.is_empty() {
+            datacenter.clone()
+        } else {
+            format!("external.{peer}")
+        };
+        format!("{subset}{dot}{service}.{namespace}{partition}.{place}")
     }
 
     /// Adds a target, with what the entries say of it. Returns its id.
@@ -82,7 +100,7 @@ impl<'a> Compiler<'a> {
             return Ok(id);
         }
         let service = &target.service;
-        let resolver = self.resolver(service);
+        let resolver = self.resolver(target);
         let definition = resolver.and_then(|resolver| resolver.get("Subsets"));
         let definition = definition.and_then(|subsets| subsets.get(&target.subset));
         if !target.subset.is_empty() && definition.is_none() {
@@ -92,13 +110,16 @@ impl<'a> Compiler<'a> {
             )));
         }
         let defaults = self.table.body("service-defaults", service);
+        let defaults = defaults.filter(|_| target.peer.is_empty());
         let external_sni = defaults.map_or("", |defaults| defaults.text("ExternalSNI"));
         if !external_sni.is_empty()
             && let Some(resolver) = resolver
         {
             check_external(service, resolver)?;
         }
+        let transparent = defaults.and_then(|defaults| defaults.get("TransparentProxy"));
         let full = ChainTarget {
+            dialed_directly: transparent.is_some_and(|it| it.flag("DialedDirectly")),
             mesh_gateway: self.mesh_gateway(target, defaults),
             definition: definition.cloned(),
             external_sni: external_sni.to_owned(),
@@ -109,9 +130,11 @@ impl<'a> Compiler<'a> {
         Ok(id)
     }
 
-    /// Returns the mode of mesh gateways, which lead to other datacenters only.
+    /// Returns the mode of mesh gateways. In earlier releases they lead to other datacenters only.
     fn mesh_gateway(&mut self, target: &ChainTarget, defaults: Option<&ConfigValue>) -> String {
-        if target.datacenter == self.request.own_datacenter {
+        let external = defaults.is_some_and(|defaults| !defaults.text("ExternalSNI").is_empty());
+        let is_own = target.datacenter == self.request.own_datacenter;
+        if is_own && (external || !self.is_late) {
             return String::new();
         }
         let mode = |body: &ConfigValue| {
@@ -119,7 +142,7 @@ impl<'a> Compiler<'a> {
             let mode = gateway.map_or("", |gateway| gateway.text("Mode"));
             (!mode.is_empty()).then(|| mode.to_owned())
         };
-        let proxies = self.table.body("proxy-defaults", "global");
+        let proxies = self.table.body(PROXIES.0, PROXIES.1);
         let mode = defaults.and_then(mode).or_else(|| proxies.and_then(mode));
         let mode = mode.unwrap_or_default();
         let asked = &self.request.overrides.mesh_gateway;
@@ -198,15 +221,22 @@ fn redirected(target: &ChainTarget, to: &ConfigValue) -> ChainTarget {
         text => text.to_owned(),
     };
     let service = or("Service", &target.service);
-    let own_subset = if service == target.service {
+    let peer = to.text("Peer").to_owned();
+    let own_subset = if service == target.service && peer.is_empty() {
         target.subset.as_str()
     } else {
         ""
     };
+    let datacenter = if peer.is_empty() {
+        or("Datacenter", &target.datacenter)
+    } else {
+        String::new()
+    };
     ChainTarget {
         subset: or("ServiceSubset", own_subset),
         namespace: or("Namespace", &target.namespace),
-        datacenter: or("Datacenter", &target.datacenter),
+        datacenter,
+        peer,
         service,
         ..ChainTarget::default()
     }

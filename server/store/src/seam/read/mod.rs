@@ -125,7 +125,7 @@ pub enum News {
     Other,
 }
 
-/// A radix tree of the catalog. In each, an entry starts with what reads search for.
+/// A radix tree of the catalog, or of the configuration entries. In each, an entry starts with what reads search for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tree {
     /// Nodes, by label and value of their meta data.
@@ -150,11 +150,13 @@ pub enum Tree {
     Coordinates,
     /// The services behind gateways, by gateway.
     GatewayServices,
+    /// Configuration entries, by kind and name.
+    ConfigEntries,
 }
 
 impl Tree {
     /// The number of trees.
-    pub(crate) const COUNT: usize = Self::GatewayServices as usize + 1;
+    pub(crate) const COUNT: usize = Self::ConfigEntries as usize + 1;
 }
 
 /// All dependencies of an answer.
